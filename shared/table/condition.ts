@@ -1,0 +1,156 @@
+import type { Key } from "./keys.ts";
+
+/**
+ * A condition on one row in DynamoDB's own words, with `#name` for every attribute; the names need no declaration.
+ * A placeholder is one path segment of letters, digits and `_`: `#findings.#12`.
+ */
+export type Condition = { expression: string; values?: Record<string, unknown> };
+
+/**
+ * `condition("#status = :running AND attribute_exists(#pk)", { running: "running" })`. `undefined` as a value is an
+ * error, since DynamoDB would refuse the expression.
+ */
+export const condition = (expression: string, values: Record<string, unknown> = {}): Condition => ({
+  expression,
+  values,
+});
+
+/** All conditions, joined with AND; `undefined` when there is none. Equal value names must hold equal values. */
+export const allOf = (...conditions: (Condition | undefined)[]): Condition | undefined => {
+  const present = conditions.filter((each) => each !== undefined);
+  if (present.length < 2) return present[0];
+  const values: Record<string, unknown> = {};
+  for (const each of present) {
+    for (const [name, value] of Object.entries(each.values ?? {})) {
+      if (name in values && values[name] !== value)
+        throw new Error(`Two conditions give :${name} two values`);
+      values[name] = value;
+    }
+  }
+  return { expression: present.map((each) => `(${each.expression})`).join(" AND "), values };
+};
+
+export const exists: Condition = { expression: "attribute_exists(#pk)" };
+export const absent: Condition = { expression: "attribute_not_exists(#pk)" };
+
+/**
+ * What an update does. A name with dots is a path (`findings.12` is the entry `12` of the map `findings`, which must
+ * exist); `undefined` values and empty sets are left out.
+ */
+export type Change = {
+  set?: Record<string, unknown>;
+  /** Set only what the row does not hold yet. */
+  setOnce?: Record<string, unknown>;
+  /** Numbers are added (to 0 when missing), sets are united. */
+  add?: Record<string, number | Set<number> | Set<string>>;
+  /** Elements to remove from sets. */
+  take?: Record<string, Set<number> | Set<string>>;
+  remove?: string[];
+  if?: Condition | undefined;
+};
+
+export type Item = Record<string, unknown>;
+
+/** One write of a transaction. */
+export type Write =
+  | { put: Key & Item; if?: Condition | undefined }
+  | ({ update: Key } & Change)
+  | { delete: Key; if?: Condition | undefined }
+  | { check: Key; if: Condition };
+
+type Expressions = {
+  ConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, unknown>;
+};
+
+/** Collects the names and values that one request's expressions refer to. */
+export class Placeholders {
+  readonly names: Record<string, string> = {};
+  readonly values: Record<string, unknown> = {};
+
+  path(path: string): string {
+    return path
+      .split(".")
+      .map((segment) => {
+        const alias = /^\w+$/.test(segment)
+          ? `#${segment}`
+          : `#${segment.replace(/\W/g, "_")}_${this.#count()}`;
+        this.names[alias] = segment;
+        return alias;
+      })
+      .join(".");
+  }
+
+  value(value: unknown): string {
+    const alias = `:change_${this.#count()}`;
+    this.values[alias] = value;
+    return alias;
+  }
+
+  expression(given: Condition): string {
+    for (const match of given.expression.matchAll(/#(\w+)/g)) {
+      if (match[1] !== undefined) this.names[`#${match[1]}`] = match[1];
+    }
+    for (const [name, value] of Object.entries(given.values ?? {})) {
+      if (value === undefined) throw new Error(`Condition value :${name} is undefined: ${given.expression}`);
+      this.values[`:${name}`] = value;
+    }
+    return given.expression;
+  }
+
+  /** The request fields; DynamoDB refuses empty maps. */
+  fields(): Pick<Expressions, "ExpressionAttributeNames" | "ExpressionAttributeValues"> {
+    return {
+      ...(Object.keys(this.names).length > 0 && { ExpressionAttributeNames: this.names }),
+      ...(Object.keys(this.values).length > 0 && { ExpressionAttributeValues: this.values }),
+    };
+  }
+
+  #count(): number {
+    return Object.keys(this.names).length + Object.keys(this.values).length;
+  }
+}
+
+export const conditionFields = (given: Condition | undefined): Expressions => {
+  if (given === undefined) return {};
+  const placeholders = new Placeholders();
+  const expression = placeholders.expression(given);
+  return { ConditionExpression: expression, ...placeholders.fields() };
+};
+
+export const changeFields = (change: Change): Expressions & { UpdateExpression?: string } => {
+  const placeholders = new Placeholders();
+  const given = (record: Record<string, unknown> = {}): [string, unknown][] =>
+    Object.entries(record).filter(
+      ([, value]) => value !== undefined && !(value instanceof Set && value.size === 0),
+    );
+  const set = Object.entries(change.set ?? {})
+    .filter(([, value]) => value !== undefined)
+    .map(([path, value]) => `${placeholders.path(path)} = ${placeholders.value(value)}`);
+  const setOnce = given(change.setOnce).map(([path, value]) => {
+    const name = placeholders.path(path);
+    return `${name} = if_not_exists(${name}, ${placeholders.value(value)})`;
+  });
+  const add = given(change.add).map(
+    ([path, value]) => `${placeholders.path(path)} ${placeholders.value(value)}`,
+  );
+  const take = given(change.take).map(
+    ([path, value]) => `${placeholders.path(path)} ${placeholders.value(value)}`,
+  );
+  const remove = (change.remove ?? []).map((path) => placeholders.path(path));
+  const clause = (verb: string, parts: string[]): string[] =>
+    parts.length === 0 ? [] : [`${verb} ${parts.join(", ")}`];
+  const update = [
+    ...clause("SET", [...set, ...setOnce]),
+    ...clause("ADD", add),
+    ...clause("DELETE", take),
+    ...clause("REMOVE", remove),
+  ].join(" ");
+  const expression = change.if === undefined ? undefined : placeholders.expression(change.if);
+  return {
+    ...(update !== "" && { UpdateExpression: update }),
+    ...(expression !== undefined && { ConditionExpression: expression }),
+    ...placeholders.fields(),
+  };
+};

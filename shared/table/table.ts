@@ -1,0 +1,362 @@
+/**
+ * The single table: a thin layer over DynamoDB's document client. Import it as `import * as table from …/table.ts`.
+ * The table's name is the environment variable TABLE_NAME; region, credentials and endpoint are the SDK's standard
+ * ones. Reads are strongly consistent unless a caller says otherwise. Sets are JavaScript Sets.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  TransactionCanceledException,
+} from "@aws-sdk/client-dynamodb";
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import {
+  type Change,
+  type Condition,
+  changeFields,
+  conditionFields,
+  type Item,
+  Placeholders,
+  type Write,
+} from "./condition.ts";
+import type { Key } from "./keys.ts";
+
+/** The condition of a put, update or remove did not hold. `item` is the row as it is, undefined when there is none. */
+export class ConditionFailed extends Error {
+  readonly item: Item | undefined;
+  constructor(item: Item | undefined) {
+    super("The condition of a write did not hold");
+    this.name = "ConditionFailed";
+    this.item = item;
+  }
+}
+
+/** Conditions of a transaction did not hold: `index` in the list of writes, and the row as it is. Nothing was written. */
+export class TransactionRefused extends Error {
+  readonly failed: { index: number; item: Item | undefined }[];
+  constructor(failed: { index: number; item: Item | undefined }[]) {
+    super(`Conditions of a transaction did not hold: writes ${failed.map((each) => each.index).join(", ")}`);
+    this.name = "TransactionRefused";
+    this.failed = failed;
+  }
+  /** Whether the write at this index is one of those whose condition failed. */
+  refused(index: number): boolean {
+    return this.failed.some((each) => each.index === index);
+  }
+}
+
+const maxTransactionWrites = 100;
+const maxBatchKeys = 100;
+const maxTries = 10;
+
+const tableName = (): string => {
+  const name = process.env.TABLE_NAME;
+  if (name === undefined || name === "") throw new Error("TABLE_NAME is not set");
+  return name;
+};
+
+let documentClient: DynamoDBDocumentClient | undefined;
+
+/** The one client, made when it is first needed. */
+export const client = (): DynamoDBDocumentClient => {
+  documentClient ??= DynamoDBDocumentClient.from(
+    new DynamoDBClient({
+      maxAttempts: 4,
+      requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+    }),
+    { marshallOptions: { removeUndefinedValues: true } },
+  );
+  return documentClient;
+};
+
+/** One row, strongly consistent. */
+export const get = async <T = Item>(key: Key): Promise<T | undefined> => {
+  const reply = await client().send(
+    new GetCommand({ TableName: tableName(), Key: key, ConsistentRead: true }),
+  );
+  return reply.Item as T | undefined;
+};
+
+/** Rows in the order of the keys, `undefined` where there is none. Keys may repeat. */
+export const getMany = async <T = Item>(
+  keys: readonly Key[],
+  options: { consistent?: boolean } = {},
+): Promise<(T | undefined)[]> => {
+  const wanted = new Map(keys.map(({ pk, sk }) => [identity({ pk, sk }), { pk, sk }]));
+  const found = new Map<string, T>();
+  const batches: Key[][] = [];
+  const distinct = [...wanted.values()];
+  for (let start = 0; start < distinct.length; start += maxBatchKeys) {
+    batches.push(distinct.slice(start, start + maxBatchKeys));
+  }
+  await Promise.all(
+    batches.map(async (batch) => {
+      let left = batch;
+      for (let attempt = 0; left.length > 0; attempt++) {
+        if (attempt >= maxTries) throw new Error("DynamoDB kept leaving keys of a batch unprocessed");
+        if (attempt > 0) await backOff(attempt);
+        const reply = await client().send(
+          new BatchGetCommand({
+            RequestItems: { [tableName()]: { Keys: left, ConsistentRead: options.consistent ?? true } },
+          }),
+        );
+        for (const item of reply.Responses?.[tableName()] ?? []) found.set(identity(item as Key), item as T);
+        left = (reply.UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[];
+      }
+    }),
+  );
+  return keys.map((key) => found.get(identity(key)));
+};
+
+export type QueryInput = {
+  pk: string;
+  /** Of the sort key: either a prefix, or bounds (both inclusive). */
+  prefix?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  descending?: boolean | undefined;
+  /** Rows in all, not per page. */
+  limit?: number | undefined;
+  /** Default true; a global index can only be read eventually consistent. */
+  consistent?: boolean | undefined;
+  /** `pk` and the bounds are then those of the index. */
+  index?: { name: string; partition: string; sort: string } | undefined;
+  /** Attribute paths to return instead of whole rows. */
+  project?: readonly string[] | undefined;
+};
+
+/** All rows of a query, every page of it (up to `limit` rows). */
+export const query = async <T = Item>(input: QueryInput): Promise<T[]> => {
+  const items: T[] = [];
+  for await (const page of queryPages<T>(input)) items.push(...page);
+  return items;
+};
+
+/** The same, one page (at most 1 MB) at a time. Pages may be empty. */
+export async function* queryPages<T = Item>(input: QueryInput): AsyncGenerator<T[], void, undefined> {
+  const { pk, prefix, from, to, index, limit } = input;
+  const placeholders = new Placeholders();
+  const sort = index?.sort ?? "sk";
+  const conditions = [`${placeholders.path(index?.partition ?? "pk")} = ${placeholders.value(pk)}`];
+  if (prefix !== undefined) {
+    if (from !== undefined || to !== undefined) throw new Error("A query takes a prefix or bounds, not both");
+    conditions.push(`begins_with(${placeholders.path(sort)}, ${placeholders.value(prefix)})`);
+  } else if (from !== undefined && to !== undefined) {
+    if (from > to) return; // DynamoDB refuses an empty range
+    const name = placeholders.path(sort);
+    conditions.push(`${name} BETWEEN ${placeholders.value(from)} AND ${placeholders.value(to)}`);
+  } else if (from !== undefined) {
+    conditions.push(`${placeholders.path(sort)} >= ${placeholders.value(from)}`);
+  } else if (to !== undefined) {
+    conditions.push(`${placeholders.path(sort)} <= ${placeholders.value(to)}`);
+  }
+  const projection = input.project?.map((path) => placeholders.path(path)).join(", ");
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  let start: Item | undefined;
+  while (left > 0) {
+    const reply = await client().send(
+      new QueryCommand({
+        TableName: tableName(),
+        IndexName: index?.name,
+        KeyConditionExpression: conditions.join(" AND "),
+        ProjectionExpression: projection,
+        ...placeholders.fields(),
+        ConsistentRead: index === undefined && (input.consistent ?? true),
+        ScanIndexForward: !(input.descending ?? false),
+        Limit: Number.isFinite(left) ? left : undefined,
+        ExclusiveStartKey: start,
+      }),
+    );
+    const items = (reply.Items ?? []) as T[];
+    left -= items.length;
+    yield items;
+    start = reply.LastEvaluatedKey;
+    if (start === undefined) return;
+  }
+}
+
+/**
+ * Writes the whole row. Throws `ConditionFailed`. Of a conditional put, update or remove whose reply got lost the SDK's
+ * retry can report `ConditionFailed` although the first try wrote; compare `item`, or use `transact`, which knows.
+ */
+export const put = async (item: Key & Item, condition?: Condition): Promise<void> => {
+  await sendSingle(() =>
+    client().send(
+      new PutCommand({
+        TableName: tableName(),
+        Item: item,
+        ...conditionFields(condition),
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+    ),
+  );
+};
+
+/** Changes one row, and makes it when it is not there and no condition forbids. The row as it is then. Throws `ConditionFailed`. */
+export const update = async <T = Item>(key: Key, change: Change): Promise<T> => {
+  const reply = await sendSingle(() =>
+    client().send(
+      new UpdateCommand({
+        TableName: tableName(),
+        Key: { pk: key.pk, sk: key.sk },
+        ...changeFields(change),
+        ReturnValues: "ALL_NEW",
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+    ),
+  );
+  return reply.Attributes as T;
+};
+
+/** Deletes one row; no error when there is none, unless a condition says so. Throws `ConditionFailed`. */
+export const remove = async (key: Key, condition?: Condition): Promise<void> => {
+  await sendSingle(() =>
+    client().send(
+      new DeleteCommand({
+        TableName: tableName(),
+        Key: { pk: key.pk, sk: key.sk },
+        ...conditionFields(condition),
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+    ),
+  );
+};
+
+/**
+ * All writes or none; at most 100, no two on one row. No writes is no call.
+ *
+ * Throws `TransactionRefused` when a condition failed. Conflicts with other transactions (and throttling) are tried
+ * again with jitter, ten times in all, unless a condition failed too: conditions are judged against committed rows, so
+ * that refusal is true whatever the other writes met. (Writes that met a conflict are then not in `failed`.) All tries
+ * carry one token, so a try whose reply got lost is not repeated and not mistaken for a refusal.
+ */
+export const transact = async (writes: readonly Write[]): Promise<void> => {
+  if (writes.length === 0) return;
+  assertTransactable(writes);
+  const TransactItems = writes.map(transactItem);
+  const ClientRequestToken = randomUUID();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client().send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
+      return;
+    } catch (error) {
+      const failed = failedConditions(error);
+      if (failed.length > 0) throw new TransactionRefused(failed);
+      if (attempt >= maxTries || !isContention(error)) throw error;
+      await backOff(attempt);
+    }
+  }
+};
+
+const identity = (key: Key): string => `${key.pk}\n${key.sk}`;
+
+const keyOf = (write: Write): Key => {
+  if ("put" in write) return write.put;
+  if ("update" in write) return write.update;
+  if ("delete" in write) return write.delete;
+  return write.check;
+};
+
+const assertTransactable = (writes: readonly Write[]): void => {
+  if (writes.length > maxTransactionWrites) {
+    throw new Error(`A transaction of ${writes.length} writes: DynamoDB takes ${maxTransactionWrites}`);
+  }
+  const seen = new Set<string>();
+  for (const write of writes) {
+    const key = identity(keyOf(write));
+    if (seen.has(key)) throw new Error(`A transaction has two writes on ${key.replace("\n", " / ")}`);
+    seen.add(key);
+  }
+};
+
+type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
+
+const transactItem = (write: Write): TransactItem => {
+  const TableName = tableName();
+  const { pk, sk } = keyOf(write);
+  const Key = { pk, sk };
+  const ReturnValuesOnConditionCheckFailure = "ALL_OLD";
+  if ("put" in write) {
+    return {
+      Put: { TableName, Item: write.put, ...conditionFields(write.if), ReturnValuesOnConditionCheckFailure },
+    };
+  }
+  if ("update" in write) {
+    const { UpdateExpression, ...fields } = changeFields(write);
+    if (UpdateExpression === undefined)
+      throw new Error("An update in a transaction changes nothing: use check");
+    return { Update: { TableName, Key, UpdateExpression, ...fields, ReturnValuesOnConditionCheckFailure } };
+  }
+  if ("delete" in write) {
+    return { Delete: { TableName, Key, ...conditionFields(write.if), ReturnValuesOnConditionCheckFailure } };
+  }
+  const { ConditionExpression, ...fields } = conditionFields(write.if);
+  return {
+    ConditionCheck: { TableName, Key, ConditionExpression, ...fields, ReturnValuesOnConditionCheckFailure },
+  };
+};
+
+/** Sends a write of one row: a transaction in progress on that row is waited out. */
+const sendSingle = async <R>(send: () => Promise<R>): Promise<R> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send();
+    } catch (error) {
+      // The document client leaves the rows inside errors as they came over the wire.
+      if (error instanceof ConditionalCheckFailedException) {
+        throw new ConditionFailed(rowOf(error.Item));
+      }
+      if (attempt >= maxTries || !isContention(error)) throw error;
+      await backOff(attempt);
+    }
+  }
+};
+
+const rowOf = (item: Record<string, AttributeValue> | undefined): Item | undefined =>
+  item === undefined || Object.keys(item).length === 0 ? undefined : unmarshall(item);
+
+const failedConditions = (error: unknown): { index: number; item: Item | undefined }[] => {
+  if (!(error instanceof TransactionCanceledException)) return [];
+  return (error.CancellationReasons ?? []).flatMap((reason, index) =>
+    reason.Code === "ConditionalCheckFailed" ? [{ index, item: rowOf(reason.Item) }] : [],
+  );
+};
+
+const contention = new Set([
+  "TransactionConflict",
+  "TransactionConflictException",
+  "TransactionInProgressException",
+  "ThrottlingError",
+  "ThrottlingException",
+  "ProvisionedThroughputExceeded",
+  "ProvisionedThroughputExceededException",
+  "RequestLimitExceeded",
+]);
+
+/** Whether waiting a little can help: every reason is a conflict or throttling. */
+const isContention = (error: unknown): boolean => {
+  if (error instanceof TransactionCanceledException) {
+    const codes = (error.CancellationReasons ?? []).map((reason) => reason.Code ?? "None");
+    const real = codes.filter((code) => code !== "None");
+    return real.length > 0 && real.every((code) => contention.has(code));
+  }
+  return error instanceof Error && contention.has(error.name);
+};
+
+/** Full jitter: between 0 and 20, 40, 80 … at most 1,280 ms. */
+const backOff = (attempt: number): Promise<void> => {
+  const milliseconds = Math.random() * 20 * 2 ** Math.min(attempt - 1, 6);
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+};

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { dueIndex } from "../../shared/table/keys.ts";
+
+export type Engine = { url: string; stop: () => Promise<void> };
+
+/**
+ * Starts a DynamoDB engine in memory with an empty table of this service's shape, and points the environment's
+ * standard variables (and TABLE_NAME) at it. AWS_ENDPOINT_URL_DYNAMODB, when it is set beforehand, names another engine
+ * to use instead (DynamoDB Local); the table then gets a name of its own.
+ */
+export const startEngine = async (): Promise<Engine> => {
+  const tableName = `test-${process.pid}-${Date.now()}`;
+  const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  const child = given === undefined ? await startDynoxide() : undefined;
+  const url = given ?? (child?.url as string);
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_DYNAMODB: url,
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    TABLE_NAME: tableName,
+  });
+  await createTable(tableName);
+  return {
+    url,
+    stop: async () => {
+      if (child === undefined) return;
+      delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+      const ended = new Promise((resolve) => child.process.once("exit", resolve));
+      child.process.kill();
+      await ended;
+    },
+  };
+};
+
+const startDynoxide = async (): Promise<{ url: string; process: ChildProcess }> => {
+  const manifest = createRequire(import.meta.url).resolve(
+    `@dynoxide/${process.platform}-${process.arch}/package.json`,
+  );
+  const port = await freePort();
+  const child = spawn(manifest.replace(/package\.json$/, "dynoxide"), ["serve", "--port", String(port)], {
+    stdio: "ignore",
+  });
+  return { url: `http://127.0.0.1:${port}`, process: child };
+};
+
+const createTable = async (tableName: string): Promise<void> => {
+  const client = new DynamoDBClient({ maxAttempts: 1 });
+  const command = new CreateTableCommand({
+    TableName: tableName,
+    BillingMode: "PAY_PER_REQUEST",
+    AttributeDefinitions: ["pk", "sk", dueIndex.partition, dueIndex.sort].map((AttributeName) => ({
+      AttributeName,
+      AttributeType: "S",
+    })),
+    KeySchema: [
+      { AttributeName: "pk", KeyType: "HASH" },
+      { AttributeName: "sk", KeyType: "RANGE" },
+    ],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: dueIndex.name,
+        KeySchema: [
+          { AttributeName: dueIndex.partition, KeyType: "HASH" },
+          { AttributeName: dueIndex.sort, KeyType: "RANGE" },
+        ],
+        Projection: { ProjectionType: "KEYS_ONLY" },
+      },
+    ],
+  });
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await client.send(command);
+      break;
+    } catch (error) {
+      if (attempt >= 200) throw error; // the engine is not listening yet
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+  client.destroy();
+};
+
+/** A port of the loopback interface that was free a moment ago. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
