@@ -1,0 +1,17 @@
+import * as z from "zod";
+import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { idField } from "../../shared/api/page.ts";
+import { acknowledgeReason, resolution } from "../../shared/findings/schema.ts";
+
+export const acknowledgeBreach = defineEndpoint({
+  summary: "Acknowledge a breach finding",
+  body: z.object({
+    id: idField,
+    resolution: resolution.default("handled"),
+    reason: acknowledgeReason.optional(),
+  }),
+  status: 200,
+  reply: z.object({ success: z.boolean() }),
+  refusals: ["findingNotFound"],
+  uses: ["table:read", "table:write"],
+});

@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { idField } from "../../shared/api/page.ts";
+import { emailAddress, ownerName } from "../../shared/emails/schema.ts";
+
+export const addEmail = defineEndpoint({
+  summary: "Start monitoring an e-mail address",
+  body: z.object({
+    email: emailAddress,
+    domainId: idField,
+    teamId: idField.optional(),
+    ownerName: ownerName.optional(),
+  }),
+  status: 201,
+  reply: z.object({ success: z.boolean(), id: z.int() }),
+  refusals: [
+    "domainNotFound",
+    "teamNotFound",
+    "domainNotVerified",
+    "emailAlreadyMonitored",
+    "seatAllowanceReached",
+  ],
+  limit: "emailAddsAndRemovals",
+  uses: ["table:read", "table:write"],
+});

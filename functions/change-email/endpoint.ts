@@ -1,0 +1,14 @@
+import * as z from "zod";
+import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { idParameter } from "../../shared/api/page.ts";
+
+export const changeEmail = defineEndpoint({
+  summary: "Enable or disable a monitored e-mail",
+  path: z.object({ id: idParameter("id") }),
+  body: z.object({ isActive: z.boolean() }),
+  status: 200,
+  reply: z.object({ success: z.boolean() }),
+  refusals: ["emailNotFound", "domainNotVerified", "seatAllowanceReached"],
+  limit: "emailChanges",
+  uses: ["table:read", "table:write"],
+});

@@ -1,0 +1,25 @@
+import { defineQueueWorker } from "../../shared/queue/worker.ts";
+
+const delivery = {
+  batchSize: 1,
+  timeoutSeconds: 30,
+  uses: ["table:read", "table:write", "queue:delivery-retries"],
+  intervals: { REDISPATCH_INTERVAL_SECONDS: 3600 },
+} as const;
+
+/** First attempts. They have their own lane, so that endpoints that fail cannot hold up those that work. */
+export const deliverAlert = defineQueueWorker({
+  ...delivery,
+  queue: "deliveries",
+  impact: "Alerts go out late: their first attempt waits for the re-dispatch",
+  maximumConcurrency: 50,
+});
+
+/** Second and third attempts of a dispatch, a delay queue: about 1 s, then about 2 s. */
+export const retryAlert = defineQueueWorker({
+  ...delivery,
+  queue: "delivery-retries",
+  impact: "Alerts whose first attempt failed go out late: their retries wait for the re-dispatch",
+  maximumConcurrency: 50,
+  recursive: true,
+});

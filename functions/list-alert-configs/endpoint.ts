@@ -1,0 +1,11 @@
+import * as z from "zod";
+import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { alertConfig } from "../../shared/alerts/schema.ts";
+
+export const listAlertConfigs = defineEndpoint({
+  summary: "List alert channels, newest first, without their secrets",
+  status: 200,
+  reply: z.object({ configs: z.array(alertConfig) }),
+  refusals: [],
+  uses: ["table:read"],
+});

@@ -1,0 +1,14 @@
+import * as z from "zod";
+import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { pageQuery } from "../../shared/api/page.ts";
+import { retention } from "../../shared/api/retention.ts";
+import { scan, scanStatus, scanType } from "../../shared/scans/schema.ts";
+
+export const listScans = defineEndpoint({
+  summary: "List the scans of the last 365 days, newest first",
+  query: z.object({ ...pageQuery, type: scanType.optional(), status: scanStatus.optional() }),
+  status: 200,
+  reply: z.object({ scans: z.array(scan), total: z.int(), retention }),
+  refusals: [],
+  uses: ["table:read"],
+});

@@ -1,0 +1,8 @@
+import { defineScheduledWorker } from "../../shared/queue/worker.ts";
+
+export const redispatchAlerts = defineScheduledWorker({
+  everyMinutes: 1,
+  impact: "Alerts that failed, or whose message was lost, are not sent again",
+  timeoutSeconds: 55,
+  uses: ["table:read", "table:write", "table:due-index", "queue:deliveries", "queue:delivery-retries"],
+});

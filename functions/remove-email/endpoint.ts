@@ -1,0 +1,14 @@
+import * as z from "zod";
+import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { idParameter } from "../../shared/api/page.ts";
+
+export const removeEmail = defineEndpoint({
+  summary: "Stop monitoring an e-mail address and delete its findings",
+  query: z.object({ id: idParameter("id") }),
+  status: 200,
+  reply: z.object({ success: z.boolean() }),
+  refusals: ["emailNotFound"],
+  limit: "emailAddsAndRemovals",
+  uses: ["table:read", "table:write"],
+  timeoutSeconds: 29,
+});

@@ -1,0 +1,25 @@
+import type { Route } from "../shared/api/endpoint.ts";
+import { acknowledgeBreach } from "./acknowledge-breach/endpoint.ts";
+import { addEmail } from "./add-email/endpoint.ts";
+import { changeEmail } from "./change-email/endpoint.ts";
+import { createAlertConfig } from "./create-alert-config/endpoint.ts";
+import { listAlertConfigs } from "./list-alert-configs/endpoint.ts";
+import { listBreaches } from "./list-breaches/endpoint.ts";
+import { listEmails } from "./list-emails/endpoint.ts";
+import { listScans } from "./list-scans/endpoint.ts";
+import { removeEmail } from "./remove-email/endpoint.ts";
+import { startScan } from "./start-scan/endpoint.ts";
+
+/** Every endpoint: its method, its path below /api/v1, the folder of its function and its contract. */
+export const routes: readonly Route[] = [
+  { method: "POST", path: "/scans", name: "start-scan", endpoint: startScan },
+  { method: "GET", path: "/scans", name: "list-scans", endpoint: listScans },
+  { method: "GET", path: "/emails", name: "list-emails", endpoint: listEmails },
+  { method: "POST", path: "/emails", name: "add-email", endpoint: addEmail },
+  { method: "DELETE", path: "/emails", name: "remove-email", endpoint: removeEmail },
+  { method: "PATCH", path: "/emails/{id}", name: "change-email", endpoint: changeEmail },
+  { method: "GET", path: "/breaches", name: "list-breaches", endpoint: listBreaches },
+  { method: "POST", path: "/breaches/acknowledge", name: "acknowledge-breach", endpoint: acknowledgeBreach },
+  { method: "GET", path: "/alert-configs", name: "list-alert-configs", endpoint: listAlertConfigs },
+  { method: "POST", path: "/alert-configs", name: "create-alert-config", endpoint: createAlertConfig },
+];

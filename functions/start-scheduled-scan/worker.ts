@@ -1,0 +1,8 @@
+import { defineOnDemandWorker } from "../../shared/queue/worker.ts";
+
+export const startScheduledScan = defineOnDemandWorker({
+  scheduleGroup: "scheduled-scans",
+  impact: "Scheduled scans do not start",
+  timeoutSeconds: 30,
+  uses: ["table:read", "table:write", "queue:scan-plans"],
+});

@@ -1,0 +1,9 @@
+import { defineScheduledWorker } from "../../shared/queue/worker.ts";
+
+export const syncCatalog = defineScheduledWorker({
+  everyMinutes: 15,
+  impact: "New breaches and changed breach details are not noticed",
+  timeoutSeconds: 120,
+  memoryMegabytes: 512,
+  uses: ["table:read", "table:write", "hibp"],
+});

@@ -1,0 +1,30 @@
+import type { OnDemandWorker, QueueWorker, ScheduledWorker } from "../shared/queue/worker.ts";
+import { checkEmails } from "./check-emails/worker.ts";
+import { deliverAlert, retryAlert } from "./deliver-alert/worker.ts";
+import { lookUpEmails } from "./look-up-emails/worker.ts";
+import { planScan } from "./plan-scan/worker.ts";
+import { redispatchAlerts } from "./redispatch-alerts/worker.ts";
+import { startScheduledScan } from "./start-scheduled-scan/worker.ts";
+import { sweep } from "./sweep/worker.ts";
+import { syncCatalog } from "./sync-catalog/worker.ts";
+
+/** Every worker that a queue feeds: its function's name, the folder of its handler and its contract. */
+export const queueWorkers: readonly { name: string; folder: string; worker: QueueWorker }[] = [
+  { name: "plan-scan", folder: "plan-scan", worker: planScan },
+  { name: "check-emails", folder: "check-emails", worker: checkEmails },
+  { name: "look-up-emails", folder: "look-up-emails", worker: lookUpEmails },
+  { name: "deliver-alert", folder: "deliver-alert", worker: deliverAlert },
+  { name: "retry-alert", folder: "deliver-alert", worker: retryAlert },
+];
+
+/** Every worker that runs at a fixed rate. */
+export const scheduledWorkers: readonly { name: string; folder: string; worker: ScheduledWorker }[] = [
+  { name: "redispatch-alerts", folder: "redispatch-alerts", worker: redispatchAlerts },
+  { name: "sweep", folder: "sweep", worker: sweep },
+  { name: "sync-catalog", folder: "sync-catalog", worker: syncCatalog },
+];
+
+/** Every worker that schedules invoke which are created at run time. */
+export const onDemandWorkers: readonly { name: string; folder: string; worker: OnDemandWorker }[] = [
+  { name: "start-scheduled-scan", folder: "start-scheduled-scan", worker: startScheduledScan },
+];

@@ -1,0 +1,53 @@
+import type * as z from "zod";
+import type { RefusalName } from "./errors.ts";
+import type { OrganizationLimit } from "./limits.ts";
+
+/**
+ * What a function may use. One word is both the IAM grant and the environment variables that go with it, so no
+ * function can do what its contract does not say.
+ */
+export type Use =
+  | "table:read"
+  | "table:write"
+  | "table:due-index"
+  | "queue:scan-plans"
+  | "queue:scan-chunks"
+  | "queue:scan-lookups"
+  | "queue:deliveries"
+  | "queue:delivery-retries"
+  | "scheduler:delete"
+  | "hibp";
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/**
+ * The contract of one endpoint, as pure data: the handler, the route, the IAM role, the environment and the OpenAPI
+ * document are all derived from it.
+ */
+export type Endpoint = {
+  /** One line, as a client reads it in the reference. */
+  summary: string;
+  /** Path parameters; values arrive as strings. */
+  path?: z.ZodObject;
+  /** Query parameters; values arrive as strings. */
+  query?: z.ZodObject;
+  /** JSON body. Absent: the body is not read. */
+  body?: z.ZodObject;
+  /** Status of success. */
+  status: 200 | 201;
+  /** Body of success: replies go through it, so nothing that is not declared can leak. */
+  reply: z.ZodObject;
+  /** What this endpoint may refuse, beside what every endpoint may (input, authentication, limits, billing). */
+  refusals: readonly RefusalName[];
+  /** The organization's hourly budget that a valid request is counted against. */
+  limit?: OrganizationLimit;
+  uses: readonly Use[];
+  /** Default 10. */
+  timeoutSeconds?: number;
+  /** Default 256. */
+  memoryMegabytes?: number;
+};
+
+export const defineEndpoint = <const E extends Endpoint>(endpoint: E): E => endpoint;
+
+export type Route = { method: Method; path: string; name: string; endpoint: Endpoint };

@@ -1,0 +1,35 @@
+import * as z from "zod";
+
+/**
+ * The message of every queue. A message only wakes a worker: the truth is in the table, so each can be lost, repeated or late.
+ * Messages that changed form between two deployments fail here and end in the dead-letter queue.
+ */
+const id = z.int().positive();
+
+/** One domain answer's differences for one e-mail: what to add, what disappeared upstream, what came back (breach ids). */
+export const emailChange = z.object({
+  emailId: id,
+  found: z.array(id),
+  gone: z.array(id),
+  back: z.array(id),
+});
+export type EmailChange = z.infer<typeof emailChange>;
+
+export const messages = {
+  "scan-plans": z.object({ organizationId: id, scanId: id }),
+  /** `chunk` names a range of e-mail ids inside one block: "first-last". */
+  "scan-chunks": z.object({
+    organizationId: id,
+    scanId: id,
+    chunk: z.string(),
+    checkedAt: z.string(),
+    changes: z.array(emailChange),
+  }),
+  /** A message with another cursor than the row's is late or repeated, and dropped. */
+  "scan-lookups": z.object({ organizationId: id, scanId: id, chunk: z.string(), cursor: z.int().min(0) }),
+  deliveries: z.object({ organizationId: id, deliveryId: id, channelId: id, attempt: z.int().positive() }),
+  "delivery-retries": z.object({ organizationId: id, deliveryId: id, channelId: id, attempt: z.int().positive() }),
+} as const;
+
+export type QueueName = keyof typeof messages;
+export type Message<Q extends QueueName> = z.infer<(typeof messages)[Q]>;

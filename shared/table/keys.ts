@@ -1,0 +1,69 @@
+/**
+ * Every key of the single table, on one screen.
+ *
+ * `pk` and `sk` are strings. Ids in sort keys are padded so that string order is numeric order. Everything of an
+ * organization has a `pk` that starts with `ORG#<id>`, so a foreign id cannot resolve: the organization is in the key.
+ */
+
+export type Key = { pk: string; sk: string };
+
+/** Kinds whose members are counted lists (see counted-list.ts): blocks of 512 ids and a directory row for each block. */
+export type ListKind = "EMAIL" | "FINDING" | "SCAN" | "ACTIVITY" | "DELIVERY";
+
+/** Kinds that draw single ids from a global counter. */
+export type CounterKind = "ORGANIZATION" | "DOMAIN" | "TEAM" | "USER" | "SESSION" | "KEY" | "CHANNEL" | "BREACH";
+
+/** Decimal, padded to the 16 digits of 2^53. */
+export const padded = (id: number): string => String(id).padStart(16, "0");
+
+export const keys = {
+  // Organization: one partition for what is small and read together.
+  organization: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ORGANIZATION" }),
+  seats: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEATS" }),
+  scanLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-LOCK" }),
+  listHead: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}`, sk: `HEAD#${kind}` }),
+  domain: (org: number, id: number): Key => ({ pk: `ORG#${org}#DOMAIN`, sk: padded(id) }),
+  domainName: (org: number, name: string): Key => ({ pk: `ORG#${org}#DOMAIN-NAME`, sk: name }),
+  team: (org: number, id: number): Key => ({ pk: `ORG#${org}#TEAM`, sk: padded(id) }),
+  user: (org: number, id: number): Key => ({ pk: `ORG#${org}#USER`, sk: padded(id) }),
+  /** Of users and so on: `hash` is the SHA-256 of the secret in base64url; the secret itself is never stored. */
+  session: (org: number, hash: string): Key => ({ pk: `ORG#${org}#SESSION`, sk: hash }),
+  apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
+  channel: (org: number, id: number): Key => ({ pk: `ORG#${org}#CHANNEL`, sk: padded(id) }),
+  /** Makes an address unique within its organization; holds the id of the e-mail. */
+  address: (org: number, email: string): Key => ({ pk: `ORG#${org}#ADDRESS#${email}`, sk: "ADDRESS" }),
+  /** Single look-ups of one chunk of a scan: the cursor that says how far they are. */
+  lookup: (org: number, scan: number, chunk: string): Key => ({ pk: `ORG#${org}#LOOKUP#${scan}`, sk: chunk }),
+
+  // Counted lists
+  directory: (org: number, kind: ListKind, block: number): Key => ({
+    pk: `ORG#${org}#${kind}`,
+    sk: padded(block),
+  }),
+  member: (org: number, kind: ListKind, block: number, id: number): Key => ({
+    pk: `ORG#${org}#${kind}#${block}`,
+    sk: padded(id),
+  }),
+
+  // Deployment-wide
+  counter: (kind: ListKind | CounterKind): Key => ({ pk: "COUNTER", sk: kind }),
+  organizations: (org: number): Key => ({ pk: "ORGANIZATIONS", sk: padded(org) }),
+  breach: (id: number): Key => ({ pk: "CATALOG", sk: padded(id) }),
+  breachNames: (): Key => ({ pk: "CATALOG-NAMES", sk: "NAMES" }),
+  subscription: (): Key => ({ pk: "UPSTREAM", sk: "SUBSCRIPTION" }),
+  limiter: (): Key => ({ pk: "UPSTREAM", sk: "LIMITER" }),
+  /** A fixed rate-limit window: `subject` is an address, a key or an organization's bucket; expires by TTL. */
+  limit: (subject: string, window: string): Key => ({ pk: `LIMIT#${subject}`, sk: window }),
+};
+
+/**
+ * The due index (sparse, keys only): rows that something must happen to at `dueAt` (ISO 8601). Sharded so that no
+ * index partition is hot.
+ */
+export const dueIndex = { name: "due", partition: "dueShard", sort: "dueAt" } as const;
+export type DueKind = "SCAN" | "DELIVERY" | "REMOVAL" | "DELETION";
+export const dueShards = 4;
+export const dueShard = (kind: DueKind, id: number): string => `${kind}#${id % dueShards}`;
+
+/** Epoch seconds at which DynamoDB may delete the row. No rule relies on it having done so. */
+export const timeToLive = "expiresAt";
