@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
-import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type ConsumedCapacity, CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { dueIndex } from "../../shared/table/keys.ts";
+import { client } from "../../shared/table/table.ts";
 
 export type Engine = { url: string; stop: () => Promise<void> };
 
@@ -81,6 +82,37 @@ const createTable = async (tableName: string): Promise<void> => {
     }
   }
   client.destroy();
+};
+
+export type Consumed = { readUnits: number; writeUnits: number; calls: number };
+
+/** Sums the capacity that the table's client consumes from now on; `take` returns the sum and starts anew. */
+export const recordCapacity = (): { take: () => Consumed } => {
+  let consumed: Consumed = { readUnits: 0, writeUnits: 0, calls: 0 };
+  client().middlewareStack.add(
+    (next) => async (args) => {
+      const reply = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: "TOTAL" } });
+      const given = (reply.output as { ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] })
+        .ConsumedCapacity;
+      const input = args.input as { UpdateExpression?: unknown; Item?: unknown; TransactItems?: unknown };
+      const writes = "UpdateExpression" in input || "Item" in input || "TransactItems" in input;
+      consumed.calls++;
+      for (const each of [given ?? []].flat()) {
+        const units = each.CapacityUnits ?? 0;
+        if (writes) consumed.writeUnits += units;
+        else consumed.readUnits += units;
+      }
+      return reply;
+    },
+    { step: "initialize", name: "recordCapacity" },
+  );
+  return {
+    take: () => {
+      const taken = consumed;
+      consumed = { readUnits: 0, writeUnits: 0, calls: 0 };
+      return taken;
+    },
+  };
 };
 
 /** A port of the loopback interface that was free a moment ago. */

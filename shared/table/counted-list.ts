@@ -1,0 +1,354 @@
+/**
+ * Lists with exact totals, filters and offsets at a cost that does not grow with the offset.
+ *
+ * A member lives in the partition of its block of 512 ids. Each block has one directory row that counts its members by
+ * *facet*: the tuple of the fields that can be filtered on, encoded as `12-3-1`. That name is the counter's attribute on
+ * the directory row and the attribute `facet` of the member. Every write of a member goes into one transaction with its
+ * block's counters and is conditional on the facet that the member had, so the counters are exact by construction.
+ *
+ * A page takes two trips: the directory (which tells the total and the blocks that hold the page), then those blocks.
+ */
+import { blockOf, type Reserved } from "./blocks.ts";
+import { absent, allOf, type Change, type Condition, condition, type Item, type Write } from "./condition.ts";
+import { type Key, keys, type ListKind, padded } from "./keys.ts";
+import * as table from "./table.ts";
+
+type FacetValue = number | string | boolean | null;
+
+/** How each field of a facet is written: `integer` may be null, `word` is letters, digits and `_`. */
+type FacetFields<F> = {
+  [Name in keyof F]: [F[Name]] extends [boolean]
+    ? "boolean"
+    : [F[Name]] extends [number | null]
+      ? "integer"
+      : "word";
+};
+
+/** What the list itself keeps on every member's row. */
+export type Member<T = Item> = T & Key & { id: number; createdAt: string; facet: string };
+
+/** A write of a member together with what it moves; `writes` turns them into those of a transaction. */
+export type MemberWrite = {
+  write: Write;
+  block: number;
+  moves: { facet: string; by: number }[];
+  /** On inserts. */
+  blockFrom?: string;
+};
+
+export type DirectoryRow = {
+  block: number;
+  /** No member of this block is older, none of an earlier block is younger. */
+  from: string;
+  /** Encoded facet to number of members; may be 0. */
+  counts: Record<string, number>;
+};
+
+/** Newest block first. */
+export type Directory = DirectoryRow[];
+
+export type PageInput<F> = {
+  /** Default: all. */
+  matches?: ((facet: F) => boolean) | undefined;
+  limit: number;
+  offset: number;
+  /** Only members whose `createdAt` is not earlier; ISO 8601. */
+  since?: string | undefined;
+};
+
+const directoryAttributes = new Set(["pk", "sk", "from"]);
+
+/** Blocks that are read at once. */
+const maxParallelReads = 16;
+
+/**
+ * `countedList<{ domainId: number; isActive: boolean }, Email>("EMAIL", { domainId: "integer", isActive: "boolean" })`.
+ * The order of the fields is part of what is stored: never change it.
+ */
+export const countedList = <F extends Record<string, FacetValue>, T = Item>(
+  kind: ListKind,
+  fields: FacetFields<F>,
+) => {
+  type M = Member<T>;
+  const fieldNames = Object.keys(fields) as (keyof F & string)[];
+
+  const encode = (facet: F): string => {
+    const name = fieldNames.map((field) => encodeValue(facet[field] as FacetValue)).join("-");
+    if (directoryAttributes.has(name)) throw new Error(`A facet cannot be named ${name}`);
+    return name;
+  };
+
+  const decode = (name: string): F => {
+    const parts = name.split("-");
+    return Object.fromEntries(
+      fieldNames.map((field, index) => [field, decodeValue(fields[field], parts[index] ?? "")]),
+    ) as F;
+  };
+
+  /** Whether an encoded facet matches, decided once for each distinct one. */
+  const remembering = (matches: ((facet: F) => boolean) | undefined): ((name: string) => boolean) => {
+    if (matches === undefined) return () => true;
+    const known = new Map<string, boolean>();
+    return (name) => {
+      let answer = known.get(name);
+      if (answer === undefined) {
+        answer = matches(decode(name));
+        known.set(name, answer);
+      }
+      return answer;
+    };
+  };
+
+  const key = (org: number, id: number): Key => keys.member(org, kind, blockOf(id), id);
+
+  const readBlock = (org: number, block: number, options: Omit<table.QueryInput, "pk"> = {}): Promise<M[]> =>
+    table.query<M>({ pk: keys.member(org, kind, block, 0).pk, ...options });
+
+  const list = {
+    kind,
+    key,
+    encode,
+
+    /** The fields of a member's facet. */
+    facetOf: (member: { facet: string }): F => decode(member.facet),
+
+    /** Inserts a member; `id`, `createdAt` and `facet` are added to the item. */
+    put: (org: number, reserved: Reserved, facet: F, item: T): MemberWrite => ({
+      write: {
+        put: {
+          ...(item as Item),
+          ...key(org, reserved.id),
+          id: reserved.id,
+          createdAt: reserved.createdAt,
+          facet: encode(facet),
+        },
+        if: absent,
+      },
+      block: reserved.block,
+      moves: [{ facet: encode(facet), by: 1 }],
+      blockFrom: reserved.blockFrom,
+    }),
+
+    /** Changes a member that has the facet `from` (else refused), and moves it to `to`. */
+    change: (org: number, id: number, change: Change & { from: F; to?: F | undefined }): MemberWrite => {
+      const { from, to, if: given, ...rest } = change;
+      const before = encode(from);
+      const after = encode(to ?? from);
+      const moved = after !== before;
+      return {
+        write: {
+          update: key(org, id),
+          ...rest,
+          ...(moved && { set: { ...rest.set, facet: after } }),
+          if: allOf(hasFacet(before), given),
+        },
+        block: blockOf(id),
+        moves: moved
+          ? [
+              { facet: before, by: -1 },
+              { facet: after, by: 1 },
+            ]
+          : [],
+      };
+    },
+
+    /** Deletes a member that has the facet `from` (else refused). */
+    delete: (org: number, id: number, from: F, given?: Condition): MemberWrite => ({
+      write: { delete: key(org, id), if: allOf(hasFacet(encode(from)), given) },
+      block: blockOf(id),
+      moves: [{ facet: encode(from), by: -1 }],
+    }),
+
+    /**
+     * The writes of a transaction: those of the members, in their order, then one update for each directory row whose
+     * counters move. (A transaction takes 100 in all.)
+     */
+    writes: (org: number, memberWrites: readonly MemberWrite[]): Write[] => {
+      const blocks = new Map<number, { net: Map<string, number>; from?: string }>();
+      for (const { block, moves, blockFrom } of memberWrites) {
+        const entry = blocks.get(block) ?? { net: new Map<string, number>() };
+        for (const { facet, by } of moves) entry.net.set(facet, (entry.net.get(facet) ?? 0) + by);
+        if (blockFrom !== undefined) entry.from = blockFrom;
+        blocks.set(block, entry);
+      }
+      const directoryWrites: Write[] = [];
+      for (const [block, { net, from }] of blocks) {
+        const moved = [...net].filter(([, by]) => by !== 0);
+        if (moved.length === 0) continue;
+        directoryWrites.push({
+          update: keys.directory(org, kind, block),
+          add: Object.fromEntries(moved),
+          ...(from !== undefined && { setOnce: { from } }),
+        });
+      }
+      return [...memberWrites.map((each) => each.write), ...directoryWrites];
+    },
+
+    get: (org: number, id: number): Promise<M | undefined> => table.get<M>(key(org, id)),
+
+    /**
+     * Members in the order of the ids, `undefined` where there is none. Ids of a block lie side by side, so where they
+     * are dense one range query costs less than a read unit for each.
+     */
+    getMany: async (org: number, ids: readonly number[]): Promise<(M | undefined)[]> => {
+      const byBlock = new Map<number, number[]>();
+      for (const id of new Set(ids)) {
+        const block = blockOf(id);
+        byBlock.set(block, [...(byBlock.get(block) ?? []), id]);
+      }
+      const single: number[] = [];
+      const ranges: { block: number; fromId: number; toId: number }[] = [];
+      for (const [block, inBlock] of byBlock) {
+        const fromId = Math.min(...inBlock);
+        const toId = Math.max(...inBlock);
+        // Rows of up to about 1 KB: four to a read unit.
+        if (inBlock.length > 1 && toId - fromId < 4 * inBlock.length) ranges.push({ block, fromId, toId });
+        else single.push(...inBlock);
+      }
+      const [singles, ...ranged] = await Promise.all([
+        table.getMany<M>(single.map((id) => key(org, id))),
+        ...ranges.map(({ block, fromId, toId }) => list.members(org, block, { fromId, toId })),
+      ]);
+      const found = new Map<number, M>();
+      for (const member of [...singles, ...ranged.flat()]) {
+        if (member !== undefined) found.set(member.id, member);
+      }
+      return ids.map((id) => found.get(id));
+    },
+
+    /** Members of a block, ascending, whole or between two ids (inclusive). */
+    members: (
+      org: number,
+      block: number,
+      options: { fromId?: number; toId?: number; project?: readonly string[] } = {},
+    ): Promise<M[]> =>
+      readBlock(org, block, {
+        from: options.fromId === undefined ? undefined : padded(options.fromId),
+        to: options.toId === undefined ? undefined : padded(options.toId),
+        project: options.project,
+      }),
+
+    /** The directory, newest block first; from a block on when given. */
+    directory: async (org: number, options: { fromBlock?: number } = {}): Promise<Directory> => {
+      const { pk } = keys.directory(org, kind, 0);
+      const from = options.fromBlock === undefined ? undefined : padded(options.fromBlock);
+      const rows = await table.query<Key & { from?: string }>({ pk, from, descending: true });
+      return rows.map(({ pk: _, sk, from, ...counts }) => ({
+        block: Number(sk),
+        from: from ?? "",
+        counts: counts as Record<string, number>,
+      }));
+    },
+
+    /** How many members match, exactly. */
+    sum: (directory: Directory, matches?: (facet: F) => boolean): number => {
+      const matching = remembering(matches);
+      return directory.reduce((sum, row) => sum + countIn(row, matching), 0);
+    },
+
+    /** Blocks that hold a matching member, ascending. */
+    blocks: (directory: Directory, matches?: (facet: F) => boolean): number[] => {
+      const matching = remembering(matches);
+      return directory
+        .filter((row) => countIn(row, matching) > 0)
+        .map((row) => row.block)
+        .reverse();
+    },
+
+    /**
+     * A page, newest first, and how many match in all. Two trips. Members that are moved between the two can be missing
+     * from the page (or be one more in the total); nothing else can.
+     */
+    page: async (
+      org: number,
+      input: PageInput<F>,
+    ): Promise<{ items: M[]; total: number; directory: Directory }> => {
+      const { limit, offset, since } = input;
+      const matching = remembering(input.matches);
+      const directory = await list.directory(org);
+
+      // Blocks that are visible whole, and the one that the boundary may run through: it is counted by reading it.
+      const boundary = since === undefined ? -1 : directory.findIndex((row) => row.from < since);
+      const whole = boundary < 0 ? directory : directory.slice(0, boundary);
+      const mixed = boundary < 0 ? undefined : directory[boundary];
+
+      let total = 0;
+      let skip = offset;
+      let needed = limit;
+      const reads: (() => Promise<M[]>)[] = [];
+      for (const row of whole) {
+        const count = countIn(row, matching);
+        total += count;
+        const taken = Math.min(needed, Math.max(0, count - skip));
+        if (taken > 0) {
+          const start = skip;
+          reads.push(async () => {
+            const filtered = count < countIn(row, () => true);
+            const members = await readBlock(org, row.block, {
+              descending: true,
+              limit: filtered ? undefined : start + taken,
+            });
+            return members.filter((each) => matching(each.facet)).slice(start, start + taken);
+          });
+        }
+        skip = Math.max(0, skip - count);
+        needed -= taken;
+      }
+
+      const wholeTotal = total;
+      if (mixed !== undefined && since !== undefined && countIn(mixed, matching) > 0) {
+        const start = skip;
+        const taken = needed;
+        reads.push(async () => {
+          const members = await readBlock(org, mixed.block, {
+            descending: true,
+            project: taken > 0 ? undefined : ["createdAt", "facet"],
+          });
+          const visible = members.filter((each) => each.createdAt >= since && matching(each.facet));
+          total = wholeTotal + visible.length;
+          return visible.slice(start, start + taken);
+        });
+      }
+
+      const items = (await inParallel(reads, maxParallelReads)).flat();
+      return { items, total, directory };
+    },
+  };
+  return list;
+};
+
+const encodeValue = (value: FacetValue): string => {
+  if (value === null) return "_";
+  if (typeof value === "boolean") return value ? "1" : "0";
+  const encoded = String(value);
+  if (!/^\w+$/.test(encoded)) throw new Error(`Not a value of a facet: ${encoded}`);
+  return encoded;
+};
+
+const decodeValue = (as: "boolean" | "integer" | "word", encoded: string): FacetValue => {
+  if (as === "boolean") return encoded === "1";
+  if (as === "integer") return encoded === "_" ? null : Number(encoded);
+  return encoded;
+};
+
+const hasFacet = (name: string): Condition => condition("#facet = :facetBefore", { facetBefore: name });
+
+const countIn = (row: DirectoryRow, matching: (name: string) => boolean): number => {
+  let count = 0;
+  for (const [name, members] of Object.entries(row.counts)) if (matching(name)) count += members;
+  return count;
+};
+
+/** Runs tasks, at most `width` at once; results in the order of the tasks. */
+const inParallel = async <R>(tasks: (() => Promise<R>)[], width: number): Promise<R[]> => {
+  const results: R[] = new Array(tasks.length);
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let index = next++; index < tasks.length; index = next++) {
+      const task = tasks[index];
+      if (task !== undefined) results[index] = await task();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(width, tasks.length) }, lane));
+  return results;
+};
