@@ -1,0 +1,250 @@
+/**
+ * Have I Been Pwned, API v3 (https://haveibeenpwned.com/API/v3), at HIBP_BASE_URL or the public address. The API key is
+ * the secret HIBP_API_KEY_SECRET_ARN. One request for each call (two when the key was just rotated); nothing here waits
+ * for the rate limit: callers take a grant of the limiter first, see upstream.ts.
+ *
+ * Every function throws `UpstreamFailure` when there is no trustworthy answer, so that no failure reads as "no breaches".
+ */
+import { SecretsProvider } from "@aws-lambda-powertools/parameters/secrets";
+import * as z from "zod";
+import { type BreachDetails, breachName, upstreamBreach } from "./schema.ts";
+
+/**
+ * - `rate_limited`: 429; `retryAfterSeconds` says how long the key must rest.
+ * - `unauthorized`: 401; the key is missing, malformed or revoked.
+ * - `forbidden`: 403; the subscription does not cover this domain.
+ * - `bad_request`: 400; only this address or domain is the matter.
+ * - `unavailable`: 5xx, timeout, broken connection, redirect, malformed or oversized answer.
+ */
+export type UpstreamFailureKind =
+  | "rate_limited"
+  | "unauthorized"
+  | "forbidden"
+  | "bad_request"
+  | "unavailable";
+
+/** The message names neither the key nor the address. */
+export class UpstreamFailure extends Error {
+  override name = "UpstreamFailure";
+  readonly kind: UpstreamFailureKind;
+  /** Of `rate_limited`; 0 otherwise. */
+  readonly retryAfterSeconds: number;
+
+  constructor(kind: UpstreamFailureKind, message: string, retryAfterSeconds = 0) {
+    super(message);
+    this.kind = kind;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+const publicBaseUrl = "https://haveibeenpwned.com/api/v3";
+const userAgent = "breach-monitor";
+const keyMaxAgeSeconds = 300;
+
+/** A full window of the upstream's limit: after it, whatever was sent before no longer counts. */
+const defaultRetryAfterSeconds = 60;
+const maxRetryAfterSeconds = 86_400;
+
+const megabyte = 1_000_000;
+
+/** All breaches in the upstream's list. Entries without a usable name are left out. */
+export const breaches = async (): Promise<BreachDetails[]> => {
+  const answer = await ask("breaches", "", { timeoutSeconds: 60, maxBytes: 64 * megabyte });
+  const entries = parse("breaches", z.array(z.unknown()), answer);
+  const known = entries.flatMap((entry) => upstreamBreach.safeParse(entry).data ?? []);
+  // An empty list is no list: it would make every breach look new when the real one comes back.
+  if (known.length === 0) throw malformed("breaches");
+  return known;
+};
+
+/** alias (lower case, without the domain) → breach names. Empty when the domain has no breached alias. */
+export const breachedDomain = async (domain: string): Promise<Map<string, string[]>> => {
+  const answer = await ask("breacheddomain", encode(domain), {
+    timeoutSeconds: 120,
+    maxBytes: 64 * megabyte,
+  });
+  const aliases = new Map<string, string[]>();
+  if (answer === notFound) return aliases;
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer))
+    throw malformed("breacheddomain");
+  for (const [alias, value] of Object.entries(answer)) {
+    const names = parse("breacheddomain", nameList, value);
+    const key = alias.toLowerCase();
+    aliases.set(key, [...new Set([...(aliases.get(key) ?? []), ...names])]);
+  }
+  return aliases;
+};
+
+/** Names of the breaches that hold this address. Sensitive and retired ones are not among them. */
+export const breachedAccount = async (address: string): Promise<string[]> => {
+  const answer = await ask("breachedaccount", `${encode(address)}?truncateResponse=true`, {
+    timeoutSeconds: 30,
+    maxBytes: 4 * megabyte,
+  });
+  if (answer === notFound) return [];
+  const entries = parse("breachedaccount", z.array(z.object({ Name: breachName })), answer);
+  return [...new Set(entries.map((entry) => entry.Name))];
+};
+
+/** Domains that the subscription can search, in lower case. */
+export const subscribedDomains = async (): Promise<string[]> => {
+  const answer = await ask("subscribeddomains", "", { timeoutSeconds: 30, maxBytes: 32 * megabyte });
+  const entries = parse("subscribeddomains", z.array(z.object({ DomainName: z.string() })), answer);
+  return [...new Set(entries.map((entry) => entry.DomainName.toLowerCase()))];
+};
+
+/** `rpm`: requests that the key may make in a minute. */
+export const subscriptionStatus = async (): Promise<{ rpm: number }> => {
+  const answer = await ask("subscription/status", "", { timeoutSeconds: 30, maxBytes: megabyte });
+  return { rpm: parse("subscription/status", z.object({ Rpm: z.int().positive() }), answer).Rpm };
+};
+
+const nameList = z.array(breachName);
+
+/** The answer 404, which for a look-up means: no breaches. */
+const notFound = Symbol("not found");
+
+type Resource =
+  | "breaches"
+  | "breacheddomain"
+  | "breachedaccount"
+  | "subscribeddomains"
+  | "subscription/status";
+type Bounds = { timeoutSeconds: number; maxBytes: number };
+
+const ask = async (resource: Resource, argument: string, bounds: Bounds): Promise<unknown> => {
+  const key = await apiKey();
+  try {
+    return await request(resource, argument, bounds, key);
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure && error.kind === "unauthorized")) throw error;
+    // The key may have been rotated since it was read.
+    const freshKey = await apiKey({ forceFetch: true });
+    if (freshKey === key) throw error;
+    return request(resource, argument, bounds, freshKey);
+  }
+};
+
+const request = async (
+  resource: Resource,
+  argument: string,
+  { timeoutSeconds, maxBytes }: Bounds,
+  key: string,
+): Promise<unknown> => {
+  const base = (process.env.HIBP_BASE_URL ?? publicBaseUrl).replace(/\/+$/, "");
+  let body: string;
+  try {
+    const response = await fetch(`${base}/${resource}${argument === "" ? "" : `/${argument}`}`, {
+      headers: { "hibp-api-key": key, "user-agent": userAgent, accept: "application/json" },
+      // A followed redirect would carry the key to another host.
+      redirect: "manual",
+      signal: AbortSignal.timeout(timeoutSeconds * 1_000),
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      if (response.status === 404 && (resource === "breacheddomain" || resource === "breachedaccount")) {
+        return notFound;
+      }
+      throw failureOf(resource, response);
+    }
+    body = await readBounded(resource, response, maxBytes);
+  } catch (error) {
+    if (error instanceof UpstreamFailure) throw error;
+    // The cause stays out: fetch's messages can quote the url, which holds the address.
+    const timedOut = error instanceof Error && error.name === "TimeoutError";
+    throw new UpstreamFailure(
+      "unavailable",
+      timedOut
+        ? `HIBP did not answer ${resource} within ${timeoutSeconds} seconds`
+        : `The connection to HIBP failed during ${resource}`,
+    );
+  }
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw malformed(resource);
+  }
+};
+
+const failureOf = (resource: Resource, response: Response): UpstreamFailure => {
+  const message = `HIBP answered ${response.status} to ${resource}`;
+  switch (response.status) {
+    case 400:
+      return new UpstreamFailure("bad_request", message);
+    case 401:
+      return new UpstreamFailure("unauthorized", `${message}: the API key is not accepted`);
+    case 403:
+      return new UpstreamFailure("forbidden", message);
+    case 429:
+      return new UpstreamFailure(
+        "rate_limited",
+        message,
+        retryAfterSeconds(response.headers.get("retry-after")),
+      );
+    default:
+      return new UpstreamFailure("unavailable", message);
+  }
+};
+
+/** Whole seconds, or a date as HTTP allows it. */
+const retryAfterSeconds = (header: string | null): number => {
+  const text = header?.trim() ?? "";
+  const seconds = /^\d+(\.\d+)?$/.test(text)
+    ? Number(text)
+    : /[a-z]/i.test(text)
+      ? (Date.parse(text) - Date.now()) / 1_000
+      : Number.NaN;
+  if (Number.isNaN(seconds)) return defaultRetryAfterSeconds;
+  return Math.min(maxRetryAfterSeconds, Math.max(1, Math.ceil(seconds)));
+};
+
+const readBounded = async (resource: Resource, response: Response, maxBytes: number): Promise<string> => {
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    // Leaving the loop closes the connection.
+    if (bytes > maxBytes)
+      throw new UpstreamFailure("unavailable", `HIBP's answer to ${resource} is too large`);
+    parts.push(decoder.decode(chunk, { stream: true }));
+  }
+  parts.push(decoder.decode());
+  return parts.join("");
+};
+
+const parse = <T>(resource: Resource, schema: z.ZodType<T>, answer: unknown): T => {
+  const parsed = schema.safeParse(answer);
+  if (!parsed.success) throw malformed(resource);
+  return parsed.data;
+};
+
+const malformed = (resource: Resource): UpstreamFailure =>
+  new UpstreamFailure("unavailable", `HIBP's answer to ${resource} is malformed`);
+
+const encode = (argument: string): string => {
+  if (!argument.isWellFormed()) throw new UpstreamFailure("bad_request", "The address can't be asked for");
+  return encodeURIComponent(argument);
+};
+
+let secrets: SecretsProvider | undefined;
+
+const apiKey = async ({ forceFetch = false } = {}): Promise<string> => {
+  const arn = process.env.HIBP_API_KEY_SECRET_ARN;
+  if (arn === undefined || arn === "") throw new Error("HIBP_API_KEY_SECRET_ARN is not set");
+  secrets ??= new SecretsProvider({
+    clientConfig: {
+      maxAttempts: 3,
+      requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+    },
+  });
+  const secret = await secrets.get(arn, { maxAge: keyMaxAgeSeconds, forceFetch }).catch(() => {
+    throw new UpstreamFailure("unavailable", "The HIBP API key can't be read from Secrets Manager");
+  });
+  const key = typeof secret === "string" ? secret.trim() : "";
+  // Checked here, because fetch would quote a value that can't be a header.
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new UpstreamFailure("unauthorized", "The secret of the HIBP API key holds no usable key");
+  }
+  return key;
+};
