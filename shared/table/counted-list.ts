@@ -283,12 +283,16 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
         if (taken > 0) {
           const start = skip;
           reads.push(async () => {
-            const filtered = count < countIn(row, () => true);
-            const members = await readBlock(org, row.block, {
-              descending: true,
-              limit: filtered ? undefined : start + taken,
-            });
-            return members.filter((each) => matching(each.facet)).slice(start, start + taken);
+            if (count < countIn(row, () => true)) {
+              const members = await readBlock(org, row.block, { descending: true });
+              return members.filter((each) => matching(each.facet)).slice(start, start + taken);
+            }
+            // Every member matches, so positions are known: read from the nearer end.
+            const descending = start + taken <= count - start;
+            const limit = descending ? start + taken : count - start;
+            const members = await readBlock(org, row.block, { descending, limit });
+            const newestFirst = descending ? members.slice(start) : members.reverse();
+            return newestFirst.slice(0, taken).filter((each) => matching(each.facet));
           });
         }
         skip = Math.max(0, skip - count);

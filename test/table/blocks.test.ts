@@ -98,7 +98,9 @@ describe("reserve", () => {
 
   test("many large draws at once stay unique and in order", async () => {
     const reserved = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => reserve(5, "FINDING", 700 + index * 100, { tag: index % 3 })),
+      Array.from({ length: 24 }, (_, index) =>
+        reserve(5, "FINDING", 300 + index * 100, { tag: index % 3, at: time((index * 7) % 24) }),
+      ),
     );
     expectInOrder(reserved.flat());
   });

@@ -1,0 +1,474 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { blockOf, blockSize, type Reserved, reserve } from "../../shared/table/blocks.ts";
+import { condition } from "../../shared/table/condition.ts";
+import { countedList, type MemberWrite } from "../../shared/table/counted-list.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { type Engine, recordCapacity, startEngine } from "./engine.ts";
+
+type Facet = { domainId: number; teamId: number | null; isActive: boolean };
+type Email = { email: string };
+
+const emails = countedList<Facet, Email>("EMAIL", {
+  domainId: "integer",
+  teamId: "integer",
+  isActive: "boolean",
+});
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+const time = (second: number): string => new Date(Date.UTC(2030, 0, 1) + second * 1_000).toISOString();
+
+let organizations = 0;
+const newOrganization = (): number => ++organizations;
+
+// The naive list: an array that is filtered, sorted and sliced.
+
+type Known = { id: number; createdAt: string; facet: Facet; email: string };
+type Filter = Partial<Facet>;
+type Query = { filter: Filter; limit: number; offset: number; since: string | undefined };
+
+const matchesOf =
+  (filter: Filter) =>
+  (facet: Facet): boolean =>
+    Object.entries(filter).every(([name, value]) => facet[name as keyof Facet] === value);
+
+const naivePage = (model: Known[], query: Query): { ids: number[]; total: number } => {
+  const matching = model
+    .filter((each) => matchesOf(query.filter)(each.facet))
+    .filter((each) => query.since === undefined || each.createdAt >= query.since)
+    .sort((one, other) => other.id - one.id);
+  return {
+    ids: matching.slice(query.offset, query.offset + query.limit).map((each) => each.id),
+    total: matching.length,
+  };
+};
+
+/** Throws unless the list answers this query as the naive one does, and the members are what they should be. */
+const check = async (org: number, model: Known[], query: Query): Promise<void> => {
+  const { filter, ...rest } = query;
+  // Without a filter no `matches`, as callers do.
+  const matches = Object.keys(filter).length === 0 ? undefined : matchesOf(filter);
+  const page = await emails.page(org, { matches, ...rest });
+  const naive = naivePage(model, query);
+  expect({ ids: page.items.map((item) => item.id), total: page.total }).toEqual(naive);
+  for (const item of page.items) {
+    const known = model.find((each) => each.id === item.id);
+    expect({
+      id: item.id,
+      createdAt: item.createdAt,
+      facet: emails.facetOf(item),
+      email: item.email,
+    }).toEqual(known);
+  }
+  const all = naivePage(model, { ...query, since: undefined });
+  expect(emails.sum(page.directory, matches)).toBe(all.total);
+};
+
+// Random histories
+
+const facetArbitrary: fc.Arbitrary<Facet> = fc.record({
+  domainId: fc.integer({ min: 1, max: 2 }),
+  teamId: fc.constantFrom(null, 7),
+  isActive: fc.boolean(),
+});
+
+const queryArbitrary = fc.record({
+  filter: fc.oneof(
+    fc.constant<Filter>({}),
+    facetArbitrary,
+    facetArbitrary.map(({ domainId }): Filter => ({ domainId })),
+    facetArbitrary.map(({ teamId, isActive }): Filter => ({ teamId, isActive })),
+    fc.constant<Filter>({ domainId: 99 }),
+  ),
+  limit: fc.integer({ min: 1, max: 100 }),
+  offset: fc.oneof(fc.constant(0), fc.nat(40), fc.nat(400)),
+  /** Which of the model's times is the boundary, and on which side of it. */
+  boundary: fc.option(fc.record({ at: fc.nat(10_000), nudge: fc.constantFrom(-1, 0, 1) }), { freq: 3 }),
+});
+
+const pick = fc.nat(100_000);
+type Operation =
+  | { do: "insert"; facets: Facet[]; seconds: number }
+  | { do: "skip"; ids: number }
+  | { do: "change"; which: number[]; to: Facet }
+  | { do: "delete"; which: number[] }
+  | { do: "mix"; insert: Facet; change: number; to: Facet; remove: number; seconds: number }
+  | { do: "stale"; which: number; wrong: Facet };
+
+const seconds = fc.integer({ min: -5, max: 20 });
+const operationArbitrary: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("insert" as const),
+      facets: fc.array(facetArbitrary, { minLength: 1, maxLength: 60, size: "max" }),
+      seconds,
+    }),
+  },
+  // Ids that are reserved and never used: how a block ends soon, and what a crash leaves.
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("skip" as const), ids: fc.integer({ min: 1, max: 900 }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("change" as const),
+      which: fc.array(pick, { minLength: 1, maxLength: 8 }),
+      to: facetArbitrary,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("delete" as const),
+      which: fc.array(pick, { minLength: 1, maxLength: 30 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("mix" as const),
+      insert: facetArbitrary,
+      change: pick,
+      to: facetArbitrary,
+      remove: pick,
+      seconds,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("stale" as const), which: pick, wrong: facetArbitrary }),
+  },
+);
+
+type World = { org: number; clock: number; model: Known[] };
+
+const insertWrites = (world: World, reserved: Reserved[], facets: Facet[]): [MemberWrite[], Known[]] => {
+  const known = reserved.map(({ id, createdAt }, index) => ({
+    id,
+    createdAt,
+    facet: facets[index] as Facet,
+    email: `a${id}@x.test`,
+  }));
+  const writes = known.map(({ facet, email }, index) =>
+    emails.put(world.org, reserved[index] as Reserved, facet, { email }),
+  );
+  return [writes, known];
+};
+
+const apply = async (world: World, operation: Operation): Promise<void> => {
+  const { org } = world;
+  const chosen = (which: number[]): Known[] =>
+    world.model.length === 0
+      ? []
+      : [...new Set(which.map((each) => world.model[each % world.model.length] as Known))];
+  switch (operation.do) {
+    case "insert": {
+      world.clock += operation.seconds;
+      const reserved = await reserve(org, "EMAIL", operation.facets.length, { at: time(world.clock) });
+      const [writes, known] = insertWrites(world, reserved, operation.facets);
+      await table.transact(emails.writes(org, writes));
+      world.model.push(...known);
+      return;
+    }
+    case "skip":
+      await reserve(org, "EMAIL", operation.ids, { at: time(world.clock) });
+      return;
+    case "change": {
+      const targets = chosen(operation.which);
+      const writes = targets.map(({ id, facet, email }) => {
+        const rest = { set: { email: `${email}!` } };
+        return emails.change(org, id, { from: facet, to: operation.to, ...rest });
+      });
+      await table.transact(emails.writes(org, writes));
+      for (const target of targets) {
+        target.facet = operation.to;
+        target.email += "!";
+      }
+      return;
+    }
+    case "delete": {
+      const targets = chosen(operation.which);
+      await table.transact(
+        emails.writes(
+          org,
+          targets.map(({ id, facet }) => emails.delete(org, id, facet)),
+        ),
+      );
+      world.model = world.model.filter((each) => !targets.includes(each));
+      return;
+    }
+    case "mix": {
+      world.clock += operation.seconds;
+      const [changed] = chosen([operation.change]);
+      const removed = chosen([operation.remove]).find((each) => each !== changed);
+      const reserved = await reserve(org, "EMAIL", 1, { at: time(world.clock) });
+      const [writes, known] = insertWrites(world, reserved, [operation.insert]);
+      if (changed)
+        writes.push(
+          emails.change(org, changed.id, { from: changed.facet, to: operation.to, set: { email: "m" } }),
+        );
+      if (removed) writes.push(emails.delete(org, removed.id, removed.facet));
+      await table.transact(emails.writes(org, writes));
+      if (changed) Object.assign(changed, { facet: operation.to, email: "m" });
+      world.model = world.model.filter((each) => each !== removed).concat(known);
+      return;
+    }
+    case "stale": {
+      const [target] = chosen([operation.which]);
+      if (target === undefined || emails.encode(target.facet) === emails.encode(operation.wrong)) return;
+      for (const write of [
+        emails.change(org, target.id, { from: operation.wrong, to: target.facet }),
+        emails.delete(org, target.id, operation.wrong),
+      ]) {
+        await expect(table.transact(emails.writes(org, [write]))).rejects.toBeInstanceOf(
+          table.TransactionRefused,
+        );
+      }
+      return;
+    }
+  }
+};
+
+const queryOf = (
+  model: Known[],
+  given: typeof queryArbitrary extends fc.Arbitrary<infer Q> ? Q : never,
+): Query => {
+  const { boundary, ...rest } = given;
+  const times = [...new Set(model.map((each) => each.createdAt))].sort();
+  const at = boundary === null ? undefined : times[boundary.at % Math.max(1, times.length)];
+  const since =
+    boundary === null
+      ? undefined
+      : new Date((at === undefined ? Date.parse(time(0)) : Date.parse(at)) + boundary.nudge).toISOString();
+  return { ...rest, since };
+};
+
+const history = fc.array(
+  fc.record({
+    which: fc.nat(1),
+    operation: operationArbitrary,
+    queries: fc.array(queryArbitrary, { minLength: 2, maxLength: 3 }),
+  }),
+  { minLength: 10, maxLength: 30, size: "max" },
+);
+
+let blocksSeen = 0;
+
+/** Plays random histories of two organizations and compares after every step; `sabotage` runs after each too. */
+const histories = (sabotage?: (org: number, model: Known[]) => Promise<void>) =>
+  fc.asyncProperty(history, async (steps) => {
+    const worlds: World[] = [0, 1].map(() => ({ org: newOrganization(), clock: 0, model: [] }));
+    for (const { which, operation, queries } of steps) {
+      await apply(worlds[which] as World, operation);
+      for (const { org, model } of worlds) {
+        await sabotage?.(org, model);
+        await Promise.all([
+          check(org, model, { filter: {}, limit: 100, offset: 0, since: undefined }),
+          ...queries.map((query) => check(org, model, queryOf(model, query))),
+        ]);
+      }
+    }
+    for (const { model } of worlds) {
+      blocksSeen = Math.max(blocksSeen, new Set(model.map((each) => blockOf(each.id))).size);
+    }
+  });
+
+const seed = Number(process.env.SEED ?? 20_300_101);
+
+describe("a counted list answers as a naive list does", () => {
+  test("after every step of random histories: totals, pages, filters, the time boundary", async () => {
+    console.log(`SEED=${seed}`);
+    await fc.assert(histories(), { seed, numRuns: Number(process.env.RUNS ?? 25), endOnFailure: true });
+    console.log(`up to ${blocksSeen} blocks with members in one history`);
+    expect(blocksSeen).toBeGreaterThanOrEqual(3);
+  }, 600_000);
+
+  test("and this test notices one tampered counter", async () => {
+    let tampered = 0;
+    const result = await fc.check(
+      histories(async (org, model) => {
+        const victim = model[0];
+        if (tampered > 0 || victim === undefined) return;
+        tampered++;
+        await table.update(keys.directory(org, "EMAIL", blockOf(victim.id)), {
+          add: { [emails.encode(victim.facet)]: 1 },
+        });
+      }),
+      { seed, numRuns: 5, endOnFailure: true },
+    );
+    expect(tampered).toBe(1);
+    expect(result.failed).toBe(true);
+  });
+
+  test("and one member that was moved without its counter", async () => {
+    let tampered = 0;
+    const result = await fc.check(
+      histories(async (org, model) => {
+        const victim = model.at(-1);
+        if (tampered > 0 || victim === undefined) return;
+        tampered++;
+        await table.update(emails.key(org, victim.id), { set: { facet: "9-_-1" } });
+      }),
+      { seed, numRuns: 5, endOnFailure: true },
+    );
+    expect(tampered).toBe(1);
+    expect(result.failed).toBe(true);
+  });
+});
+
+const anyFacet: Facet = { domainId: 1, teamId: null, isActive: true };
+
+/** Inserts members in transactions of 99. */
+const fill = async (org: number, count: number, facetOf: (index: number) => Facet): Promise<Reserved[]> => {
+  const reserved = await reserve(org, "EMAIL", count);
+  for (let start = 0; start < count; start += 98) {
+    const part = reserved.slice(start, start + 98);
+    await table.transact(
+      emails.writes(
+        org,
+        part.map((each, index) =>
+          emails.put(org, each, facetOf(start + index), { email: `person${each.id}@example.test` }),
+        ),
+      ),
+    );
+  }
+  return reserved;
+};
+
+describe("writers at the same time", () => {
+  test("leave exact totals, whichever of them were refused", async () => {
+    const org = newOrganization();
+    const reserved = await fill(org, 60, () => anyFacet);
+    const flip = async ({ id }: Reserved): Promise<boolean> => {
+      const flipped = emails.change(org, id, { from: anyFacet, to: { ...anyFacet, isActive: false } });
+      return table.transact(emails.writes(org, [flipped])).then(
+        () => true,
+        () => false,
+      );
+    };
+    const insert = async (): Promise<boolean> => {
+      const [one] = await reserve(org, "EMAIL", 1);
+      if (one === undefined) return false;
+      await table.transact(emails.writes(org, [emails.put(org, one, anyFacet, { email: "new" })]));
+      return true;
+    };
+    const removal = ({ id }: Reserved): Promise<boolean> =>
+      table.transact(emails.writes(org, [emails.delete(org, id, anyFacet)])).then(
+        () => true,
+        () => false,
+      );
+    const readers = Array.from({ length: 10 }, () =>
+      emails.page(org, { limit: 100, offset: 0, matches: (facet) => facet.isActive }),
+    );
+    const some = reserved.slice(0, 30);
+    const results = await Promise.all([
+      Promise.all([...some, ...some].map(flip)),
+      Promise.all(Array.from({ length: 20 }, insert)),
+      Promise.all(some.map(removal)),
+    ]);
+    await Promise.all(readers);
+    const done = results.map((each) => each.filter(Boolean).length);
+    const [flipped = 0, inserted = 0, removed = 0] = done;
+    expect(flipped + removed).toBe(30); // each of the thirty was flipped once or removed, never both
+    const page = await emails.page(org, { limit: 100, offset: 0 });
+    expect(page.total).toBe(60 + inserted - removed);
+    expect(page.items.length).toBe(page.total);
+    expect(emails.sum(page.directory, (facet) => !facet.isActive)).toBe(flipped);
+  });
+
+  test("a repeated insert of the same id is refused and counted once", async () => {
+    const org = newOrganization();
+    const [one] = (await reserve(org, "EMAIL", 1)) as [Reserved];
+    const writes = emails.writes(org, [emails.put(org, one, anyFacet, { email: "x" })]);
+    await table.transact(writes);
+    await expect(table.transact(writes)).rejects.toMatchObject({ failed: [{ index: 0 }] });
+    expect((await emails.page(org, { limit: 1, offset: 0 })).total).toBe(1);
+  });
+});
+
+describe("single members", () => {
+  test("are found by id in their own organization only, many at once in the order asked for", async () => {
+    const [org, other] = [newOrganization(), newOrganization()];
+    const reserved = await fill(org, 700, () => anyFacet);
+    const [foreign] = (await fill(other, 1, () => anyFacet)) as [Reserved];
+    const ids = reserved.map((each) => each.id);
+    const first = ids[0] as number;
+    expect((await emails.get(org, first))?.email).toBe(`person${first}@example.test`);
+    expect(await emails.get(other, first)).toBeUndefined();
+    const asked = [ids[699], ids[3], ids[2], ids[3], foreign.id, ids[650], ids[100], 2 ** 53 - 1] as number[];
+    const found = await emails.getMany(org, asked);
+    expect(found.map((each) => each?.id)).toEqual(asked.map((id) => (ids.includes(id) ? id : undefined)));
+    expect((await emails.getMany(org, ids)).map((each) => each?.id)).toEqual(ids);
+    const blocks = emails.blocks(await emails.directory(org));
+    expect(blocks).toEqual([...new Set(reserved.map((each) => each.block))]);
+    const members = await Promise.all(blocks.map((block) => emails.members(org, block)));
+    expect(members.flat().map((each) => each.id)).toEqual(ids);
+    const [block = 0] = blocks;
+    const between = await emails.members(org, block, { fromId: first + 2, toId: first + 4 });
+    expect(between.map((each) => each.id)).toEqual([first + 2, first + 3, first + 4]);
+  });
+
+  test("a change keeps its own condition beside that on the facet", async () => {
+    const org = newOrganization();
+    const [one] = (await fill(org, 1, () => anyFacet)) as [Reserved];
+    const change = (email: string) =>
+      emails.writes(org, [
+        emails.change(org, one.id, {
+          from: anyFacet,
+          to: { ...anyFacet, teamId: 7 },
+          set: { email: "changed" },
+          if: condition("#email = :email", { email }),
+        }),
+      ]);
+    await expect(table.transact(change("wrong"))).rejects.toMatchObject({ failed: [{ index: 0 }] });
+    await table.transact(change(`person${one.id}@example.test`));
+    const member = await emails.get(org, one.id);
+    expect(member).toMatchObject({ email: "changed", facet: "1-7-1" });
+  });
+
+  test("facets that could not be told apart are refused", () => {
+    const words = countedList<{ category: string }>("ACTIVITY", { category: "word" });
+    expect(words.encode({ category: "api_keys" })).toBe("api_keys");
+    expect(() => words.encode({ category: "a-b" })).toThrow();
+    expect(() => words.encode({ category: "from" })).toThrow();
+    expect(() => words.encode({ category: "" })).toThrow();
+  });
+});
+
+describe("cost", () => {
+  test("of a page does not grow with the offset", async () => {
+    const org = newOrganization();
+    const count = 10 * blockSize;
+    await fill(org, count, (index) => ({
+      domainId: 1 + (index % 3),
+      teamId: null,
+      isActive: index % 2 === 0,
+    }));
+    const capacity = recordCapacity();
+    const units: number[] = [];
+    for (const offset of [0, 1_000, 5_000]) {
+      const page = await emails.page(org, { limit: 50, offset });
+      expect(page.items.length).toBe(50);
+      const consumed = capacity.take();
+      console.log(`page of 50 at offset ${offset} of ${count}: ${JSON.stringify(consumed)}`);
+      expect(consumed.calls).toBeLessThanOrEqual(3);
+      units.push(consumed.readUnits);
+    }
+    // One unit for the directory; at worst half the members of a block, 256 rows of about 130 bytes, and a page.
+    expect(Math.max(...units)).toBeLessThanOrEqual(1 + 10 + 2);
+    expect(units[0]).toBeLessThanOrEqual(4);
+    const filtered = await emails.page(org, { limit: 50, offset: 700, matches: (facet) => !facet.isActive });
+    expect(filtered.total).toBe(count / 2);
+    const consumed = capacity.take();
+    console.log(`the same with a filter at offset 700: ${JSON.stringify(consumed)}`);
+    expect(consumed.readUnits).toBeLessThanOrEqual(1 + 2 * 20);
+  }, 30_000);
+});
