@@ -1,7 +1,7 @@
 /**
  * Have I Been Pwned, API v3 (https://haveibeenpwned.com/API/v3), at HIBP_BASE_URL or the public address. The API key is
- * the secret HIBP_API_KEY_SECRET_ARN. One request for each call (two when the key was just rotated); nothing here waits
- * for the rate limit: callers take a grant of the limiter first, see upstream.ts.
+ * the secret HIBP_API_KEY_SECRET_ARN. One request for each call (two when the key was just rotated) of at most 60 seconds,
+ * 10 for an address; nothing here waits for the rate limit: callers take a grant of the limiter first, see upstream.ts.
  *
  * Every function throws `UpstreamFailure` when there is no trustworthy answer, so that no failure reads as "no breaches".
  */
@@ -60,7 +60,7 @@ export const breaches = async (): Promise<BreachDetails[]> => {
 /** alias (lower case, without the domain) → breach names. Empty when the domain has no breached alias. */
 export const breachedDomain = async (domain: string): Promise<Map<string, string[]>> => {
   const answer = await ask("breacheddomain", encode(domain), {
-    timeoutSeconds: 120,
+    timeoutSeconds: 60,
     maxBytes: 64 * megabyte,
   });
   const aliases = new Map<string, string[]>();
@@ -78,7 +78,7 @@ export const breachedDomain = async (domain: string): Promise<Map<string, string
 /** Names of the breaches that hold this address. Sensitive and retired ones are not among them. */
 export const breachedAccount = async (address: string): Promise<string[]> => {
   const answer = await ask("breachedaccount", `${encode(address)}?truncateResponse=true`, {
-    timeoutSeconds: 30,
+    timeoutSeconds: 10,
     maxBytes: 4 * megabyte,
   });
   if (answer === notFound) return [];
@@ -243,8 +243,8 @@ const apiKey = async ({ forceFetch = false } = {}): Promise<string> => {
   });
   const key = typeof secret === "string" ? secret.trim() : "";
   // Checked here, because fetch would quote a value that can't be a header.
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new UpstreamFailure("unauthorized", "The secret of the HIBP API key holds no usable key");
-  }
-  return key;
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  // What is cached may be the placeholder that has just been replaced.
+  if (!forceFetch) return apiKey({ forceFetch: true });
+  throw new UpstreamFailure("unauthorized", "The secret of the HIBP API key holds no usable key");
 };

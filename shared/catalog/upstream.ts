@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { breachedAccount, UpstreamFailure } from "./hibp.ts";
 import * as limiter from "./limiter.ts";
 
-/** Tries of a call that HIBP did not answer. */
+/** Tries of a call that HIBP does not answer. */
 const maxTries = 3;
 const maxConcurrentLookUps = 8;
 
@@ -11,7 +11,7 @@ const maxConcurrentLookUps = 8;
  * Waits for its turn, makes the call and returns its answer. A 429 pauses the whole key; then, and after a failure that
  * may pass, it tries again while there is time.
  *
- * @param waitSeconds How long to wait for turns, all tries together. The call's own time comes on top of it.
+ * @param waitSeconds No try starts later than this from now. The time of the last try (60 s at most) comes on top of it.
  * @throws UpstreamFailure; `rate_limited` with `retryAfterSeconds` when the turn would come too late.
  */
 export const withUpstream = async <T>(
@@ -45,17 +45,63 @@ export const withUpstream = async <T>(
   }
 };
 
+/** Breach names of an address, or why there is no answer. */
+export type LookUp = string[] | UpstreamFailure;
+
 /**
- * Looks addresses up singly, as many as the rate allows at this moment (ask for about 25 at a time).
+ * Looks addresses up singly, as many as the rate allows at this moment (ask for about 25 at a time). Takes at most about
+ * 25 seconds, mostly a few. An address that HIBP did not answer is asked for once more.
  *
- * `answers` are those of the first addresses, in order: breach names, or the failure of this one address. When there
- * are fewer answers than addresses, the rest were not asked: come back after `waitSeconds`.
+ * `answers` are those of the first addresses, in order. When there are fewer answers than addresses, the rest have no
+ * answer yet: come back after `waitSeconds`.
  *
  * @throws UpstreamFailure `unauthorized`: no address can be looked up.
  */
 export const lookUpAccounts = async (
   addresses: readonly string[],
   rpm: number,
-): Promise<{ answers: (string[] | UpstreamFailure)[]; waitSeconds: number }> => {
-  throw new Error(`not yet ${addresses} ${rpm} ${breachedAccount} ${maxConcurrentLookUps}`);
+): Promise<{ answers: LookUp[]; waitSeconds: number }> => {
+  if (addresses.length === 0) return { answers: [], waitSeconds: 0 };
+  const grant = await limiter.reserve(addresses.length, rpm, { bulk: true });
+  if ("waitSeconds" in grant) return { answers: [], waitSeconds: grant.waitSeconds };
+
+  const results = addresses.slice(0, grant.granted).map(() => undefined as LookUp | undefined);
+  let halt: UpstreamFailure | undefined;
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (halt === undefined && next < results.length && Date.now() < grant.validUntil.getTime()) {
+      const index = next++;
+      const result = await lookUp(addresses[index] as string, rpm);
+      if (!(result instanceof UpstreamFailure)) results[index] = result;
+      else if (result.kind === "unauthorized") halt = result;
+      else if (result.kind === "rate_limited") {
+        halt = result;
+        await limiter.pause(result.retryAfterSeconds);
+      } else results[index] = result;
+    }
+  };
+  await Promise.all(Array.from({ length: maxConcurrentLookUps }, lane));
+
+  if (halt?.kind === "unauthorized") throw halt;
+  const end = results.indexOf(undefined);
+  const answers = (end === -1 ? results : results.slice(0, end)) as LookUp[];
+  return { answers, waitSeconds: halt === undefined ? 1 : halt.retryAfterSeconds + 1 };
+};
+
+/** One look-up; a failure that may pass gets a second try, with a grant of its own. */
+const lookUp = async (address: string, rpm: number): Promise<LookUp> => {
+  const first = await attemptLookUp(address);
+  if (!(first instanceof UpstreamFailure && first.kind === "unavailable")) return first;
+  await sleep(500 + Math.random() * 1_000);
+  const grant = await limiter.reserve(1, rpm, { bulk: true });
+  return "waitSeconds" in grant ? first : attemptLookUp(address);
+};
+
+const attemptLookUp = async (address: string): Promise<LookUp> => {
+  try {
+    return await breachedAccount(address);
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return error;
+    throw error;
+  }
 };
