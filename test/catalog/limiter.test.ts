@@ -48,6 +48,11 @@ type World = {
  */
 const simulate = ({ seed, rpm, workers, wanted, slowness, minutes }: World): number[] => {
   const random = randomNumbers(seed);
+  /** Mostly one of the two ends, where the worst cases are. */
+  const extreme = (): number => {
+    const pick = random();
+    return pick < 0.3 ? 0 : pick < 0.6 ? 1 : random();
+  };
   const start = 1_800_000_000_000 + Math.floor(random() * 60_000);
   const end = start + minutes * 60_000;
   const arrivals: number[] = [];
@@ -56,7 +61,7 @@ const simulate = ({ seed, rpm, workers, wanted, slowness, minutes }: World): num
   const schedule = (at: number, run: (at: number) => void): void => void events.push({ at, run });
 
   for (let worker = 0; worker < workers; worker++) {
-    const clockError = (random() * 2 - 1) * 1_000;
+    const clockError = (extreme() * 2 - 1) * 1_000;
     const turn = (at: number): void => {
       const seen = row;
       const now = at + clockError;
@@ -74,8 +79,8 @@ const simulate = ({ seed, rpm, workers, wanted, slowness, minutes }: World): num
         row = next;
         const sendUntil = grant.validUntil.getTime() - clockError;
         for (let sent = 0; sent < grant.granted; sent++) {
-          const sendAt = writtenAt + random() * (sendUntil - writtenAt);
-          arrivals.push(sendAt + random() * slowness * 3_000);
+          const sendAt = writtenAt + extreme() * (sendUntil - writtenAt);
+          arrivals.push(sendAt + extreme() * slowness * 3_000);
         }
         schedule(writtenAt + random() * slowness * 5_000, turn);
       });

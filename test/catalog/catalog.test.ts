@@ -1,0 +1,305 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import * as catalog from "../../shared/catalog/catalog.ts";
+import { UpstreamFailure } from "../../shared/catalog/hibp.ts";
+import { type Key, keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { type Engine, startEngine } from "../table/engine.ts";
+import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
+
+let engine: Engine;
+let upstream: UpstreamServer;
+let list: Record<string, unknown>[];
+let testNumber = 0;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  upstream = await startUpstream();
+});
+afterAll(async () => {
+  await upstream.stop();
+  await engine.stop();
+});
+beforeEach(async () => {
+  // A fresh table, and names of the test's own: what a process has learned about names stays true for it.
+  testNumber++;
+  for (const pk of [keys.breachNames().pk, keys.subscription().pk]) {
+    const rows = await table.query<Key>({ pk, project: ["pk", "sk"] });
+    for (let start = 0; start < rows.length; start += 100) {
+      await table.transact(rows.slice(start, start + 100).map((row) => ({ delete: row })));
+    }
+  }
+  await table.put({ ...keys.subscription(), rpm: 100_000, at: new Date().toISOString() });
+  upstream.requests.length = 0;
+  serve();
+});
+
+const serve = (): void => {
+  upstream.answer = (path, _request, response) =>
+    path === "breaches" ? reply(response, 200, list) : reply(response, 404);
+};
+
+const named = (name: string): string => `${name}-${testNumber}`;
+const breach = (name: string, fields: Record<string, unknown> = {}): Record<string, unknown> => ({
+  Name: named(name),
+  Title: `Title of ${name}`,
+  Domain: "a.example",
+  BreachDate: "2020-02-03",
+  AddedDate: "2020-03-01T00:00:00Z",
+  ModifiedDate: "2020-03-01T00:00:00Z",
+  PwnCount: 12,
+  Description: "<b>bad</b>",
+  DataClasses: ["Passwords"],
+  IsSensitive: false,
+  IsRetired: false,
+  IsVerified: true,
+  ...fields,
+});
+
+const idOf = async (name: string): Promise<number> => (await catalog.ids()).get(named(name)) as number;
+const one = async (name: string) => {
+  const id = await idOf(name);
+  return (await catalog.details([id])).get(id);
+};
+/** The news of a sync that found none. */
+const nothing = { added: [], changed: [], isBaseline: false };
+
+describe("a sync", () => {
+  test("mints an id for each name and keeps the details; repeating it finds nothing", async () => {
+    list = [breach("A"), breach("B")];
+    const first = await catalog.sync();
+    expect(first.isBaseline).toBe(true);
+    expect(first.added).toHaveLength(2);
+    expect(await one("A")).toEqual({
+      id: await idOf("A"),
+      name: named("A"),
+      title: "Title of A",
+      domain: "a.example",
+      breachDate: "2020-02-03",
+      dataClasses: ["Passwords"],
+      pwnCount: 12,
+      description: "<b>bad</b>",
+      addedDate: "2020-03-01T00:00:00Z",
+      modifiedDate: "2020-03-01T00:00:00Z",
+      isSensitive: false,
+      isRetired: false,
+    });
+    list.reverse();
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+
+  test("tells new from changed: a title, a ModifiedDate, a retirement; a vanished one keeps its details", async () => {
+    list = [breach("A"), breach("B"), breach("C"), breach("D")];
+    await catalog.sync();
+    const before = await catalog.ids();
+    list = [
+      breach("A", { Title: "Renamed" }),
+      breach("B", { ModifiedDate: "2021-01-01T00:00:00Z" }),
+      breach("C", { IsRetired: true }),
+      breach("E"),
+    ];
+    const news = await catalog.sync();
+    expect(news).toEqual({
+      added: [await idOf("E")],
+      changed: [before.get(named("A")), before.get(named("B")), before.get(named("C"))],
+      isBaseline: false,
+    });
+    expect((await one("A"))?.title).toBe("Renamed");
+    expect((await one("C"))?.isRetired).toBe(true);
+    expect((await one("D"))?.title).toBe("Title of D");
+    for (const [name, id] of before) expect((await catalog.ids()).get(name)).toBe(id);
+    list.push(breach("D"));
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+
+  test("without news reads one row of the catalog and writes none", async () => {
+    list = Array.from({ length: 200 }, (_, n) => breach(`N${n}`));
+    await catalog.sync();
+    const commands: string[] = [];
+    const record = { name: "record", override: true };
+    table.client().middlewareStack.add(
+      (next, context) => (args) => {
+        const { Key, Item } = args.input as { Key?: Key; Item?: Key };
+        commands.push(`${context.commandName} ${Key?.pk ?? Item?.pk} ${Key?.sk ?? Item?.sk}`);
+        return next(args);
+      },
+      { ...record, step: "initialize" },
+    );
+    await catalog.sync();
+    table.client().middlewareStack.remove(record.name);
+    expect(commands).toEqual([
+      "GetItemCommand UPSTREAM SUBSCRIPTION",
+      "GetItemCommand UPSTREAM LIMITER",
+      "PutItemCommand UPSTREAM LIMITER",
+      "GetItemCommand CATALOG-NAMES NAMES",
+    ]);
+  });
+
+  test("that fails upstream changes nothing", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    for (const [status, body] of [
+      [200, "[]"],
+      [401, ""],
+      [403, ""],
+    ] as const) {
+      upstream.answer = (_path, _request, response) => reply(response, status, body);
+      await expect(catalog.sync(undefined, { waitSeconds: 0.5 })).rejects.toBeInstanceOf(UpstreamFailure);
+    }
+    expect((await one("A"))?.title).toBe("Title of A");
+    serve();
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+
+  test("whose announcement fails announces the same again, until it was heard", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    list = [breach("A", { Title: "Renamed" }), breach("B")];
+    const heard: catalog.News[] = [];
+    const crash = catalog.sync(async (news) => {
+      heard.push(news);
+      throw new Error("crash");
+    });
+    await expect(crash).rejects.toThrow("crash");
+    await catalog.sync(async (news) => void heard.push(news));
+    expect(heard).toHaveLength(2);
+    expect(heard[1]).toEqual(heard[0]);
+    expect(heard[0]).toEqual({ added: [await idOf("B")], changed: [await idOf("A")], isBaseline: false });
+    await catalog.sync(async (news) => void heard.push(news));
+    expect(heard).toHaveLength(2);
+  });
+
+  test("a first sync that broke off is still the baseline for the next", async () => {
+    list = [breach("A")];
+    await expect(
+      catalog.sync(async () => {
+        throw new Error("crash");
+      }),
+    ).rejects.toThrow("crash");
+    expect(await catalog.sync()).toMatchObject({ isBaseline: true, added: [await idOf("A")] });
+  });
+
+  test("several at once mint each name once, and agree on the end", async () => {
+    list = Array.from({ length: 60 }, (_, n) => breach(`N${n}`));
+    const all = await Promise.all([catalog.sync(), catalog.sync(), catalog.sync(), catalog.sync()]);
+    const known = await catalog.ids();
+    expect(known.size).toBe(60);
+    expect(new Set(known.values()).size).toBe(60);
+    for (const { added } of all) for (const id of added) expect([...known.values()]).toContain(id);
+    expect(await catalog.sync()).toEqual(nothing);
+    const rows = await catalog.details(known.values());
+    for (const [name, id] of known) expect(rows.get(id)?.name).toBe(name);
+  });
+
+  test("an older answer that arrives late does not end as the recorded one", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    list = [breach("A", { Title: "Older" })];
+    await catalog.sync(async () => {
+      list = [breach("A", { Title: "Newer" })];
+      await catalog.sync();
+    });
+    expect((await one("A"))?.title).toBe("Newer");
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+});
+
+describe("a hostile list", () => {
+  test("odd and long names, huge descriptions, missing fields, repeated and nameless entries", async () => {
+    const odd = [
+      "a.b[0]#x:y",
+      "__proto__",
+      "NAMES",
+      " ",
+      "名".repeat(290),
+      "x".repeat(290),
+      "\u0000\u0007",
+      "\ud83d",
+      "<script>alert(1)</script>",
+    ];
+    list = [
+      ...odd.map((name) => breach(name)),
+      breach("Large", { Description: "名".repeat(500_000), DataClasses: Array(9_999).fill("é".repeat(999)) }),
+      { Name: named("Bare") },
+      breach("Twice", { Title: "one" }),
+      breach("Twice", { Title: "two" }),
+      { Title: "nameless" },
+      { Name: "y".repeat(301) },
+    ];
+    const { added } = await catalog.sync();
+    expect(added).toHaveLength(odd.length + 3);
+    expect(await catalog.sync()).toEqual(nothing);
+    const known = await catalog.ids();
+    const wanted = odd.map((name) => named(name).toWellFormed());
+    for (const name of wanted) expect(known.get(name)).toBeGreaterThan(0);
+    expect(await catalog.idsFor(wanted)).toEqual(new Map(wanted.map((name) => [name, known.get(name)])));
+    expect(await one("Bare")).toMatchObject({ title: named("Bare"), breachDate: "1970-01-01", pwnCount: 0 });
+    expect((await one("Large"))?.description).toHaveLength(16_384);
+  });
+
+  test("of 24 breaches of the largest size fits a transaction", async () => {
+    list = Array.from({ length: 24 }, (_, n) =>
+      breach(`L${n}`, { Description: "名".repeat(20_000), DataClasses: Array(200).fill("名".repeat(200)) }),
+    );
+    expect((await catalog.sync()).added).toHaveLength(24);
+  });
+
+  test("of 2,000 breaches is no different", async () => {
+    list = Array.from({ length: 2_000 }, (_, n) => breach(`M${n}`));
+    expect((await catalog.sync()).added).toHaveLength(2_000);
+    expect(await catalog.sync()).toEqual(nothing);
+    expect((await catalog.ids()).size).toBe(2_000);
+  });
+});
+
+describe("idsFor", () => {
+  test("knows what is known without asking HIBP", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    upstream.requests.length = 0;
+    expect(await catalog.idsFor([named("A"), named("A")])).toEqual(new Map([[named("A"), await idOf("A")]]));
+    expect(await catalog.idsFor([])).toEqual(new Map());
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test("gives a new name its id and HIBP's details, and leaves it news for the next sync", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    list = [breach("A"), breach("B")];
+    const id = (await catalog.idsFor([named("B")])).get(named("B")) as number;
+    expect((await catalog.details([id])).get(id)?.title).toBe("Title of B");
+    expect(await catalog.sync()).toEqual({ added: [id], changed: [], isBaseline: false });
+  });
+
+  test("gives a name that HIBP's list does not hold, or does not tell now, an id that stays", async () => {
+    list = [breach("A")];
+    const first = (await catalog.idsFor([named("B")])).get(named("B")) as number;
+    expect((await catalog.details([first])).get(first)).toMatchObject({
+      name: named("B"),
+      title: named("B"),
+    });
+    upstream.answer = (_path, _request, response) => reply(response, 401);
+    const second = (await catalog.idsFor([named("C")])).get(named("C")) as number;
+    serve();
+    list = [breach("A"), breach("B"), breach("C")];
+    expect((await catalog.sync()).added.sort()).toEqual([await idOf("A"), first, second].sort());
+    expect((await catalog.details([first])).get(first)?.title).toBe("Title of B");
+  });
+
+  test("several at once agree on the ids, a sync among them", async () => {
+    const names = Array.from({ length: 40 }, (_, n) => named(`N${n}`));
+    list = names.slice(0, 20).map((_, n) => breach(`N${n}`));
+    const [a, b] = await Promise.all([
+      catalog.idsFor(names),
+      catalog.idsFor(names.toReversed()),
+      catalog.sync(),
+    ]);
+    const known = await catalog.ids();
+    expect(new Map([...a].sort())).toEqual(new Map([...b].sort()));
+    expect(new Map([...a].sort())).toEqual(new Map([...known].sort()));
+  });
+});
+
+test("details leave out unknown ids", async () => {
+  expect(await catalog.details([2 ** 40])).toEqual(new Map());
+  expect(await catalog.details([])).toEqual(new Map());
+});
