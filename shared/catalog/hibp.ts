@@ -65,12 +65,22 @@ export const breachedDomain = async (domain: string): Promise<Map<string, string
   });
   const aliases = new Map<string, string[]>();
   if (answer === notFound) return aliases;
-  if (typeof answer !== "object" || answer === null || Array.isArray(answer))
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) {
     throw malformed("breacheddomain");
-  for (const [alias, value] of Object.entries(answer)) {
-    const names = parse("breacheddomain", nameList, value);
+  }
+  // One string for each name, not one for each mention: a large answer mentions the same few names a million times.
+  const checked = new Map<unknown, string>();
+  const check = (name: unknown): string => {
+    const known = checked.get(name) ?? parse("breacheddomain", breachName, name);
+    checked.set(name, known);
+    return known;
+  };
+  const list = answer as Record<string, unknown>;
+  for (const alias of Object.keys(list)) {
+    const names = list[alias];
+    if (!Array.isArray(names)) throw malformed("breacheddomain");
     const key = alias.toLowerCase();
-    aliases.set(key, [...new Set([...(aliases.get(key) ?? []), ...names])]);
+    aliases.set(key, [...new Set([...(aliases.get(key) ?? []), ...names.map(check)])]);
   }
   return aliases;
 };
@@ -98,8 +108,6 @@ export const subscriptionStatus = async (): Promise<{ rpm: number }> => {
   const answer = await ask("subscription/status", "", { timeoutSeconds: 30, maxBytes: megabyte });
   return { rpm: parse("subscription/status", z.object({ Rpm: z.int().positive() }), answer).Rpm };
 };
-
-const nameList = z.array(breachName);
 
 /** The answer 404, which for a look-up means: no breaches. */
 const notFound = Symbol("not found");
