@@ -138,7 +138,7 @@ describe("a sync", () => {
     list = [breach("A")];
     await catalog.sync();
     for (const [status, body] of [
-      [200, "[]"],
+      [200, "[{}]"],
       [401, ""],
       [403, ""],
     ] as const) {
@@ -176,6 +176,17 @@ describe("a sync", () => {
       }),
     ).rejects.toThrow("crash");
     expect(await catalog.sync()).toMatchObject({ isBaseline: true, added: [await idOf("A")] });
+  });
+
+  test("of an empty list is a baseline too, and a list that comes back from empty is no news", async () => {
+    list = [];
+    expect(await catalog.sync()).toEqual({ ...nothing, isBaseline: true });
+    list = [breach("A")];
+    expect(await catalog.sync()).toEqual({ ...nothing, added: [await idOf("A")] });
+    list = [];
+    expect(await catalog.sync()).toEqual(nothing);
+    list = [breach("A")];
+    expect(await catalog.sync()).toEqual(nothing);
   });
 
   test("several at once mint each name once, and agree on the end", async () => {

@@ -163,8 +163,8 @@ describe("a failed look-up never reads as clean", () => {
     }
   });
 
-  test("an empty or nameless list of breaches is no list", async () => {
-    for (const list of ["[]", "[{}, 1, null]"]) {
+  test("a nameless list of breaches is no list", async () => {
+    for (const list of ["{}", "[{}, 1, null]"]) {
       upstream.answer = (_path, _request, response) => reply(response, 200, list);
       expect((await failure(hibp.breaches())).kind).toBe("unavailable");
     }
