@@ -102,7 +102,7 @@ async function start(
 }
 
 describe.concurrent("an event source", () => {
-  test("hands over batches in Lambda's event form and deletes them", async () => {
+  test("hands over batches in Lambda's event form and deletes them", async ({ expect }) => {
     const events: SQSEvent[] = [];
     const { send, sendBatch } = await start(async (event) => {
       events.push(event);
@@ -128,7 +128,9 @@ describe.concurrent("an event source", () => {
     expect(events).toHaveLength(2);
   });
 
-  test("brings back only the reported items, and after maxReceiveCount they are dead letters", async () => {
+  test("brings back only the reported items, and after maxReceiveCount they are dead letters", async ({
+    expect,
+  }) => {
     const seen: string[] = [];
     const { sendBatch, receiveDead } = await start(async ({ Records }) => {
       seen.push(...Records.map(({ body, attributes }) => `${body}${attributes.ApproximateReceiveCount}`));
@@ -161,7 +163,9 @@ describe.concurrent("an event source", () => {
     await expect.poll(() => counts, { timeout: 3000 }).toEqual(["1", "1", "2", "2"]);
   });
 
-  test("runs no more batches at once than its MaximumConcurrency, and serves every group in turn", async () => {
+  test("runs no more batches at once than its MaximumConcurrency, and serves every group in turn", async ({
+    expect,
+  }) => {
     let running = 0;
     let most = 0;
     const order: string[] = [];
@@ -183,7 +187,7 @@ describe.concurrent("an event source", () => {
     expect(order.indexOf("calm")).toBeLessThan(8);
   });
 
-  test("waits for a fuller batch as long as its batching window", async () => {
+  test("waits for a fuller batch as long as its batching window", async ({ expect }) => {
     const sizes: number[] = [];
     const { send } = await start(
       async ({ Records }) => {
@@ -198,13 +202,13 @@ describe.concurrent("an event source", () => {
     await expect.poll(() => sizes, { timeout: 3000 }).toEqual([2]);
   });
 
-  test("is refused if its function may run longer than the visibility timeout", async () => {
+  test("is refused if its function may run longer than the visibility timeout", async ({ expect }) => {
     await expect(start(async () => undefined, { timeoutSeconds: 30 })).rejects.toThrow(
       "Queue visibility timeout: 1 seconds is less than Function timeout: 30 seconds",
     );
   });
 
-  test("also gets what is sent from within the runtime", async () => {
+  test("also gets what is sent from within the runtime", async ({ expect }) => {
     const bodies: string[] = [];
     const { sqs } = await start(async ({ Records }) => {
       bodies.push(...Records.map(({ body }) => body));
@@ -217,7 +221,7 @@ describe.concurrent("an event source", () => {
 });
 
 describe.concurrent("DelaySeconds", () => {
-  test("passes speed times faster", async () => {
+  test("passes speed times faster", async ({ expect }) => {
     const sentAt = Date.now();
     let tookMilliseconds = 0;
     const { send } = await start(
@@ -232,7 +236,7 @@ describe.concurrent("DelaySeconds", () => {
     expect(tookMilliseconds).toBeLessThan(1000);
   });
 
-  test("over 900 is refused, in a batch for its entry alone", async () => {
+  test("over 900 is refused, in a batch for its entry alone", async ({ expect }) => {
     const bodies: string[] = [];
     const { send, sendBatch } = await start(async ({ Records }) => {
       bodies.push(...Records.map(({ body }) => body));
@@ -248,7 +252,7 @@ describe.concurrent("DelaySeconds", () => {
   });
 });
 
-test("a message over 1 MiB is refused", async () => {
+test("a message over 1 MiB is refused", async ({ expect }) => {
   const { send } = await start(async () => undefined);
   await send("x".repeat(1024 * 1024));
   await expect(send("x".repeat(1024 * 1024 + 1))).rejects.toThrow("shorter than 1048576 bytes");
