@@ -21,5 +21,6 @@ export const addEmail = defineEndpoint({
     "seatAllowanceReached",
   ],
   limit: "emailAddsAndRemovals",
+  counted: "by handler",
   uses: ["table:read", "table:write"],
 });

@@ -41,6 +41,8 @@ export type Endpoint = {
   refusals: readonly RefusalName[];
   /** The organization's hourly budget that a valid request is counted against. */
   limit?: OrganizationLimit;
+  /** "by handler": the handler finds out itself whether and when the request counts. Default: before the handler. */
+  counted?: "by handler";
   uses: readonly Use[];
   /** Default 10. */
   timeoutSeconds?: number;

@@ -1,3 +1,6 @@
+import { keys, timeToLive } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+
 /** Fixed windows, aligned to the UTC minute or hour (interface.md "Limits", decisions.md "Limits"). */
 export const perMinute = { address: 100, key: 100 } as const;
 
@@ -12,3 +15,34 @@ export const organizationLimits = {
 } as const;
 
 export type OrganizationLimit = keyof typeof organizationLimits;
+
+/** A window: its name (the UTC minute or hour it is aligned to), and when it ends. */
+type Window = { name: string; endsAt: number };
+
+const windowAt = (now: Date, seconds: 60 | 3600): Window => {
+  const start = Math.floor(now.getTime() / 1000 / seconds) * seconds;
+  return { name: String(start), endsAt: start + seconds };
+};
+
+/**
+ * Counts one request against a window. Exactly `limit` requests pass per window, however many arrive at once: each gets a
+ * number of its own. One write unit. Gives 0 when the request passes, otherwise the whole seconds until the window ends.
+ */
+const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Date): Promise<number> => {
+  const window = windowAt(now, seconds);
+  const row = await table.update<{ requests: number }>(keys.limit(subject, window.name), {
+    add: { requests: 1 },
+    setOnce: { [timeToLive]: window.endsAt + seconds },
+  });
+  return row.requests <= limit ? 0 : Math.max(1, Math.ceil(window.endsAt - now.getTime() / 1000));
+};
+
+export const countAddress = (address: string, now: Date): Promise<number> =>
+  count(`ADDRESS#${address}`, perMinute.address, 60, now);
+
+/** `hash`: what the key is stored under. */
+export const countKey = (hash: string, now: Date): Promise<number> =>
+  count(`KEY#${hash}`, perMinute.key, 60, now);
+
+export const countOrganization = (org: number, limit: OrganizationLimit, now: Date): Promise<number> =>
+  count(`ORG#${org}#${limit}`, organizationLimits[limit], 3600, now);

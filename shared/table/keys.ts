@@ -11,7 +11,15 @@ export type Key = { pk: string; sk: string };
 export type ListKind = "EMAIL" | "FINDING" | "SCAN" | "ACTIVITY" | "DELIVERY";
 
 /** Kinds that draw single ids from a global counter. */
-export type CounterKind = "ORGANIZATION" | "DOMAIN" | "TEAM" | "USER" | "SESSION" | "KEY" | "CHANNEL" | "BREACH";
+export type CounterKind =
+  | "ORGANIZATION"
+  | "DOMAIN"
+  | "TEAM"
+  | "USER"
+  | "SESSION"
+  | "KEY"
+  | "CHANNEL"
+  | "BREACH";
 
 /** Decimal, padded to the 16 digits of 2^53. */
 export const padded = (id: number): string => String(id).padStart(16, "0");
@@ -32,6 +40,8 @@ export const keys = {
   channel: (org: number, id: number): Key => ({ pk: `ORG#${org}#CHANNEL`, sk: padded(id) }),
   /** Makes an address unique within its organization; holds the id of the e-mail. */
   address: (org: number, email: string): Key => ({ pk: `ORG#${org}#ADDRESS#${email}`, sk: "ADDRESS" }),
+  /** A removal that is not finished: the findings of a removed e-mail that are still to be deleted. */
+  removal: (org: number, email: number): Key => ({ pk: `ORG#${org}#REMOVAL`, sk: padded(email) }),
   /** Single look-ups of one chunk of a scan: the cursor that says how far they are. */
   lookup: (org: number, scan: number, chunk: string): Key => ({ pk: `ORG#${org}#LOOKUP#${scan}`, sk: chunk }),
 
@@ -64,6 +74,9 @@ export const dueIndex = { name: "due", partition: "dueShard", sort: "dueAt" } as
 export type DueKind = "SCAN" | "DELIVERY" | "REMOVAL" | "DELETION";
 export const dueShards = 4;
 export const dueShard = (kind: DueKind, id: number): string => `${kind}#${id % dueShards}`;
+
+/** Rows of the due index name their organization in `pk` and, but for scan locks, their id in `sk`. */
+export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key.pk)?.[1]);
 
 /** Epoch seconds at which DynamoDB may delete the row. No rule relies on it having done so. */
 export const timeToLive = "expiresAt";

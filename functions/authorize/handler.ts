@@ -1,0 +1,17 @@
+import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
+import { authenticate } from "../../shared/api/authenticate.ts";
+import { toContext } from "../../shared/api/principal.ts";
+
+/** The REQUEST authorizer of every route. A Deny becomes 401 `{error}` by the ACCESS_DENIED gateway response. */
+export const handler = async (
+  event: APIGatewayRequestAuthorizerEvent,
+): Promise<APIGatewayAuthorizerResult> => {
+  const decision = await authenticate(event);
+  const policy = (effect: "Allow" | "Deny"): APIGatewayAuthorizerResult["policyDocument"] => ({
+    Version: "2012-10-17",
+    Statement: [{ Action: "execute-api:Invoke", Effect: effect, Resource: event.methodArn }],
+  });
+  if (decision === "unauthenticated") return { principalId: "nobody", policyDocument: policy("Deny") };
+  const principalId = "refusal" in decision ? "refused" : `organization-${decision.organizationId}`;
+  return { principalId, policyDocument: policy("Allow"), context: toContext(decision) };
+};

@@ -1,0 +1,45 @@
+import type { Actor } from "../organizations/actor.ts";
+import { type Reserved, reserveOne } from "../table/blocks.ts";
+import type { Write } from "../table/condition.ts";
+import { countedList } from "../table/counted-list.ts";
+
+/** interface.md "Activity entry": what is logged, and under which category. */
+export const categoryOf = {
+  "email.added": "monitoring",
+  "email.removed": "monitoring",
+  "email.enabled": "monitoring",
+  "email.disabled": "monitoring",
+  "emails.imported": "monitoring",
+  "scan.started": "monitoring",
+  "scan.completed": "monitoring",
+  "scan.failed": "monitoring",
+  "finding.acknowledged": "findings",
+  "alert_config.created": "alerts",
+  "alert_config.updated": "alerts",
+  "alert_config.deleted": "alerts",
+  "team.created": "teams",
+  "api_key.created": "api_keys",
+  "api_key.revoked": "api_keys",
+} as const;
+
+export type Action = keyof typeof categoryOf;
+export type Category = (typeof categoryOf)[Action];
+
+type Entry = { action: Action; category: Category; summary: string; actor: Actor };
+
+export const entries = countedList<{ category: string }, Entry>("ACTIVITY", { category: "word" });
+
+/** A place in the log; draw it beside the reads that precede the transaction. */
+export const slot = (org: number): Promise<Reserved> => reserveOne(org, "ACTIVITY");
+
+/** The writes that log an action; they belong in the transaction that does it. */
+export const writes = (
+  org: number,
+  reserved: Reserved,
+  { action, summary, actor }: { action: Action; summary: string; actor: Actor },
+): Write[] => {
+  const category = categoryOf[action];
+  return entries.writes(org, [
+    entries.put(org, reserved, { category }, { action, category, summary, actor }),
+  ]);
+};

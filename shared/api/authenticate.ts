@@ -1,0 +1,101 @@
+import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
+import { lapse } from "../billing/billing.ts";
+import type { ApiKey } from "../organizations/api-key.ts";
+import * as organization from "../organizations/organization.ts";
+import { readApiKey, readSession } from "../organizations/secret.ts";
+import type { Session } from "../organizations/session.ts";
+import { type Key, keys } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import * as limits from "./limits.ts";
+import type { GatewayRefusal, Principal } from "./principal.ts";
+
+/** What a request presents: a secret in the right form, or something that cannot authenticate. */
+type Credential = { kind: "key" | "session"; organizationId: number; hash: string } | "none";
+
+/**
+ * Decides who a request is from (interface.md "Authentication", decisions.md "Order of checks"): address limit, then
+ * authentication, then key limit, origin and subscription. One parallel trip of two reads and at most two counts.
+ * "unauthenticated" becomes the gateway's 401.
+ */
+export const authenticate = async (
+  event: APIGatewayRequestAuthorizerEvent,
+  now: Date = new Date(),
+): Promise<Principal | GatewayRefusal | "unauthenticated"> => {
+  const credential = credentialOf(event);
+  const [addressSeconds, keySeconds, row, owner] = await Promise.all([
+    limits.countAddress(event.requestContext.identity.sourceIp, now),
+    credential !== "none" && credential.kind === "key" ? limits.countKey(credential.hash, now) : 0,
+    credential === "none" ? undefined : table.get<ApiKey | Session>(rowKey(credential)),
+    credential === "none" ? undefined : organization.get(credential.organizationId),
+  ]);
+
+  if (addressSeconds > 0) return { refusal: "addressLimit", retryAfterSeconds: addressSeconds };
+  if (credential === "none" || row === undefined || owner === undefined || owner.deleting === true) {
+    return "unauthenticated";
+  }
+  const actor = actorOf(row, now);
+  if (actor === undefined) return "unauthenticated";
+  if (keySeconds > 0) return { refusal: "keyLimit", retryAfterSeconds: keySeconds };
+  if (credential.kind === "session" && !isOwnOrigin(event)) return { refusal: "foreignOrigin" };
+  const lapsed = lapse(owner.billing, now);
+  if (lapsed !== undefined) return { refusal: lapsed };
+  return { organizationId: owner.id, actor };
+};
+
+const rowKey = (credential: Exclude<Credential, "none">): Key =>
+  credential.kind === "key"
+    ? keys.apiKey(credential.organizationId, credential.hash)
+    : keys.session(credential.organizationId, credential.hash);
+
+const actorOf = (row: ApiKey | Session, now: Date): Principal["actor"] | undefined => {
+  if ("userId" in row) {
+    // The row may outlive its time: DynamoDB deletes expired rows when it likes.
+    return row.expiresAt * 1000 > now.getTime()
+      ? { type: "user", id: row.userId, label: row.userLabel }
+      : undefined;
+  }
+  return row.revokedAt === null ? { type: "api_key", id: row.id, label: row.label } : undefined;
+};
+
+/** With a `Bearer` header it alone decides; another scheme is not recognized as a key, and a cookie may authenticate. */
+const credentialOf = (event: APIGatewayRequestAuthorizerEvent): Credential => {
+  const authorization = headerValues(event, "authorization");
+  if (authorization.some((value) => /^\s*bearer(\s|$)/i.test(value))) {
+    const [only, ...others] = authorization;
+    const [, key] = /^\s*bearer\s+(\S+)\s*$/i.exec(only ?? "") ?? [];
+    const read = others.length === 0 && key !== undefined ? readApiKey(key) : undefined;
+    return read === undefined ? "none" : { kind: "key", ...read };
+  }
+  const cookie = cookieValue(event);
+  const read = cookie === undefined ? undefined : readSession(cookie);
+  return read === undefined ? "none" : { kind: "session", ...read };
+};
+
+/** Over plain HTTP, as in local runs, a `__Host-` cookie cannot exist; API Gateway itself speaks HTTPS only. */
+const cookieValue = (event: APIGatewayRequestAuthorizerEvent): string | undefined => {
+  const names = isPlainHttp(event) ? ["session"] : ["__Host-session"];
+  const values = headerValues(event, "cookie")
+    .flatMap((header) => header.split(";"))
+    .map((pair) => /^\s*([^=\s]+)\s*=\s*"?([^"\s]*)"?\s*$/.exec(pair))
+    .filter((match) => match !== null && names.includes(match[1] ?? ""))
+    .map((match) => match?.[2]);
+  return values.length === 1 ? values[0] : undefined;
+};
+
+/** Against forged requests of other sites (decisions.md "Authorization header"). */
+const isOwnOrigin = (event: APIGatewayRequestAuthorizerEvent): boolean => {
+  if (event.httpMethod === "GET") return true;
+  if (headerValues(event, "sec-fetch-site").includes("same-origin")) return true;
+  const [origin] = headerValues(event, "origin");
+  const [host] = headerValues(event, "host");
+  if (origin === undefined || host === undefined) return false;
+  return origin.toLowerCase() === `${isPlainHttp(event) ? "http" : "https"}://${host.toLowerCase()}`;
+};
+
+const isPlainHttp = (event: APIGatewayRequestAuthorizerEvent): boolean =>
+  headerValues(event, "x-forwarded-proto").at(-1) === "http";
+
+const headerValues = (event: APIGatewayRequestAuthorizerEvent, name: string): string[] =>
+  Object.entries(event.multiValueHeaders ?? {})
+    .filter(([header]) => header.toLowerCase() === name)
+    .flatMap(([, values]) => values ?? []);

@@ -1,0 +1,171 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import middy from "@middy/core";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import type * as z from "zod";
+import type { Endpoint } from "./endpoint.ts";
+import { Refusal, replyTo } from "./errors.ts";
+import * as limits from "./limits.ts";
+import { fromContext, type Principal } from "./principal.ts";
+
+const maximumBodyBytes = 1024 * 1024;
+
+type Input<E, Part extends "path" | "query" | "body"> = E extends Record<Part, infer S extends z.ZodType>
+  ? z.output<S>
+  : undefined;
+
+/** What a handler is called with: input as the contract declares it, valid and counted. */
+export type Call<E extends Endpoint> = {
+  /** The organization's id. */
+  org: number;
+  actor: Principal["actor"];
+  /** Counts the request against the endpoint's limit, once; for contracts whose `counted` is "by handler". */
+  count: () => Promise<void>;
+  path: Input<E, "path">;
+  query: Input<E, "query">;
+  body: Input<E, "body">;
+};
+
+type Served = APIGatewayProxyEvent & { principal?: Principal; input?: Record<string, unknown> };
+type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+
+/**
+ * Makes the Lambda handler of an endpoint: the one chain that every request goes through, in the order of decisions.md
+ * "Order of checks" (the authorizer has done those before): its refusal, then input, then the organization's limit; then
+ * `handle`, whose result goes through the contract's reply schema.
+ */
+export const serve = <E extends Endpoint>(
+  endpoint: E,
+  handle: (call: Call<E>) => Promise<z.input<E["reply"]>>,
+): Handler => {
+  const chain = middy<Served, APIGatewayProxyResult>()
+    .use(answer())
+    .use({ before: ({ event }) => void (event.principal = fromContext(event.requestContext.authorizer)) })
+    .use({ before: ({ event }) => void (event.input = inputOf(endpoint, event)) })
+    .handler(async (event) => {
+      const { organizationId, actor } = principalOf(event);
+      const count = once(() => countAgainst(endpoint, organizationId));
+      if (endpoint.counted !== "by handler") await count();
+      const call = { org: organizationId, actor, count, ...event.input } as Call<E>;
+      return json(endpoint.status, endpoint.reply.parse(await handle(call)));
+    });
+  return (event, context) => chain(event, context);
+};
+
+/** The handler that answers requests which no endpoint is for; `refuse` always throws. */
+export const refuseAll = (refuse: (event: APIGatewayProxyEvent) => never): Handler => {
+  const chain = middy<Served, APIGatewayProxyResult>()
+    .use(answer())
+    .use({ before: ({ event }) => void (event.principal = fromContext(event.requestContext.authorizer)) })
+    .handler(async (event) => refuse(event));
+  return (event, context) => chain(event, context);
+};
+
+/** Turns errors into the contract's replies, adds the headers of every reply, and logs one line per outcome. */
+const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => {
+  const logger = new Logger();
+  const finish = (event: Served, response: APIGatewayProxyResult, refusal?: string) => {
+    const { requestId, httpMethod, resourcePath, requestTimeEpoch } = event.requestContext;
+    response.headers = { ...response.headers, ...everyHeader(requestId) };
+    logger.info("request", {
+      requestId,
+      method: httpMethod,
+      route: resourcePath,
+      status: response.statusCode,
+      milliseconds: Date.now() - requestTimeEpoch,
+      organizationId: event.principal?.organizationId,
+      refusal,
+    });
+  };
+  return {
+    after: ({ event, response }) => {
+      if (response !== null && response !== undefined) finish(event, response);
+    },
+    onError: (request) => {
+      const { event, error } = request;
+      if (error instanceof Refusal) {
+        const { status, body } = replyTo(error);
+        request.response = { ...json(status, body), headers: error.headers };
+        finish(event, request.response, error.refusal);
+        return;
+      }
+      logger.error("unexpected", { requestId: event.requestContext.requestId, error: error as Error });
+      request.response = json(500, { error: "Internal error" });
+      finish(event, request.response);
+    },
+  };
+};
+
+const everyHeader = (requestId: string): Record<string, string> => ({
+  "Content-Type": "application/json",
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "X-Request-Id": requestId,
+});
+
+const json = (statusCode: number, body: unknown): APIGatewayProxyResult => ({
+  statusCode,
+  body: JSON.stringify(body),
+});
+
+const principalOf = (event: Served): Principal => {
+  if (event.principal === undefined) throw new Error("No principal");
+  return event.principal;
+};
+
+const countAgainst = async (endpoint: Endpoint, org: number): Promise<void> => {
+  if (endpoint.limit === undefined) return;
+  const seconds = await limits.countOrganization(org, endpoint.limit, new Date());
+  if (seconds > 0) throw new Refusal("organizationLimit", { headers: { "Retry-After": String(seconds) } });
+};
+
+const once = (act: () => Promise<void>): (() => Promise<void>) => {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= act();
+    return done;
+  };
+};
+
+const inputOf = (endpoint: Endpoint, event: APIGatewayProxyEvent): Record<string, unknown> => ({
+  ...(endpoint.path && { path: valid(endpoint.path, event.pathParameters ?? {}) }),
+  ...(endpoint.query && { query: valid(endpoint.query, queryOf(endpoint.query, event)) }),
+  ...(endpoint.body && { body: valid(endpoint.body, bodyOf(event)) }),
+});
+
+/** Declared parameters only: others are ignored, but one that is meant may not be given twice. */
+const queryOf = (schema: z.ZodObject, event: APIGatewayProxyEvent): Record<string, string> => {
+  const query: Record<string, string> = {};
+  for (const name of Object.keys(schema.shape)) {
+    const [value, ...others] = event.multiValueQueryStringParameters?.[name] ?? [];
+    if (others.length > 0) throw new Refusal("invalidInput", { error: `${name}: must be given once` });
+    if (value !== undefined) query[name] = value;
+  }
+  return query;
+};
+
+const bodyOf = (event: APIGatewayProxyEvent): unknown => {
+  const bytes = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
+  if (bytes.length > maximumBodyBytes) throw new Refusal("tooLarge");
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw new Refusal("invalidInput", { error: "The request body is not JSON" });
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new Refusal("invalidInput", { error: "The request body must be a JSON object" });
+  }
+  return body;
+};
+
+/** Parses input; the error names the first field that is wrong, never its value. */
+const valid = <S extends z.ZodType>(schema: S, input: unknown): z.output<S> => {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const field = issue?.path.join(".") ?? "";
+  const problem = issue?.message ?? "is not valid";
+  throw new Refusal("invalidInput", {
+    error: field === "" || problem.startsWith(field) ? problem : `${field}: ${problem}`,
+  });
+};

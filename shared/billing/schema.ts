@@ -1,0 +1,26 @@
+import * as z from "zod";
+
+/** decisions.md "Subscription states"; the last four are the lapsed reasons of interface.md "Errors" 402. */
+export const billingStatus = z.enum([
+  "trialing",
+  "active",
+  "past_due",
+  "trial_expired",
+  "subscription_inactive",
+  "price_not_recognized",
+  "collection_paused",
+]);
+export type BillingStatus = z.infer<typeof billingStatus>;
+
+export const billingInterval = z.enum(["month", "year"]);
+
+export const billing = z.object({
+  status: billingStatus,
+  /** ISO 8601; a trial is over from then on. */
+  trialEndsAt: z.string().nullable(),
+  interval: billingInterval,
+  seatPriceCents: z.int().min(0),
+  /** Most e-mails that may be active; null: any number. */
+  seatAllowance: z.int().min(0).nullable(),
+});
+export type Billing = z.infer<typeof billing>;

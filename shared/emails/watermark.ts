@@ -1,0 +1,32 @@
+import type { Domain } from "../organizations/domain.ts";
+import { type Email, emails } from "./record.ts";
+
+/** A chunk of a scan: a range of e-mail ids inside one block, "first-last". */
+export const chunkName = (firstId: number, lastId: number): string => `${firstId}-${lastId}`;
+
+export const chunkRange = (chunk: string): { fromId: number; toId: number } => {
+  const [fromId = 0, toId = 0] = chunk.split("-").map(Number);
+  return { fromId, toId };
+};
+
+/**
+ * When an e-mail was last checked: by itself, or with its domain. The domain's watermark counts only while the e-mail is
+ * active (disabling freezes the value), only of a scan that began after the e-mail was there, and not in chunks that the
+ * scan did not reach.
+ */
+export const lastScannedAt = (email: Email, domain: Domain): string | null => {
+  if (!emails.facetOf(email).isActive) return email.lastScannedAt;
+  const { checkedBy, checkedAt } = watermarkFor(email.id, domain);
+  if (checkedBy <= email.since) return email.lastScannedAt;
+  return later(email.lastScannedAt, checkedAt);
+};
+
+const watermarkFor = (id: number, domain: Domain): Pick<Domain, "checkedBy" | "checkedAt"> => {
+  for (const [chunk, watermark] of Object.entries(domain.stale ?? {})) {
+    const { fromId, toId } = chunkRange(chunk);
+    if (id >= fromId && id <= toId) return watermark;
+  }
+  return domain;
+};
+
+const later = (a: string | null, b: string | null): string | null => ((a ?? "") > (b ?? "") ? a : b);
