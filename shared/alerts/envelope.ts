@@ -1,0 +1,47 @@
+import * as z from "zod";
+
+/** What an event tells, by its type. interface.md "Envelope". */
+export const eventData = {
+  breach: z.object({
+    breaches: z
+      .array(
+        z.object({
+          breachId: z.int(),
+          title: z.string(),
+          domain: z.string(),
+          dataClasses: z.array(z.string()),
+        }),
+      )
+      .min(1),
+  }),
+  scan_complete: z.object({
+    scannedCount: z.int(),
+    newBreachCount: z.int(),
+    failedCount: z.int(),
+    totalEmails: z.int(),
+  }),
+  scan_error: z.object({ error: z.string() }),
+} as const;
+
+/** An event and its data, as a delivery row keeps them. */
+export const event = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("breach"), data: eventData.breach }),
+  z.object({ type: z.literal("scan_complete"), data: eventData.scan_complete }),
+  z.object({ type: z.literal("scan_error"), data: eventData.scan_error }),
+]);
+export type Event = z.infer<typeof event>;
+
+/**
+ * The JSON text of one attempt: the text that is signed and sent. `id` is the delivery's and the same in every attempt;
+ * `at` is the attempt's time. Fields that the contract does not name are left out. Throws a ZodError on wrong data.
+ */
+export function envelope({ id, at, ...rest }: Event & { id: number; at: Date }): string {
+  const { type, data } = event.parse(rest);
+  return JSON.stringify({ id, type, timestamp: at.toISOString(), data });
+}
+
+/** What may be shown of a webhook's url: its origin, and a literal `/...` when it has a path. */
+export function urlPreview(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return pathname === "/" ? origin : `${origin}/...`;
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { Message, QueueName } from "./messages.ts";
+
+/** SQS takes ten messages in a batch and 1 MiB in all. */
+const maximumBatch = 10;
+const maximumBatchBytes = 900_000;
+
+export type Sending = {
+  /** Before the message becomes visible; SQS allows 900. */
+  delaySeconds?: number;
+  /** Fair queues: messages of a group that floods the queue wait, those of other groups do not. */
+  group?: string;
+};
+
+let sqs: SQSClient | undefined;
+const client = (): SQSClient => {
+  sqs ??= new SQSClient({ maxAttempts: 4 });
+  return sqs;
+};
+
+const urlOf = (queue: QueueName): string => {
+  const variable = `${queue.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`;
+  const url = process.env[variable];
+  if (url === undefined || url === "") throw new Error(`${variable} is not set`);
+  return url;
+};
+
+/** Sends one message. Throws when SQS did not take it. */
+export const send = async <Q extends QueueName>(
+  queue: Q,
+  message: Message<Q>,
+  { delaySeconds, group }: Sending = {},
+): Promise<void> => {
+  await client().send(
+    new SendMessageCommand({
+      QueueUrl: urlOf(queue),
+      MessageBody: JSON.stringify(message),
+      DelaySeconds: delaySeconds,
+      MessageGroupId: group,
+    }),
+  );
+};
+
+/** Sends many, in as few requests as SQS allows. Throws when one was not taken; others may then have been sent. */
+export const sendAll = async <Q extends QueueName>(
+  queue: Q,
+  messages: readonly (Sending & { message: Message<Q> })[],
+): Promise<void> => {
+  let batch: { Id: string; MessageBody: string; DelaySeconds?: number; MessageGroupId?: string }[] = [];
+  let bytes = 0;
+  const flush = async (): Promise<void> => {
+    if (batch.length === 0) return;
+    const reply = await client().send(
+      new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries: batch }),
+    );
+    const failed = reply.Failed?.length ?? 0;
+    if (failed > 0) throw new Error(`SQS did not take ${failed} messages of ${queue}`);
+    batch = [];
+    bytes = 0;
+  };
+  for (const { message, delaySeconds, group } of messages) {
+    const MessageBody = JSON.stringify(message);
+    const size = Buffer.byteLength(MessageBody);
+    if (batch.length === maximumBatch || bytes + size > maximumBatchBytes) await flush();
+    batch.push({
+      Id: randomUUID(),
+      MessageBody,
+      ...(delaySeconds !== undefined && { DelaySeconds: delaySeconds }),
+      ...(group !== undefined && { MessageGroupId: group }),
+    });
+    bytes += size;
+  }
+  await flush();
+};
