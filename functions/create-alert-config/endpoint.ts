@@ -15,6 +15,8 @@ export const createAlertConfig = defineEndpoint({
   status: 201,
   reply: z.object({ id: z.int() }),
   refusals: ["channelLimitReached"],
+  limit: "alertConfigWrites",
+  counted: "by handler",
   uses: ["table:read", "table:write"],
   timeoutSeconds: 15,
 });

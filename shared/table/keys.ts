@@ -37,6 +37,8 @@ export const keys = {
   /** Of users and so on: `hash` is the SHA-256 of the secret in base64url; the secret itself is never stored. */
   session: (org: number, hash: string): Key => ({ pk: `ORG#${org}#SESSION`, sk: hash }),
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
+  /** How many alert channels there are, so that the 21st is refused however many try at once. */
+  channelCount: (org: number): Key => ({ pk: `ORG#${org}`, sk: "CHANNEL-COUNT" }),
   channel: (org: number, id: number): Key => ({ pk: `ORG#${org}#CHANNEL`, sk: padded(id) }),
   /** Makes an address unique within its organization; holds the id of the e-mail. */
   address: (org: number, email: string): Key => ({ pk: `ORG#${org}#ADDRESS#${email}`, sk: "ADDRESS" }),
@@ -58,7 +60,7 @@ export const keys = {
   // Deployment-wide
   counter: (kind: ListKind | CounterKind): Key => ({ pk: "COUNTER", sk: kind }),
   organizations: (org: number): Key => ({ pk: "ORGANIZATIONS", sk: padded(org) }),
-  breach: (id: number): Key => ({ pk: "CATALOG", sk: padded(id) }),
+  breach: (id: number): Key => ({ pk: `BREACH#${id}`, sk: "BREACH" }),
   breachNames: (): Key => ({ pk: "CATALOG-NAMES", sk: "NAMES" }),
   subscription: (): Key => ({ pk: "UPSTREAM", sk: "SUBSCRIPTION" }),
   limiter: (): Key => ({ pk: "UPSTREAM", sk: "LIMITER" }),

@@ -1,0 +1,8 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as findings from "../../shared/findings/finding.ts";
+import { acknowledgeBreach } from "./endpoint.ts";
+
+export const handler = serve(acknowledgeBreach, async ({ org, actor, body }) => {
+  await findings.acknowledge(org, body, actor);
+  return { success: true };
+});

@@ -1,0 +1,8 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as emails from "../../shared/emails/email.ts";
+import { changeEmail } from "./endpoint.ts";
+
+export const handler = serve(changeEmail, async ({ org, actor, path, body }) => {
+  await emails.setActive(org, path.id, body.isActive, actor);
+  return { success: true };
+});

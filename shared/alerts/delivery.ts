@@ -1,0 +1,257 @@
+/**
+ * Deliveries: one row per event and channel, written in the transaction that makes the event, so that what is recorded
+ * is delivered or visibly given up. An attempt is claimed and counted before it is sent and finished after; the claim
+ * has a lease and a token. A message only says "attempt n of this delivery is due": lost ones are sent again by the
+ * re-dispatch (`dueAt`), repeated and late ones find another count and are dropped.
+ */
+import { randomUUID } from "node:crypto";
+import type { Sending } from "../queue/queue.ts";
+import type { Message } from "../queue/messages.ts";
+import { type Reserved, reserve } from "../table/blocks.ts";
+import { allOf, condition } from "../table/condition.ts";
+import { countedList, type MemberWrite } from "../table/counted-list.ts";
+import { dueShard } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import { type Channel, wants } from "./channel.ts";
+import type { EventType } from "./schema.ts";
+
+/** What happened; a breach names its breaches by id, their details are the catalog's when it is sent. */
+export type AlertEvent =
+  | { type: "breach"; breachIds: number[] }
+  | {
+      type: "scan_complete";
+      scannedCount: number;
+      newBreachCount: number;
+      failedCount: number;
+      totalEmails: number;
+    }
+  | { type: "scan_error"; error: string };
+
+export type DeliveryLabel = "pending" | "retrying" | "delivered" | "not_delivered";
+
+export type DeliveryRow = {
+  event: AlertEvent;
+  /** Attempts that were claimed, the one in hand included. */
+  attempts: number;
+  failedAttempts: number;
+  lastAttemptAt: string | null;
+  failureReason: string | null;
+  /** Of the attempt in hand. */
+  lease?: { token: string; until: string };
+  /** While there is something left to do. */
+  dueShard?: string;
+  dueAt?: string;
+};
+
+type DeliveryFacet = { channelId: number; label: string };
+
+export const deliveries = countedList<DeliveryFacet, DeliveryRow>("DELIVERY", {
+  channelId: "integer",
+  label: "word",
+});
+
+export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
+
+export const attemptsPerDispatch = 3;
+export const maximumAttempts = 30;
+
+/** Longer than a function that makes an attempt can run. */
+const leaseMilliseconds = 45_000;
+
+/** A message that is this much late counts as lost. */
+const lostAfterMilliseconds = 60_000;
+
+const inMilliseconds = (from: Date, milliseconds: number): string =>
+  new Date(from.getTime() + milliseconds).toISOString();
+
+/** The deliveries of events that happen together: their rows, and the messages to send once those are written. */
+export type Raised = { writes: MemberWrite[]; messages: (Sending & { message: Message<"deliveries"> })[] };
+
+/** Makes a delivery of each event for each channel that wants it. */
+export const raise = async (
+  org: number,
+  channels: readonly Channel[],
+  events: readonly AlertEvent[],
+): Promise<Raised> => {
+  const wanted = events.flatMap((event) =>
+    channels.filter((channel) => wants(channel, event.type)).map((channel) => ({ event, channel })),
+  );
+  if (wanted.length === 0) return { writes: [], messages: [] };
+  const reserved = await reserve(org, "DELIVERY", wanted.length);
+  const pairs = wanted.map((each, index) => ({ ...each, reserved: reserved[index] as Reserved }));
+  const dueAt = inMilliseconds(new Date(), lostAfterMilliseconds);
+  return {
+    writes: pairs.map(({ event, channel, reserved }) =>
+      deliveries.put(
+        org,
+        reserved,
+        { channelId: channel.id, label: "pending" },
+        {
+          event,
+          attempts: 0,
+          failedAttempts: 0,
+          lastAttemptAt: null,
+          failureReason: null,
+          dueShard: dueShard("DELIVERY", reserved.id),
+          dueAt,
+        },
+      ),
+    ),
+    messages: pairs.map(({ channel, reserved }) => ({
+      message: { organizationId: org, deliveryId: reserved.id, channelId: channel.id, attempt: 1 },
+      group: String(channel.id),
+    })),
+  };
+};
+
+/** Deliveries that one event can make: what a transaction must leave room for. */
+export const countWanting = (channels: readonly Channel[], type: EventType): number =>
+  channels.filter((channel) => wants(channel, type)).length;
+
+/**
+ * Claims attempt `attempt` and counts it. Undefined when there is nothing to do: the message is repeated or late, another
+ * worker has the attempt in hand, or the delivery is over or gone.
+ */
+export const claim = async (
+  org: number,
+  id: number,
+  attempt: number,
+  now: Date,
+): Promise<{ delivery: Delivery; token: string } | undefined> => {
+  const token = randomUUID();
+  try {
+    const delivery = await table.update<Delivery>(deliveries.key(org, id), {
+      set: {
+        attempts: attempt,
+        failedAttempts: attempt - 1,
+        lastAttemptAt: now.toISOString(),
+        lease: { token, until: inMilliseconds(now, leaseMilliseconds) },
+        dueAt: inMilliseconds(now, leaseMilliseconds),
+      },
+      if: condition(
+        "#attempts = :before AND attribute_exists(#dueAt) AND (attribute_not_exists(#lease) OR #lease.#until < :now)",
+        { before: attempt - 1, now: now.toISOString() },
+      ),
+    });
+    return { delivery, token };
+  } catch (error) {
+    if (error instanceof table.ConditionFailed) return undefined;
+    throw error;
+  }
+};
+
+/** What becomes of a delivery after an attempt. `retryAfterSeconds`: the next is a message with that delay. */
+export type Next =
+  | { label: "delivered" }
+  | { label: "not_delivered" }
+  | { label: "retrying"; retryAfterSeconds: number }
+  | { label: "retrying"; redispatchAfterSeconds: number };
+
+/** Attempts come in dispatches of three, 1 s and 2 s apart; the dispatches about an hour; after ten it is given up. */
+export const afterFailure = (attempt: number, redispatchSeconds: number): Next => {
+  if (attempt >= maximumAttempts) return { label: "not_delivered" };
+  const ofDispatch = attempt % attemptsPerDispatch;
+  if (ofDispatch !== 0) return { label: "retrying", retryAfterSeconds: ofDispatch };
+  // Some jitter, so that what failed together does not come back together.
+  return { label: "retrying", redispatchAfterSeconds: redispatchSeconds * (1 + Math.random() * 0.05) };
+};
+
+/** Records the outcome of a claimed attempt; without effect when its lease was lost to another. */
+export const finish = async (
+  org: number,
+  claimed: { delivery: Delivery; token: string },
+  next: Next,
+  failureReason: string | null,
+): Promise<"finished" | "lost"> => {
+  const { delivery, token } = claimed;
+  const from = deliveries.facetOf(delivery);
+  const over = next.label !== "retrying";
+  const dueAt =
+    "retryAfterSeconds" in next
+      ? inMilliseconds(new Date(), next.retryAfterSeconds * 1000 + lostAfterMilliseconds)
+      : "redispatchAfterSeconds" in next
+        ? inMilliseconds(new Date(), next.redispatchAfterSeconds * 1000)
+        : undefined;
+  try {
+    await table.transact(
+      deliveries.writes(org, [
+        deliveries.change(org, delivery.id, {
+          from,
+          to: { ...from, label: next.label },
+          set: {
+            failedAttempts: delivery.attempts - (next.label === "delivered" ? 1 : 0),
+            failureReason: failureReason ?? delivery.failureReason,
+            ...(dueAt !== undefined && { dueAt }),
+          },
+          remove: over ? ["lease", "dueShard", "dueAt"] : ["lease"],
+          if: condition("#lease.#token = :token", { token }),
+        }),
+      ]),
+    );
+    return "finished";
+  } catch (error) {
+    if (error instanceof table.TransactionRefused) return "lost";
+    throw error;
+  }
+};
+
+/** Gives up or deletes a delivery that has no attempt in hand; without effect when it changed since it was read. */
+export const end = async (
+  org: number,
+  delivery: Delivery,
+  how: { delete: true } | { failureReason: string },
+): Promise<void> => {
+  const from = deliveries.facetOf(delivery);
+  const asRead = condition("#attempts = :attempts", { attempts: delivery.attempts });
+  try {
+    await table.transact(
+      deliveries.writes(org, [
+        "delete" in how
+          ? deliveries.delete(org, delivery.id, from, asRead)
+          : deliveries.change(org, delivery.id, {
+              from,
+              to: { ...from, label: "not_delivered" },
+              set: { failureReason: how.failureReason },
+              remove: ["lease", "dueShard", "dueAt"],
+              if: asRead,
+            }),
+      ]),
+    );
+  } catch (error) {
+    if (!(error instanceof table.TransactionRefused)) throw error;
+  }
+};
+
+/** Puts off a delivery that cannot be attempted now. */
+export const putOff = async (org: number, delivery: Delivery, seconds: number): Promise<void> => {
+  try {
+    await table.update(deliveries.key(org, delivery.id), {
+      set: { dueAt: inMilliseconds(new Date(), seconds * 1000) },
+      if: allOf(
+        condition("attribute_exists(#dueAt)"),
+        condition("#attempts = :attempts", { attempts: delivery.attempts }),
+      ),
+    });
+  } catch (error) {
+    if (!(error instanceof table.ConditionFailed)) throw error;
+  }
+};
+
+/**
+ * Takes a due delivery for re-dispatch: from now on it is due again only when its message is lost. Undefined when
+ * somebody else took it or it is over.
+ */
+export const takeDue = async (
+  key: Parameters<typeof table.update>[0],
+  dueAt: string,
+): Promise<Delivery | undefined> => {
+  try {
+    return await table.update<Delivery>(key, {
+      set: { dueAt: inMilliseconds(new Date(), lostAfterMilliseconds) },
+      if: condition("#dueAt = :dueAt", { dueAt }),
+    });
+  } catch (error) {
+    if (error instanceof table.ConditionFailed) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,16 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import type { Context } from "aws-lambda";
+import type { Invocation } from "./consume.ts";
+
+/** Makes the Lambda handler of a worker that a schedule invokes. What it throws is logged, counted and tried again by Scheduler. */
+export const scheduled =
+  <Input>(run: (input: Input, invocation: Invocation) => Promise<void>) =>
+  async (input: Input, context: Context): Promise<void> => {
+    const logger = new Logger();
+    try {
+      await run(input, { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 });
+    } catch (error) {
+      logger.error("scheduled work failed", { error: error as Error });
+      throw error;
+    }
+  };
