@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { readCommandLine } from "../../local/command-line.ts";
+
+function read(...args: string[]) {
+  return readCommandLine(args, { workingDirectory: "/home/ada", defaultDirectory: "/service/.local" });
+}
+
+describe("the command line", () => {
+  test("has defaults for everything", () => {
+    expect(read()).toEqual({
+      port: 3000,
+      dataDirectory: "/service/.local/3000",
+      speed: 1,
+      allowedOrigins: [],
+      hibpUrl: undefined,
+      breachesDirectory: undefined,
+      withDemo: true,
+    });
+  });
+
+  test("takes every option", () => {
+    const text =
+      "--port 0 --data data --speed 3600 --allow-origin http://127.0.0.1:9000 --allow-origin https://hooks.example/ " +
+      "--breaches ../breaches --no-demo";
+    expect(read(...text.split(" "))).toEqual({
+      port: 0,
+      dataDirectory: "/home/ada/data",
+      speed: 3600,
+      allowedOrigins: ["http://127.0.0.1:9000", "https://hooks.example"],
+      hibpUrl: undefined,
+      breachesDirectory: "/home/breaches",
+      withDemo: false,
+    });
+    expect(read("--memory", "--hibp-url", "http://127.0.0.1:9001/api/v3/")).toMatchObject({
+      dataDirectory: undefined,
+      hibpUrl: "http://127.0.0.1:9001/api/v3",
+    });
+  });
+
+  test("gives runs on different ports data of their own", () => {
+    expect(read("--port", "3001").dataDirectory).toBe("/service/.local/3001");
+  });
+
+  test.each([
+    [["--prot", "1"], "Unknown option '--prot'. The options are --port, --data,"],
+    [["extra"], "Unexpected argument 'extra'."],
+    [["--port"], "Option '--port <value>' argument missing."],
+    [["--port", "70000"], '--port must be a whole number from 0 to 65535, not "70000".'],
+    [["--port", "abc"], "--port must be"],
+    [["--speed", "0"], '--speed must be a number from 1 to 1000000, not "0".'],
+    [["--speed", ""], "--speed must be"],
+    [["--memory", "--data", "x"], "--memory keeps no data"],
+    [["--breaches", "x", "--hibp-url", "http://a/api/v3"], "--breaches is for the embedded HIBP server"],
+    [["--allow-origin", "127.0.0.1:9000"], "--allow-origin must be an http or https URL"],
+    [
+      ["--allow-origin", "http://127.0.0.1:9000/hook"],
+      "--allow-origin takes an origin without a path, such as http://127.0.0.1:9000",
+    ],
+    [["--hibp-url", "ftp://a"], "--hibp-url must be an http or https URL"],
+    [["--hibp-url", "http://a/api/v3?key=1"], "--hibp-url takes a URL without"],
+  ])("%j is refused in one sentence", (args, sentence) => {
+    let message = "";
+    try {
+      read(...args);
+    } catch (error) {
+      message = (error as Error).message;
+    }
+    expect(message).toContain(sentence);
+    expect(message).not.toContain("\n");
+  });
+});

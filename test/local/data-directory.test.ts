@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { assemblyPath, openDataDirectory } from "../../local/data-directory.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "data-"));
+
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test("only one run at a time has the data; the assembly goes when it ends", () => {
+  const path = join(directory, "data");
+  const first = openDataDirectory(path);
+  mkdirSync(assemblyPath(path));
+  expect(() => openDataDirectory(path)).toThrow(`The data in ${path} is in use by another run`);
+  first.close();
+  expect(existsSync(assemblyPath(path))).toBe(false);
+  openDataDirectory(path).close();
+});
+
+test("a run that was killed leaves no lock behind", async () => {
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, "data");
+  const script = join(directory, "run.mts");
+  const module = join(import.meta.dirname, "../../local/data-directory.ts");
+  writeFileSync(
+    script,
+    `import { openDataDirectory } from "${module}";
+     openDataDirectory("${path}");
+     console.log("open");
+     setInterval(() => {}, 1000);`,
+  );
+  const run = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(run.stdout, "data");
+  expect(() => openDataDirectory(path)).toThrow("in use by another run");
+  run.kill("SIGKILL");
+  await once(run, "exit");
+  openDataDirectory(path).close();
+});
+
+test("without a path the directory is temporary and nothing in it is kept", () => {
+  const data = openDataDirectory(undefined);
+  expect(data.kept).toBeUndefined();
+  expect(existsSync(data.path)).toBe(true);
+  data.close();
+  rmSync(data.path, { recursive: true });
+});
