@@ -1,0 +1,17 @@
+import { Stack, Validations } from "aws-cdk-lib";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import type { Construct } from "constructs";
+
+/** Holds the Have I Been Pwned API key. It starts with a random placeholder, which whoever deploys the stack replaces. */
+export function createHibpApiKey(scope: Construct): Secret {
+  const secret = new Secret(scope, "HibpApiKey", {
+    secretName: `${Stack.of(scope).stackName}/hibp-api-key`,
+    description: "API key of Have I Been Pwned, as plain text",
+    generateSecretString: { excludePunctuation: true },
+  });
+  Validations.of(secret).acknowledge({
+    id: "AwsSolutions-SMG4",
+    reason: "Have I Been Pwned issues the key to a person: it cannot be rotated by a program",
+  });
+  return secret;
+}

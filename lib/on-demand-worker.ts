@@ -1,0 +1,20 @@
+import type { Construct } from "constructs";
+import type { OnDemandWorker } from "../shared/queue/worker.ts";
+import type { Alarms } from "./alarms.ts";
+import { createScheduleRole } from "./schedule-role.ts";
+import { ServiceFunction, type ServiceFunctionProps } from "./service-function.ts";
+
+type OnDemandWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resources"> & {
+  worker: OnDemandWorker;
+};
+
+/** A function that schedules of the stack's group invoke, and the role that those schedules need. */
+export class OnDemandWorkerFunction extends ServiceFunction {
+  readonly scheduleRoleArn: string;
+
+  constructor(scope: Construct, { name, code, resources, worker }: OnDemandWorkerProps, alarms: Alarms) {
+    super(scope, { name, code, resources, ...worker });
+    this.scheduleRoleArn = createScheduleRole(this, resources.scheduleGroup.ref, this.function).roleArn;
+    alarms.onErrors(name, this.function, worker.impact);
+  }
+}

@@ -1,0 +1,31 @@
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
+import type { Construct } from "constructs";
+import type { QueueWorker } from "../shared/queue/worker.ts";
+import type { Alarms } from "./alarms.ts";
+import { ServiceFunction, type ServiceFunctionProps } from "./service-function.ts";
+
+type QueueWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resources"> & { worker: QueueWorker };
+
+/** A function that a queue feeds. It reports failed messages one by one. */
+export class QueueWorkerFunction extends ServiceFunction {
+  constructor(scope: Construct, { name, code, resources, worker }: QueueWorkerProps, alarms: Alarms) {
+    super(scope, { name, code, resources, ...worker });
+    const queue = resources.queues[worker.queue];
+    // The event source reads with the function's role; this is all that Lambda asks for.
+    this.function.addToRolePolicy(
+      new PolicyStatement({
+        actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
+        resources: [queue.queueArn],
+      }),
+    );
+    new EventSourceMapping(this, "Source", {
+      target: this.function,
+      eventSourceArn: queue.queueArn,
+      batchSize: worker.batchSize,
+      maxConcurrency: worker.maximumConcurrency,
+      reportBatchItemFailures: true,
+    });
+    alarms.onErrors(name, this.function, worker.impact);
+  }
+}

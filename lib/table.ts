@@ -1,0 +1,25 @@
+import { RemovalPolicy } from "aws-cdk-lib";
+import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
+import type { Construct } from "constructs";
+import { dueIndex, timeToLive } from "../shared/table/keys.ts";
+
+/** The single table (its keys: shared/table/keys.ts). It outlives its stack: deleting it takes two deliberate steps. */
+export function createTable(scope: Construct): Table {
+  const table = new Table(scope, "Table", {
+    partitionKey: { name: "pk", type: AttributeType.STRING },
+    sortKey: { name: "sk", type: AttributeType.STRING },
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    encryption: TableEncryption.AWS_MANAGED,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    deletionProtection: true,
+    removalPolicy: RemovalPolicy.RETAIN,
+    timeToLiveAttribute: timeToLive,
+  });
+  table.addGlobalSecondaryIndex({
+    indexName: dueIndex.name,
+    partitionKey: { name: dueIndex.partition, type: AttributeType.STRING },
+    sortKey: { name: dueIndex.sort, type: AttributeType.STRING },
+    projectionType: ProjectionType.KEYS_ONLY,
+  });
+  return table;
+}
