@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
 import { alertConfig } from "../../shared/alerts/schema.ts";
+import { defineEndpoint } from "../../shared/api/endpoint.ts";
 
 export const listAlertConfigs = defineEndpoint({
   summary: "List alert channels, newest first, without their secrets",

@@ -79,7 +79,9 @@ export const create = async (
       {
         update: keys.channelCount(org),
         add: { channels: 1 },
-        if: condition("attribute_not_exists(#channels) OR #channels < :maximum", { maximum: maximumChannels }),
+        if: condition("attribute_not_exists(#channels) OR #channels < :maximum", {
+          maximum: maximumChannels,
+        }),
       },
       { put: { ...keys.channel(org, id), ...input, id, createdAt: slot.createdAt }, if: absent },
       ...activity.writes(org, slot, {

@@ -5,8 +5,8 @@
  * re-dispatch (`dueAt`), repeated and late ones find another count and are dropped.
  */
 import { randomUUID } from "node:crypto";
-import type { Sending } from "../queue/queue.ts";
 import type { Message } from "../queue/messages.ts";
+import type { Sending } from "../queue/queue.ts";
 import { type Reserved, reserve } from "../table/blocks.ts";
 import { allOf, condition } from "../table/condition.ts";
 import { countedList, type MemberWrite } from "../table/counted-list.ts";

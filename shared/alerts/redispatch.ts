@@ -1,6 +1,6 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import * as queue from "../queue/queue.ts";
-import { dueIndex, dueShards, dueShard, type Key, organizationOf } from "../table/keys.ts";
+import { dueIndex, dueShard, dueShards, type Key, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { deliveries, takeDue } from "./delivery.ts";
 

@@ -33,7 +33,10 @@ export const refusals = {
     error: "Billing of the organization's subscription is paused; support must resume it",
     reason: "collection_paused",
   },
-  foreignOrigin: { status: 403, error: "A request with a session cookie must come from the service's own origin" },
+  foreignOrigin: {
+    status: 403,
+    error: "A request with a session cookie must come from the service's own origin",
+  },
   notFound: { status: 404, error: "There is nothing at this path" },
   emailNotFound: { status: 404, error: "No monitored email of the organization has this id" },
   domainNotFound: { status: 404, error: "No domain of the organization has this id" },

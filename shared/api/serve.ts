@@ -9,9 +9,8 @@ import { fromContext, type Principal } from "./principal.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
-type Input<E, Part extends "path" | "query" | "body"> = E extends Record<Part, infer S extends z.ZodType>
-  ? z.output<S>
-  : undefined;
+type Input<E, Part extends "path" | "query" | "body"> =
+  E extends Record<Part, infer S extends z.ZodType> ? z.output<S> : undefined;
 
 /** What a handler is called with: input as the contract declares it, valid and counted. */
 export type Call<E extends Endpoint> = {
@@ -39,8 +38,8 @@ export const serve = <E extends Endpoint>(
 ): Handler => {
   const chain = middy<Served, APIGatewayProxyResult>()
     .use(answer())
-    .use({ before: ({ event }) => void (event.principal = fromContext(event.requestContext.authorizer)) })
-    .use({ before: ({ event }) => void (event.input = inputOf(endpoint, event)) })
+    .use(identify)
+    .use(read(endpoint))
     .handler(async (event) => {
       const { organizationId, actor } = principalOf(event);
       const count = once(() => countAgainst(endpoint, organizationId));
@@ -55,10 +54,24 @@ export const serve = <E extends Endpoint>(
 export const refuseAll = (refuse: (event: APIGatewayProxyEvent) => never): Handler => {
   const chain = middy<Served, APIGatewayProxyResult>()
     .use(answer())
-    .use({ before: ({ event }) => void (event.principal = fromContext(event.requestContext.authorizer)) })
+    .use(identify)
     .handler(async (event) => refuse(event));
   return (event, context) => chain(event, context);
 };
+
+/** Who the request is from, or the authorizer's refusal. */
+const identify: middy.MiddlewareObj<Served, APIGatewayProxyResult> = {
+  before: ({ event }) => {
+    event.principal = fromContext(event.requestContext.authorizer);
+  },
+};
+
+/** The input that the contract declares, or what is wrong with it. */
+const read = (endpoint: Endpoint): middy.MiddlewareObj<Served, APIGatewayProxyResult> => ({
+  before: ({ event }) => {
+    event.input = inputOf(endpoint, event);
+  },
+});
 
 /** Turns errors into the contract's replies, adds the headers of every reply, and logs one line per outcome. */
 const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => {

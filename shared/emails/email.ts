@@ -213,8 +213,14 @@ export const list = async (
   });
   const facets = items.map(emails.facetOf);
   const [domainsById, teamsById] = await Promise.all([
-    domains.getMany(org, facets.map((facet) => facet.domainId)),
-    teams.getMany(org, facets.map((facet) => facet.teamId).filter((team) => team !== null)),
+    domains.getMany(
+      org,
+      facets.map((facet) => facet.domainId),
+    ),
+    teams.getMany(
+      org,
+      facets.map((facet) => facet.teamId).filter((team) => team !== null),
+    ),
   ]);
   return {
     total,

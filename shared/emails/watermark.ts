@@ -1,11 +1,11 @@
 import type { Domain } from "../organizations/domain.ts";
 import { type Email, emails } from "./record.ts";
 
-/** A chunk of a scan: a range of e-mail ids inside one block, "first-last". */
-export const chunkName = (firstId: number, lastId: number): string => `${firstId}-${lastId}`;
+/** A range of e-mail ids inside one block, "first_last": what a scan's work is cut into. */
+export const rangeName = (fromId: number, toId: number): string => `${fromId}_${toId}`;
 
-export const chunkRange = (chunk: string): { fromId: number; toId: number } => {
-  const [fromId = 0, toId = 0] = chunk.split("-").map(Number);
+export const rangeOf = (name: string): { fromId: number; toId: number } => {
+  const [fromId = 0, toId = 0] = name.split("_").map(Number);
   return { fromId, toId };
 };
 
@@ -21,9 +21,9 @@ export const lastScannedAt = (email: Email, domain: Domain): string | null => {
   return later(email.lastScannedAt, checkedAt);
 };
 
-const watermarkFor = (id: number, domain: Domain): Pick<Domain, "checkedBy" | "checkedAt"> => {
-  for (const [chunk, watermark] of Object.entries(domain.stale ?? {})) {
-    const { fromId, toId } = chunkRange(chunk);
+export const watermarkFor = (id: number, domain: Domain): Pick<Domain, "checkedBy" | "checkedAt"> => {
+  for (const [range, watermark] of Object.entries(domain.stale ?? {})) {
+    const { fromId, toId } = rangeOf(range);
     if (id >= fromId && id <= toId) return watermark;
   }
   return domain;

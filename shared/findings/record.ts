@@ -35,8 +35,6 @@ export const deletions = async (org: number, ids: readonly number[]): Promise<Wr
   const rows = await findings.getMany(org, ids);
   return findings.writes(
     org,
-    rows
-      .filter((row) => row !== undefined)
-      .map((row) => findings.delete(org, row.id, findings.facetOf(row))),
+    rows.filter((row) => row !== undefined).map((row) => findings.delete(org, row.id, findings.facetOf(row))),
   );
 };

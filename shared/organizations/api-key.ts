@@ -9,18 +9,18 @@ import { hashOf, mintApiKey } from "./secret.ts";
 export type ApiKey = { id: number; label: string; createdAt: string; revokedAt: string | null };
 
 /** Creates a key. `key` is shown this once: only its hash is stored. */
-export const create = async (
-  org: number,
-  label: string,
-  actor: Actor,
-): Promise<ApiKey & { key: string }> => {
+export const create = async (org: number, label: string, actor: Actor): Promise<ApiKey & { key: string }> => {
   const [id, slot] = await Promise.all([drawId("KEY"), activity.slot(org)]);
   const key = mintApiKey(org);
   const row = { id, label, createdAt: slot.createdAt, revokedAt: null };
   await table.transact([
     { check: keys.organization(org), if: exists },
     { put: { ...keys.apiKey(org, hashOf(key)), ...row }, if: absent },
-    ...activity.writes(org, slot, { action: "api_key.created", summary: `Created the API key ${label}`, actor }),
+    ...activity.writes(org, slot, {
+      action: "api_key.created",
+      summary: `Created the API key ${label}`,
+      actor,
+    }),
   ]);
   return { ...row, key };
 };

@@ -17,10 +17,12 @@ export type Domain = {
   /** Of that scan: when the check was taken, and how far it is. */
   planAt?: string;
   planState?: PlanState;
+  /** The domains of a scan that were planned together. */
+  planBatch?: number;
   /** The latest scan whose check of this domain holds; 0 before the first. */
   checkedBy: number;
   checkedAt: string | null;
-  /** Chunks of e-mails that this check did not reach, with the watermark that still holds for them. */
+  /** Ranges of e-mail ids that this check did not reach, with the watermark that still holds for them. */
   stale?: Record<string, { checkedBy: number; checkedAt: string | null }>;
 };
 

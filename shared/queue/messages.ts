@@ -16,19 +16,32 @@ export const emailChange = z.object({
 export type EmailChange = z.infer<typeof emailChange>;
 
 export const messages = {
-  "scan-plans": z.object({ organizationId: id, scanId: id }),
-  /** `chunk` names a range of e-mail ids inside one block: "first-last". */
+  /** `resume`: from the sweep, to send again what was lost. */
+  "scan-plans": z.object({ organizationId: id, scanId: id, resume: z.boolean().optional() }),
+  /** `batch` and `chunk` name the work in the scan's `remaining`; the chunk is a range of e-mail ids. */
   "scan-chunks": z.object({
     organizationId: id,
     scanId: id,
+    batch: id,
     chunk: z.string(),
     checkedAt: z.string(),
     changes: z.array(emailChange),
   }),
   /** A message with another cursor than the row's is late or repeated, and dropped. */
-  "scan-lookups": z.object({ organizationId: id, scanId: id, chunk: z.string(), cursor: z.int().min(0) }),
+  "scan-lookups": z.object({
+    organizationId: id,
+    scanId: id,
+    batch: id,
+    chunk: z.string(),
+    cursor: z.int().min(0),
+  }),
   deliveries: z.object({ organizationId: id, deliveryId: id, channelId: id, attempt: z.int().positive() }),
-  "delivery-retries": z.object({ organizationId: id, deliveryId: id, channelId: id, attempt: z.int().positive() }),
+  "delivery-retries": z.object({
+    organizationId: id,
+    deliveryId: id,
+    channelId: id,
+    attempt: z.int().positive(),
+  }),
 } as const;
 
 export type QueueName = keyof typeof messages;

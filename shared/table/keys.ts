@@ -45,7 +45,10 @@ export const keys = {
   /** A removal that is not finished: the findings of a removed e-mail that are still to be deleted. */
   removal: (org: number, email: number): Key => ({ pk: `ORG#${org}#REMOVAL`, sk: padded(email) }),
   /** Single look-ups of one chunk of a scan: the cursor that says how far they are. */
-  lookup: (org: number, scan: number, chunk: string): Key => ({ pk: `ORG#${org}#LOOKUP#${scan}`, sk: chunk }),
+  lookup: (org: number, scan: number, batch: number, chunk: string): Key => ({
+    pk: `ORG#${org}#LOOKUP#${scan}`,
+    sk: `${batch}#${chunk}`,
+  }),
 
   // Counted lists
   directory: (org: number, kind: ListKind, block: number): Key => ({

@@ -1,0 +1,8 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as scans from "../../shared/scans/scan.ts";
+import { startScan } from "./endpoint.ts";
+
+export const handler = serve(startScan, async ({ org, actor }) => ({
+  success: true,
+  scanJobId: await scans.start(org, "manual", actor),
+}));

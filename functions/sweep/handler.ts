@@ -1,0 +1,4 @@
+import { scheduled } from "../../shared/queue/scheduled.ts";
+import { sweep } from "../../shared/scans/sweep.ts";
+
+export const handler = scheduled((_, invocation) => sweep(invocation));

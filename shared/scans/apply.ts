@@ -1,0 +1,243 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import * as channels from "../alerts/channel.ts";
+import * as delivery from "../alerts/delivery.ts";
+import { type Email, type EmailFacet, emails } from "../emails/record.ts";
+import { lastScannedAt, rangeOf } from "../emails/watermark.ts";
+import { findings } from "../findings/record.ts";
+import type { Domain } from "../organizations/domain.ts";
+import type { EmailChange } from "../queue/messages.ts";
+import * as queue from "../queue/queue.ts";
+import { blockOf, type Reserved, reserve } from "../table/blocks.ts";
+import { condition, exists, type Write } from "../table/condition.ts";
+import * as table from "../table/table.ts";
+
+/** interface.md and decisions.md "Scans": a breach event holds at most this many breaches. */
+const breachesPerEvent = 75;
+
+/** DynamoDB's 100 writes of a transaction, less the directory rows of findings (3) and deliveries (2). */
+const writesPerTransaction = 95;
+
+export type Application = {
+  org: number;
+  scanId: number;
+  /** When the check was taken: before its answer was asked for. */
+  checkedAt: string;
+  domains: ReadonlyMap<number, Domain>;
+  logger: Logger;
+};
+
+/** A part of an e-mail's change that fits into one transaction. */
+type Step = { emailId: number; found: number[]; gone: number[]; back: number[] };
+
+/**
+ * Records what an answer from upstream changed: finding rows, what their e-mails hold, and the deliveries of the alerts,
+ * together. Repeating it does nothing: each step is made from the e-mail's row as it is now and is refused when that changed.
+ * E-mails that were removed, disabled or added since the scan began are left alone.
+ */
+export const apply = async (application: Application, changes: readonly EmailChange[]): Promise<void> => {
+  const { org } = application;
+  const alertChannels = await channels.list(org);
+  const wanted = delivery.countWanting(alertChannels, "breach");
+  const found = changes.reduce((sum, change) => sum + change.found.length, 0);
+  const ids = await reserve(org, "FINDING", found, { tag: application.scanId });
+
+  let group: { steps: Step[]; writes: number } = { steps: [], writes: 0 };
+  const flush = async (): Promise<void> => {
+    const { steps } = group;
+    group = { steps: [], writes: 0 };
+    if (steps.length === 0) return;
+    const reserved = ids.splice(
+      0,
+      steps.reduce((sum, step) => sum + step.found.length, 0),
+    );
+    if (await write(application, alertChannels, steps, reserved)) return;
+    // Something changed meanwhile: one by one, from the rows as they are now.
+    for (const step of steps) await writeAlone(application, alertChannels, step);
+  };
+  for (const change of changes) {
+    for (const step of stepsOf(change)) {
+      const size =
+        1 + step.found.length + step.gone.length + step.back.length + (step.found.length > 0 ? wanted : 0);
+      // Two steps of one e-mail cannot share a transaction.
+      const again = group.steps.some((each) => each.emailId === step.emailId);
+      if (again || group.writes + size > writesPerTransaction) await flush();
+      group.steps.push(step);
+      group.writes += size;
+    }
+  }
+  await flush();
+};
+
+/** What disappeared comes first: it keeps the time of the check before this one, which the other steps overwrite. */
+const stepsOf = ({ emailId, found, gone, back }: EmailChange): Step[] => {
+  const steps: Step[] = [];
+  const other = { found: [], gone: [], back: [] };
+  for (const part of slices(gone)) steps.push({ emailId, ...other, gone: part });
+  for (const part of slices(back)) steps.push({ emailId, ...other, back: part });
+  for (const part of slices(found)) steps.push({ emailId, ...other, found: part });
+  return steps;
+};
+
+const slices = (ids: readonly number[]): number[][] =>
+  Array.from({ length: Math.ceil(ids.length / breachesPerEvent) }, (_, index) =>
+    ids.slice(index * breachesPerEvent, (index + 1) * breachesPerEvent),
+  );
+
+const maximumTries = 6;
+
+const writeAlone = async (
+  application: Application,
+  alertChannels: readonly channels.Channel[],
+  step: Step,
+): Promise<void> => {
+  for (let count = 0; count < maximumTries; count++) {
+    const ids = await reserve(application.org, "FINDING", step.found.length, { tag: application.scanId });
+    if (await write(application, alertChannels, [step], ids)) return;
+  }
+  throw new Error(`E-mail ${step.emailId} kept changing while a scan wrote to it`);
+};
+
+/** Writes steps in one transaction and sends the alerts' messages. False when a row changed after it was read. */
+const write = async (
+  application: Application,
+  alertChannels: readonly channels.Channel[],
+  steps: readonly Step[],
+  reserved: readonly Reserved[],
+): Promise<boolean> => {
+  const { org, logger } = application;
+  const rows = await emails.getMany(
+    org,
+    steps.map((step) => step.emailId),
+  );
+  const ids = [...reserved];
+  const parts = steps.map((step, index) => partOf(application, rows[index], step, ids));
+  const present = parts.filter((part) => part !== undefined);
+  const raised = await delivery.raise(
+    org,
+    alertChannels,
+    present
+      .filter((part) => part.breachIds.length > 0)
+      .map(({ breachIds }) => ({ type: "breach", breachIds })),
+  );
+  try {
+    await table.transact([
+      ...emails.writes(
+        org,
+        present.map((part) => part.email),
+      ),
+      ...findings.writes(
+        org,
+        present.flatMap((part) => part.findings),
+      ),
+      ...present.flatMap((part) => part.seen),
+      ...delivery.deliveries.writes(org, raised.writes),
+    ]);
+  } catch (error) {
+    if (error instanceof table.TransactionRefused) return false;
+    throw error;
+  }
+  try {
+    await queue.sendAll("deliveries", raised.messages);
+  } catch (error) {
+    // The rows say that they are due; the re-dispatch sends them.
+    logger.warn("alerts go out late", { organizationId: org, error: error as Error });
+  }
+  return true;
+};
+
+/** The writes of one step against the e-mail's row as it is; undefined when nothing is left to write. */
+const partOf = (
+  { org, scanId, checkedAt, domains }: Application,
+  row: Email | undefined,
+  step: Step,
+  ids: Reserved[],
+) => {
+  if (row === undefined) return undefined;
+  const facet = emails.facetOf(row);
+  const domain = domains.get(facet.domainId);
+  if (!isIncluded(row, facet, scanId) || domain === undefined) return undefined;
+
+  const found = step.found.filter((breachId) => row.findings[breachId] === undefined);
+  const gone = step.gone.filter((breachId) => isHeld(row, breachId) && !row.gone?.has(breachId));
+  const back = step.back.filter((breachId) => isHeld(row, breachId) && row.gone?.has(breachId));
+  if (found.length + gone.length + back.length === 0) return undefined;
+
+  const reserved = found.map((breachId) => {
+    const id = ids.shift();
+    if (id === undefined) throw new Error("Too few ids of findings were reserved");
+    return { breachId, id };
+  });
+  const lastSeenAt = lastScannedAt(row, domain);
+  const isCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
+  return {
+    breachIds: found,
+    email: emails.change(org, row.id, {
+      from: facet,
+      set: {
+        ...Object.fromEntries(reserved.map(({ breachId, id }) => [`findings.${breachId}`, id.id])),
+        ...(isCheck && { lastScannedAt: checkedAt }),
+      },
+      add: { unacknowledged: found.length, gone: new Set(gone) },
+      take: { gone: new Set(back) },
+      if: condition(
+        `#since = :since AND #findings = :findings AND ${row.gone === undefined ? "attribute_not_exists(#gone)" : "#gone = :gone"}`,
+        {
+          since: row.since,
+          findings: row.findings,
+          ...(row.gone !== undefined && { gone: row.gone }),
+        },
+      ),
+    }),
+    findings: reserved.map(({ breachId, id }) =>
+      findings.put(
+        org,
+        id,
+        { scanId, acknowledged: false },
+        {
+          emailId: row.id,
+          email: row.email,
+          domainId: facet.domainId,
+          breachId,
+          firstDetectedAt: checkedAt,
+        },
+      ),
+    ),
+    seen: [
+      ...gone.map(
+        (breachId): Write => ({
+          update: findings.key(org, row.findings[breachId] ?? 0),
+          set: { lastSeenAt: lastSeenAt ?? row.createdAt },
+          if: exists,
+        }),
+      ),
+      ...back.map(
+        (breachId): Write => ({
+          update: findings.key(org, row.findings[breachId] ?? 0),
+          remove: ["lastSeenAt"],
+          if: exists,
+        }),
+      ),
+    ],
+  };
+};
+
+const isHeld = (row: Email, breachId: number): boolean => row.findings[breachId] !== undefined;
+
+/** Whether a scan includes an e-mail: active, and there before the scan began with its domain. */
+export const isIncluded = (row: Email, facet: EmailFacet, scanId: number): boolean =>
+  facet.isActive && row.since < scanId;
+
+/** The e-mails of a range that a scan includes. */
+export const includedIn = async (
+  org: number,
+  scanId: number,
+  range: string,
+  isWanted: (domainId: number) => boolean,
+): Promise<Email[]> => {
+  const { fromId, toId } = rangeOf(range);
+  const rows = await emails.members(org, blockOf(fromId), { fromId, toId });
+  return rows.filter((row) => {
+    const facet = emails.facetOf(row);
+    return isIncluded(row, facet, scanId) && isWanted(facet.domainId);
+  });
+};

@@ -1,0 +1,44 @@
+import * as domains from "../organizations/domain.ts";
+import type { Invocation } from "../queue/consume.ts";
+import type { Message } from "../queue/messages.ts";
+import { condition } from "../table/condition.ts";
+import * as table from "../table/table.ts";
+import { apply } from "./apply.ts";
+import { end, isDone } from "./complete.ts";
+import { renew, type ScanRecord, scans } from "./record.ts";
+
+/** Records the differences of one chunk, then takes it off what remains; the last one completes the scan. */
+export const check = async (message: Message<"scan-chunks">, { logger }: Invocation): Promise<void> => {
+  const { organizationId: org, scanId, batch, chunk, checkedAt, changes } = message;
+  if (!(await renew(org, scanId))) return;
+  const rows = await domains.list(org);
+  const domainsById = new Map(rows.map((domain) => [domain.id, domain]));
+  await apply({ org, scanId, checkedAt, domains: domainsById, logger }, changes);
+  const scan = await takeOff(org, scanId, batch, chunk);
+  if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
+};
+
+/** Takes a chunk off what remains and counts its e-mails; undefined when that was done before or the scan is over. */
+const takeOff = async (
+  org: number,
+  scanId: number,
+  batch: number,
+  chunk: string,
+): Promise<ScanRecord | undefined> => {
+  const scan = await scans.get(org, scanId);
+  const left = scan?.remaining[batch]?.[chunk];
+  if (scan === undefined || left === undefined) return scan;
+  const path = `remaining.${batch}.${chunk}`;
+  try {
+    return await table.update<ScanRecord>(scans.key(org, scanId), {
+      add: { scannedEmails: left.emails },
+      remove: [path],
+      if: condition(`attribute_exists(#remaining.#${batch}.#${chunk}) AND #facet = :running`, {
+        running: scans.encode({ ...scans.facetOf(scan), status: "running" }),
+      }),
+    });
+  } catch (error) {
+    if (error instanceof table.ConditionFailed) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,164 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import * as activity from "../activity/activity.ts";
+import * as channels from "../alerts/channel.ts";
+import * as delivery from "../alerts/delivery.ts";
+import { emails } from "../emails/record.ts";
+import { rangeName, rangeOf, watermarkFor } from "../emails/watermark.ts";
+import { findings } from "../findings/record.ts";
+import { service } from "../organizations/actor.ts";
+import type { Domain } from "../organizations/domain.ts";
+import * as domains from "../organizations/domain.ts";
+import * as queue from "../queue/queue.ts";
+import { condition } from "../table/condition.ts";
+import { keys } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import { chunksLeft, heldBy, rangeOfChunk, type ScanRecord, type ScanRow, scans } from "./record.ts";
+
+/** Whether everything that a scan planned is done. */
+export const isDone = (scan: Pick<ScanRow, "planned" | "remaining">): boolean =>
+  scan.planned && chunksLeft(scan).length === 0;
+
+/** Whether a scan has settled what is to be done for a domain. */
+export const isPlanned = (domain: Domain, scanId: number): boolean =>
+  domain.planBy === scanId && domain.planState !== undefined && domain.planState !== "fetching";
+
+/**
+ * Ends a scan, exactly once: completed when at least one e-mail was checked, else failed. What is not done counts as
+ * failed and is left for the next scan; `reason` says why. The end, the lock's release, the log entry and the alerts are
+ * one transaction; the domains' watermarks come before it, since what they say is true by then.
+ */
+export const end = async (
+  org: number,
+  scanId: number,
+  { reason, logger }: { reason?: string; logger: Logger },
+): Promise<void> => {
+  const [scan, allDomains, alertChannels] = await Promise.all([
+    scans.get(org, scanId),
+    domains.list(org),
+    channels.list(org),
+  ]);
+  if (scan === undefined) return;
+  const from = scans.facetOf(scan);
+  if (from.status !== "running" && from.status !== "pending") return;
+
+  const left = chunksLeft(scan);
+  const unplanned = new Set(
+    scan.planned
+      ? []
+      : allDomains
+          .filter((domain) => domain.verified && !isPlanned(domain, scanId))
+          .map((domain) => domain.id),
+  );
+  const [findingsDirectory, emailsDirectory, slot] = await Promise.all([
+    findings.directory(org, { fromBlock: scan.findingsFromBlock }),
+    unplanned.size > 0 ? emails.directory(org) : [],
+    activity.slot(org),
+  ]);
+  await setWatermarks(org, scan, allDomains);
+
+  const scannedCount = scan.scannedEmails;
+  const failedCount =
+    scan.failedEmails +
+    left.reduce((sum, chunk) => sum + chunk.emails, 0) +
+    emails.sum(emailsDirectory, (facet) => facet.isActive && unplanned.has(facet.domainId));
+  const totalEmails = scannedCount + failedCount;
+  const newBreachCount = findings.sum(findingsDirectory, (facet) => facet.scanId === scanId);
+  const completed = scannedCount > 0;
+  const error = errorOf({ failedCount, totalEmails, completed, reason });
+  const raised = await delivery.raise(org, alertChannels, [
+    ...(completed
+      ? [{ type: "scan_complete", scannedCount, newBreachCount, failedCount, totalEmails } as const]
+      : []),
+    ...(error === null ? [] : [{ type: "scan_error", error } as const]),
+  ]);
+  const status = completed ? "completed" : "failed";
+  try {
+    await table.transact([
+      { delete: keys.scanLock(org), if: heldBy(scanId) },
+      ...scans.writes(org, [
+        scans.change(org, scanId, {
+          from,
+          to: { ...from, status },
+          set: {
+            completedAt: slot.createdAt,
+            totalEmails,
+            failedEmails: failedCount,
+            newBreachesFound: newBreachCount,
+            findingsItemized: completed,
+            errorMessage: error,
+            remaining: {},
+          },
+          // Work that was finished since the row was read would be missing in what is written here.
+          if: condition("#scannedEmails = :scanned AND #failedEmails = :failed", {
+            scanned: scan.scannedEmails,
+            failed: scan.failedEmails,
+          }),
+        }),
+      ]),
+      ...activity.writes(org, slot, {
+        action: completed ? "scan.completed" : "scan.failed",
+        summary: completed
+          ? `Scanned ${scannedCount} of ${totalEmails} emails: ${newBreachCount} new breach findings`
+          : (error ?? "The scan failed"),
+        actor: service,
+      }),
+      ...delivery.deliveries.writes(org, raised.writes),
+    ]);
+  } catch (refused) {
+    // Another worker ended it, or finished work in between: then it ends the scan.
+    if (refused instanceof table.TransactionRefused) return;
+    throw refused;
+  }
+  logger.info("scan ended", {
+    organizationId: org,
+    scanId,
+    status,
+    scannedCount,
+    failedCount,
+    newBreachCount,
+    reason,
+  });
+  try {
+    await queue.sendAll("deliveries", raised.messages);
+  } catch (late) {
+    logger.warn("alerts go out late", { organizationId: org, error: late as Error });
+  }
+};
+
+const errorOf = (input: {
+  failedCount: number;
+  totalEmails: number;
+  completed: boolean;
+  reason: string | undefined;
+}): string | null => {
+  const { failedCount, totalEmails, completed, reason } = input;
+  const because = reason === undefined ? "" : `: ${reason}`;
+  if (!completed && totalEmails === 0)
+    return `No active emails on verified domains were left to scan${because}`;
+  if (!completed) return `None of ${totalEmails} monitored emails could be scanned${because}`;
+  if (failedCount === 0) return null;
+  return `${failedCount} of ${totalEmails} monitored emails could not be scanned and will be retried on the next scan${because}`;
+};
+
+/** Says of each domain whose answer was compared that its e-mails were checked then; but not those of chunks left over. */
+const setWatermarks = async (org: number, scan: ScanRecord, allDomains: readonly Domain[]): Promise<void> => {
+  const left = chunksLeft(scan);
+  for (const domain of allDomains) {
+    if (domain.planBy !== scan.id || domain.planState !== "checked" || domain.checkedBy >= scan.id) continue;
+    const stale: NonNullable<Domain["stale"]> = {};
+    for (const { batch, chunk, lookup } of left) {
+      if (batch !== domain.planBatch || lookup) continue;
+      const { fromId, toId } = rangeOf(rangeOfChunk(chunk));
+      const { checkedBy, checkedAt } = watermarkFor(fromId, domain);
+      stale[rangeName(fromId, toId)] = { checkedBy, checkedAt };
+    }
+    try {
+      await table.update(keys.domain(org, domain.id), {
+        set: { checkedBy: scan.id, checkedAt: domain.planAt, stale },
+        if: condition("#planBy = :scan AND #checkedBy < :scan", { scan: scan.id }),
+      });
+    } catch (error) {
+      if (!(error instanceof table.ConditionFailed)) throw error;
+    }
+  }
+};

@@ -1,0 +1,211 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import * as catalog from "../catalog/catalog.ts";
+import { UpstreamFailure } from "../catalog/hibp.ts";
+import * as subscription from "../catalog/subscription.ts";
+import { type LookUp, lookUpAccounts } from "../catalog/upstream.ts";
+import { type Email, emails } from "../emails/record.ts";
+import { rangeName, rangeOf } from "../emails/watermark.ts";
+import type { Domain } from "../organizations/domain.ts";
+import * as domains from "../organizations/domain.ts";
+import type { Invocation } from "../queue/consume.ts";
+import type { EmailChange, Message } from "../queue/messages.ts";
+import * as queue from "../queue/queue.ts";
+import { condition } from "../table/condition.ts";
+import { keys } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import { apply, includedIn } from "./apply.ts";
+import { compare } from "./compare.ts";
+import { end, isDone } from "./complete.ts";
+import { rangeOfChunk, renew, scans } from "./record.ts";
+
+/** Addresses of one step: what is lost and asked again when a worker dies, and how often progress shows. */
+const addressesPerStep = 25;
+
+/** Longer than a function that looks up can run. */
+const leaseMilliseconds = 70_000;
+
+/** The longest one step can take. */
+const stepSeconds = 30;
+
+/** The progress of one chunk's look-ups. Whoever holds the lease works; everything up to `cursor` is done. */
+type LookupRow = { cursor: number; leaseUntil?: string };
+
+type Chunk = { org: number; scanId: number; batch: number; chunk: string };
+
+/**
+ * Looks a chunk's addresses up one by one, as fast as the subscription's rate allows, and sends itself a message with the
+ * cursor where it has to stop. Each step is saved with its counts in one transaction, so none is counted twice.
+ */
+export const lookUp = async (message: Message<"scan-lookups">, invocation: Invocation): Promise<void> => {
+  const { organizationId: org, scanId, batch, chunk } = message;
+  const { logger, remainingSeconds } = invocation;
+  const work: Chunk = { org, scanId, batch, chunk };
+  if (!(await renew(org, scanId))) return;
+  if (!(await claim(work, message.cursor))) return;
+  const rows = await domains.list(org);
+  const domainsById = new Map(rows.map((domain) => [domain.id, domain]));
+
+  let cursor = message.cursor;
+  try {
+    for (;;) {
+      const step = await takeStep(work, cursor, domainsById, logger);
+      cursor = step.cursor;
+      if (step.isOver) return;
+      if (step.waitSeconds > 0 || remainingSeconds() < stepSeconds) {
+        await release(work, cursor);
+        await queue.send(
+          "scan-lookups",
+          { ...message, cursor },
+          { delaySeconds: Math.min(900, Math.ceil(step.waitSeconds)), group: String(org) },
+        );
+        return;
+      }
+      if (!(await renew(org, scanId))) return;
+    }
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    const reason =
+      error.kind === "unauthorized"
+        ? "Have I Been Pwned refused the API key"
+        : "Have I Been Pwned did not answer";
+    await end(org, scanId, { reason, logger });
+  }
+};
+
+/** Looks up the next addresses behind the cursor and saves how far it came. */
+const takeStep = async (
+  work: Chunk,
+  cursor: number,
+  domainsById: ReadonlyMap<number, Domain>,
+  logger: Logger,
+): Promise<{ cursor: number; isOver: boolean; waitSeconds: number }> => {
+  const { org, scanId, batch, chunk } = work;
+  const { fromId, toId } = rangeOf(rangeOfChunk(chunk));
+  const ahead = await includedIn(org, scanId, rangeName(Math.max(fromId, cursor + 1), toId), (domainId) => {
+    const domain = domainsById.get(domainId);
+    return domain?.planBy === scanId && domain.planBatch === batch && domain.planState === "single";
+  });
+  const rows = ahead.slice(0, addressesPerStep);
+  const checkedAt = new Date().toISOString();
+  const { rpm } = await subscription.current();
+  const { answers, waitSeconds } = await lookUpAccounts(
+    rows.map((row) => row.email),
+    rpm,
+  );
+  const answered = rows.slice(0, answers.length);
+  await record({ org, scanId, checkedAt, domains: domainsById, logger }, answered, answers);
+
+  const failed = answers.filter((answer) => answer instanceof UpstreamFailure).length;
+  const left = ahead.length - answered.length;
+  const next = left === 0 ? toId : (answered.at(-1)?.id ?? cursor);
+  const isOver = !(await save(work, { cursor, next, checked: answers.length - failed, failed, left }));
+  if (left === 0 || isOver) {
+    const scan = await scans.get(org, scanId);
+    if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
+    return { cursor: next, isOver: true, waitSeconds: 0 };
+  }
+  return { cursor: next, isOver: false, waitSeconds: answers.length < rows.length ? waitSeconds : 0 };
+};
+
+/** Writes what the answers say. An address looked up singly has a check of its own. */
+const record = async (
+  application: Parameters<typeof apply>[0],
+  rows: readonly Email[],
+  answers: readonly LookUp[],
+): Promise<void> => {
+  const answered = rows.map((row, index) => ({ row, answer: answers[index] }));
+  const names = answers.flatMap((answer) => (answer instanceof UpstreamFailure ? [] : answer));
+  const ids = await catalog.idsFor(names);
+  const changes: EmailChange[] = [];
+  const unchanged: Email[] = [];
+  for (const { row, answer } of answered) {
+    if (answer === undefined || answer instanceof UpstreamFailure) continue;
+    const breachIds = new Set(answer.map((name) => ids.get(name)).filter((id) => id !== undefined));
+    const change = compare(row, breachIds, { complete: false });
+    if (change === undefined) unchanged.push(row);
+    else changes.push(change);
+  }
+  await apply(application, changes);
+  await Promise.all(unchanged.map((row) => setChecked(application, row)));
+};
+
+const setChecked = async (
+  { org, checkedAt }: Pick<Parameters<typeof apply>[0], "org" | "checkedAt">,
+  row: Email,
+): Promise<void> => {
+  try {
+    await table.update(emails.key(org, row.id), {
+      set: { lastScannedAt: checkedAt },
+      if: condition("#facet = :facet AND #since = :since AND NOT #lastScannedAt > :checkedAt", {
+        facet: row.facet,
+        since: row.since,
+        checkedAt,
+      }),
+    });
+  } catch (error) {
+    // It was removed or disabled meanwhile.
+    if (!(error instanceof table.ConditionFailed)) throw error;
+  }
+};
+
+const claim = async ({ org, scanId, batch, chunk }: Chunk, cursor: number): Promise<boolean> => {
+  const now = Date.now();
+  try {
+    await table.update<LookupRow>(keys.lookup(org, scanId, batch, chunk), {
+      set: { leaseUntil: new Date(now + leaseMilliseconds).toISOString() },
+      if: condition("#cursor = :cursor AND (attribute_not_exists(#leaseUntil) OR #leaseUntil < :now)", {
+        cursor,
+        now: new Date(now).toISOString(),
+      }),
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof table.ConditionFailed) return false;
+    throw error;
+  }
+};
+
+const release = async ({ org, scanId, batch, chunk }: Chunk, cursor: number): Promise<void> => {
+  await table.update(keys.lookup(org, scanId, batch, chunk), {
+    remove: ["leaseUntil"],
+    if: condition("#cursor = :cursor", { cursor }),
+  });
+};
+
+/** Saves a step: the cursor, the counts, and what is left. False when the scan is over or another worker was faster. */
+const save = async (
+  { org, scanId, batch, chunk }: Chunk,
+  step: { cursor: number; next: number; checked: number; failed: number; left: number },
+): Promise<boolean> => {
+  const { cursor, next, checked, failed, left } = step;
+  if (checked + failed === 0 && left > 0) return true;
+  const scan = await scans.get(org, scanId);
+  if (scan === undefined) return false;
+  const path = `remaining.${batch}.${chunk}`;
+  try {
+    await table.transact([
+      left === 0
+        ? {
+            delete: keys.lookup(org, scanId, batch, chunk),
+            if: condition("#cursor = :cursor", { cursor }),
+          }
+        : {
+            update: keys.lookup(org, scanId, batch, chunk),
+            set: { cursor: next },
+            if: condition("#cursor = :cursor", { cursor }),
+          },
+      ...scans.writes(org, [
+        scans.change(org, scanId, {
+          from: { ...scans.facetOf(scan), status: "running" },
+          add: { scannedEmails: checked, failedEmails: failed },
+          ...(left === 0 ? { remove: [path] } : { set: { [`${path}.emails`]: left } }),
+          if: condition(`attribute_exists(#remaining.#${batch}.#${chunk})`),
+        }),
+      ]),
+    ]);
+    return true;
+  } catch (error) {
+    if (error instanceof table.TransactionRefused) return false;
+    throw error;
+  }
+};

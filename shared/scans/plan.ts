@@ -1,0 +1,414 @@
+import * as catalog from "../catalog/catalog.ts";
+import { breachedDomain, UpstreamFailure } from "../catalog/hibp.ts";
+import * as subscription from "../catalog/subscription.ts";
+import { withUpstream } from "../catalog/upstream.ts";
+import { type Email, emails } from "../emails/record.ts";
+import { rangeName } from "../emails/watermark.ts";
+import type { Domain } from "../organizations/domain.ts";
+import * as domains from "../organizations/domain.ts";
+import type { Invocation } from "../queue/consume.ts";
+import type { EmailChange, Message } from "../queue/messages.ts";
+import * as queue from "../queue/queue.ts";
+import { condition, type Write } from "../table/condition.ts";
+import { keys } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import { includedIn, isIncluded } from "./apply.ts";
+import { compare } from "./compare.ts";
+import { end, isDone, isPlanned } from "./complete.ts";
+import {
+  chunksLeft,
+  lookupChunk,
+  type Remaining,
+  rangeOfChunk,
+  renew,
+  type ScanRecord,
+  scans,
+} from "./record.ts";
+
+/** Domains that are planned together: their rows and the scan's go in one transaction. */
+const domainsPerBatch = 90;
+
+/** Answers held in memory at a time, in breached aliases. */
+const aliasesPerBatch = 300_000;
+
+/** Blocks of e-mails read at a time. */
+const width = 8;
+
+/** Longest message about a chunk, in bytes of JSON: ten fit into a batch. */
+const chunkBytes = 80_000;
+
+/** What a plan needs after its last question upstream, to compare and save. */
+const reserveSeconds = 90;
+
+/** The longest a single call upstream can take after its turn has come. */
+const callSeconds = 60;
+
+/** The longest delay of a message. */
+const maximumDelaySeconds = 900;
+
+type Scanned = { org: number; scanId: number; invocation: Invocation };
+
+/** A domain of a batch, and what is known of it: who is in which breaches; to be looked up one by one; or nothing. */
+type Answered = { domain: Domain } & (
+  | { state: "checked"; names: Map<string, string[]> }
+  | { state: "single" | "failed" }
+);
+
+/**
+ * Plans a scan: asks upstream about each verified domain, compares the answers with what the e-mails hold, and sends the
+ * differences to `check-emails`; e-mails of domains that the subscription does not cover go to `look-up-emails`. Domains are
+ * planned in batches, each saved before anything of it is sent, so it can be cut off anywhere and goes on from there.
+ */
+export const plan = async (message: Message<"scan-plans">, invocation: Invocation): Promise<void> => {
+  const { organizationId: org, scanId, resume = false } = message;
+  const { logger } = invocation;
+  const scanned = { org, scanId, invocation };
+  if (!(await renew(org, scanId))) return;
+  const scan = await begin(org, scanId);
+  if (scan === undefined) return;
+  try {
+    const delaySeconds = scan.planned ? undefined : await planDomains(scanned);
+    if (delaySeconds !== undefined) {
+      await queue.send("scan-plans", { organizationId: org, scanId }, { delaySeconds });
+      return;
+    }
+    if (resume && scan.planned) await sendAgain(scanned, scan);
+    const planned = await scans.get(org, scanId);
+    if (planned !== undefined && isDone(planned)) await end(org, scanId, { logger });
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    await end(org, scanId, { reason: reasonOf(error), logger });
+  }
+};
+
+const reasonOf = (failure: UpstreamFailure): string =>
+  failure.kind === "unauthorized"
+    ? "Have I Been Pwned refused the API key"
+    : "Have I Been Pwned did not answer";
+
+/** Takes the scan from pending to running; undefined when it is over. */
+const begin = async (org: number, scanId: number): Promise<ScanRecord | undefined> => {
+  const scan = await scans.get(org, scanId);
+  if (scan === undefined) return undefined;
+  const from = scans.facetOf(scan);
+  if (from.status === "running") return scan;
+  if (from.status !== "pending") return undefined;
+  const head = await table.get<{ block: number }>(keys.listHead(org, "FINDING"));
+  try {
+    await table.transact(
+      scans.writes(org, [
+        scans.change(org, scanId, {
+          from,
+          to: { ...from, status: "running" },
+          set: { startedAt: new Date().toISOString(), findingsFromBlock: head?.block ?? 0 },
+        }),
+      ]),
+    );
+  } catch (error) {
+    if (!(error instanceof table.TransactionRefused)) throw error;
+  }
+  return scans.get(org, scanId);
+};
+
+/** Plans batch after batch. Gives the delay after which to go on, or undefined when every domain is planned. */
+const planDomains = async (scanned: Scanned): Promise<number | undefined> => {
+  const { org, scanId, invocation } = scanned;
+  for (;;) {
+    const verified = (await domains.list(org)).filter((domain) => domain.verified);
+    const todo = verified.filter((domain) => !isPlanned(domain, scanId));
+    if (todo.length > 0 && invocation.remainingSeconds() < reserveSeconds + callSeconds) return 0;
+    const { planAt, answered, delaySeconds } = await ask(scanned, todo.slice(0, domainsPerBatch));
+    if (answered.length > 0 || todo.length === 0) {
+      await compareAndSave(scanned, planAt, answered, { last: answered.length === todo.length });
+    }
+    if (delaySeconds !== undefined) return delaySeconds;
+    if (answered.length === todo.length) return undefined;
+  }
+};
+
+/** Asks upstream about domains, as far as time, rate and memory allow. */
+const ask = async (
+  { org, scanId, invocation }: Scanned,
+  todo: readonly Domain[],
+): Promise<{ planAt: string; answered: Answered[]; delaySeconds?: number }> => {
+  const answered: Answered[] = [];
+  const planAt = new Date().toISOString();
+  if (todo.length === 0) return { planAt, answered };
+  const waitSeconds = () => Math.max(0, invocation.remainingSeconds() - reserveSeconds - callSeconds);
+  let aliases = 0;
+  try {
+    const { rpm } = await subscription.current({ waitSeconds: waitSeconds() });
+    const covered = await subscription.covered(
+      todo.map((domain) => domain.name),
+      { waitSeconds: waitSeconds() },
+    );
+    // From here on, e-mails that are added or enabled are not of this scan. Then ask; then read the e-mails.
+    const claimed = await Promise.all(todo.map((domain) => claim(org, scanId, domain, planAt)));
+    for (const domain of todo.filter((_, index) => claimed[index])) {
+      if (!covered.has(domain.name)) {
+        answered.push({ domain, state: "single" });
+        continue;
+      }
+      if (!(await renew(org, scanId))) return { planAt, answered: [], delaySeconds: 0 };
+      const answer = await askDomain(domain.name, rpm, waitSeconds());
+      if (answer instanceof Map) {
+        answered.push({ domain, state: "checked", names: answer });
+        aliases += answer.size;
+      } else answered.push({ domain, state: answer });
+      if (aliases > aliasesPerBatch || invocation.remainingSeconds() < reserveSeconds + callSeconds) break;
+    }
+    return { planAt, answered };
+  } catch (error) {
+    if (error instanceof UpstreamFailure && error.kind === "rate_limited") {
+      const delaySeconds = Math.min(maximumDelaySeconds, Math.ceil(error.retryAfterSeconds) + 1);
+      return { planAt, answered, delaySeconds };
+    }
+    throw error;
+  }
+};
+
+/** A domain that the subscription does not cover after all is looked up one by one. */
+const askDomain = async (
+  name: string,
+  rpm: number,
+  waitSeconds: number,
+): Promise<Map<string, string[]> | "single" | "failed"> => {
+  try {
+    return await withUpstream(rpm, () => breachedDomain(name), { waitSeconds });
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    if (error.kind === "forbidden") return "single";
+    if (error.kind === "bad_request" || error.kind === "unavailable") return "failed";
+    throw error;
+  }
+};
+
+const claim = async (org: number, scanId: number, domain: Domain, planAt: string): Promise<boolean> => {
+  try {
+    await table.update(keys.domain(org, domain.id), {
+      set: { planBy: scanId, planAt, planState: "fetching" },
+      remove: ["planBatch"],
+      if: condition(
+        "#verified = :verified AND (#planBy < :scan OR (#planBy = :scan AND #planState = :fetching))",
+        { verified: true, scan: scanId, fetching: "fetching" },
+      ),
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof table.ConditionFailed) return false;
+    throw error;
+  }
+};
+
+/** What a batch comes to. */
+type Work = {
+  unchanged: number;
+  failed: number;
+  chunks: { chunk: string; left: Remaining; changes: EmailChange[] }[];
+};
+
+/** Compares a batch's answers with the e-mails, saves what is to be done, then sends it. */
+const compareAndSave = async (
+  scanned: Scanned,
+  planAt: string,
+  answered: readonly Answered[],
+  { last }: { last: boolean },
+): Promise<void> => {
+  const { org, scanId } = scanned;
+  const batch = answered[0]?.domain.id ?? 0;
+  const work = await compareBatch(scanned, answered);
+  const lookups = work.chunks.filter(({ left }) => left.lookup);
+  for (const { chunk } of lookups) await prepareLookup(org, scanId, batch, chunk);
+
+  const scan = await scans.get(org, scanId);
+  if (scan === undefined) return;
+  const running = { ...scans.facetOf(scan), status: "running" };
+  const remaining = Object.fromEntries(work.chunks.map(({ chunk, left }) => [chunk, left]));
+  try {
+    await table.transact([
+      ...scans.writes(org, [
+        scans.change(org, scanId, {
+          from: running,
+          add: { scannedEmails: work.unchanged, failedEmails: work.failed },
+          set: {
+            ...(answered.length > 0 && { [`remaining.${batch}`]: remaining }),
+            ...(last && { planned: true }),
+          },
+          if: condition(`attribute_not_exists(#remaining.#${batch})`),
+        }),
+      ]),
+      ...answered.map(
+        ({ domain, state }): Write => ({
+          update: keys.domain(org, domain.id),
+          set: { planState: state, planBatch: batch },
+          if: condition("#planBy = :scan AND #planState = :fetching AND #planAt = :planAt", {
+            scan: scanId,
+            fetching: "fetching",
+            planAt,
+          }),
+        }),
+      ),
+    ]);
+  } catch (error) {
+    // Another invocation planned one of these domains in between, and goes on with them.
+    if (error instanceof table.TransactionRefused) return;
+    throw error;
+  }
+  await send(scanned, planAt, batch, work);
+};
+
+/** Reads the e-mails of a batch's domains, after its answers, and finds what differs. */
+const compareBatch = async ({ org, scanId }: Scanned, answered: readonly Answered[]): Promise<Work> => {
+  const work: Work = { unchanged: 0, failed: 0, chunks: [] };
+  const byDomain = new Map(answered.map((each) => [each.domain.id, each]));
+  const breachIds = await idsOf(answered);
+  const blocks = emails.blocks(
+    await emails.directory(org),
+    (facet) => facet.isActive && byDomain.has(facet.domainId),
+  );
+  for (let start = 0; start < blocks.length; start += width) {
+    const read = await Promise.all(
+      blocks.slice(start, start + width).map((block) => emails.members(org, block)),
+    );
+    for (const rows of read) {
+      const changes: EmailChange[] = [];
+      const single: Email[] = [];
+      for (const row of rows) {
+        const facet = emails.facetOf(row);
+        const answer = byDomain.get(facet.domainId);
+        if (answer === undefined || !isIncluded(row, facet, scanId)) continue;
+        if (answer.state === "checked") {
+          const change = compare(row, breachesOf(row, answer.names, breachIds), { complete: true });
+          if (change === undefined) work.unchanged++;
+          else changes.push(change);
+        } else if (answer.state === "single") single.push(row);
+        else work.failed++;
+      }
+      for (const part of inParts(changes)) {
+        work.chunks.push({
+          chunk: rangeOf(part.map((change) => change.emailId)),
+          left: { emails: part.length, lookup: false },
+          changes: part,
+        });
+      }
+      if (single.length > 0) {
+        work.chunks.push({
+          chunk: lookupChunk(rangeOf(single.map((row) => row.id))),
+          left: { emails: single.length, lookup: true },
+          changes: [],
+        });
+      }
+    }
+  }
+  return work;
+};
+
+const rangeOf = (ids: readonly number[]): string => rangeName(ids[0] ?? 0, ids.at(-1) ?? 0);
+
+const idsOf = (answered: readonly Answered[]): Promise<Map<string, number>> => {
+  const names = new Set<string>();
+  for (const each of answered) {
+    if (each.state !== "checked") continue;
+    for (const aliasNames of each.names.values()) for (const name of aliasNames) names.add(name);
+  }
+  return catalog.idsFor(names);
+};
+
+const breachesOf = (
+  row: Email,
+  names: ReadonlyMap<string, string[]>,
+  ids: ReadonlyMap<string, number>,
+): Set<number> => {
+  const alias = row.email.slice(0, row.email.lastIndexOf("@"));
+  return new Set((names.get(alias) ?? []).map((name) => ids.get(name)).filter((id) => id !== undefined));
+};
+
+const inParts = (changes: readonly EmailChange[]): EmailChange[][] => {
+  const parts: EmailChange[][] = [];
+  let bytes = chunkBytes;
+  for (const change of changes) {
+    const size = JSON.stringify(change).length;
+    if (bytes + size > chunkBytes) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(change);
+    bytes += size;
+  }
+  return parts;
+};
+
+const prepareLookup = async (org: number, scanId: number, batch: number, chunk: string): Promise<void> => {
+  await table.update(keys.lookup(org, scanId, batch, chunk), { setOnce: { cursor: 0 } });
+};
+
+const send = async (
+  { org, scanId }: Scanned,
+  checkedAt: string,
+  batch: number,
+  work: Work,
+): Promise<void> => {
+  const name = { organizationId: org, scanId, batch };
+  await queue.sendAll(
+    "scan-chunks",
+    work.chunks
+      .filter(({ left }) => !left.lookup)
+      .map(({ chunk, changes }) => ({
+        message: { ...name, chunk, checkedAt, changes },
+        group: String(org),
+      })),
+  );
+  await queue.sendAll(
+    "scan-lookups",
+    work.chunks
+      .filter(({ left }) => left.lookup)
+      .map(({ chunk }) => ({ message: { ...name, chunk, cursor: 0 }, group: String(org) })),
+  );
+};
+
+/** Sends what is left of a planned scan once more: of domain answers by asking again, of single look-ups by their cursor. */
+const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<void> => {
+  const { org, scanId, invocation } = scanned;
+  const left = chunksLeft(scan);
+  for (const { batch, chunk } of left.filter((each) => each.lookup)) {
+    const row = await table.get<{ cursor: number }>(keys.lookup(org, scanId, batch, chunk));
+    const message = { organizationId: org, scanId, batch, chunk, cursor: row?.cursor ?? 0 };
+    await queue.send("scan-lookups", message, { group: String(org) });
+  }
+  const compared = left.filter((each) => !each.lookup);
+  if (compared.length === 0) return;
+
+  const planned = (await domains.list(org)).filter(
+    (domain) => domain.planBy === scanId && domain.planState === "checked",
+  );
+  const { rpm } = await subscription.current();
+  for (const batch of new Set(compared.map((each) => each.batch))) {
+    const answered: Answered[] = [];
+    const ofBatch = planned.filter((domain) => domain.planBatch === batch);
+    const checkedAt = ofBatch[0]?.planAt ?? "";
+    for (const domain of ofBatch) {
+      if (!(await renew(org, scanId))) return;
+      const waitSeconds = Math.max(0, invocation.remainingSeconds() - reserveSeconds - callSeconds);
+      const answer = await askDomain(domain.name, rpm, waitSeconds);
+      if (!(answer instanceof Map)) continue;
+      answered.push({ domain, state: "checked", names: answer });
+    }
+    // Chunks stay as they are while an answer is missing: the sweep comes again, and in the end counts them as failed.
+    if (answered.length < ofBatch.length) continue;
+    const byDomain = new Map(answered.map((each) => [each.domain.id, each]));
+    const breachIds = await idsOf(answered);
+    for (const { chunk } of compared.filter((each) => each.batch === batch)) {
+      const rows = await includedIn(org, scanId, rangeOfChunk(chunk), (id) => byDomain.has(id));
+      const changes = rows.flatMap((row) => {
+        const answer = byDomain.get(emails.facetOf(row).domainId);
+        if (answer?.state !== "checked") return [];
+        return compare(row, breachesOf(row, answer.names, breachIds), { complete: true }) ?? [];
+      });
+      await queue.send(
+        "scan-chunks",
+        { organizationId: org, scanId, batch, chunk, checkedAt, changes },
+        { group: String(org) },
+      );
+    }
+  }
+};

@@ -1,0 +1,94 @@
+import { type Condition, condition } from "../table/condition.ts";
+import { countedList } from "../table/counted-list.ts";
+import { keys } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+
+/**
+ * A scan as it is stored. Its domains are planned in batches, and a batch's work is cut into chunks: ranges of e-mail ids
+ * inside one block. `remaining` names the chunks that are not done, by batch, so that whoever empties it completes the scan,
+ * exactly once.
+ */
+export type ScanRow = {
+  startedAt: string | null;
+  completedAt: string | null;
+  errorMessage: string | null;
+  findingsItemized: boolean;
+  totalEmails: number;
+  scannedEmails: number;
+  failedEmails: number;
+  newBreachesFound: number;
+  /** Whether every domain is planned: only then an empty `remaining` means that all is done. */
+  planned: boolean;
+  remaining: Record<string, Record<string, Remaining>>;
+  /** The first findings block that this scan can have written to. */
+  findingsFromBlock: number;
+};
+
+/** How many e-mails a chunk still has to check; `lookup`: one by one, with a row of its own (look-up.ts). */
+export type Remaining = { emails: number; lookup: boolean };
+
+/** A chunk of single look-ups has the same range as one of a domain answer; its name starts with an L. */
+export const lookupChunk = (range: string): string => `L${range}`;
+
+export const rangeOfChunk = (chunk: string): string => chunk.replace(/^L/, "");
+
+export const chunksLeft = (
+  scan: Pick<ScanRow, "remaining">,
+): (Remaining & { batch: number; chunk: string })[] =>
+  Object.entries(scan.remaining).flatMap(([batch, chunks]) =>
+    Object.entries(chunks).map(([chunk, left]) => ({ ...left, batch: Number(batch), chunk })),
+  );
+
+export type ScanFacet = { type: string; status: string };
+
+export const scans = countedList<ScanFacet, ScanRow>("SCAN", { type: "word", status: "word" });
+
+export type ScanRecord = NonNullable<Awaited<ReturnType<typeof scans.get>>>;
+
+/**
+ * The organization's scan lock, held by the scan in progress; it goes in the transaction that ends the scan, so "the lock
+ * names the scan" means "the scan is in progress". It is also the scan's entry in the due index.
+ */
+export type ScanLock = {
+  scanId: number;
+  /** When a worker last said that it is at work. */
+  renewedAt: string;
+  /** Sweeps that found nothing done since the one before. */
+  fruitlessSweeps: number;
+  /** How much was done when a sweep last looked. */
+  progress: string;
+  dueShard: string;
+  /** When a sweep should look after the scan. */
+  dueAt: string;
+};
+
+/**
+ * A worker is at work for at most as long as its function may run. A scan is ended from outside only when none has said
+ * so for longer: a late worker of an ended scan then writes nothing.
+ */
+export const leaseMilliseconds = 360_000;
+
+/** Silence after which a sweep wakes the scan's workers again. */
+const silenceMilliseconds = 60_000;
+
+export const dueAfterSilence = (now: Date): string =>
+  new Date(now.getTime() + silenceMilliseconds).toISOString();
+
+export const heldBy = (scanId: number): Condition => condition("#scanId = :scanId", { scanId });
+
+/**
+ * Says that a worker is at work for a scan; every worker does so before it writes. False when the scan is over.
+ */
+export const renew = async (org: number, scanId: number): Promise<boolean> => {
+  const now = new Date();
+  try {
+    await table.update(keys.scanLock(org), {
+      set: { renewedAt: now.toISOString(), dueAt: dueAfterSilence(now) },
+      if: heldBy(scanId),
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof table.ConditionFailed) return false;
+    throw error;
+  }
+};

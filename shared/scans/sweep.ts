@@ -1,0 +1,79 @@
+import * as emails from "../emails/email.ts";
+import type { Invocation } from "../queue/consume.ts";
+import * as queue from "../queue/queue.ts";
+import { type DueKind, dueIndex, dueShard, dueShards, type Key, organizationOf } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import { end } from "./complete.ts";
+import { chunksLeft, dueAfterSilence, heldBy, leaseMilliseconds, type ScanLock, scans } from "./record.ts";
+
+/** Sweeps that find nothing done before a scan is ended. */
+const maximumFruitlessSweeps = 3;
+const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
+
+/** Goes on with what was cut off: scans whose workers have been silent, and removals of e-mails. */
+export const sweep = async (invocation: Invocation): Promise<void> => {
+  const now = new Date();
+  await forEachDue("SCAN", now, invocation, (key) => sweepScan(key, now, invocation));
+  await forEachDue("REMOVAL", now, invocation, (key) =>
+    emails.resumeRemoval(organizationOf(key), Number(key.sk)),
+  );
+};
+
+/** One that fails is logged and stays due; the others go on. */
+const forEachDue = async (
+  kind: DueKind,
+  now: Date,
+  { logger, remainingSeconds }: Invocation,
+  act: (key: Key) => Promise<void>,
+): Promise<void> => {
+  for (let shard = 0; shard < dueShards; shard++) {
+    const pages = table.queryPages<Key>({
+      index: dueIndex,
+      pk: dueShard(kind, shard),
+      to: now.toISOString(),
+    });
+    for await (const page of pages) {
+      for (const key of page) {
+        if (remainingSeconds() < 30) return;
+        try {
+          await act(key);
+        } catch (error) {
+          logger.error("sweep failed", { kind, organizationId: organizationOf(key), error: error as Error });
+        }
+      }
+    }
+  }
+};
+
+const sweepScan = async (key: Key, now: Date, { logger }: Invocation): Promise<void> => {
+  const org = organizationOf(key);
+  const lock = await table.get<ScanLock>(key);
+  if (lock === undefined || lock.dueAt > now.toISOString()) return;
+  const { scanId } = lock;
+  const scan = await scans.get(org, scanId);
+  if (scan === undefined) return;
+
+  const left = chunksLeft(scan);
+  const progress = [
+    scan.scannedEmails,
+    scan.failedEmails,
+    scan.planned,
+    left.length,
+    left.reduce((sum, chunk) => sum + chunk.emails, 0),
+  ].join("/");
+  const fruitlessSweeps = progress === lock.progress ? lock.fruitlessSweeps + 1 : 0;
+  const isTooOld = now.getTime() - Date.parse(scan.createdAt) > maximumScanMilliseconds;
+  if (isTooOld || fruitlessSweeps >= maximumFruitlessSweeps) {
+    // Not while a worker may still be at work.
+    if (now.getTime() - Date.parse(lock.renewedAt) > leaseMilliseconds) {
+      await end(org, scanId, { reason: "the scan was interrupted", logger });
+    }
+    return;
+  }
+  await table.update(key, {
+    set: { fruitlessSweeps, progress, dueAt: dueAfterSilence(now) },
+    if: heldBy(scanId),
+  });
+  logger.warn("scan woken", { organizationId: org, scanId, fruitlessSweeps });
+  await queue.send("scan-plans", { organizationId: org, scanId, resume: true });
+};
