@@ -39,6 +39,7 @@ export function bundleFunctions(directory: string): Bundles {
     target: "node24",
     // The ES modules of packages that have both: tree shaking makes them smaller.
     mainFields: ["module", "main"],
+    alias: { "@aws-sdk/credential-provider-node": join(import.meta.dirname, "lambda-credentials.ts") },
     banner: { js: requireForDependencies },
     minify: true,
     // Names of classes and functions end up in logs.
