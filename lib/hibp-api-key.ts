@@ -1,11 +1,11 @@
-import { Stack, Validations } from "aws-cdk-lib";
+import { Validations } from "aws-cdk-lib";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 
 /** Holds the Have I Been Pwned API key. It starts with a random placeholder, which whoever deploys the stack replaces. */
-export function createHibpApiKey(scope: Construct): Secret {
+export function createHibpApiKey(scope: Construct, secretName: string): Secret {
   const secret = new Secret(scope, "HibpApiKey", {
-    secretName: `${Stack.of(scope).stackName}/hibp-api-key`,
+    secretName,
     description: "API key of Have I Been Pwned, as plain text",
     generateSecretString: { excludePunctuation: true },
   });

@@ -1,8 +1,8 @@
 /**
  * Takes the place of `@aws-sdk/credential-provider-node` in the bundles. Lambda always gives a function its credentials as
  * environment variables; the other places that the SDK would look for them are a third of a function's code.
+ * Throws where the variables are missing.
  */
-/** Throws when the variables are missing, so outside of Lambda. */
 export const defaultProvider = () => async () => {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,

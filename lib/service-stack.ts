@@ -33,7 +33,8 @@ export class ServiceStack extends Stack {
 
     // What functions use
     const table = createTable(this);
-    const hibpApiKey = createHibpApiKey(this);
+    const hibpSecretName = `${this.stackName}/hibp-api-key`;
+    const hibpApiKey = createHibpApiKey(this, hibpSecretName);
     const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {
       name: `${this.stackName}-${startScheduledScan.scheduleGroup}`,
     });
@@ -81,7 +82,7 @@ export class ServiceStack extends Stack {
       TableName: table.tableName,
       ScanPlansQueueUrl: queues["scan-plans"].queueUrl,
       DeliveriesQueueUrl: queues.deliveries.queueUrl,
-      HibpSecretName: hibpApiKey.secretName,
+      HibpSecretName: hibpSecretName,
       ScheduleGroupName: scheduleGroup.ref,
       ScheduledScanFunctionArn: scheduledScan.function.functionArn,
       ScheduledScanRoleArn: scheduledScan.scheduleRoleArn,
