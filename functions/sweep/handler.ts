@@ -1,4 +1,6 @@
 import { scheduled } from "../../shared/queue/scheduled.ts";
 import { sweep } from "../../shared/scans/sweep.ts";
 
-export const handler = scheduled((_, invocation) => sweep(invocation));
+export const handler = scheduled((_, invocation) =>
+  sweep(invocation, { deletionSeconds: Number(process.env.DELETION_INTERVAL_SECONDS) }),
+);

@@ -1,4 +1,5 @@
 import * as emails from "../emails/email.ts";
+import * as deletion from "../organizations/deletion.ts";
 import type { Invocation } from "../queue/consume.ts";
 import * as queue from "../queue/queue.ts";
 import { type DueKind, dueIndex, dueShard, dueShards, type Key, organizationOf } from "../table/keys.ts";
@@ -10,13 +11,20 @@ import { chunksLeft, dueAfterSilence, heldBy, leaseMilliseconds, type ScanLock, 
 const maximumFruitlessSweeps = 3;
 const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
 
-/** Goes on with what was cut off: scans whose workers have been silent, and removals of e-mails. */
-export const sweep = async (invocation: Invocation): Promise<void> => {
+/**
+ * Goes on with what was cut off: scans whose workers have been silent, removals of e-mails, and organizations whose deletion
+ * began `deletionSeconds` ago.
+ */
+export const sweep = async (
+  invocation: Invocation,
+  { deletionSeconds }: { deletionSeconds: number },
+): Promise<void> => {
   const now = new Date();
   await forEachDue("SCAN", now, invocation, (key) => sweepScan(key, now, invocation));
   await forEachDue("REMOVAL", now, invocation, (key) =>
     emails.resumeRemoval(organizationOf(key), Number(key.sk)),
   );
+  await forEachDue("DELETION", now, invocation, (key) => deletion.resume(key, deletionSeconds));
 };
 
 /** One that fails is logged and stays due; the others go on. */

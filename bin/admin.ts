@@ -1,0 +1,80 @@
+/**
+ * The admin command line: `npm run admin -- <noun> <verb> [--flag value]... [--json]`, against the running local service
+ * (`--port`, default 3000) or a deployed stack (`--stack NAME`). With `--json` it prints exactly one JSON object. An error
+ * is one sentence on standard error and exit status 1.
+ */
+import { parseArgs } from "node:util";
+import { CommandError, commands } from "./admin/commands.ts";
+import { connect } from "./admin/connect.ts";
+import { print } from "./admin/print.ts";
+
+const usage = (): string => {
+  const lines = Object.entries(commands).map(
+    ([name, { flags }]) =>
+      `  ${name}${Object.entries(flags)
+        .map(([flag, kind]) => ` ${describe(flag, kind)}`)
+        .join("")}`,
+  );
+  return `Usage: npm run admin -- <noun> <verb> [--flag value]... [--json] [--port N | --stack NAME]\n\n${lines.join("\n")}`;
+};
+
+const describe = (flag: string, kind: string): string => {
+  const value = kind === "switch" ? `--${flag}` : `--${flag} VALUE`;
+  return kind.startsWith("required") ? value : `[${value}]`;
+};
+
+const run = async (args: string[]): Promise<void> => {
+  if (args.length === 0 || args[0] === "help" || args.includes("--help")) {
+    process.stdout.write(`${usage()}\n`);
+    return;
+  }
+  const [noun = "", verb = "", ...rest] = args;
+  const command = commands[`${noun} ${verb}`];
+  if (command === undefined) {
+    throw new CommandError(`There is no command "${noun} ${verb}"; "npm run admin -- help" lists them.`);
+  }
+  const { values } = parse(rest, command.flags);
+  for (const [flag, kind] of Object.entries(command.flags)) {
+    if (kind.startsWith("required") && values[flag] === undefined) {
+      throw new CommandError(`"${noun} ${verb}" needs --${flag}.`);
+    }
+  }
+  const stack = await connect({
+    port: values.port as string | undefined,
+    stack: values.stack as string | undefined,
+  });
+  const result = await command.run(values as Record<string, string>, stack);
+  process.stdout.write(values.json === true ? `${JSON.stringify(result)}\n` : print(result));
+};
+
+const parse = (args: string[], flags: Record<string, string>) => {
+  const options = Object.fromEntries(
+    Object.entries(flags).map(([flag, kind]) => [
+      flag,
+      { type: kind === "switch" ? ("boolean" as const) : ("string" as const) },
+    ]),
+  );
+  try {
+    return parseArgs({
+      args,
+      options: {
+        ...options,
+        json: { type: "boolean" },
+        port: { type: "string" },
+        stack: { type: "string" },
+      },
+      strict: true,
+    }) as { values: Record<string, string | boolean | undefined> };
+  } catch (error) {
+    const [sentence] = (error as Error).message.split(/\. (?=To )|\n/);
+    throw new CommandError(`${sentence?.replace(/\.$/, "")}.`);
+  }
+};
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${error instanceof CommandError ? message : `The command failed: ${message}`}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,380 @@
+import { readFile } from "node:fs/promises";
+import * as z from "zod";
+import { deliveries } from "../../shared/alerts/delivery.ts";
+import { Refusal } from "../../shared/api/errors.ts";
+import { text } from "../../shared/api/text.ts";
+import { type Billing, billingInterval, billingStatus } from "../../shared/billing/schema.ts";
+import * as emails from "../../shared/emails/email.ts";
+import { domainOf, emailAddress } from "../../shared/emails/schema.ts";
+import { administrator } from "../../shared/organizations/actor.ts";
+import * as apiKeys from "../../shared/organizations/api-key.ts";
+import * as deletion from "../../shared/organizations/deletion.ts";
+import * as domains from "../../shared/organizations/domain.ts";
+import * as organizations from "../../shared/organizations/organization.ts";
+import { schedule, unschedule } from "../../shared/organizations/scan-schedule.ts";
+import * as sessions from "../../shared/organizations/session.ts";
+import * as teams from "../../shared/organizations/team.ts";
+import * as users from "../../shared/organizations/user.ts";
+import type { Stack } from "./connect.ts";
+
+/** What is wrong, and what to do next, in one sentence for the person at the command line. */
+export class CommandError extends Error {}
+
+/** required: must be given · optional · switch: without a value. */
+type FlagKind = "required" | "optional" | "switch";
+
+type Command = {
+  flags: Record<string, FlagKind>;
+  run: (flags: Record<string, string>, stack: Stack) => Promise<Record<string, unknown>>;
+};
+
+const trialSeatAllowance = 25;
+const defaultSeatPriceCents = 100;
+
+const scanFrequency = z.enum(["day", "week", "never"]);
+
+const domainName = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .regex(
+    /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
+    "must be a domain name",
+  );
+
+/** Parses a flag; the error names it. */
+const parsed = <S extends z.ZodType>(flag: string, schema: S, value: unknown): z.output<S> => {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new CommandError(`--${flag}: ${result.error.issues[0]?.message ?? "is not valid"}.`);
+};
+
+const number = (flag: string, value: string | undefined, minimum = 0): number =>
+  parsed(
+    flag,
+    z
+      .string()
+      .regex(/^\d{1,16}$/, "must be a whole number")
+      .transform(Number)
+      .refine(
+        (parsedNumber) => Number.isSafeInteger(parsedNumber) && parsedNumber >= minimum,
+        "is out of range",
+      ),
+    value,
+  );
+
+const name = (flag: string, value: string | undefined): string =>
+  parsed(
+    flag,
+    text(200).refine((given) => given.trim() !== "", "must not be empty"),
+    value,
+  );
+
+const instant = (flag: string, value: string | undefined): string =>
+  parsed(
+    flag,
+    z.iso.datetime({ offset: true, message: "must be an ISO 8601 time such as 2030-01-31T00:00:00Z" }),
+    value,
+  );
+
+/** The organization that a command works on. */
+const organizationOf = async (flags: Record<string, string>): Promise<organizations.Organization> => {
+  const id = number("org", flags.org, 1);
+  const organization = await organizations.get(id);
+  if (organization === undefined || organization.deleting === true) {
+    throw new CommandError(`There is no organization ${id}.`);
+  }
+  return organization;
+};
+
+const idOf = (flag: string, flags: Record<string, string>): number => number(flag, flags[flag], 1);
+
+const withoutKey = <T extends object>(row: T): Omit<T, "pk" | "sk"> => {
+  const { pk: _, sk: __, ...rest } = row as T & { pk?: string; sk?: string };
+  return rest as Omit<T, "pk" | "sk">;
+};
+
+const domainForm = (domain: domains.Domain) => {
+  const { id, name: domainName, verified, createdAt } = domain;
+  return { id, name: domainName, verified, createdAt };
+};
+
+const unknown = (noun: string, id: number): CommandError =>
+  new CommandError(`The organization has no ${noun} ${id}.`);
+
+/** Runs a change of a row that must be there. */
+const changing = async (noun: string, id: number, change: Promise<void>): Promise<void> => {
+  try {
+    await change;
+  } catch (error) {
+    if (error instanceof Error && error.name === "ConditionFailed") throw unknown(noun, id);
+    throw error;
+  }
+};
+
+const verification = (verified: boolean): Command => ({
+  flags: { org: "required", domain: "required" },
+  run: async (flags) => {
+    const { id: org } = await organizationOf(flags);
+    const id = idOf("domain", flags);
+    await changing("domain", id, domains.setVerified(org, id, verified));
+    return { id, verified };
+  },
+});
+
+/** Every command, by noun and verb. */
+export const commands: Record<string, Command> = {
+  "org create": {
+    flags: {
+      name: "required",
+      billing: "optional",
+      "trial-ends": "optional",
+      interval: "optional",
+      "seat-price-cents": "optional",
+      "seat-allowance": "optional",
+      "scan-every": "optional",
+    },
+    run: async (flags, stack) => {
+      const status = parsed("billing", billingStatus, flags.billing ?? "active");
+      const billing: Billing = {
+        status,
+        trialEndsAt: flags["trial-ends"] === undefined ? null : instant("trial-ends", flags["trial-ends"]),
+        interval: parsed("interval", billingInterval, flags.interval ?? "month"),
+        seatPriceCents:
+          flags["seat-price-cents"] === undefined
+            ? defaultSeatPriceCents
+            : number("seat-price-cents", flags["seat-price-cents"]),
+        seatAllowance:
+          flags["seat-allowance"] !== undefined
+            ? number("seat-allowance", flags["seat-allowance"])
+            : status === "trialing"
+              ? trialSeatAllowance
+              : null,
+      };
+      const organization = await organizations.create({
+        name: name("name", flags.name),
+        billing,
+        scanEvery: parsed("scan-every", scanFrequency, flags["scan-every"] ?? "day"),
+      });
+      await schedule(organization.id, organization.scanEvery, stack.outputs);
+      return withoutKey(organization);
+    },
+  },
+  "org show": {
+    flags: { org: "required" },
+    run: async (flags) => withoutKey(await organizationOf(flags)),
+  },
+  "org delete": {
+    flags: { org: "required" },
+    run: async (flags, stack) => {
+      const org = idOf("org", flags);
+      const began = await deletion.begin(org);
+      if (began === "unknown") throw new CommandError(`There is no organization ${org}.`);
+      await unschedule(org, stack.outputs);
+      return { id: org, deleting: true };
+    },
+  },
+  "org billing": {
+    flags: { org: "required", status: "required", "trial-ends": "optional" },
+    run: async (flags) => {
+      const { id, billing } = await organizationOf(flags);
+      const changed: Billing = {
+        ...billing,
+        status: parsed("status", billingStatus, flags.status),
+        ...(flags["trial-ends"] !== undefined && { trialEndsAt: instant("trial-ends", flags["trial-ends"]) }),
+      };
+      await organizations.setBilling(id, changed);
+      return { id, billing: changed };
+    },
+  },
+  "domain add": {
+    flags: { org: "required", name: "required", verified: "switch" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      const domain = await domains.create(org, {
+        name: parsed("name", domainName, flags.name),
+        verified: flags.verified !== undefined,
+      });
+      if (domain === "exists") throw new CommandError("The organization already has this domain.");
+      return domainForm(domain);
+    },
+  },
+  "domain verify": verification(true),
+  "domain unverify": verification(false),
+  "domain list": {
+    flags: { org: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return { domains: (await domains.list(org)).map(domainForm).reverse() };
+    },
+  },
+  "team create": {
+    flags: { org: "required", name: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return teams.create(org, name("name", flags.name), administrator);
+    },
+  },
+  "team list": {
+    flags: { org: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return { teams: (await teams.list(org)).map(withoutKey).reverse() };
+    },
+  },
+  "user create": {
+    flags: { org: "required", email: "required", name: "optional" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      const { removed: _, ...user } = await users.create(org, {
+        email: parsed("email", emailAddress, flags.email),
+        name: flags.name === undefined ? null : name("name", flags.name),
+      });
+      return user;
+    },
+  },
+  "user list": {
+    flags: { org: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return { users: (await users.list(org)).map(({ removed: _, ...user }) => user) };
+    },
+  },
+  "user remove": {
+    flags: { org: "required", user: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      const id = idOf("user", flags);
+      await changing("user", id, users.remove(org, id));
+      return { id, removed: true };
+    },
+  },
+  "session create": {
+    flags: { org: "required", user: "required" },
+    run: async (flags, stack) => {
+      const { id: org } = await organizationOf(flags);
+      const user = await users.get(org, idOf("user", flags));
+      if (user === undefined || user.removed) throw unknown("user", idOf("user", flags));
+      const { id, value, expiresAt } = await sessions.create(org, user);
+      return {
+        id,
+        userId: user.id,
+        expiresAt,
+        cookie: `${stack.isLocal ? "session" : "__Host-session"}=${value}`,
+      };
+    },
+  },
+  "session revoke": {
+    flags: { org: "required", session: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      const id = idOf("session", flags);
+      if ((await sessions.revoke(org, id)) === "unknown") throw unknown("session", id);
+      return { id, revoked: true };
+    },
+  },
+  "key create": {
+    flags: { org: "required", label: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return apiKeys.create(org, name("label", flags.label), administrator);
+    },
+  },
+  "key list": {
+    flags: { org: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return { keys: await apiKeys.list(org) };
+    },
+  },
+  "key revoke": {
+    flags: { org: "required", key: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      const id = idOf("key", flags);
+      if ((await apiKeys.revoke(org, id, administrator)) === "unknown") throw unknown("key", id);
+      return { id, revoked: true };
+    },
+  },
+  "email import": {
+    flags: { org: "required", file: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return importEmails(org, flags.file ?? "");
+    },
+  },
+  "scan schedule": {
+    flags: { org: "required", every: "required" },
+    run: async (flags, stack) => {
+      const { id } = await organizationOf(flags);
+      const every = parsed("every", scanFrequency, flags.every);
+      await organizations.setScanFrequency(id, every);
+      await schedule(id, every, stack.outputs);
+      return { id, scanEvery: every };
+    },
+  },
+  "delivery list": {
+    flags: { org: "required", channel: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return { deliveries: await listDeliveries(org, idOf("channel", flags)) };
+    },
+  },
+};
+
+/** Deliveries shown at most: the newest. */
+const deliveriesShown = 100;
+
+const listDeliveries = async (org: number, channel: number) => {
+  const { items } = await deliveries.page(org, {
+    matches: ({ channelId }) => channelId === channel,
+    limit: deliveriesShown,
+    offset: 0,
+  });
+  return items.map((row) => ({
+    id: row.id,
+    type: row.event.type,
+    status: deliveries.facetOf(row).label.replace("_", " "),
+    failedAttempts: row.failedAttempts,
+    attempts: row.attempts,
+    lastAttemptAt: row.lastAttemptAt,
+    failureReason: row.failureReason,
+  }));
+};
+
+/** Adds the addresses of a file, one a line, that are of verified domains; those monitored already are skipped. */
+const importEmails = async (org: number, file: string) => {
+  const lines = await readFile(file, "utf8").catch(() => {
+    throw new CommandError(`The file ${file} cannot be read.`);
+  });
+  const byName = new Map((await domains.list(org)).map((domain) => [domain.name, domain.id]));
+  const addresses = [...new Set(lines.split(/\r?\n/).map((line) => line.trim().toLowerCase()))].filter(
+    (line) => line !== "",
+  );
+  const count = { added: 0, skipped: 0, invalid: 0 };
+  const width = 10;
+  for (let start = 0; start < addresses.length; start += width) {
+    await Promise.all(
+      addresses.slice(start, start + width).map(async (given) => {
+        const email = emailAddress.safeParse(given).data;
+        const domainId = email === undefined ? undefined : byName.get(domainOf(email));
+        if (email === undefined || domainId === undefined) {
+          count.invalid++;
+          return;
+        }
+        try {
+          await emails.add(org, { email, domainId }, administrator);
+          count.added++;
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error;
+          if (error.refusal !== "emailAlreadyMonitored") {
+            throw new CommandError(`${email}: ${error.message} (${count.added} were added before).`);
+          }
+          count.skipped++;
+        }
+      }),
+    );
+  }
+  return count;
+};

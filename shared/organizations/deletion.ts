@@ -1,0 +1,90 @@
+import { condition } from "../table/condition.ts";
+import { dueShard, type Key, keys, type ListKind, organizationOf } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import type { Organization } from "./organization.ts";
+
+/** Rows deleted at the same time. */
+const width = 25;
+
+const listKinds: readonly ListKind[] = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY"];
+
+/**
+ * Begins to delete an organization: from now on nobody is let in and no new work starts. The sweep deletes its rows once
+ * everything that may still be at work has ended.
+ */
+export const begin = async (org: number): Promise<"begun" | "unknown"> => {
+  const now = new Date().toISOString();
+  try {
+    await table.update(keys.organization(org), {
+      set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: now },
+      setOnce: { deletingSince: now },
+      if: condition("attribute_exists(#pk)"),
+    });
+  } catch (error) {
+    if (error instanceof table.ConditionFailed) return "unknown";
+    throw error;
+  }
+  for (const { pk } of [keys.apiKey(org, ""), keys.session(org, "")]) await deletePartition(pk);
+  return "begun";
+};
+
+/**
+ * Deletes all rows of an organization whose deletion began `waitSeconds` ago, its own row last, so that a deletion that
+ * was cut off is found again. Does nothing before.
+ */
+export const resume = async (key: Key, waitSeconds: number): Promise<void> => {
+  const organization = await table.get<Organization & { deletingSince: string }>(key);
+  if (organization?.deleting !== true) return;
+  if (Date.now() < Date.parse(organization.deletingSince) + waitSeconds * 1000) return;
+  const org = organizationOf(key);
+  for (const kind of listKinds) await deleteList(org, kind);
+  const partitions = [
+    keys.domain(org, 0),
+    keys.domainName(org, ""),
+    keys.team(org, 0),
+    keys.user(org, 0),
+    keys.session(org, ""),
+    keys.apiKey(org, ""),
+    keys.channel(org, 0),
+    keys.removal(org, 0),
+  ];
+  for (const { pk } of partitions) await deletePartition(pk);
+  await deletePartition(key.pk, (row) => row.sk !== key.sk);
+  await table.remove(key);
+};
+
+/** Deletes the members of a list, with what hangs on each, and a block's directory row after its members. */
+const deleteList = async (org: number, kind: ListKind): Promise<void> => {
+  const directory = await table.query<Key>({ pk: keys.directory(org, kind, 0).pk, project: ["pk", "sk"] });
+  for (const row of directory) {
+    const block = Number(row.sk);
+    await deletePartition(
+      keys.member(org, kind, block, 0).pk,
+      () => true,
+      async (member) => {
+        if (kind === "EMAIL")
+          await table.remove(keys.address(org, (member as unknown as { email: string }).email));
+        if (kind === "SCAN") await deletePartition(keys.lookup(org, Number(member.sk), 0, "").pk);
+      },
+    );
+    await table.remove(row);
+  }
+};
+
+const deletePartition = async (
+  pk: string,
+  isIncluded: (row: Key) => boolean = () => true,
+  before: (row: Key) => Promise<void> = async () => {},
+): Promise<void> => {
+  for await (const page of table.queryPages<Key>({ pk })) {
+    const rows = page.filter(isIncluded);
+    for (let start = 0; start < rows.length; start += width) {
+      await Promise.all(
+        rows.slice(start, start + width).map(async (row) => {
+          await before(row);
+          await table.remove(row);
+        }),
+      );
+    }
+  }
+};
