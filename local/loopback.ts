@@ -45,6 +45,18 @@ export async function findFreePort(): Promise<number> {
   return port;
 }
 
+/** Whether nothing listens on this port of 127.0.0.1; 0 is always free. */
+export async function isPortFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await listen(server, port);
+  } catch {
+    return false;
+  }
+  await close(server);
+  return true;
+}
+
 async function answer(respond: Responder, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const reply = await replyTo(respond, request);
   const text = reply.body === undefined ? "" : JSON.stringify(reply.body);
