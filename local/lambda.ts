@@ -1,0 +1,320 @@
+/**
+ * Functions of the template, run as AWS Lambda runs them: each instance is a process with its own memory limit and
+ * environment; it takes one invocation at a time, is kept for the next one, and ends with its timeout, crash or idleness
+ * without touching another. (Not a worker thread: V8 ends the whole process when a thread's heap grows too fast.)
+ * Unlike on AWS, an instance is not frozen between invocations, and invocations beyond the concurrency wait instead of
+ * being throttled.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Assembly } from "./assembly.ts";
+import type { FunctionError, InstanceData, InstanceMessage, Invocation } from "./lambda-instance.ts";
+
+export type { FunctionError } from "./lambda-instance.ts";
+
+/** As the Invoke API answers: a function that failed has an answer too, with `functionError` beside it. */
+export type InvocationResult = { payload: unknown } | { functionError: "Unhandled"; payload: FunctionError };
+
+export type Lambda = {
+  /**
+   * Invokes a function by its ARN (a version or alias in it is ignored) and waits for the answer.
+   * Rejects only if there is no such function, the event is over 6 MB (`RequestTooLargeException`), or all is closing.
+   */
+  invoke(functionArn: string, event: unknown): Promise<InvocationResult>;
+  /** Ends every instance at once; what still runs is answered with a function error. */
+  close(): Promise<void>;
+};
+
+export type LambdaOptions = {
+  assembly: Assembly;
+  /** Gets one `<function name>.log` per function with what it printed and how it failed. Made if missing. */
+  logDirectory: string;
+  /** A function's variables beyond the template's and Lambda's own; they win over both. */
+  variables: (functionName: string) => Record<string, string>;
+  /** Variables of the template whose names end in `_INTERVAL_SECONDS` are divided by this. */
+  speed: number;
+  /** Told about every invocation that failed, for the console. */
+  onFunctionError?: (functionName: string, error: FunctionError) => void;
+};
+
+type FunctionProperties = {
+  Code: { S3Key?: string };
+  Environment?: { Variables?: Record<string, unknown> };
+  Handler: string;
+  MemorySize?: number;
+  ReservedConcurrentExecutions?: number;
+  Runtime: string;
+  Timeout?: number;
+};
+
+/** How many instances of one function may run; a developer's machine has few cores. */
+const MAXIMUM_INSTANCES = 4;
+const IDLE_SECONDS = 60;
+/** Initialization may take ten seconds, then Lambda tries it again within the function's timeout; we just add the two. */
+const INITIALIZATION_SECONDS = 10;
+/** The limit of a synchronous invocation's payload, in bytes, each way. */
+const PAYLOAD_BYTES = 6_291_556;
+
+export function openLambda(options: LambdaOptions): Lambda {
+  const functions = new Map<string, LambdaFunction>();
+  let closed = false;
+
+  function open(functionArn: string): LambdaFunction {
+    const logicalId = options.assembly.logicalIdOf(functionArn);
+    if (logicalId === undefined) throw new Error(`The template has no function ${functionArn}`);
+    const known = functions.get(logicalId);
+    if (known !== undefined) return known;
+    const opened = openFunction(logicalId, options);
+    functions.set(logicalId, opened);
+    return opened;
+  }
+
+  return {
+    invoke: async (functionArn, event) => {
+      if (closed) throw new Error("The functions have ended");
+      return open(functionArn).invoke(event);
+    },
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      await Promise.all([...functions.values()].map((one) => one.close()));
+    },
+  };
+}
+
+type LambdaFunction = { invoke(event: unknown): Promise<InvocationResult>; close(): Promise<void> };
+type Waiting = { requestId: string; event: string; settle(result: InvocationResult): void };
+type Instance = {
+  process: ChildProcess;
+  ready: boolean;
+  current: Waiting | undefined;
+  timer: NodeJS.Timeout;
+};
+
+function openFunction(logicalId: string, options: LambdaOptions): LambdaFunction {
+  const { assembly } = options;
+  const functionName = assembly.physicalId(logicalId);
+  const { properties } = assembly.resource<FunctionProperties>(logicalId);
+  const memoryMegabytes = properties.MemorySize ?? 128;
+  const timeoutSeconds = properties.Timeout ?? 3;
+  const maximumInstances = Math.min(
+    MAXIMUM_INSTANCES,
+    Math.max(1, properties.ReservedConcurrentExecutions ?? MAXIMUM_INSTANCES),
+  );
+  const data: Omit<InstanceData, "logStreamName"> = {
+    directory: assembly.assetDirectory(properties.Code.S3Key ?? ""),
+    handler: properties.Handler,
+    functionName,
+    functionArn: assembly.arn(logicalId),
+    memoryMegabytes,
+    logGroupName: `/aws/lambda/${functionName}`,
+  };
+  const log = openLog(options.logDirectory, functionName);
+
+  const instances = new Set<Instance>();
+  const waiting: Waiting[] = [];
+  let closed = false;
+
+  function start(): void {
+    const logStreamName = `${new Date().toISOString().slice(0, 10).replaceAll("-", "/")}/[$LATEST]${randomUUID().replaceAll("-", "")}`;
+    const child = fork(
+      fileURLToPath(new URL("./lambda-instance.ts", import.meta.url)),
+      [JSON.stringify({ ...data, logStreamName } satisfies InstanceData)],
+      {
+        execArgv: [`--max-old-space-size=${memoryMegabytes}`],
+        env: environmentOf(functionName, properties, logStreamName, options),
+        stdio: ["ignore", log, log, "ipc"],
+      },
+    );
+    // Instances serve whoever started us; alone they do not keep the process running.
+    child.unref();
+    child.channel?.unref();
+    const instance: Instance = {
+      process: child,
+      ready: false,
+      current: undefined,
+      timer: setTimeout(
+        () => {
+          end(instance, timeout("Initialization", INITIALIZATION_SECONDS + timeoutSeconds));
+        },
+        (INITIALIZATION_SECONDS + timeoutSeconds) * 1000,
+      ),
+    };
+    instances.add(instance);
+    child.on("message", (message: InstanceMessage) => hear(instance, message));
+    child.on("error", (error) =>
+      end(instance, { errorType: "Runtime.Unknown", errorMessage: error.message }),
+    );
+    child.on("exit", (code, signal) => end(instance, exit(code, signal)));
+  }
+
+  function hear(instance: Instance, message: InstanceMessage): void {
+    if (!instances.has(instance)) return;
+    switch (message.kind) {
+      case "ready":
+        instance.ready = true;
+        rest(instance);
+        break;
+      case "not ready":
+      case "crash":
+        end(instance, message.error);
+        break;
+      case "answer":
+      case "failure": {
+        const { current } = instance;
+        clearTimeout(instance.timer);
+        rest(instance);
+        if (current !== undefined) answer(current, message);
+      }
+    }
+  }
+
+  function answer(invocation: Waiting, message: InstanceMessage & { kind: "answer" | "failure" }): void {
+    if (message.kind === "failure") {
+      fail(invocation, message.error);
+    } else if (Buffer.byteLength(message.payload) > PAYLOAD_BYTES) {
+      fail(invocation, {
+        errorType: "Function.ResponseSizeTooLarge",
+        errorMessage: `Response payload size exceeded maximum allowed payload size (${PAYLOAD_BYTES} bytes).`,
+      });
+    } else {
+      invocation.settle({ payload: JSON.parse(message.payload) });
+    }
+  }
+
+  /** Gives a free instance the next invocation, or lets it wait for one for a while. */
+  function rest(instance: Instance): void {
+    clearTimeout(instance.timer);
+    instance.current = undefined;
+    const next = waiting.shift();
+    if (next !== undefined) {
+      run(instance, next);
+    } else {
+      instance.timer = setTimeout(() => end(instance), IDLE_SECONDS * 1000).unref();
+    }
+  }
+
+  function run(instance: Instance, invocation: Waiting): void {
+    clearTimeout(instance.timer);
+    instance.current = invocation;
+    const { requestId, event } = invocation;
+    const deadline = Date.now() + timeoutSeconds * 1000;
+    // A message that cannot be delivered means that the instance is ending, which its exit tells.
+    instance.process.send({ requestId, deadline, event } satisfies Invocation, () => {});
+    instance.timer = setTimeout(() => end(instance, timeout("Task", timeoutSeconds)), timeoutSeconds * 1000);
+  }
+
+  /** Discards an instance. What it was running, or was started to run, fails with the error. */
+  function end(instance: Instance, error?: FunctionError): void {
+    if (!instances.delete(instance)) return;
+    clearTimeout(instance.timer);
+    instance.process.kill("SIGKILL");
+    const failed = instance.ready ? instance.current : waiting.shift();
+    if (failed !== undefined && error !== undefined) fail(failed, error);
+    provide();
+  }
+
+  function fail({ requestId, settle }: Waiting, { errorType, errorMessage, trace }: FunctionError): void {
+    // As Lambda words it: what ended an instance from outside names the request.
+    const outside = errorType === "Sandbox.Timedout" || errorType === "Runtime.ExitError";
+    const error: FunctionError = {
+      errorType,
+      errorMessage: outside ? `RequestId: ${requestId} Error: ${errorMessage}` : errorMessage,
+      ...(trace === undefined ? {} : { trace }),
+    };
+    const line = JSON.stringify(error);
+    writeSync(log, `${new Date().toISOString()}\t${requestId}\tERROR\tInvoke Error\t${line}\n`);
+    if (!closed) options.onFunctionError?.(functionName, error);
+    settle({ functionError: "Unhandled", payload: error });
+  }
+
+  /** Puts free instances to work and starts more while more invocations wait than instances are starting. */
+  function provide(): void {
+    for (const instance of instances) {
+      if (instance.ready && instance.current === undefined && waiting.length > 0) rest(instance);
+    }
+    const starting = [...instances].filter(({ ready }) => !ready).length;
+    const wanted = Math.min(waiting.length - starting, maximumInstances - instances.size);
+    for (let count = 0; count < wanted && !closed; count += 1) start();
+  }
+
+  return {
+    invoke: (event) => {
+      const json = JSON.stringify(event) ?? "null";
+      if (Buffer.byteLength(json) > PAYLOAD_BYTES) {
+        const error = new Error(`The event is larger than ${PAYLOAD_BYTES} bytes`);
+        error.name = "RequestTooLargeException";
+        return Promise.reject(error);
+      }
+      return new Promise((settle) => {
+        waiting.push({ requestId: randomUUID(), event: json, settle });
+        provide();
+      });
+    },
+    close: async () => {
+      closed = true;
+      const ended = [...instances].map(
+        ({ process }) =>
+          new Promise((resolve) => {
+            process.ref();
+            process.once("exit", resolve);
+          }),
+      );
+      for (const instance of instances) end(instance, exit(0, null));
+      for (const invocation of waiting.splice(0)) fail(invocation, exit(0, null));
+      await Promise.all(ended);
+      closeSync(log);
+    },
+  };
+}
+
+function environmentOf(
+  functionName: string,
+  properties: FunctionProperties,
+  logStreamName: string,
+  { assembly, speed, variables }: LambdaOptions,
+): Record<string, string> {
+  const fromTemplate = Object.entries(properties.Environment?.Variables ?? {}).map(([name, value]) => [
+    name,
+    name.endsWith("_INTERVAL_SECONDS") ? String(Number(value) / speed) : String(value),
+  ]);
+  return {
+    TZ: ":UTC",
+    _HANDLER: properties.Handler,
+    AWS_DEFAULT_REGION: assembly.region,
+    AWS_EXECUTION_ENV: `AWS_Lambda_${properties.Runtime}`,
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(properties.MemorySize ?? 128),
+    AWS_LAMBDA_FUNCTION_NAME: functionName,
+    AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
+    AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${functionName}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: logStreamName,
+    AWS_REGION: assembly.region,
+    ...Object.fromEntries(fromTemplate),
+    ...variables(functionName),
+  };
+}
+
+function openLog(directory: string, functionName: string): number {
+  mkdirSync(directory, { recursive: true });
+  return openSync(join(directory, `${functionName}.log`), "a", 0o600);
+}
+
+function timeout(what: string, seconds: number): FunctionError {
+  return {
+    errorType: "Sandbox.Timedout",
+    errorMessage: `${what} timed out after ${seconds.toFixed(2)} seconds`,
+  };
+}
+
+function exit(code: number | null, signal: NodeJS.Signals | null): FunctionError {
+  const how = signal === null ? `exit status ${code}` : `signal: ${signal}`;
+  return {
+    errorType: "Runtime.ExitError",
+    errorMessage:
+      code === 0 ? "Runtime exited without providing a reason" : `Runtime exited with error: ${how}`,
+  };
+}
