@@ -1,0 +1,505 @@
+/** The synthesized template, read as CloudFormation reads it, against the contracts it is derived from. */
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App } from "aws-cdk-lib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { routes } from "../../functions/routes.ts";
+import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
+import { type Bundles, bundleFunctions } from "../../lib/bundle.ts";
+import { ServiceStack } from "../../lib/service-stack.ts";
+import { type Assembly, openAssembly } from "../../local/assembly.ts";
+import { refusals } from "../../shared/api/errors.ts";
+import { messages } from "../../shared/queue/messages.ts";
+
+type Properties = Record<string, never>;
+type Statement = { Action: string | string[]; Resource: string | string[]; Effect: string };
+type Alarm = {
+  AlarmName: string;
+  AlarmDescription: string;
+  Dimensions: { Value: string }[];
+  AlarmActions?: string[];
+};
+
+const environment = { region: "us-east-1", accountId: "000000000000" };
+const directory = mkdtempSync(join(tmpdir(), "stack-test-"));
+const stackName = "breach-monitor-production";
+let bundles: Bundles;
+let production: Assembly;
+
+beforeAll(() => {
+  bundles = bundleFunctions(join(directory, "bundles"));
+  production = synthesize("production");
+}, 60_000);
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function synthesize(stage: string, alarmEmail?: string): Assembly {
+  const app = new App({ outdir: join(directory, `cdk.out-${stage}`) });
+  new ServiceStack(app, `breach-monitor-${stage}`, { bundles, alarmEmail });
+  app.synth();
+  return openAssembly(join(directory, `cdk.out-${stage}`), environment);
+}
+
+const workers = [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers];
+const contracts = [
+  { name: "authorize", contract: { uses: ["table:read", "table:write"], timeoutSeconds: 10 } },
+  { name: "refuse-route", contract: { uses: [] } },
+  ...routes.map(({ name, endpoint }) => ({ name, contract: endpoint })),
+  ...workers.map(({ name, worker }) => ({ name, contract: worker })),
+] as readonly {
+  name: string;
+  contract: {
+    uses: readonly string[];
+    timeoutSeconds?: number;
+    memoryMegabytes?: number;
+    queue?: string;
+    recursive?: boolean;
+  };
+}[];
+
+const queueArn = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${stackName}-${name}`;
+const tableArn = () => production.arn(production.ofType("AWS::DynamoDB::Table")[0]?.logicalId ?? "");
+
+/** What a word of `uses` may come to, said a second time and independently. */
+function allowedBy(use: string): string[] {
+  const secretArn = production.arn(production.ofType("AWS::SecretsManager::Secret")[0]?.logicalId ?? "");
+  const [kind, name] = use.split(":");
+  const on = (resource: string, ...actions: string[]) => actions.map((action) => `${action} ${resource}`);
+  if (use === "table:read") {
+    return on(tableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query");
+  }
+  if (use === "table:write") {
+    const writes = ["PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"];
+    return on(tableArn(), ...writes.map((action) => `dynamodb:${action}`));
+  }
+  if (use === "table:due-index") return on(`${tableArn()}/index/due`, "dynamodb:Query");
+  if (kind === "queue") return on(queueArn(name ?? ""), "sqs:SendMessage");
+  if (use === "scheduler:delete") {
+    const schedules = `arn:aws:scheduler:us-east-1:000000000000:schedule/${stackName}-scheduled-scans/*`;
+    return on(schedules, "scheduler:DeleteSchedule");
+  }
+  if (use === "hibp") return on(secretArn, "secretsmanager:GetSecretValue");
+  throw new Error(`Unknown use ${use}`);
+}
+
+const named = <P = Properties>(assembly: Assembly, type: string, property: string, name: string) => {
+  const found = assembly
+    .ofType<P & Record<string, unknown>>(type)
+    .filter((each) => each.properties[property] === name);
+  expect(found, `${type} ${name}`).toHaveLength(1);
+  return (found[0] as (typeof found)[number]).properties;
+};
+const functionNamed = (name: string) =>
+  named<{
+    Architectures: string[];
+    Environment: { Variables: Record<string, string> };
+    MemorySize: number;
+    RecursiveLoop?: string;
+    Role: string;
+    Runtime: string;
+    Timeout: number;
+    TracingConfig: { Mode: string };
+  }>(production, "AWS::Lambda::Function", "FunctionName", `${stackName}-${name}`);
+
+/** "action resource" of everything that a role may do. Fails on anything but plain inline Allow statements. */
+function permissionsOf(roleArn: string): string[] {
+  const roleId = production.logicalIdOf(roleArn) ?? "";
+  const role = production.resource(roleId);
+  expect(role.properties.ManagedPolicyArns).toBeUndefined();
+  expect(role.properties.Policies).toBeUndefined();
+  return production
+    .ofType<{ Roles: string[]; PolicyDocument: { Statement: Statement[] } }>("AWS::IAM::Policy")
+    .filter(({ properties }) => properties.Roles.includes(production.physicalId(roleId)))
+    .flatMap(({ properties }) => properties.PolicyDocument.Statement)
+    .flatMap(({ Effect, Action, Resource }) => {
+      expect(Effect).toBe("Allow");
+      return [Action]
+        .flat()
+        .flatMap((action) => [Resource].flat().map((resource) => `${action} ${resource}`));
+    });
+}
+
+describe.each(contracts)("function $name", ({ name, contract }) => {
+  test("may do exactly what its contract says", () => {
+    const logs = `arn:aws:logs:us-east-1:000000000000:log-group:/aws/lambda/${stackName}-${name}:*`;
+    const expected = new Set([
+      `logs:CreateLogStream ${logs}`,
+      `logs:PutLogEvents ${logs}`,
+      "xray:PutTraceSegments *",
+      "xray:PutTelemetryRecords *",
+      ...contract.uses.flatMap(allowedBy),
+    ]);
+    if (contract.queue !== undefined) {
+      for (const action of ["ReceiveMessage", "DeleteMessage", "GetQueueAttributes"]) {
+        expected.add(`sqs:${action} ${queueArn(contract.queue)}`);
+      }
+    }
+    expect(new Set(permissionsOf(functionNamed(name).Role))).toEqual(expected);
+  });
+
+  test("runs as its contract says", () => {
+    expect(functionNamed(name)).toMatchObject({
+      Runtime: "nodejs24.x",
+      Architectures: ["arm64"],
+      Timeout: contract.timeoutSeconds ?? 10,
+      MemorySize: contract.memoryMegabytes ?? 256,
+      TracingConfig: { Mode: "Active" },
+      Handler: "index.handler",
+    });
+    expect(functionNamed(name).RecursiveLoop).toBe(contract.recursive ? "Allow" : undefined);
+  });
+
+  test("has no secret in its environment, and only what it uses", () => {
+    const variables = Object.keys(functionNamed(name).Environment.Variables);
+    const uses = (prefix: string) => contract.uses.some((use) => use.startsWith(prefix));
+    const queues = contract.uses
+      .filter((use) => use.startsWith("queue:"))
+      .map((use) => `${use.slice("queue:".length).toUpperCase().replaceAll("-", "_")}_QUEUE_URL`);
+    const others = variables.filter(
+      (variable) => !variable.startsWith("POWERTOOLS_") && !variable.endsWith("_INTERVAL_SECONDS"),
+    );
+    expect(new Set(others)).toEqual(
+      new Set([
+        ...(uses("table:") ? ["TABLE_NAME"] : []),
+        ...(uses("hibp") ? ["HIBP_API_KEY_SECRET_ARN"] : []),
+        ...(uses("scheduler:") ? ["SCHEDULE_GROUP_NAME"] : []),
+        ...queues,
+      ]),
+    );
+  });
+
+  test("keeps its log for 90 days", () => {
+    expect(
+      named(production, "AWS::Logs::LogGroup", "LogGroupName", `/aws/lambda/${stackName}-${name}`),
+    ).toMatchObject({ RetentionInDays: 90 });
+  });
+});
+
+test("there is no function beside those of the tables", () => {
+  const names = production.ofType<{ FunctionName: string }>("AWS::Lambda::Function");
+  expect(names.map(({ properties }) => properties.FunctionName).sort()).toEqual(
+    contracts.map(({ name }) => `${stackName}-${name}`).sort(),
+  );
+});
+
+test("no policy allows all actions of a service, or any action on everything but traces", () => {
+  const policies = production.ofType<{ PolicyDocument: { Statement: Statement[] } }>("AWS::IAM::Policy");
+  for (const { Action, Resource } of policies.flatMap(
+    ({ properties }) => properties.PolicyDocument.Statement,
+  )) {
+    const actions = [Action].flat();
+    expect(actions.filter((action) => action.includes("*"))).toEqual([]);
+    if ([Resource].flat().includes("*")) {
+      expect(actions.every((action) => action.startsWith("xray:"))).toBe(true);
+    }
+  }
+});
+
+const alarmsOn = (dimension: string) =>
+  production
+    .ofType<Alarm>("AWS::CloudWatch::Alarm")
+    .map(({ properties }) => properties)
+    .filter(({ Dimensions }) => Dimensions.some(({ Value }) => Value === dimension));
+
+test("every queue has a worker", () => {
+  expect(queueWorkers.map(({ worker }) => worker.queue).sort()).toEqual(Object.keys(messages).sort());
+});
+
+describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
+  const queue = () =>
+    named<{
+      VisibilityTimeout: number;
+      RedrivePolicy: { deadLetterTargetArn: string; maxReceiveCount: number };
+    }>(production, "AWS::SQS::Queue", "QueueName", `${stackName}-${worker.queue}`);
+
+  test("hides messages for six times the function's timeout", () => {
+    expect(queue().VisibilityTimeout).toBeGreaterThanOrEqual(6 * worker.timeoutSeconds);
+  });
+
+  test("has a dead-letter queue of 14 days, whose alarm says what people notice", () => {
+    const { deadLetterTargetArn, maxReceiveCount } = queue().RedrivePolicy;
+    expect(deadLetterTargetArn).toBe(queueArn(`${worker.queue}-dead-letters`));
+    expect(maxReceiveCount).toBe(worker.maximumReceives ?? 5);
+    const deadLetters = `${stackName}-${worker.queue}-dead-letters`;
+    expect(named(production, "AWS::SQS::Queue", "QueueName", deadLetters)).toMatchObject({
+      MessageRetentionPeriod: 1_209_600,
+    });
+    expect(alarmsOn(deadLetters)).toMatchObject([
+      { AlarmDescription: worker.impact, Threshold: 0, ComparisonOperator: "GreaterThanThreshold" },
+    ]);
+  });
+
+  test("feeds its function, which reports failures one by one", () => {
+    const sources = production
+      .ofType<{ EventSourceArn: string }>("AWS::Lambda::EventSourceMapping")
+      .map(({ properties }) => properties)
+      .filter(({ EventSourceArn }) => EventSourceArn === queueArn(worker.queue));
+    expect(sources).toMatchObject([
+      {
+        FunctionName: `${stackName}-${name}`,
+        BatchSize: worker.batchSize,
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        ScalingConfig: { MaximumConcurrency: worker.maximumConcurrency },
+      },
+    ]);
+  });
+});
+
+test("every queue is encrypted and refuses plain connections", () => {
+  const queues = production.ofType<{ SqsManagedSseEnabled: boolean }>("AWS::SQS::Queue");
+  expect(queues.filter(({ properties }) => !properties.SqsManagedSseEnabled)).toEqual([]);
+  const guarded = production
+    .ofType<{ PolicyDocument: { Statement: (Statement & { Condition?: unknown })[] } }>(
+      "AWS::SQS::QueuePolicy",
+    )
+    .flatMap(({ properties }) => properties.PolicyDocument.Statement)
+    .filter(
+      ({ Effect, Condition }) => Effect === "Deny" && JSON.stringify(Condition).includes("SecureTransport"),
+    )
+    .map(({ Resource }) => Resource);
+  expect(guarded.sort()).toEqual(queues.map(({ logicalId }) => production.arn(logicalId)).sort());
+});
+
+describe.each(workers)("alarm of $name", ({ name, worker }) => {
+  test("goes off when the function fails and says what people notice", () => {
+    expect(alarmsOn(`${stackName}-${name}`)).toMatchObject([
+      { AlarmDescription: worker.impact, MetricName: "Errors", TreatMissingData: "notBreaching" },
+    ]);
+  });
+});
+
+describe.each(scheduledWorkers)("schedule of $name", ({ name, worker }) => {
+  type Schedule = {
+    ScheduleExpression: string;
+    Target: { Arn: string; RoleArn: string; DeadLetterConfig: { Arn: string }; RetryPolicy: object };
+  };
+  const schedule = () =>
+    named<Schedule>(production, "AWS::Scheduler::Schedule", "Name", `${stackName}-${name}`);
+
+  test("runs at the contract's rate", () => {
+    const unit = worker.everyMinutes === 1 ? "minute" : "minutes";
+    expect(schedule().ScheduleExpression).toBe(`rate(${worker.everyMinutes} ${unit})`);
+  });
+
+  test("may invoke its function and leave dead letters, nothing else", () => {
+    const { Target } = schedule();
+    expect(permissionsOf(Target.RoleArn).sort()).toEqual([
+      `lambda:InvokeFunction ${Target.Arn}`,
+      `sqs:SendMessage ${queueArn(`${name}-dead-letters`)}`,
+    ]);
+    expect(alarmsOn(`${stackName}-${name}-dead-letters`)).toMatchObject([
+      { AlarmDescription: worker.impact },
+    ]);
+  });
+});
+
+test("schedules that are made at run time may invoke one function, from the stack's group only", () => {
+  const outputs = production.outputs();
+  const roleArn = outputs.ScheduledScanRoleArn ?? "";
+  expect(permissionsOf(roleArn)).toEqual([`lambda:InvokeFunction ${outputs.ScheduledScanFunctionArn}`]);
+  expect(
+    production.resource(production.logicalIdOf(roleArn) ?? "").properties.AssumeRolePolicyDocument,
+  ).toMatchObject({
+    Statement: [
+      {
+        Principal: { Service: "scheduler.amazonaws.com" },
+        Condition: {
+          StringEquals: {
+            "aws:SourceAccount": "000000000000",
+            "aws:SourceArn": `arn:aws:scheduler:us-east-1:000000000000:schedule-group/${outputs.ScheduleGroupName}`,
+          },
+        },
+      },
+    ],
+  });
+});
+
+test("the table is hard to lose", () => {
+  const template = JSON.parse(
+    readFileSync(join(directory, "cdk.out-production", `${stackName}.template.json`), "utf8"),
+  ) as { Resources: Record<string, { Type: string; DeletionPolicy?: string; Properties: object }> };
+  const tables = Object.values(template.Resources).filter(({ Type }) => Type === "AWS::DynamoDB::Table");
+  expect(tables).toMatchObject([
+    {
+      DeletionPolicy: "Retain",
+      UpdateReplacePolicy: "Retain",
+      Properties: {
+        DeletionProtectionEnabled: true,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        BillingMode: "PAY_PER_REQUEST",
+        TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
+        GlobalSecondaryIndexes: [{ IndexName: "due", Projection: { ProjectionType: "KEYS_ONLY" } }],
+      },
+    },
+  ]);
+});
+
+describe("REST API", () => {
+  type Method = {
+    AuthorizationType: string;
+    AuthorizerId: string;
+    HttpMethod: string;
+    Integration: { Uri: string; Type: string };
+    ResourceId: string;
+  };
+  const pathOf = (resourceId: string): string => {
+    const found = production
+      .ofType<{ ParentId: string; PathPart: string }>("AWS::ApiGateway::Resource")
+      .find(({ logicalId }) => production.physicalId(logicalId) === resourceId);
+    return found === undefined ? "" : `${pathOf(found.properties.ParentId)}/${found.properties.PathPart}`;
+  };
+  const methods = () =>
+    production.ofType<Method>("AWS::ApiGateway::Method").map(({ properties }) => ({
+      ...properties,
+      request: `${properties.HttpMethod} ${pathOf(properties.ResourceId)}`,
+      functionName: /:function:([^/]+)\/invocations$/.exec(properties.Integration.Uri)?.[1],
+    }));
+
+  test("every method passes the one authorizer", () => {
+    const [authorizer] = production.ofType("AWS::ApiGateway::Authorizer");
+    expect(methods().length).toBeGreaterThan(routes.length);
+    for (const method of methods()) {
+      expect(method.AuthorizationType).toBe("CUSTOM");
+      expect(method.AuthorizerId).toBe(production.physicalId(authorizer?.logicalId ?? ""));
+      expect(method.Integration.Type).toBe("AWS_PROXY");
+    }
+  });
+
+  test("the authorizer is asked for every request: no cache, no identity source that could answer for it", () => {
+    const authorizers = production.ofType<Properties>("AWS::ApiGateway::Authorizer");
+    expect(authorizers).toMatchObject([{ properties: { Type: "REQUEST", AuthorizerResultTtlInSeconds: 0 } }]);
+    expect(authorizers[0]?.properties.IdentitySource ?? "").toBe("");
+  });
+
+  test("every route leads to its function", () => {
+    const declared = methods().filter(({ HttpMethod }) => HttpMethod !== "ANY");
+    expect(declared.map(({ request, functionName }) => `${request} ${functionName}`).sort()).toEqual(
+      routes.map(({ method, path, name }) => `${method} /v1${path} ${stackName}-${name}`).sort(),
+    );
+  });
+
+  test("everything else leads to the function that refuses", () => {
+    const paths = new Set(["/v1", "/v1/{proxy+}"]);
+    for (const { path } of routes) {
+      const parts = path.split("/").slice(1);
+      for (const [index] of parts.entries()) paths.add(`/v1/${parts.slice(0, index + 1).join("/")}`);
+    }
+    const any = methods().filter(({ HttpMethod }) => HttpMethod === "ANY");
+    expect(any.map(({ request }) => request).sort()).toEqual([...paths].map((path) => `ANY ${path}`).sort());
+    expect(new Set(any.map(({ functionName }) => functionName))).toEqual(
+      new Set([`${stackName}-refuse-route`]),
+    );
+  });
+
+  test("what the gateway answers by itself has the contract's form", () => {
+    type Response = {
+      ResponseType: string;
+      ResponseParameters: Record<string, string>;
+      ResponseTemplates: Record<string, string>;
+      StatusCode?: string;
+    };
+    const responses = production
+      .ofType<Response>("AWS::ApiGateway::GatewayResponse")
+      .map((each) => each.properties);
+    for (const { ResponseTemplates, ResponseParameters } of responses) {
+      expect(Object.keys(ResponseTemplates)).toEqual(["application/json"]);
+      const body = JSON.parse(
+        Object.values(ResponseTemplates)[0]?.replace("$context.error.messageString", '"text"') ?? "",
+      );
+      expect(Object.keys(body)).toEqual(["error"]);
+      expect(ResponseParameters).toMatchObject({
+        "gatewayresponse.header.Cache-Control": "'no-store'",
+        "gatewayresponse.header.X-Request-Id": "context.requestId",
+      });
+    }
+    const response = (type: string) => responses.find(({ ResponseType }) => ResponseType === type);
+    const unauthenticated = {
+      StatusCode: "401",
+      ResponseTemplates: { "application/json": JSON.stringify({ error: refusals.unauthenticated.error }) },
+      ResponseParameters: { "gatewayresponse.header.WWW-Authenticate": "'Bearer'" },
+    };
+    expect(response("ACCESS_DENIED")).toMatchObject(unauthenticated);
+    expect(response("UNAUTHORIZED")).toMatchObject(unauthenticated);
+    expect(response("MISSING_AUTHENTICATION_TOKEN")?.StatusCode).toBe("404");
+    expect(response("DEFAULT_5XX")).toMatchObject({
+      StatusCode: "500",
+      ResponseTemplates: { "application/json": '{"error":"Internal error"}' },
+    });
+    for (const type of ["THROTTLED", "QUOTA_EXCEEDED"]) {
+      expect(response(type)?.ResponseParameters["gatewayresponse.header.Retry-After"]).toMatch(/^'\d+'$/);
+    }
+  });
+
+  test("access logs hold no path, query string or header", () => {
+    const [stage] = production.ofType<{ AccessLogSetting: { Format: string } }>("AWS::ApiGateway::Stage");
+    const format = stage?.properties.AccessLogSetting.Format ?? "";
+    expect(Object.keys(JSON.parse(format))).toContain("requestId");
+    expect(format).not.toMatch(/\$context\.path|querystring|header|authorization|userAgent/i);
+  });
+
+  test("only this API may invoke its functions", () => {
+    const permissions = production.ofType<{ SourceArn?: string }>("AWS::Lambda::Permission");
+    expect(permissions.length).toBeGreaterThan(routes.length);
+    for (const { properties } of permissions) {
+      expect(properties.SourceArn).toMatch(/^arn:aws:execute-api:us-east-1:000000000000:local\//);
+    }
+  });
+});
+
+test("two stages have no name in common, so that they can live in one account", () => {
+  const names = (assembly: Assembly, stage: string) =>
+    [
+      "AWS::Lambda::Function",
+      "AWS::SQS::Queue",
+      "AWS::Logs::LogGroup",
+      "AWS::CloudWatch::Alarm",
+      "AWS::Scheduler::Schedule",
+      "AWS::Scheduler::ScheduleGroup",
+      "AWS::SecretsManager::Secret",
+      "AWS::DynamoDB::Table",
+      "AWS::IAM::Role",
+      "AWS::SNS::Topic",
+    ].flatMap((type) =>
+      assembly.ofType(type).map(({ logicalId }) => {
+        const name = assembly.physicalId(logicalId);
+        expect(name, `${type} ${logicalId}`).toContain(`breach-monitor-${stage}`);
+        return `${type} ${name}`;
+      }),
+    );
+  const ours = new Set(names(production, "production"));
+  expect(names(synthesize("staging"), "staging").filter((name) => ours.has(name))).toEqual([]);
+});
+
+test("with an address every alarm notifies it", () => {
+  const assembly = synthesize("watched", "oncall@example.com");
+  expect(assembly.ofType("AWS::SNS::Subscription")).toMatchObject([
+    { properties: { Protocol: "email", Endpoint: "oncall@example.com" } },
+  ]);
+  const topics = assembly.ofType("AWS::SNS::Topic").map(({ logicalId }) => assembly.arn(logicalId));
+  for (const { properties } of assembly.ofType<Alarm>("AWS::CloudWatch::Alarm")) {
+    expect(properties.AlarmActions).toEqual(topics);
+  }
+});
+
+test("bundles are small, and the same sources give the same bytes", () => {
+  const again = mkdtempSync(join(tmpdir(), "stack-test-bundles-"));
+  try {
+    bundleFunctions(again);
+    const folders = [...new Set(["authorize", "refuse-route", ...routes, ...workers].map(folderOf))];
+    const sizes = folders.map((folder) => {
+      const file = join("bundles", folder, "index.mjs");
+      expect(readFileSync(join(again, folder, "index.mjs")).equals(readFileSync(join(directory, file)))).toBe(
+        true,
+      );
+      return { folder, kilobytes: Math.round(statSync(join(directory, file)).size / 1000) };
+    });
+    console.table(Object.fromEntries(sizes.map(({ folder, kilobytes }) => [folder, { kilobytes }])));
+    expect(sizes.filter(({ kilobytes }) => kilobytes > 2_000)).toEqual([]);
+  } finally {
+    rmSync(again, { recursive: true });
+  }
+}, 60_000);
+
+function folderOf(each: string | { name: string; folder?: string }): string {
+  return typeof each === "string" ? each : (each.folder ?? each.name);
+}
