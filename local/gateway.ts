@@ -31,7 +31,7 @@ export interface GatewaySettings {
   /** 0: a free one. */
   readonly port: number;
   /** Answers a request that is for the runtime itself; false: it is for the API. */
-  readonly before?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  readonly answerLocal?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 /** What one request is, in the form that authorizer and integration events share. */
@@ -55,7 +55,7 @@ class GatewayError extends Error {
 }
 
 export async function startGateway(settings: GatewaySettings): Promise<Gateway> {
-  const { assembly, lambda, port, before } = settings;
+  const { assembly, lambda, port, answerLocal } = settings;
   const route = readRoutes(assembly);
   const gatewayResponse = readGatewayResponses(assembly);
   const [api] = assembly.ofType<{ BinaryMediaTypes?: string[]; MinimumCompressionSize?: number }>(
@@ -156,7 +156,7 @@ export async function startGateway(settings: GatewaySettings): Promise<Gateway> 
   }
 
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
-    if (before?.(request, response) === true) return;
+    if (answerLocal?.(request, response) === true) return;
     const requestId = randomUUID();
     answer(request, requestId)
       .catch((error: unknown) => {

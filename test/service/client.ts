@@ -1,0 +1,121 @@
+import { randomInt } from "node:crypto";
+import { Pool } from "undici";
+import { inject } from "vitest";
+import { commands } from "../../bin/admin/commands.ts";
+import { connect, type Stack } from "../../bin/admin/connect.ts";
+
+export type Reply<Body = Record<string, unknown>> = {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Body;
+};
+
+export type RequestOptions = {
+  headers?: Record<string, string | string[]>;
+  body?: unknown;
+  raw?: string | Buffer;
+};
+
+/** A client of the API. Each has an address of its own (127.x.y.z), since every address has a limit of its own. */
+export type Client = {
+  request: (method: string, path: string, options?: RequestOptions) => Promise<Reply>;
+  get: (path: string) => Promise<Reply>;
+  post: (path: string, body?: unknown) => Promise<Reply>;
+  patch: (path: string, body?: unknown) => Promise<Reply>;
+  delete: (path: string) => Promise<Reply>;
+};
+
+export const createClient = (headers: Record<string, string>, apiUrl: string = inject("apiUrl")): Client => {
+  const { origin, pathname } = new URL(apiUrl);
+  const localAddress = `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;
+  const pool = new Pool(origin, { connect: { localAddress } });
+  const request = async (method: string, path: string, options: RequestOptions = {}): Promise<Reply> => {
+    const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const reply = await pool.request({
+      method: method as "GET",
+      path: `${pathname}${path}`,
+      headers: {
+        ...headers,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...options.headers,
+      },
+      ...(body !== undefined && { body }),
+    });
+    const text = await reply.body.text();
+    return { status: reply.statusCode, headers: reply.headers, body: text === "" ? {} : JSON.parse(text) };
+  };
+  return {
+    request,
+    get: (path) => request("GET", path),
+    post: (path, body) => request("POST", path, { body }),
+    patch: (path, body) => request("PATCH", path, { body }),
+    delete: (path) => request("DELETE", path),
+  };
+};
+
+const stacks = new Map<string, Promise<Stack>>();
+
+/** Runs an admin command in this process, on the service under test: `admin("org create", { name: "Acme" })`. */
+export const admin = async (
+  command: string,
+  flags: Record<string, string | number | true>,
+  apiUrl: string = inject("apiUrl"),
+): Promise<Record<string, unknown> & { id: number }> => {
+  const { port } = new URL(apiUrl);
+  const stack = stacks.get(port) ?? connect({ port, stack: undefined });
+  stacks.set(port, stack);
+  const strings = Object.fromEntries(Object.entries(flags).map(([flag, value]) => [flag, String(value)]));
+  const run = commands[command]?.run;
+  if (run === undefined) throw new Error(`No admin command ${command}`);
+  return (await run(strings, await stack)) as Record<string, unknown> & { id: number };
+};
+
+export type Organization = {
+  id: number;
+  /** Verified. */
+  domainId: number;
+  domain: string;
+  key: string;
+  keyId: number;
+  api: Client;
+};
+
+/** A fresh organization with a verified domain (by default the one that the built-in breaches know) and a key. */
+export const createOrganization = async (
+  flags: Record<string, string> = {},
+  { domain = "demo.example", apiUrl = inject("apiUrl") }: { domain?: string; apiUrl?: string } = {},
+): Promise<Organization> => {
+  const { id } = await admin("org create", { name: "Test", "scan-every": "never", ...flags }, apiUrl);
+  const added = await admin("domain add", { org: id, name: domain, verified: true }, apiUrl);
+  const created = await admin("key create", { org: id, label: "Test key" }, apiUrl);
+  const key = created.key as string;
+  const api = createClient({ authorization: `Bearer ${key}` }, apiUrl);
+  return { id, domainId: added.id, domain, key, keyId: created.id, api };
+};
+
+/** Looks until something is there; throws after `seconds` with what was seen last. */
+export const eventually = async <T>(
+  look: () => Promise<T>,
+  isThere: (value: T) => boolean,
+  seconds = 30,
+): Promise<T> => {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const value = await look();
+    if (isThere(value)) return value;
+    if (Date.now() > deadline) throw new Error(`Not there in ${seconds} s; last: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+};
+
+/** Starts a scan and waits for its end. */
+export const scan = async (api: Client): Promise<Record<string, unknown>> => {
+  const started = await api.post("/scans");
+  if (started.status !== 201) throw new Error(`The scan did not start: ${JSON.stringify(started.body)}`);
+  const find = async () => {
+    const { scans } = (await api.get("/scans?limit=5")).body as { scans: Record<string, unknown>[] };
+    return scans.find((each) => each.id === started.body.scanJobId);
+  };
+  const ended = await eventually(find, (each) => each?.status === "completed" || each?.status === "failed");
+  return ended as Record<string, unknown>;
+};

@@ -1,0 +1,28 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "parts",
+          include: [
+            "test/{alerts,billing,catalog,infrastructure,local,organizations,scans,table}/**/*.test.ts",
+          ],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "service",
+          include: ["test/{endpoints,service}/**/*.test.ts"],
+          // One local service for all: the real bundles through the real template.
+          globalSetup: "test/service/run.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
