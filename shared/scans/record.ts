@@ -58,7 +58,7 @@ export type ScanLock = {
   /** How much was done when a sweep last looked. */
   progress: string;
   dueShard: string;
-  /** When a sweep should look after the scan. */
+  /** When a worker was last at work or woken: a sweep looks at every scan in progress, and at how long it was silent. */
   dueAt: string;
 };
 
@@ -68,22 +68,16 @@ export type ScanLock = {
  */
 export const leaseMilliseconds = 360_000;
 
-/** Silence after which a sweep wakes the scan's workers again. */
-const silenceMilliseconds = 60_000;
-
-export const dueAfterSilence = (now: Date): string =>
-  new Date(now.getTime() + silenceMilliseconds).toISOString();
-
 export const heldBy = (scanId: number): Condition => condition("#scanId = :scanId", { scanId });
 
 /**
  * Says that a worker is at work for a scan; every worker does so before it writes. False when the scan is over.
  */
 export const renew = async (org: number, scanId: number): Promise<boolean> => {
-  const now = new Date();
+  const now = new Date().toISOString();
   try {
     await table.update(keys.scanLock(org), {
-      set: { renewedAt: now.toISOString(), dueAt: dueAfterSilence(now) },
+      set: { renewedAt: now, dueAt: now },
       if: heldBy(scanId),
     });
     return true;

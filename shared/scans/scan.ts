@@ -9,7 +9,7 @@ import { reserveOne } from "../table/blocks.ts";
 import { absent } from "../table/condition.ts";
 import { dueShard, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { dueAfterSilence, heldBy, type ScanFacet, type ScanLock, type ScanRecord, scans } from "./record.ts";
+import { heldBy, type ScanFacet, type ScanLock, type ScanRecord, scans } from "./record.ts";
 import type { Scan, ScanStatus, ScanType } from "./schema.ts";
 
 /** A page of the scans of the last 365 days, newest first. */
@@ -86,7 +86,7 @@ export const start = async (org: number, type: ScanType, actor: Actor): Promise<
     fruitlessSweeps: 0,
     progress: "",
     dueShard: dueShard("SCAN", org),
-    dueAt: dueAfterSilence(new Date()),
+    dueAt: createdAt,
   };
   try {
     await table.transact([

@@ -5,26 +5,34 @@ import * as queue from "../queue/queue.ts";
 import { type DueKind, dueIndex, dueShard, dueShards, type Key, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { end } from "./complete.ts";
-import { chunksLeft, dueAfterSilence, heldBy, leaseMilliseconds, type ScanLock, scans } from "./record.ts";
+import { chunksLeft, heldBy, leaseMilliseconds, type ScanLock, scans } from "./record.ts";
 
 /** Sweeps that find nothing done before a scan is ended. */
 const maximumFruitlessSweeps = 3;
 const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
 
+/** However fast waiting passes: workers that are at work say so at least this often. */
+const minimumSilenceSeconds = 5;
+
+/** Settings of the sweep, in seconds. */
+export type SweepSettings = {
+  /** Silence after which a scan's workers are woken again. */
+  silenceSeconds: number;
+  /** From the beginning of an organization's deletion until its rows are deleted. */
+  deletionSeconds: number;
+};
+
 /**
  * Goes on with what was cut off: scans whose workers have been silent, removals of e-mails, and organizations whose deletion
- * began `deletionSeconds` ago.
+ * began long enough ago.
  */
-export const sweep = async (
-  invocation: Invocation,
-  { deletionSeconds }: { deletionSeconds: number },
-): Promise<void> => {
+export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
   const now = new Date();
-  await forEachDue("SCAN", now, invocation, (key) => sweepScan(key, now, invocation));
+  await forEachDue("SCAN", now, invocation, (key) => sweepScan(key, now, invocation, settings));
   await forEachDue("REMOVAL", now, invocation, (key) =>
     emails.resumeRemoval(organizationOf(key), Number(key.sk)),
   );
-  await forEachDue("DELETION", now, invocation, (key) => deletion.resume(key, deletionSeconds));
+  await forEachDue("DELETION", now, invocation, (key) => deletion.resume(key, settings.deletionSeconds));
 };
 
 /** One that fails is logged and stays due; the others go on. */
@@ -53,10 +61,16 @@ const forEachDue = async (
   }
 };
 
-const sweepScan = async (key: Key, now: Date, { logger }: Invocation): Promise<void> => {
+const sweepScan = async (
+  key: Key,
+  now: Date,
+  { logger }: Invocation,
+  settings: SweepSettings,
+): Promise<void> => {
   const org = organizationOf(key);
   const lock = await table.get<ScanLock>(key);
-  if (lock === undefined || lock.dueAt > now.toISOString()) return;
+  const silenceSeconds = Math.max(minimumSilenceSeconds, settings.silenceSeconds);
+  if (lock === undefined || now.getTime() - Date.parse(lock.dueAt) < silenceSeconds * 1000) return;
   const { scanId } = lock;
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return;
@@ -79,7 +93,7 @@ const sweepScan = async (key: Key, now: Date, { logger }: Invocation): Promise<v
     return;
   }
   await table.update(key, {
-    set: { fruitlessSweeps, progress, dueAt: dueAfterSilence(now) },
+    set: { fruitlessSweeps, progress, dueAt: now.toISOString() },
     if: heldBy(scanId),
   });
   logger.warn("scan woken", { organizationId: org, scanId, fruitlessSweeps });
