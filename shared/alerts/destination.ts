@@ -1,4 +1,4 @@
-import { getServers, lookup, Resolver } from "node:dns/promises";
+import dns from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
@@ -136,8 +136,9 @@ async function findAddresses({ host, exempt }: Destination, signal: AbortSignal)
 
 /** Asks for A and AAAA. Unlike the system's look-up, this can be cancelled and knows no hosts file or search domain. */
 async function queryNameServers(name: string, signal: AbortSignal): Promise<ResolvedAddress[]> {
-  const resolver = new Resolver({ timeout: 1500, tries: 2 });
-  resolver.setServers(getServers());
+  const resolver = new dns.Resolver({ timeout: 1500, tries: 2 });
+  // Those of this process; a new resolver starts with the system's.
+  resolver.setServers(dns.getServers());
   const cancel = () => resolver.cancel();
   signal.addEventListener("abort", cancel, { once: true });
   try {
@@ -158,7 +159,7 @@ async function lookUpOnThisMachine(name: string, signal: AbortSignal): Promise<R
   const aborted = new Promise<[]>((resolve) =>
     signal.addEventListener("abort", () => resolve([]), { once: true }),
   );
-  const found = lookup(name, { all: true, order: "ipv4first" }).catch(() => []);
+  const found = dns.lookup(name, { all: true, order: "ipv4first" }).catch(() => []);
   const addresses = await Promise.race([found, aborted]);
   return addresses.map(({ address, family }) => ({ address, family: family as 4 | 6 }));
 }

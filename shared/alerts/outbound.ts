@@ -135,7 +135,7 @@ const reasons: [RegExp, string][] = [
   [/CERT|^UNABLE_TO_|^(HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/, "TLS certificate not valid"],
   [/^(EPROTO|ERR_SSL_|ERR_TLS_)/, "TLS handshake failed"],
   [/^UND_ERR_HEADERS_OVERFLOW$/, "response headers too large"],
-  [/^(HPE_|UND_ERR_)/, "not a valid HTTP response"],
+  [/^(HTTPParserError|HPE_)/, "not a valid HTTP response"],
 ];
 
 function describeFailure(error: unknown): string {
@@ -147,5 +147,6 @@ function findCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   // With several addresses every one's error is in an AggregateError; the first stands for all.
   if (error instanceof AggregateError) return findCode(error.errors[0]);
-  return "code" in error && typeof error.code === "string" ? error.code : findCode(error.cause);
+  if ("code" in error && typeof error.code === "string") return error.code;
+  return error.cause === undefined ? error.name : findCode(error.cause);
 }
