@@ -1,0 +1,111 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { request } from "undici";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { StackInformation } from "../../local/stack-information.ts";
+
+const entry = join(import.meta.dirname, "../../local/start.ts");
+
+function start(...args: string[]): ChildProcessByStdio<null, Readable, Readable> {
+  const { npm_lifecycle_event: _event, ...env } = process.env;
+  return spawn(process.execPath, [entry, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+async function runToEnd(...args: string[]) {
+  const run = start(...args);
+  let errors = "";
+  run.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  const [status] = await once(run, "close");
+  return { status, errors };
+}
+
+describe.concurrent("what can't be started says why in one sentence and exits 1", () => {
+  test("an unknown option", async ({ expect }) => {
+    const { status, errors } = await runToEnd("--prot", "3000");
+    expect(status).toBe(1);
+    expect(errors).toMatch(/^Unknown option '--prot'\. The options are .*\n$/);
+  });
+
+  test("a port in use", async ({ expect }) => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as { port: number };
+    const { status, errors } = await runToEnd("--memory", "--port", String(port));
+    taken.close();
+    expect(status).toBe(1);
+    expect(errors).toBe(
+      `Port ${port} is in use: stop what uses it, or choose another with --port N (0 takes a free one).\n`,
+    );
+  });
+
+  test("breaches that don't exist", async ({ expect }) => {
+    const { status, errors } = await runToEnd("--memory", "--port", "0", "--breaches", "/nonexistent");
+    expect(status).toBe(1);
+    expect(errors).toBe("/nonexistent/catalog.json does not exist.\n");
+  });
+});
+
+describe("a run", () => {
+  let run: ReturnType<typeof start>;
+  let output = "";
+  let url = "";
+
+  beforeAll(async () => {
+    run = start("--memory", "--port", "0", "--no-demo");
+    run.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    run.stderr.on("data", (chunk) => {
+      output += chunk;
+    });
+    url = await vi.waitFor(() => /^ready (.*)\n/m.exec(output)?.[1] ?? expect.fail(output), {
+      timeout: 40_000,
+    });
+  }, 45_000);
+
+  afterAll(() => {
+    run.kill("SIGKILL");
+  });
+
+  test("prints where it accepts requests, and there they are answered in the contract's form", async () => {
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1$/);
+    const reply = await request(`${url}/emails`);
+    expect(reply.statusCode).toBe(401);
+    expect(await reply.body.json()).toEqual({ error: expect.any(String) });
+  });
+
+  test("tells this machine, and no web page, how to reach everything", async () => {
+    const address = new URL("/.local/stack", url).href;
+    const reply = await request(address);
+    const information = (await reply.body.json()) as StackInformation;
+    expect(information.stackName).toMatch(/^breach-monitor-/);
+    expect(information.environment.AWS_ACCESS_KEY_ID).toBe("local-admin");
+    expect(Object.keys(information.outputs)).toContain("TableName");
+    for (const headers of [
+      { host: "rebound.example" },
+      { origin: "http://evil.example" },
+      { origin: new URL(url).origin },
+      { "sec-fetch-site": "cross-site" },
+    ]) {
+      const refused = await request(address, { headers: headers as Record<string, string> });
+      await refused.body.dump();
+      expect(refused.statusCode).toBe(403);
+    }
+  });
+
+  test("ends with everything it started on SIGTERM, with status 0", async () => {
+    const { body } = await request(new URL("/.local/stack", url).href);
+    const { environment } = (await body.json()) as StackInformation;
+    run.kill("SIGTERM");
+    const [status] = await once(run, "exit");
+    expect(status).toBe(0);
+    for (const address of [url, environment.AWS_ENDPOINT_URL_DYNAMODB ?? ""]) {
+      await expect(request(address)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    }
+  });
+});
