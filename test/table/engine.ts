@@ -37,7 +37,8 @@ export const startEngine = async (): Promise<Engine> => {
   };
 };
 
-const startDynoxide = async (): Promise<{ url: string; process: ChildProcess }> => {
+/** Starts the engine alone, without a table, in memory. */
+export const startDynoxide = async (): Promise<{ url: string; process: ChildProcess }> => {
   const manifest = createRequire(import.meta.url).resolve(
     `@dynoxide/${process.platform}-${process.arch}/package.json`,
   );
