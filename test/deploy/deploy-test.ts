@@ -156,6 +156,8 @@ function startMinistack(executable: string): ChildProcess {
       STATE_DIR: join(directory, "state"),
       S3_DATA_DIR: join(directory, "s3"),
       TMPDIR: directory,
+      // Functions inherit it: the catalog's schedule must not reach out to the real one.
+      HIBP_BASE_URL: "http://127.0.0.1:9",
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
