@@ -1,0 +1,160 @@
+/** Which IAM permissions a request to an AWS service needs, from the service authorization reference of each. */
+import type { Assembly } from "./assembly.ts";
+import type { Permission } from "./iam.ts";
+
+export type AwsRequest = {
+  /** The service's name in the signature's credential scope. */
+  service: string;
+  method: string;
+  url: string;
+  /** The X-Amz-Target header. */
+  target: string | undefined;
+  /** The body, parsed; an empty object if there was none. */
+  body: Readonly<Record<string, unknown>>;
+};
+
+export type Service = "dynamodb" | "sqs" | "scheduler" | "secretsmanager" | "ses";
+
+export function isService(name: string): name is Service {
+  return name in PERMISSIONS;
+}
+
+/** The permissions a request needs, all of them. Empty if the request is none that the service knows. */
+export function requiredPermissions(
+  service: Service,
+  request: AwsRequest,
+  assembly: Assembly,
+): readonly Permission[] {
+  return PERMISSIONS[service](request, assembly);
+}
+
+const PERMISSIONS: Record<Service, (request: AwsRequest, assembly: Assembly) => readonly Permission[]> = {
+  dynamodb: forDynamodb,
+  sqs: forSqs,
+  scheduler: forScheduler,
+  secretsmanager: forSecretsManager,
+  ses: forSes,
+};
+
+function arnWithin(assembly: Assembly, service: Service, resource: string): string {
+  return `arn:aws:${service}:${assembly.region}:${assembly.accountId}:${resource}`;
+}
+
+/** `SendMessage` of `AmazonSQS.SendMessage`. */
+function operationOf({ target = "" }: AwsRequest): string {
+  return target.slice(target.indexOf(".") + 1);
+}
+
+type TableRequest = { TableName?: string; IndexName?: string };
+type TransactionEntry = Record<string, TableRequest | undefined>;
+
+/** What an entry of a transaction needs, by its kind. */
+const ENTRY_ACTIONS: Record<string, string> = {
+  ConditionCheck: "dynamodb:ConditionCheckItem",
+  Delete: "dynamodb:DeleteItem",
+  Get: "dynamodb:GetItem",
+  Put: "dynamodb:PutItem",
+  Update: "dynamodb:UpdateItem",
+};
+
+function forDynamodb(request: AwsRequest, assembly: Assembly): Permission[] {
+  const operation = operationOf(request);
+  const body = request.body as TableRequest & {
+    RequestItems?: Record<string, unknown>;
+    TransactItems?: TransactionEntry[];
+  };
+  const table = (name: string) =>
+    name.startsWith("arn:") ? name : arnWithin(assembly, "dynamodb", `table/${name}`);
+  if (body.TransactItems !== undefined) {
+    const entries = body.TransactItems.flatMap((entry) => Object.entries(entry));
+    const wanted = new Set(entries.map(([kind, { TableName = "" } = {}]) => `${kind} ${table(TableName)}`));
+    return [...wanted].map((pair) => {
+      const [kind = "", resource = ""] = pair.split(" ");
+      return { action: ENTRY_ACTIONS[kind] ?? `dynamodb:${kind}`, resources: [resource] };
+    });
+  }
+  const action = `dynamodb:${operation}`;
+  if (body.RequestItems !== undefined) {
+    return Object.keys(body.RequestItems).map((name) => ({ action, resources: [table(name)] }));
+  }
+  if (body.TableName === undefined) return [{ action, resources: ["*"] }];
+  const index = body.IndexName === undefined ? "" : `/index/${body.IndexName}`;
+  return [{ action, resources: [`${table(body.TableName)}${index}`] }];
+}
+
+function forSqs(request: AwsRequest, assembly: Assembly): Permission[] {
+  const { QueueUrl, QueueName } = request.body as { QueueUrl?: string; QueueName?: string };
+  const name = QueueName ?? QueueUrl?.slice(QueueUrl.lastIndexOf("/") + 1);
+  return [
+    {
+      // A batch needs what one message needs.
+      action: `sqs:${operationOf(request).replace(/Batch$/, "")}`,
+      resources: [name === undefined ? "*" : arnWithin(assembly, "sqs", name)],
+    },
+  ];
+}
+
+const SCHEDULER_OPERATIONS: Record<string, string> = {
+  POST: "Create",
+  GET: "Get",
+  PUT: "Update",
+  DELETE: "Delete",
+};
+
+function forScheduler({ method, url, body }: AwsRequest, assembly: Assembly): Permission[] {
+  const { pathname, searchParams } = new URL(url, "http://scheduler");
+  const [collection = "", name] = pathname.slice(1).split("/").map(decodeURIComponent);
+  const kind = collection === "schedule-groups" ? "ScheduleGroup" : "Schedule";
+  if (name === undefined) return [{ action: `scheduler:List${kind}s`, resources: ["*"] }];
+  const action = `scheduler:${SCHEDULER_OPERATIONS[method]}${kind}`;
+  if (kind === "ScheduleGroup") {
+    return [{ action, resources: [arnWithin(assembly, "scheduler", `schedule-group/${name}`)] }];
+  }
+  const { GroupName, Target } = body as { GroupName?: string; Target?: { RoleArn?: string } };
+  const group = GroupName ?? searchParams.get("groupName") ?? "default";
+  const schedule = { action, resources: [arnWithin(assembly, "scheduler", `schedule/${group}/${name}`)] };
+  if (Target?.RoleArn === undefined) return [schedule];
+  const passRole: Permission = {
+    action: "iam:PassRole",
+    resources: [Target.RoleArn],
+    context: { "iam:PassedToService": "scheduler.amazonaws.com" },
+  };
+  return [schedule, passRole];
+}
+
+function forSecretsManager(request: AwsRequest, assembly: Assembly): Permission[] {
+  const { SecretId = "" } = request.body as { SecretId?: string };
+  const named = assembly
+    .ofType("AWS::SecretsManager::Secret")
+    .find(({ logicalId }) => assembly.physicalId(logicalId) === SecretId);
+  const arn = SecretId.startsWith("arn:")
+    ? SecretId
+    : named === undefined
+      ? arnWithin(assembly, "secretsmanager", `secret:${SecretId}`)
+      : assembly.arn(named.logicalId);
+  return [{ action: `secretsmanager:${operationOf(request)}`, resources: [arn] }];
+}
+
+function forSes({ method, url, body }: AwsRequest, assembly: Assembly): Permission[] {
+  if (method !== "POST" || url !== "/v2/email/outbound-emails") return [];
+  const email = body as {
+    FromEmailAddress?: string;
+    FromEmailAddressIdentityArn?: string;
+    ConfigurationSetName?: string;
+  };
+  const from = email.FromEmailAddress ?? "";
+  const address = (/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from).trim();
+  const identity = (name: string) => arnWithin(assembly, "ses", `identity/${name}`);
+  const sending: Permission = {
+    action: "ses:SendEmail",
+    // Which of the two it is depends on which of them is verified.
+    resources:
+      email.FromEmailAddressIdentityArn === undefined
+        ? [identity(address), identity(address.slice(address.lastIndexOf("@") + 1))]
+        : [email.FromEmailAddressIdentityArn],
+    context: { "ses:FromAddress": address },
+  };
+  if (email.ConfigurationSetName === undefined) return [sending];
+  const configurationSet = arnWithin(assembly, "ses", `configuration-set/${email.ConfigurationSetName}`);
+  return [sending, { ...sending, resources: [configurationSet] }];
+}
