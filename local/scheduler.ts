@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Assembly } from "./assembly.ts";
+import { decide, type PolicyDocument, type Statement } from "./iam.ts";
 import type { Lambda } from "./lambda.ts";
 import { listenOnLoopback, type Reply } from "./loopback.ts";
 import { parseScheduleExpression, type Recurrence } from "./schedule-expression.ts";
@@ -72,7 +73,7 @@ const saveDelayMilliseconds = 500;
 /**
  * EventBridge Scheduler: its REST API on a free loopback port, the template's schedules, and their firing at Lambda functions
  * and SQS queues. Every schedule has a clock of its own that starts with its creation (or last update) and runs `speed`
- * times faster. Occurrences missed while the service was down are made up for by one. Time zones other than UTC are refused.
+ * times faster. A target is only reached if the schedule's role allows it. Occurrences missed while the service was down are made up for by one. Time zones other than UTC are refused.
  *
  * `directory` keeps the schedules that were made through the API; undefined: they end with the process.
  */
@@ -82,8 +83,6 @@ export async function startScheduler(settings: {
   readonly sqs: Pick<Sqs, "send">;
   readonly speed: number;
   readonly directory: string | undefined;
-  /** Why the schedule's role may not do this to its target, or undefined if it may. */
-  readonly findRefusal?: (roleArn: string, action: string, resourceArn: string) => string | undefined;
   readonly report?: (line: string) => void;
 }): Promise<Scheduler> {
   const { assembly, lambda, sqs, speed } = settings;
@@ -229,9 +228,8 @@ export async function startScheduler(settings: {
     const { Arn: targetArn, Input: input, RoleArn: roleArn } = schedule.definition.Target;
     const service = targetArn.split(":")[2];
     const action = service === "sqs" ? "sqs:SendMessage" : "lambda:InvokeFunction";
-    const refusal = settings.findRefusal?.(roleArn, action, targetArn);
-    if (refusal !== undefined) {
-      throw new Error(refusal);
+    if (decide(statementsOf(assembly, roleArn), action, targetArn, {}) !== "allow") {
+      throw new Error(`its role ${roleArn} does not allow ${action} on ${targetArn}`);
     }
     const scheduleArn = arnOf(schedule);
     const text =
@@ -541,6 +539,15 @@ function checkDefinition(name: string, definition: Definition, modifiedAt: numbe
   } catch (error) {
     return refuse((error as Error).message);
   }
+}
+
+/** What the role of a schedule may do, by the policies that the template attaches to it. */
+function statementsOf(assembly: Assembly, roleArn: string): Statement[] {
+  const roleName = roleArn.slice(roleArn.lastIndexOf("/") + 1);
+  return assembly
+    .ofType<{ Roles?: string[]; PolicyDocument: PolicyDocument }>("AWS::IAM::Policy")
+    .filter(({ properties }) => properties.Roles?.includes(roleName))
+    .flatMap(({ properties }) => properties.PolicyDocument.Statement);
 }
 
 /** CloudFormation writes dates as text, the API as seconds. */

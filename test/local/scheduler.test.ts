@@ -39,7 +39,6 @@ async function start(
     readonly directory?: string;
     readonly resources?: Record<string, unknown>;
     readonly failTimes?: number;
-    readonly refusal?: string;
     readonly begins?: boolean;
   } = {},
 ) {
@@ -49,6 +48,19 @@ async function start(
   const scheduler = await startScheduler({
     assembly: openTemplate({
       Worker: { Type: "AWS::Lambda::Function", Properties: {} },
+      Role: { Type: "AWS::IAM::Role", Properties: {} },
+      Policy: {
+        Type: "AWS::IAM::Policy",
+        Properties: {
+          Roles: [{ Ref: "Role" }],
+          PolicyDocument: {
+            Statement: [
+              { Effect: "Allow", Action: "lambda:InvokeFunction", Resource: functionArn },
+              { Effect: "Allow", Action: "sqs:SendMessage", Resource: queueArn },
+            ],
+          },
+        },
+      },
       Organizations: { Type: "AWS::Scheduler::ScheduleGroup", Properties: { Name: "organizations" } },
       ...options.resources,
     }),
@@ -64,7 +76,6 @@ async function start(
     sqs: { send: (target, input) => firings.push({ at: Date.now(), target, input }) },
     speed: options.speed ?? 1,
     directory: options.directory,
-    findRefusal: () => options.refusal,
     report: (line) => reported.push(line),
   });
   let isClosed = false;
@@ -279,10 +290,11 @@ describe.concurrent("firing", () => {
   test("a role that may not reach the target keeps it from firing, and that is reported", async ({
     expect,
   }) => {
-    const { firings, reported, create } = await start({ refusal: "not authorized" });
-    await create({ ScheduleExpression: atSeconds(0) });
+    const { firings, reported, create } = await start();
+    const Arn = `${functionArn}-other`;
+    await create({ ScheduleExpression: atSeconds(0), Target: { Arn, RoleArn: roleArn } });
     await expect.poll(() => reported.length, { timeout: 5000 }).toBe(1);
-    expect(reported[0]).toContain("not authorized");
+    expect(reported[0]).toContain(`role ${roleArn} does not allow lambda:InvokeFunction on ${Arn}`);
     expect(firings).toEqual([]);
   });
 });
