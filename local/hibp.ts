@@ -203,8 +203,9 @@ async function openBreaches(
   await latest;
 
   async function load(): Promise<Breaches> {
-    const [catalog, accounts] = await Promise.all([readJson(catalogPath), readJson(accountsPath)]);
-    return indexBreaches(checkCatalog(catalog, catalogPath), checkAccounts(accounts, accountsPath));
+    const catalog = checkCatalog(await readJson(catalogPath), catalogPath);
+    const accounts = checkAccounts(await readJson(accountsPath), accountsPath);
+    return indexBreaches(catalog, accounts);
   }
 
   async function loadOrKeep(lastGood: Promise<Breaches>): Promise<Breaches> {
