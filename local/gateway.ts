@@ -1,330 +1,367 @@
 /**
- * API Gateway's REST API, as the template declares it: routes, a Lambda REQUEST authorizer without cache, Lambda proxy
- * integrations, gateway responses, binary media types and compression. Plain HTTP on loopback, which the functions see in
- * `X-Forwarded-Proto`; the rest of what they get is as on AWS.
+ * The template's REST API on 127.0.0.1: routes, authorizer, Lambda proxy integrations and gateway responses, with the limits
+ * that Amazon API Gateway has. Not emulated: throttling, caching, access logs.
  */
-import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { randomBytes, randomUUID } from "node:crypto";
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+  validateHeaderName,
+  validateHeaderValue,
+} from "node:http";
 import type { AddressInfo } from "node:net";
-import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
+import { constants, deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
 import type { Assembly } from "./assembly.ts";
-import { type GatewayReply, type GatewayResponseType, readGatewayResponses } from "./gateway-responses.ts";
-import { type Match, readRoutes } from "./gateway-routes.ts";
-import type { Lambda } from "./lambda.ts";
+import { type HttpReply, type Refusal, readGatewayResponses } from "./gateway-response.ts";
+import { decide, type PolicyDocument } from "./iam.ts";
+import type { InvocationResult, Lambda } from "./lambda.ts";
+import {
+  type AuthorizerContext,
+  authorizerEvent,
+  type GatewayRequest,
+  headerOf,
+  methodArn,
+  proxyEvent,
+  type RoutedRequest,
+  readRequest,
+} from "./proxy-event.ts";
+import { type Authorizer, readRoutes } from "./routes.ts";
 
-const maximumBodyBytes = 10 * 1024 * 1024;
-const maximumHeaderBytes = 10_240;
-const integrationTimeoutMilliseconds = 29_000;
-/** Sent by the service or consumed by the connection: API Gateway does not pass them on. */
-const droppedReplyHeaders = new Set(["connection", "transfer-encoding", "content-length"]);
-
-export interface Gateway {
-  /** Where the stage is, without a slash at its end. */
-  readonly url: string;
+export type Gateway = {
+  /** The invoke URL: `http://127.0.0.1:PORT/<stage>`. */
+  url: string;
   close(): Promise<void>;
-}
+};
 
-export interface GatewaySettings {
-  readonly assembly: Assembly;
-  readonly lambda: Lambda;
-  /** 0: a free one. */
-  readonly port: number;
-  /** Answers a request that is for the runtime itself; false: it is for the API. */
-  readonly answerLocal?: (request: IncomingMessage, response: ServerResponse) => boolean;
-}
+export type GatewayOptions = {
+  assembly: Assembly;
+  lambda: Pick<Lambda, "invoke">;
+  /** 0 takes a free one. */
+  port: number;
+  /** Sees every request first, and answers those it returns true for. */
+  answerLocal?: (request: IncomingMessage, response: ServerResponse) => boolean;
+};
 
-/** What one request is, in the form that authorizer and integration events share. */
-type ProxyEvent = ReturnType<typeof eventOf>;
+type ApiProperties = { BinaryMediaTypes?: string[]; MinimumCompressionSize?: number };
 
-interface ProxyReply {
-  readonly statusCode: number;
-  readonly headers?: Record<string, string | number | boolean>;
-  readonly multiValueHeaders?: Record<string, (string | number | boolean)[]>;
-  readonly body?: string;
-  readonly isBase64Encoded?: boolean;
-}
+const PAYLOAD_BYTES = 10 * 1024 * 1024;
+/** Of the request line and all headers together. */
+const HEADER_BYTES = 10_240;
+const AUTHORIZER_TIMEOUT_SECONDS = 29;
 
-/** Answers a request by itself: what API Gateway says when a function does not get to speak. */
-class GatewayError extends Error {
-  readonly type: GatewayResponseType;
-  constructor(type: GatewayResponseType) {
-    super(type);
-    this.type = type;
+/** Thrown where the gateway itself has to answer. */
+class Refused extends Error {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(refusal.type);
+    this.refusal = refusal;
   }
 }
 
-export async function startGateway(settings: GatewaySettings): Promise<Gateway> {
-  const { assembly, lambda, port, answerLocal } = settings;
-  const route = readRoutes(assembly);
-  const gatewayResponse = readGatewayResponses(assembly);
-  const [api] = assembly.ofType<{ BinaryMediaTypes?: string[]; MinimumCompressionSize?: number }>(
-    "AWS::ApiGateway::RestApi",
-  );
-  const [stageResource] = assembly.ofType<{ StageName: string }>("AWS::ApiGateway::Stage");
-  if (api === undefined || stageResource === undefined) throw new Error("The template has no REST API");
-  const stage = stageResource.properties.StageName;
+/** Rejects if the port cannot be had. */
+export async function startGateway({
+  assembly,
+  lambda,
+  port,
+  answerLocal,
+}: GatewayOptions): Promise<Gateway> {
+  const [api] = assembly.ofType<ApiProperties>("AWS::ApiGateway::RestApi");
+  const [declaredStage] = assembly.ofType<{ StageName: string }>("AWS::ApiGateway::Stage");
+  if (api === undefined || declaredStage === undefined) throw new Error("The template has no REST API");
   const apiId = assembly.physicalId(api.logicalId);
-  const binaryTypes = new Set(api.properties.BinaryMediaTypes ?? []);
-  const minimumCompressionBytes = api.properties.MinimumCompressionSize;
+  const stage = declaredStage.properties.StageName;
+  const routes = readRoutes(assembly, apiId, stage);
+  const gatewayResponses = readGatewayResponses(assembly);
+  const binaryMediaTypes = new Set(api.properties.BinaryMediaTypes);
+  const isBinary = (contentType = "") =>
+    binaryMediaTypes.has("*/*") || binaryMediaTypes.has(contentType.split(/[;,]/)[0]?.trim() ?? "");
 
-  async function answer(request: IncomingMessage, requestId: string): Promise<GatewayReply | ProxyReply> {
-    const { pathname, query } = splitUrl(request.url ?? "/");
-    const [, first, rest] = /^\/([^/]*)(.*)$/.exec(pathname) ?? [];
-    const match = first === stage ? route(request.method ?? "GET", rest || "/") : undefined;
-    if (match === undefined) throw new GatewayError("MISSING_AUTHENTICATION_TOKEN");
-    const headerBytes = request.rawHeaders.reduce((sum, part) => sum + part.length, 0);
-    if (headerBytes > maximumHeaderBytes) throw new GatewayError("BAD_REQUEST_PARAMETERS");
-
-    const body = await readBody(request);
-    const event = eventOf({
-      request,
-      requestId,
-      match,
-      stage,
-      apiId,
-      path: rest || "/",
-      query,
-      accountId: assembly.accountId,
-    });
-    const authorizer = await authorize(
-      event,
-      match,
-      `${arnPrefix()}/${stage}/${request.method}${rest || "/"}`,
-    );
-    const contentType = (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
-    const isBase64Encoded = body.length > 0 && binaryTypes.has(contentType);
-    return integrate(match, {
-      ...event,
-      requestContext: { ...event.requestContext, ...(authorizer !== undefined && { authorizer }) },
-      body: body.length === 0 ? null : body.toString(isBase64Encoded ? "base64" : "utf8"),
-      isBase64Encoded,
-    });
+  function route(request: GatewayRequest): RoutedRequest {
+    const resourcePath = request.path.slice(stage.length + 1) || "/";
+    const found = routes.find(request.method, resourcePath);
+    if (found === undefined) throw new Refused({ type: "MISSING_AUTHENTICATION_TOKEN" });
+    const decoded = Object.entries(found.parameters).map(([name, value]) => [name, decodePath(value)]);
+    const pathParameters: Record<string, string> = Object.fromEntries(decoded);
+    const { accountId, region } = assembly;
+    return { ...request, resourcePath, pathParameters, route: found.route, stage, apiId, accountId, region };
   }
 
-  const arnPrefix = () => `arn:aws:execute-api:${assembly.region}:${assembly.accountId}:${apiId}`;
-
-  /** The authorizer's context, as strings. Throws what API Gateway answers when it does not allow the request. */
-  async function authorize(
-    event: ProxyEvent,
-    match: Match,
-    methodArn: string,
-  ): Promise<Record<string, string | number> | undefined> {
-    const { authorizerArn } = match.method;
-    if (authorizerArn === undefined) return undefined;
-    const result = await lambda.invoke(authorizerArn, { type: "REQUEST", methodArn, ...event });
+  async function authorize(authorizer: Authorizer, request: RoutedRequest): Promise<AuthorizerContext> {
+    if (!authorizer.isInvocable) throw new Refused({ type: "AUTHORIZER_CONFIGURATION_ERROR" });
+    if (!authorizer.identitySources.every((source) => hasIdentity(source, request))) {
+      throw new Refused({ type: "UNAUTHORIZED" });
+    }
+    const startedAt = Date.now();
+    const invocation = lambda.invoke(authorizer.functionArn, authorizerEvent(request));
+    const result = await within(AUTHORIZER_TIMEOUT_SECONDS, invocation, { type: "AUTHORIZER_FAILURE" });
     if ("functionError" in result) {
-      throw new GatewayError(
-        result.payload.errorMessage === "Unauthorized" ? "UNAUTHORIZED" : "AUTHORIZER_FAILURE",
-      );
+      const isRefusal = result.payload.errorMessage === "Unauthorized";
+      throw new Refused({ type: isRefusal ? "UNAUTHORIZED" : "AUTHORIZER_FAILURE" });
     }
-    const {
-      principalId,
-      policyDocument,
-      context = {},
-    } = (result.payload ?? {}) as {
-      principalId?: unknown;
-      policyDocument?: { Statement?: unknown };
-      context?: Record<string, unknown>;
-    };
-    if (typeof principalId !== "string" || !Array.isArray(policyDocument?.Statement)) {
-      throw new GatewayError("AUTHORIZER_CONFIGURATION_ERROR");
-    }
-    if (Object.values(context).some((value) => typeof value === "object")) {
-      throw new GatewayError("AUTHORIZER_CONFIGURATION_ERROR");
-    }
-    if (!allows(policyDocument.Statement, methodArn)) throw new GatewayError("ACCESS_DENIED");
-    const strings = Object.entries(context).map(([name, value]) => [name, String(value)]);
-    return { ...Object.fromEntries(strings), principalId, integrationLatency: 0 };
+    return readAuthorization(result.payload, methodArn(request), Date.now() - startedAt);
   }
 
-  async function integrate(match: Match, event: unknown): Promise<ProxyReply> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new GatewayError("INTEGRATION_TIMEOUT")),
-        integrationTimeoutMilliseconds,
-      );
+  async function integrate(request: RoutedRequest, body: Buffer): Promise<HttpReply> {
+    const { route } = request;
+    const authorizer = route.authorizer && (await authorize(route.authorizer, request));
+    if (!route.isInvocable) throw new Refused({ type: "API_CONFIGURATION_ERROR" });
+    const { headers, bytes } = decompress(
+      request,
+      body,
+      api?.properties.MinimumCompressionSize !== undefined,
+    );
+    const isBase64Encoded = isBinary(headerOf(request, "content-type"));
+    const text = bytes.toString(isBase64Encoded ? "base64" : "utf8");
+    const event = proxyEvent(
+      { ...request, headers },
+      authorizer,
+      bytes.length === 0 ? undefined : { text, isBase64Encoded },
+    );
+    const invocation = lambda.invoke(route.functionArn, event).catch((error: Error): InvocationResult => {
+      // Base64 makes a body that the gateway takes too large for a function.
+      if (error.name === "RequestTooLargeException") throw new Refused({ type: "REQUEST_TOO_LARGE" });
+      throw error;
     });
+    const result = await within(route.timeoutSeconds, invocation, { type: "INTEGRATION_TIMEOUT" });
+    const reply = "functionError" in result ? undefined : readReply(result.payload, request, isBinary);
+    if (reply === undefined) throw new Refused({ type: "DEFAULT_5XX" });
+    return reply;
+  }
+
+  async function reply(request: GatewayRequest, incoming: IncomingMessage): Promise<HttpReply> {
     try {
-      const result = await Promise.race([lambda.invoke(match.method.functionArn, event), timeout]);
-      if ("functionError" in result || !isProxyReply(result.payload)) throw new GatewayError("DEFAULT_5XX");
-      return result.payload;
-    } finally {
-      clearTimeout(timer);
+      if (headerBytes(incoming) > HEADER_BYTES) {
+        throw new Refused({ type: "DEFAULT_4XX", status: 431, message: "Request Header Fields Too Large" });
+      }
+      return await integrate(route(request), await readBody(incoming));
+    } catch (error) {
+      if (error instanceof Refused) return gatewayResponses.answer(error.refusal, request);
+      throw error;
     }
   }
 
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
-    if (answerLocal?.(request, response) === true) return;
-    const requestId = randomUUID();
-    answer(request, requestId)
-      .catch((error: unknown) => {
-        if (!(error instanceof GatewayError))
-          console.error(`The gateway failed: ${(error as Error).message}`);
-        return gatewayResponse(error instanceof GatewayError ? error.type : "DEFAULT_5XX", requestId);
-      })
-      .then((reply) => send(request, response, reply, { requestId, minimumCompressionBytes }))
-      .catch(() => response.destroy());
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const request = readRequest(incoming, randomUUID(), randomBytes(9).toString("base64"));
+    const isStage = request.path === `/${stage}` || request.path.startsWith(`/${stage}/`);
+    const answered = isStage ? await reply(request, incoming) : forbidden();
+    const sent = compress(answered, request, api?.properties.MinimumCompressionSize);
+    const headers = [
+      ["x-amzn-RequestId", request.id],
+      ["x-amz-apigw-id", request.extendedId],
+      ...sent.headers,
+      ["Content-Length", String(sent.body.length)],
+    ];
+    outgoing.writeHead(sent.status, headers.flat());
+    outgoing.end(sent.body);
+  }
+
+  const server = createServer({ maxHeaderSize: 65_536 }, (incoming, outgoing) => {
+    if (answerLocal?.(incoming, outgoing) === true) return;
+    // What fails beyond the gateway's own answers is the connection: the client went away.
+    answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  server.keepAliveTimeout = 60_000;
+  // As on AWS, so that clients who keep connections do not meet one that is just being closed.
+  server.keepAliveTimeout = 310_000;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => resolve());
+    server.listen(port, "127.0.0.1", resolve);
   });
+
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${stage}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-function splitUrl(url: string): { pathname: string; query: string } {
-  const at = url.indexOf("?");
-  return at < 0 ? { pathname: url, query: "" } : { pathname: url.slice(0, at), query: url.slice(at + 1) };
-}
-
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // Not destroyed when it is too long: the client is to read the answer.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > maximumBodyBytes) throw new GatewayError("REQUEST_TOO_LARGE");
-    chunks.push(chunk as Buffer);
-  }
-  const body = Buffer.concat(chunks);
-  if (request.headers["content-encoding"] !== "gzip") return body;
-  try {
-    return await promisify(gunzip)(body, { maxOutputLength: maximumBodyBytes });
-  } catch {
-    throw new GatewayError("BAD_REQUEST_PARAMETERS");
-  }
-}
-
-/**
- * The event of a REST API (payload format 1.0), without a body.
- * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
- */
-function eventOf(input: {
-  request: IncomingMessage;
-  requestId: string;
-  match: Match;
-  stage: string;
-  apiId: string;
-  path: string;
-  query: string;
-  accountId: string;
-}) {
-  const { request, requestId, match, stage, apiId, path, query, accountId } = input;
-  const headers = new Map<string, string[]>();
-  const addHeader = (name: string, value: string) => headers.set(name, [...(headers.get(name) ?? []), value]);
-  const added = new Set(["x-forwarded-for", "x-forwarded-proto", "x-forwarded-port"]);
-  for (let index = 0; index < request.rawHeaders.length; index += 2) {
-    const name = request.rawHeaders[index] ?? "";
-    if (!added.has(name.toLowerCase())) addHeader(name, request.rawHeaders[index + 1] ?? "");
-  }
-  const sourceIp = (request.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
-  const forwarded = [request.headers["x-forwarded-for"] ?? [], sourceIp].flat().join(", ");
-  addHeader("X-Forwarded-For", forwarded);
-  addHeader("X-Forwarded-Proto", "http");
-  addHeader("X-Forwarded-Port", String(request.socket.localPort));
-
-  const parameters = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(query)) {
-    parameters.set(name, [...(parameters.get(name) ?? []), value]);
-  }
-  const now = Date.now();
-  return {
-    resource: match.resourcePath,
-    path,
-    httpMethod: request.method ?? "GET",
-    headers: lastOf(headers),
-    multiValueHeaders: allOf(headers),
-    queryStringParameters: parameters.size === 0 ? null : lastOf(parameters),
-    multiValueQueryStringParameters: parameters.size === 0 ? null : allOf(parameters),
-    pathParameters: match.pathParameters,
-    stageVariables: null,
-    requestContext: {
-      accountId,
-      apiId,
-      domainName: request.headers.host ?? "127.0.0.1",
-      extendedRequestId: requestId,
-      httpMethod: request.method ?? "GET",
-      identity: { sourceIp, userAgent: request.headers["user-agent"] ?? null },
-      path: `/${stage}${path}`,
-      protocol: `HTTP/${request.httpVersion}`,
-      requestId,
-      requestTime: new Date(now).toUTCString(),
-      requestTimeEpoch: now,
-      resourceId: match.resourceId,
-      resourcePath: match.resourcePath,
-      stage,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
     },
   };
 }
 
-/** Own properties only, so that a header or parameter named `__proto__` is one like any other. */
-const allOf = (values: Map<string, string[]>): Record<string, string[]> => Object.fromEntries(values);
-const lastOf = (values: Map<string, string[]>): Record<string, string> =>
-  Object.fromEntries([...values].map(([name, all]) => [name, all.at(-1) ?? ""]));
-
-/** An explicit Deny wins; nothing that allows is a denial too. */
-function allows(statements: unknown[], methodArn: string): boolean {
-  let allowed = false;
-  for (const statement of statements as { Effect: string; Action: unknown; Resource: unknown }[]) {
-    const isMeant =
-      [statement.Action].flat().some((action) => matches(String(action), "execute-api:Invoke")) &&
-      [statement.Resource].flat().some((resource) => matches(String(resource), methodArn));
-    if (isMeant && statement.Effect === "Deny") return false;
-    allowed ||= isMeant && statement.Effect === "Allow";
-  }
-  return allowed;
+/** AWS answers thus where there is no API or no stage, and no template can change that. */
+function forbidden(): HttpReply {
+  return {
+    status: 403,
+    headers: [["Content-Type", "application/json"]],
+    body: Buffer.from('{"message":"Forbidden"}'),
+  };
 }
 
-function matches(pattern: string, value: string): boolean {
-  const expression = pattern
-    .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")
-    .replaceAll("*", ".*")
-    .replaceAll("?", ".");
-  return new RegExp(`^${expression}$`, "s").test(value);
+function headerBytes(incoming: IncomingMessage): number {
+  const lines = incoming.rawHeaders.reduce((bytes, part) => bytes + part.length + 2, 0);
+  return lines + (incoming.url ?? "").length + (incoming.method ?? "").length;
 }
 
-function isProxyReply(payload: unknown): payload is ProxyReply {
-  if (typeof payload !== "object" || payload === null) return false;
-  const { statusCode, body } = payload as Record<string, unknown>;
-  return (
-    Number.isInteger(Number(statusCode)) &&
-    statusCode !== undefined &&
-    (body === undefined || body === null || typeof body === "string")
-  );
+async function readBody(incoming: IncomingMessage): Promise<Buffer> {
+  const tooLarge: Refusal = {
+    type: "REQUEST_TOO_LARGE",
+    message: `HTTP content length exceeded ${PAYLOAD_BYTES} bytes.`,
+  };
+  if (Number(incoming.headers["content-length"] ?? 0) > PAYLOAD_BYTES) throw new Refused(tooLarge);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      // What comes after the limit is read and dropped: closing the connection would lose the answer on its way.
+      if (bytes <= PAYLOAD_BYTES) chunks.push(chunk);
+      else reject(new Refused(tooLarge));
+    });
+    incoming.on("end", () => resolve(Buffer.concat(chunks)));
+    incoming.on("error", reject);
+  });
 }
 
-async function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  reply: GatewayReply | ProxyReply,
-  { requestId, minimumCompressionBytes }: { requestId: string; minimumCompressionBytes: number | undefined },
-): Promise<void> {
-  const status = "status" in reply ? reply.status : Number(reply.statusCode);
-  const isBase64 = "isBase64Encoded" in reply && reply.isBase64Encoded === true;
-  let body = Buffer.from(reply.body ?? "", isBase64 ? "base64" : "utf8");
-  response.setHeader("x-amzn-RequestId", requestId);
-  response.setHeader("Content-Type", "application/json");
-  const multiValue = "multiValueHeaders" in reply ? (reply.multiValueHeaders ?? {}) : {};
-  for (const [name, value] of [...Object.entries(reply.headers ?? {}), ...Object.entries(multiValue)]) {
-    if (droppedReplyHeaders.has(name.toLowerCase())) continue;
-    response.setHeader(name, Array.isArray(value) ? value.map(String) : String(value));
+function decodePath(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Refused({ type: "DEFAULT_4XX" });
   }
-  const acceptsGzip = /\bgzip\b/i.test(String(request.headers["accept-encoding"] ?? ""));
-  if (minimumCompressionBytes !== undefined && body.length >= minimumCompressionBytes && acceptsGzip) {
-    body = await promisify(gzip)(body);
-    response.setHeader("Content-Encoding", "gzip");
+}
+
+function hasIdentity(source: string, request: GatewayRequest): boolean {
+  const [, kind, name = ""] = /^method\.request\.(header|querystring)\.(.+)$/.exec(source.trim()) ?? [];
+  if (kind === "header") return Boolean(headerOf(request, name.toLowerCase()));
+  if (kind === "querystring")
+    return request.query.some(([candidate, value]) => candidate === name && value !== "");
+  return true;
+}
+
+/** What an authorizer's answer comes to for one method: the context that the integration gets, or a refusal. */
+function readAuthorization(answer: unknown, arn: string, integrationLatency: number): AuthorizerContext {
+  const { principalId, policyDocument, context } = (answer ?? {}) as {
+    principalId?: unknown;
+    policyDocument?: PolicyDocument;
+    context?: Record<string, unknown> | null;
+  };
+  const values = Object.entries(context ?? {});
+  const isValid =
+    typeof principalId === "string" &&
+    policyDocument?.Statement !== undefined &&
+    values.every(([, value]) => ["string", "number", "boolean"].includes(typeof value));
+  if (!isValid) throw new Refused({ type: "AUTHORIZER_CONFIGURATION_ERROR" });
+  const authorizer = Object.fromEntries(values.map(([name, value]) => [name, String(value)]));
+  const statements = [policyDocument.Statement].flat();
+  const decision = decide(statements, "execute-api:Invoke", arn, {});
+  if (decision !== "allow") {
+    const explicit = decision === "deny" ? " with an explicit deny in an identity-based policy" : "";
+    throw new Refused({
+      type: "ACCESS_DENIED",
+      message: `User is not authorized to access this resource${explicit}`,
+      authorizer: { ...authorizer, principalId },
+    });
   }
-  response.writeHead(status, { "Content-Length": String(body.length) });
-  response.end(request.method === "HEAD" ? undefined : body);
-  request.resume();
+  return { ...authorizer, principalId, integrationLatency };
+}
+
+async function within<Result>(seconds: number, work: Promise<Result>, late: Refusal): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Refused(late)), seconds * 1000);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** With compression on, the gateway also takes compressed requests and hands them on plain. */
+function decompress(
+  request: GatewayRequest,
+  body: Buffer,
+  isOn: boolean,
+): { headers: GatewayRequest["headers"]; bytes: Buffer } {
+  const encoding = headerOf(request, "content-encoding")?.toLowerCase();
+  if (!isOn || body.length === 0 || (encoding !== "gzip" && encoding !== "deflate")) {
+    return { headers: request.headers, bytes: body };
+  }
+  const headers = request.headers.filter(([name]) => name.toLowerCase() !== "content-encoding");
+  try {
+    const unpack = encoding === "gzip" ? gunzipSync : inflateSync;
+    return { headers, bytes: unpack(body, { maxOutputLength: PAYLOAD_BYTES }) };
+  } catch (error) {
+    const isTooLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    throw new Refused({ type: isTooLarge ? "REQUEST_TOO_LARGE" : "DEFAULT_4XX" });
+  }
+}
+
+const REPLY_FIELDS = new Set(["statusCode", "headers", "multiValueHeaders", "body", "isBase64Encoded"]);
+/** Headers of a function that the gateway does not pass on under their own name. */
+const REMAPPED_HEADERS = new Set([
+  "authorization",
+  "connection",
+  "content-md5",
+  "date",
+  "host",
+  "server",
+  "user-agent",
+  "via",
+  "www-authenticate",
+]);
+const DROPPED_HEADERS = new Set(["content-length", "transfer-encoding"]);
+
+/** A function's answer as HTTP, or undefined if it is malformed. */
+function readReply(
+  payload: unknown,
+  request: GatewayRequest,
+  isBinary: (contentType?: string) => boolean,
+): HttpReply | undefined {
+  if (typeof payload !== "object" || payload === null) return undefined;
+  if (!Object.keys(payload).every((field) => REPLY_FIELDS.has(field))) return undefined;
+  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = payload as Record<
+    string,
+    unknown
+  >;
+  const status = Number(statusCode);
+  if (!Number.isInteger(status) || status < 100 || status > 599) return undefined;
+  if (body !== undefined && body !== null && typeof body !== "string") return undefined;
+  const single = Object.entries(headers ?? {});
+  const multiple = Object.entries((multiValueHeaders ?? {}) as Record<string, unknown[]>);
+  const overridden = new Set(multiple.map(([name]) => name.toLowerCase()));
+  const pairs = [
+    ...single.filter(([name]) => !overridden.has(name.toLowerCase())),
+    ...multiple.flatMap(([name, values]) => values.map((value) => [name, value] as const)),
+  ];
+  const sent = pairs
+    .filter(([name]) => !DROPPED_HEADERS.has(name.toLowerCase()))
+    .map(([name, value]): [string, string] => [
+      REMAPPED_HEADERS.has(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name,
+      String(value),
+    ]);
+  if (!sent.every(([name, value]) => isHeader(name, value))) return undefined;
+  const hasContentType = sent.some(([name]) => name.toLowerCase() === "content-type");
+  const isDecoded = isBase64Encoded === true && isBinary(headerOf(request, "accept"));
+  return {
+    status,
+    headers: [...(hasContentType ? [] : [["Content-Type", "application/json"] as [string, string]]), ...sent],
+    body: Buffer.from(body ?? "", isDecoded ? "base64" : "utf8"),
+  };
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function compress(reply: HttpReply, request: GatewayRequest, minimumBytes: number | undefined): HttpReply {
+  const isEncoded = reply.headers.some(([name]) => name.toLowerCase() === "content-encoding");
+  if (minimumBytes === undefined || reply.body.length < Math.max(1, minimumBytes) || isEncoded) return reply;
+  const accepted = (headerOf(request, "accept-encoding") ?? "")
+    .toLowerCase()
+    .split(",")
+    .filter((entry) => !/;\s*q=0(\.0*)?\s*$/.test(entry))
+    .map((entry) => entry.split(";")[0]?.trim());
+  const encoding = ["gzip", "deflate"].find((candidate) => accepted.includes(candidate));
+  if (encoding === undefined) return reply;
+  const pack = encoding === "gzip" ? gzipSync : deflateSync;
+  return {
+    ...reply,
+    headers: [...reply.headers, ["Content-Encoding", encoding]],
+    body: pack(reply.body, { level: constants.Z_BEST_SPEED }),
+  };
 }
