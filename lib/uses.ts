@@ -3,7 +3,6 @@
  * tell the function where that is. There is no other way to a permission, so no function can do what its contract
  * does not say.
  */
-import { Aws } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
@@ -22,7 +21,7 @@ export type Resources = {
 
 export type Grant = { actions: string[]; resource: string; environment: Record<string, string> };
 
-export function grantOf(use: Use, { table, queues, hibpApiKey, scheduleGroup }: Resources): Grant {
+export function grantOf(use: Use, { table, queues, hibpApiKey }: Resources): Grant {
   const queue = (name: QueueName): Grant => ({
     actions: ["sqs:SendMessage"],
     resource: queues[name].queueArn,
@@ -64,12 +63,6 @@ export function grantOf(use: Use, { table, queues, hibpApiKey, scheduleGroup }: 
       return queue("deliveries");
     case "queue:delivery-retries":
       return queue("delivery-retries");
-    case "scheduler:delete":
-      return {
-        actions: ["scheduler:DeleteSchedule"],
-        resource: `arn:${Aws.PARTITION}:scheduler:${Aws.REGION}:${Aws.ACCOUNT_ID}:schedule/${scheduleGroup.ref}/*`,
-        environment: { SCHEDULE_GROUP_NAME: scheduleGroup.ref },
-      };
     case "hibp":
       return {
         actions: ["secretsmanager:GetSecretValue"],

@@ -6,6 +6,7 @@ export const planScan = defineQueueWorker({
   batchSize: 1,
   maximumConcurrency: 10,
   timeoutSeconds: 300,
+  recursive: true,
   memoryMegabytes: 1024,
   uses: [
     "table:read",

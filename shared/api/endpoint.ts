@@ -15,7 +15,6 @@ export type Use =
   | "queue:scan-lookups"
   | "queue:deliveries"
   | "queue:delivery-retries"
-  | "scheduler:delete"
   | "hibp";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";

@@ -84,7 +84,7 @@ export const client = (): DynamoDBDocumentClient => {
 /** One row, strongly consistent. */
 export const get = async <T = Item>(key: Key): Promise<T | undefined> => {
   const reply = await client().send(
-    new GetCommand({ TableName: tableName(), Key: key, ConsistentRead: true }),
+    new GetCommand({ TableName: tableName(), Key: { pk: key.pk, sk: key.sk }, ConsistentRead: true }),
   );
   return reply.Item as T | undefined;
 };

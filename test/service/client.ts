@@ -1,4 +1,7 @@
+import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { Pool } from "undici";
 import { inject } from "vitest";
 import { commands } from "../../bin/admin/commands.ts";
@@ -53,21 +56,46 @@ export const createClient = (headers: Record<string, string>, apiUrl: string = i
   };
 };
 
-const stacks = new Map<string, Promise<Stack>>();
+type Result = Record<string, unknown> & { id: number };
 
-/** Runs an admin command in this process, on the service under test: `admin("org create", { name: "Acme" })`. */
+let stack: Promise<Stack> | undefined;
+
+/**
+ * Runs an admin command: `admin("org create", { name: "Acme" })`. On the service that all tests share in this process,
+ * which is faster; on another by the real command line.
+ */
 export const admin = async (
   command: string,
   flags: Record<string, string | number | true>,
   apiUrl: string = inject("apiUrl"),
-): Promise<Record<string, unknown> & { id: number }> => {
+): Promise<Result> => {
   const { port } = new URL(apiUrl);
-  const stack = stacks.get(port) ?? connect({ port, stack: undefined });
-  stacks.set(port, stack);
+  if (apiUrl !== inject("apiUrl")) return runCommandLine(command, flags, port);
+  stack ??= connect({ port, stack: undefined });
   const strings = Object.fromEntries(Object.entries(flags).map(([flag, value]) => [flag, String(value)]));
   const run = commands[command]?.run;
   if (run === undefined) throw new Error(`No admin command ${command}`);
-  return (await run(strings, await stack)) as Record<string, unknown> & { id: number };
+  return (await run(strings, await stack)) as Result;
+};
+
+const runCommandLine = async (
+  command: string,
+  flags: Record<string, string | number | true>,
+  port: string,
+): Promise<Result> => {
+  const args = Object.entries(flags).flatMap(([flag, value]) =>
+    value === true ? [`--${flag}`] : [`--${flag}`, String(value)],
+  );
+  const entry = join(import.meta.dirname, "../../bin/admin.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    entry,
+    ...command.split(" "),
+    ...args,
+    "--json",
+    "--port",
+    port,
+  ]);
+  return JSON.parse(stdout) as Result;
 };
 
 export type Organization = {
@@ -93,18 +121,21 @@ export const createOrganization = async (
   return { id, domainId: added.id, domain, key, keyId: created.id, api };
 };
 
-/** Looks until something is there; throws after `seconds` with what was seen last. */
+/**
+ * Looks until something is there, less and less often, so that a minute of looking stays below a client's limit; throws
+ * after `seconds` with what was seen last.
+ */
 export const eventually = async <T>(
   look: () => Promise<T>,
   isThere: (value: T) => boolean,
   seconds = 30,
 ): Promise<T> => {
   const deadline = Date.now() + seconds * 1000;
-  for (;;) {
+  for (let pause = 100; ; pause = Math.min(pause * 1.2, 1_500)) {
     const value = await look();
     if (isThere(value)) return value;
     if (Date.now() > deadline) throw new Error(`Not there in ${seconds} s; last: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 };
 

@@ -28,13 +28,19 @@ export type LocalService = {
 
 const readyWithinMilliseconds = 60_000;
 
-/** Starts a local service with these options on a free port (unless they name one) and waits until it is ready. */
-export const startService = async (options: readonly string[]): Promise<LocalService> => {
+/**
+ * Starts a local service with these options on a free port (unless they name one) and waits until it is ready. `parts`:
+ * AWS_ENDPOINT_URL_* of parts to replace.
+ */
+export const startService = async (
+  options: readonly string[],
+  parts: Record<string, string> = {},
+): Promise<LocalService> => {
   const port = options.includes("--port") ? [] : ["--port", "0"];
   const child = spawn(process.execPath, [join(project, "local/start.ts"), "--no-demo", ...port, ...options], {
     cwd: project,
     stdio: ["ignore", "pipe", "pipe"],
-    env: withoutAwsVariables(),
+    env: { ...withoutAwsVariables(), ...parts },
   });
   const lines: string[] = [];
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -70,12 +76,10 @@ export const startService = async (options: readonly string[]): Promise<LocalSer
   };
 };
 
-/** The machine's own AWS settings must not reach a local service. AWS_ENDPOINT_URL_* is how a part is replaced. */
+/** Neither the machine's AWS settings nor those of another local service may reach this one. */
 const withoutAwsVariables = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^(AWS_(?!ENDPOINT_URL_)|npm_lifecycle_event)/.test(name),
-    ),
+    Object.entries(process.env).filter(([name]) => !/^(AWS_|npm_lifecycle_event$)/.test(name)),
   );
 
 /** vitest's global set-up: one service and one receiver for all test files. */

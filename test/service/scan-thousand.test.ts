@@ -33,9 +33,9 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
     breaches = await createBreaches(accounts(), catalog);
     engine = await startDynoxide();
     meter = await startMeter(engine.url);
-    process.env.AWS_ENDPOINT_URL_DYNAMODB = meter.url;
-    service = await startService(["--memory", "--breaches", breaches.directory]);
-    delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+    service = await startService(["--memory", "--breaches", breaches.directory], {
+      AWS_ENDPOINT_URL_DYNAMODB: meter.url,
+    });
     const { apiUrl } = service;
     organization = await createOrganization({}, { domain, apiUrl });
     const file = join(breaches.directory, "addresses.txt");

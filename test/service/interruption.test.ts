@@ -1,0 +1,130 @@
+import { once } from "node:events";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { connect } from "../../bin/admin/connect.ts";
+import { administrator } from "../../shared/organizations/actor.ts";
+import * as queue from "../../shared/queue/queue.ts";
+import * as scans from "../../shared/scans/scan.ts";
+import { createBreaches, inventedBreach } from "./breaches.ts";
+import { admin, type Client, createClient, createOrganization, eventually, scan } from "./client.ts";
+import { type LocalService, startService } from "./run.ts";
+
+const domain = "interrupted.example";
+const addressCount = 600;
+const addresses = Array.from({ length: addressCount }, (_, index) => `user${index}@${domain}`);
+const accounts = Object.fromEntries(addresses.map((address) => [address, ["Alpha", "Beta"]]));
+
+/** Sweeps come every 5 s and look after scans that were silent for 5 s. */
+const speed = ["--speed", "60"];
+
+let service: LocalService | undefined;
+afterEach(async () => {
+  await service?.stop();
+});
+
+const start = async (options: readonly string[]): Promise<LocalService> => {
+  const breaches = await createBreaches(
+    accounts,
+    ["Alpha", "Beta"].map((name) => inventedBreach(name)),
+  );
+  service = await startService([...options, ...speed, "--breaches", breaches.directory]);
+  return service;
+};
+
+const prepare = async (apiUrl: string) => {
+  const organization = await createOrganization({}, { domain, apiUrl });
+  const file = join(await mkdtemp(join(tmpdir(), "addresses-")), "addresses.txt");
+  await writeFile(file, addresses.join("\n"));
+  await admin("email import", { org: organization.id, file }, apiUrl);
+  return organization;
+};
+
+type Listed = { id: number; status: string; newBreachesFound: number };
+const listScans = async (api: Client): Promise<Listed[]> => (await api.get("/scans")).body.scans as Listed[];
+
+/** Every finding, as "address breach". */
+const listFindings = async (api: Client): Promise<string[]> => {
+  const all: string[] = [];
+  for (;;) {
+    const { body } = await api.get(`/breaches?limit=100&offset=${all.length}`);
+    const page = body.breaches as { email: string; breach: { name: string } }[];
+    all.push(...page.map(({ email, breach }) => `${email} ${breach.name}`));
+    if (page.length < 100) {
+      expect(body.total).toBe(all.length);
+      return all;
+    }
+  }
+};
+
+const expectEachFindingOnce = async (api: Client): Promise<void> => {
+  const found = await listFindings(api);
+  const expected = addresses.flatMap((address) => [`${address} Alpha`, `${address} Beta`]);
+  expect(found.sort()).toEqual(expected.sort());
+};
+
+describe("an interrupted scan", () => {
+  test.each([150, 700])(
+    "goes on after the service was killed %i ms into it; the next one works; no finding is doubled or missing",
+    async (milliseconds) => {
+      const data = await mkdtemp(join(tmpdir(), "killed-"));
+      const first = await start(["--data", data]);
+      const organization = await prepare(first.apiUrl);
+      expect((await organization.api.post("/scans")).status).toBe(201);
+      await new Promise((resolve) => setTimeout(resolve, milliseconds));
+      first.process.kill("SIGKILL");
+      await once(first.process, "exit");
+
+      const second = await start(["--data", data]);
+      const api = createClient({ authorization: `Bearer ${organization.key}` }, second.apiUrl);
+      const [ended] = await eventually(
+        () => listScans(api),
+        ([latest]) => latest?.status === "completed" || latest?.status === "failed",
+        60,
+      );
+      expect(ended?.status).toBe("completed");
+      await expectEachFindingOnce(api);
+      expect(ended?.newBreachesFound).toBe(2 * addressCount);
+      expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 0 });
+      await expectEachFindingOnce(api);
+    },
+    180_000,
+  );
+
+  test("whose message is lost is woken by the sweep", async () => {
+    const { apiUrl, port } = await start(["--memory"]);
+    const organization = await prepare(apiUrl);
+    const stack = await connect({ port: String(port), stack: undefined });
+    // The planner never hears of it.
+    process.env.SCAN_PLANS_QUEUE_URL = stack.outputs.DeliveriesQueueUrl;
+    await scans.start(organization.id, "manual", administrator);
+    const [ended] = await eventually(
+      () => listScans(organization.api),
+      ([latest]) => latest?.status === "completed",
+      60,
+    );
+    expect(ended?.newBreachesFound).toBe(2 * addressCount);
+    await expectEachFindingOnce(organization.api);
+  }, 120_000);
+
+  test("whose messages are repeated finds nothing twice", async () => {
+    const { apiUrl, port } = await start(["--memory"]);
+    const organization = await prepare(apiUrl);
+    await connect({ port: String(port), stack: undefined });
+    const started = await organization.api.post("/scans");
+    const scanId = started.body.scanJobId as number;
+    for (let count = 0; count < 15; count++) {
+      await queue.send("scan-plans", { organizationId: organization.id, scanId, resume: count % 2 === 0 });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const [ended] = await eventually(
+      () => listScans(organization.api),
+      ([latest]) => latest?.status === "completed",
+      60,
+    );
+    expect(ended).toMatchObject({ newBreachesFound: 2 * addressCount });
+    await expectEachFindingOnce(organization.api);
+    expect(await scan(organization.api)).toMatchObject({ totalEmails: addressCount, newBreachesFound: 0 });
+  }, 120_000);
+});
