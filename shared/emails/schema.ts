@@ -8,9 +8,10 @@ import { text } from "../api/text.ts";
 export const emailAddress = z
   .string()
   .trim()
-  .toLowerCase()
   .max(254)
-  .regex(z.regexes.html5Email, "must be an e-mail address");
+  .regex(z.regexes.html5Email, "must be an e-mail address")
+  // After the form is checked: some letters beyond ASCII have a lower case within it, such as the Kelvin sign.
+  .toLowerCase();
 
 export const ownerName = text(200);
 
