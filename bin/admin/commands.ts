@@ -71,10 +71,13 @@ const name = (flag: string, value: string | undefined): string =>
     value,
   );
 
+/** In the form of every stored time, UTC with milliseconds: they are compared as strings. */
 const instant = (flag: string, value: string | undefined): string =>
   parsed(
     flag,
-    z.iso.datetime({ offset: true, message: "must be an ISO 8601 time such as 2030-01-31T00:00:00Z" }),
+    z.iso
+      .datetime({ offset: true, message: "must be an ISO 8601 time such as 2030-01-31T00:00:00Z" })
+      .transform((given) => new Date(given).toISOString()),
     value,
   );
 
@@ -349,7 +352,7 @@ const importEmails = async (org: number, file: string) => {
     throw new CommandError(`The file ${file} cannot be read.`);
   });
   const byName = new Map((await domains.list(org)).map((domain) => [domain.name, domain.id]));
-  const addresses = [...new Set(lines.split(/\r?\n/).map((line) => line.trim().toLowerCase()))].filter(
+  const addresses = [...new Set(lines.split(/\r?\n/).map((line) => line.trim()))].filter(
     (line) => line !== "",
   );
   const count = { added: 0, skipped: 0, invalid: 0 };
