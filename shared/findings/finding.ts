@@ -88,21 +88,29 @@ export const acknowledge = (
     const [row, slot] = await Promise.all([findings.get(org, id), activity.slot(org)]);
     if (row === undefined) throw new Refusal("findingNotFound");
     const from = findings.facetOf(row);
-    await table.transact([
-      ...findings.writes(org, [
-        findings.change(org, id, {
-          from,
-          to: { ...from, acknowledged: true },
-          set: { acknowledgment: { at: slot.createdAt, by: actor, resolution, reason } },
+    try {
+      await table.transact([
+        {
+          update: emails.key(org, row.emailId),
+          add: { unacknowledged: from.acknowledged ? 0 : -1 },
+          if: exists,
+        },
+        ...findings.writes(org, [
+          findings.change(org, id, {
+            from,
+            to: { ...from, acknowledged: true },
+            set: { acknowledgment: { at: slot.createdAt, by: actor, resolution, reason } },
+          }),
+        ]),
+        ...activity.writes(org, slot, {
+          action: "finding.acknowledged",
+          summary: `Acknowledged a breach of ${row.email} as ${resolution}`,
+          actor,
         }),
-      ]),
-      ...(from.acknowledged
-        ? []
-        : [{ update: emails.key(org, row.emailId), add: { unacknowledged: -1 }, if: exists }]),
-      ...activity.writes(org, slot, {
-        action: "finding.acknowledged",
-        summary: `Acknowledged a breach of ${row.email} as ${resolution}`,
-        actor,
-      }),
-    ]);
+      ]);
+    } catch (error) {
+      // Its e-mail is being removed: the finding is about to be deleted.
+      if (error instanceof table.TransactionRefused && error.refused(0)) throw new Refusal("findingNotFound");
+      throw error;
+    }
   });
