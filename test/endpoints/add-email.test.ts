@@ -1,0 +1,210 @@
+import { describe, expect, test } from "vitest";
+import { admin, createOrganization } from "../service/client.ts";
+import { countStatuses, expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
+
+describe("201", () => {
+  test("gives the id of an e-mail that the list shows at once, active and not scanned yet", async () => {
+    const { api, domainId } = await createOrganization();
+    const added = await api.post("/emails", { email: "ada@demo.example", domainId });
+    expect(added).toMatchObject({ status: 201, body: { success: true, id: expect.any(Number) } });
+    expectEveryHeader(added);
+    expect((await api.get("/emails")).body).toEqual({
+      total: 1,
+      emails: [
+        {
+          id: added.body.id,
+          email: "ada@demo.example",
+          ownerName: null,
+          isActive: true,
+          lastScannedAt: null,
+          createdAt: timestamp,
+          domain: { id: domainId, name: "demo.example" },
+          team: null,
+          breachCount: 0,
+          unacknowledgedBreachCount: 0,
+        },
+      ],
+    });
+  });
+
+  test("keeps the owner's name and the team", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const { id: teamId } = await admin("team create", { org, name: "Sales" });
+    const ownerName = `Ada "Countess" Lovelace <&> 👩‍💻${"x".repeat(160)}`;
+    await api.post("/emails", { email: "ada@demo.example", domainId, teamId, ownerName });
+    expect((await api.get("/emails")).body.emails).toMatchObject([
+      { ownerName, team: { id: teamId, name: "Sales" } },
+    ]);
+  });
+
+  test("trims and lower-cases the address", async () => {
+    const { api, domainId } = await createOrganization();
+    await api.post("/emails", { email: "  Ada.LOVELACE+x@DEMO.example ", domainId });
+    expect((await api.get("/emails")).body.emails).toMatchObject([{ email: "ada.lovelace+x@demo.example" }]);
+  });
+
+  test("accepts an address of 254 characters", async () => {
+    const { api, domainId } = await createOrganization();
+    const email = `${"a".repeat(254 - "@demo.example".length)}@demo.example`;
+    expect((await api.post("/emails", { email, domainId })).status).toBe(201);
+  });
+
+  test("two organizations monitor the same address independently, under ids that are unique across both", async () => {
+    const [one, other] = await Promise.all([createOrganization(), createOrganization()]);
+    const [first, second] = await Promise.all(
+      [one, other].map(({ api, domainId }) => api.post("/emails", { email: "ada@demo.example", domainId })),
+    );
+    expect([first?.status, second?.status]).toEqual([201, 201]);
+    expect(first?.body.id).not.toBe(second?.body.id);
+  });
+
+  test("never uses an id again", async () => {
+    const { api, domainId } = await createOrganization();
+    const add = async () => (await api.post("/emails", { email: "ada@demo.example", domainId })).body.id;
+    const first = await add();
+    await api.delete(`/emails?id=${first}`);
+    expect(await add()).toBeGreaterThan(first as number);
+  });
+
+  test("ignores unknown fields", async () => {
+    const { api, domainId } = await createOrganization();
+    const unknown = { id: 7, isActive: false, breachCount: 3, organizationId: 1, pk: "x", constructor: 1 };
+    const added = await api.post("/emails", { email: "ada@demo.example", domainId, ...unknown });
+    expect(added.status).toBe(201);
+    expect(added.body.id).not.toBe(7);
+    expect((await api.get("/emails")).body.emails).toMatchObject([{ isActive: true, breachCount: 0 }]);
+  });
+
+  test("different addresses at the same instant are all added and counted", async () => {
+    const { api, domainId } = await createOrganization();
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        api.post("/emails", { email: `a${index}@demo.example`, domainId }),
+      ),
+    );
+    expect(countStatuses(replies)).toEqual({ 201: 20 });
+    const listed = (await api.get("/emails")).body as { total: number; emails: { id: number }[] };
+    expect(listed.total).toBe(20);
+    const ids = replies.map(({ body }) => body.id as number).sort((a, b) => b - a);
+    expect(listed.emails.map(({ id }) => id)).toEqual(ids);
+  });
+});
+
+describe("400", () => {
+  test("an address whose domain part is not the named domain", async () => {
+    const { api, domainId } = await createOrganization();
+    const others = ["ada@other.example", "ada@sub.demo.example", "ada@emo.example", "ada@demo.example.com"];
+    const replies = await Promise.all(others.map((email) => api.post("/emails", { email, domainId })));
+    for (const reply of replies) expectRefusal(reply, 400, /^email: is not an address of the named domain$/);
+    expect((await api.get("/emails")).body.total).toBe(0);
+  });
+
+  test("a domain of the organization that is not verified, or no longer", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const { id: pending } = await admin("domain add", { org, name: "pending.example" });
+    const refused = await api.post("/emails", { email: "ada@pending.example", domainId: pending });
+    expectRefusal(refused, 400, /domain is not verified/);
+    await admin("domain unverify", { org, domain: domainId });
+    const later = await api.post("/emails", { email: "ada@demo.example", domainId });
+    expectRefusal(later, 400, /domain is not verified/);
+    expect((await api.get("/emails")).body.total).toBe(0);
+  });
+
+  test.each<[why: string, input: Record<string, unknown>, field: RegExp]>([
+    ["no address", { email: undefined }, /^email/],
+    ["an empty address", { email: "" }, /^email/],
+    ["an address that is a number", { email: 7 }, /^email/],
+    ["an address that is a list", { email: ["ada@demo.example"] }, /^email/],
+    ["no @", { email: "demo.example" }, /^email/],
+    ["two @", { email: "a@b@demo.example" }, /^email/],
+    ["a space within", { email: "a b@demo.example" }, /^email/],
+    ["a line break within", { email: "a\nbcc@demo.example" }, /^email/],
+    ["a NUL", { email: "a\0@demo.example" }, /^email/],
+    ["a lone surrogate", { email: "a\ud800@demo.example" }, /^email/],
+    ["a name beside the address", { email: "Ada <ada@demo.example>" }, /^email/],
+    ["a letter that only looks like ASCII when lower-cased", { email: "\u212aate@demo.example" }, /^email/],
+    ["255 characters", { email: `${"a".repeat(255 - 13)}@demo.example` }, /^email/],
+    ["no domain", { domainId: undefined }, /^domainId/],
+    ["a domain's name for its id", { domainId: "demo.example" }, /^domainId/],
+    ["a team that is null", { teamId: null }, /^teamId/],
+    ["an owner's name of 201 characters", { ownerName: "x".repeat(201) }, /^ownerName/],
+    ["an owner's name that is a number", { ownerName: 7 }, /^ownerName/],
+    ["an owner's name with a line break", { ownerName: "Ada\nLovelace" }, /^ownerName/],
+    ["an owner's name with a lone surrogate", { ownerName: "Ada \udc00" }, /^ownerName/],
+  ])("%s; the error names the field, and nothing is written", async (_, input, field) => {
+    const { api, domainId } = await createOrganization();
+    const refused = await api.post("/emails", { email: "ada@demo.example", domainId, ...input });
+    expectRefusal(refused, 400, field);
+    expect((await api.get("/emails")).body.total).toBe(0);
+  });
+
+  test("an address beyond the seat allowance, with code seat_allowance_reached", async () => {
+    const { api, domainId } = await createOrganization({ "seat-allowance": "1" });
+    const first = await api.post("/emails", { email: "ada@demo.example", domainId });
+    const refused = await api.post("/emails", { email: "alan@demo.example", domainId });
+    expectRefusal(refused, 400, /seat allowance/, { code: "seat_allowance_reached" });
+    await api.patch(`/emails/${first.body.id}`, { isActive: false });
+    expect((await api.post("/emails", { email: "alan@demo.example", domainId })).status).toBe(201);
+    expect((await api.get("/emails")).body.total).toBe(2);
+  });
+
+  test("of many addresses at the same instant exactly the seat allowance is added", async () => {
+    const { api, domainId } = await createOrganization({ "seat-allowance": "3" });
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        api.post("/emails", { email: `a${index}@demo.example`, domainId }),
+      ),
+    );
+    expect(countStatuses(replies)).toEqual({ 201: 3, 400: 9 });
+    expect((await api.get("/emails?isActive=true")).body.total).toBe(3);
+  });
+});
+
+describe("404", () => {
+  test("an unknown domain, and one of another organization", async () => {
+    const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
+    for (const domainId of [unknownId, other.domainId]) {
+      const refused = await api.post("/emails", { email: "ada@demo.example", domainId });
+      expectRefusal(refused, 404, /domain/);
+    }
+    expect((await api.get("/emails")).body.total).toBe(0);
+    expect((await other.api.get("/emails")).body.total).toBe(0);
+  });
+
+  test("an unknown team, and one of another organization", async () => {
+    const [{ api, domainId }, other] = await Promise.all([createOrganization(), createOrganization()]);
+    const foreign = await admin("team create", { org: other.id, name: "Sales" });
+    for (const teamId of [unknownId, foreign.id]) {
+      const refused = await api.post("/emails", { email: "ada@demo.example", domainId, teamId });
+      expectRefusal(refused, 404, /team/);
+    }
+    expect((await api.get("/emails")).body.total).toBe(0);
+  });
+});
+
+describe("409", () => {
+  test("an address that is monitored already, also in other case, with spaces, and while it is disabled", async () => {
+    const { api, domainId } = await createOrganization();
+    const { id } = (await api.post("/emails", { email: "ada@demo.example", domainId })).body;
+    for (const email of ["ada@demo.example", "ADA@Demo.Example", " ada@demo.example\t"]) {
+      expectRefusal(await api.post("/emails", { email, domainId }), 409, /already monitored/);
+    }
+    await api.patch(`/emails/${id}`, { isActive: false });
+    const again = await api.post("/emails", { email: "ada@demo.example", domainId });
+    expectRefusal(again, 409, /already monitored/);
+    expect((await api.get("/emails")).body.total).toBe(1);
+  });
+
+  test("of the same address at the same instant exactly one is added and counted, and takes one seat", async () => {
+    const { api, domainId } = await createOrganization({ "seat-allowance": "3" });
+    const spellings = ["ada@demo.example", "Ada@demo.example", "ADA@DEMO.EXAMPLE", " ada@demo.example "];
+    const replies = await Promise.all(spellings.map((email) => api.post("/emails", { email, domainId })));
+    expect(countStatuses(replies)).toEqual({ 201: 1, 409: 3 });
+    const [added] = replies.filter(({ status }) => status === 201);
+    expect((await api.get("/emails")).body).toMatchObject({ total: 1, emails: [{ id: added?.body.id }] });
+    const more = await Promise.all(
+      ["b", "c", "d"].map((name) => api.post("/emails", { email: `${name}@demo.example`, domainId })),
+    );
+    expect(countStatuses(more)).toEqual({ 201: 2, 400: 1 });
+  });
+});

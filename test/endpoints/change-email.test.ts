@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { admin, type Client, createOrganization, scan } from "../service/client.ts";
+import { countStatuses, expectEveryHeader, expectRefusal, unknownId } from "./reply.ts";
+
+const add = async (api: Client, domainId: number, email = "ada@demo.example") =>
+  (await api.post("/emails", { email, domainId })).body.id as number;
+
+const only = async (api: Client) => {
+  const { emails } = (await api.get("/emails")).body as { emails: Record<string, unknown>[] };
+  expect(emails).toHaveLength(1);
+  return emails[0];
+};
+
+describe("200", () => {
+  test("disables and enables, and answers {success: true}", async () => {
+    const { api, domainId } = await createOrganization();
+    const id = await add(api, domainId);
+    for (const isActive of [false, true]) {
+      const reply = await api.patch(`/emails/${id}`, { isActive });
+      expect(reply).toMatchObject({ status: 200, body: { success: true } });
+      expectEveryHeader(reply);
+      expect(await only(api)).toMatchObject({ id, isActive });
+    }
+  });
+
+  test("disabling keeps the history: findings, counts and the last check", async () => {
+    const { api, domainId } = await createOrganization();
+    const id = await add(api, domainId);
+    await scan(api);
+    const before = await only(api);
+    const findings = (await api.get("/breaches")).body;
+    expect(findings.total).toBe(3);
+    await api.patch(`/emails/${id}`, { isActive: false });
+    expect(await only(api)).toEqual({ ...before, isActive: false });
+    expect((await api.get("/breaches")).body).toEqual(findings);
+  });
+
+  test("a disabled e-mail is not scanned; an enabled one is again, and was not checked meanwhile", async () => {
+    const { api, domainId } = await createOrganization();
+    const [id] = await Promise.all([add(api, domainId), add(api, domainId, "alan@demo.example")]);
+    await api.patch(`/emails/${id}`, { isActive: false });
+    expect(await scan(api)).toMatchObject({ totalEmails: 1, scannedEmails: 1, newBreachesFound: 1 });
+    await api.patch(`/emails/${id}`, { isActive: true });
+    const { emails } = (await api.get("/emails")).body as { emails: { id: number }[] };
+    expect(emails.find((email) => email.id === id)).toMatchObject({ lastScannedAt: null, breachCount: 0 });
+    expect(await scan(api)).toMatchObject({ totalEmails: 2, scannedEmails: 2, newBreachesFound: 3 });
+  });
+
+  test("a change to what it is already succeeds, and moves no total", async () => {
+    const { api, domainId } = await createOrganization({ "seat-allowance": "1" });
+    const id = await add(api, domainId);
+    for (const isActive of [true, false, false, false, true, true]) {
+      expect((await api.patch(`/emails/${id}`, { isActive })).status).toBe(200);
+    }
+    const totals = await Promise.all(
+      ["true", "false"].map(async (isActive) => (await api.get(`/emails?isActive=${isActive}`)).body.total),
+    );
+    expect(totals).toEqual([1, 0]);
+    // The one seat is taken once: a second address is refused, and no seat was freed twice.
+    expect((await api.post("/emails", { email: "alan@demo.example", domainId })).status).toBe(400);
+  });
+
+  test("changes at the same instant leave totals and seats right", async () => {
+    const { api, domainId } = await createOrganization({ "seat-allowance": "2" });
+    const id = await add(api, domainId);
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => api.patch(`/emails/${id}`, { isActive: index % 2 === 0 })),
+    );
+    expect(countStatuses(replies)).toEqual({ 200: 8 });
+    await api.patch(`/emails/${id}`, { isActive: false });
+    expect((await api.get("/emails?isActive=true")).body.total).toBe(0);
+    const more = await Promise.all(
+      ["b", "c", "d"].map((name) => api.post("/emails", { email: `${name}@demo.example`, domainId })),
+    );
+    expect(countStatuses(more)).toEqual({ 201: 2, 400: 1 });
+  });
+
+  test("an e-mail of a domain that is no longer verified can be disabled", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const id = await add(api, domainId);
+    await admin("domain unverify", { org, domain: domainId });
+    expect((await api.patch(`/emails/${id}`, { isActive: false })).status).toBe(200);
+    expect(await only(api)).toMatchObject({ isActive: false });
+  });
+});
+
+describe("400", () => {
+  test("enabling while the domain is no longer verified; it stays disabled", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const id = await add(api, domainId);
+    await api.patch(`/emails/${id}`, { isActive: false });
+    await admin("domain unverify", { org, domain: domainId });
+    expectRefusal(await api.patch(`/emails/${id}`, { isActive: true }), 400, /domain is not verified/);
+    expect(await only(api)).toMatchObject({ isActive: false });
+    await admin("domain verify", { org, domain: domainId });
+    expect((await api.patch(`/emails/${id}`, { isActive: true })).status).toBe(200);
+  });
+
+  test("enabling beyond the seat allowance, with code seat_allowance_reached", async () => {
+    const { api, domainId } = await createOrganization({ "seat-allowance": "1" });
+    const id = await add(api, domainId);
+    await api.patch(`/emails/${id}`, { isActive: false });
+    await add(api, domainId, "alan@demo.example");
+    const refused = await api.patch(`/emails/${id}`, { isActive: true });
+    expectRefusal(refused, 400, /seat allowance/, { code: "seat_allowance_reached" });
+    expect((await api.get("/emails?isActive=true")).body.total).toBe(1);
+  });
+
+  test("isActive missing or not a boolean", async () => {
+    const { api, domainId } = await createOrganization();
+    const id = await add(api, domainId);
+    for (const body of [{}, { ownerName: "x" }, { isActive: "false" }, { isActive: 0 }, { isActive: null }]) {
+      expectRefusal(await api.patch(`/emails/${id}`, body), 400, /^isActive/);
+    }
+    expect(await only(api)).toMatchObject({ isActive: true });
+  });
+});
+
+describe("404", () => {
+  test("an unknown id, and one that was removed", async () => {
+    const { api, domainId } = await createOrganization();
+    const id = await add(api, domainId);
+    await api.delete(`/emails?id=${id}`);
+    for (const gone of [unknownId, id]) {
+      expectRefusal(await api.patch(`/emails/${gone}`, { isActive: false }), 404, /email/);
+    }
+  });
+
+  test("an e-mail of another organization, which stays as it is", async () => {
+    const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
+    const foreign = await add(other.api, other.domainId);
+    expectRefusal(await api.patch(`/emails/${foreign}`, { isActive: false }), 404, /email/);
+    expect(await only(other.api)).toMatchObject({ isActive: true });
+  });
+});

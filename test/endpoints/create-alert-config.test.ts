@@ -1,0 +1,142 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Client, createOrganization } from "../service/client.ts";
+import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
+
+// IP literals need no DNS.
+const url = "https://192.0.32.8/hook";
+
+const listed = async (api: Client) =>
+  (await api.get("/alert-configs")).body.configs as Record<string, unknown>[];
+
+describe("201", () => {
+  test("gives the id of the channel, with the documented defaults", async () => {
+    const { api } = await createOrganization();
+    const created = await api.post("/alert-configs", { channel: "webhook", config: { url } });
+    expect(created.status).toBe(201);
+    expect(created.body).toEqual({ id: expect.any(Number) });
+    expectEveryHeader(created);
+    expect(await listed(api)).toMatchObject([
+      {
+        id: created.body.id,
+        isEnabled: true,
+        notifyOnNewBreach: true,
+        notifyOnScanComplete: false,
+        notifyOnScanError: true,
+        config: { hasSecret: false },
+      },
+    ]);
+  });
+
+  test("keeps the flags that are given", async () => {
+    const { api } = await createOrganization();
+    const flags = {
+      isEnabled: false,
+      notifyOnNewBreach: false,
+      notifyOnScanComplete: true,
+      notifyOnScanError: false,
+    };
+    await api.post("/alert-configs", { channel: "webhook", config: { url }, ...flags });
+    expect(await listed(api)).toMatchObject([flags]);
+  });
+
+  test('a secret of "" means none', async () => {
+    const { api } = await createOrganization();
+    await api.post("/alert-configs", { channel: "webhook", config: { url, secret: "" } });
+    expect(await listed(api)).toMatchObject([{ config: { hasSecret: false } }]);
+  });
+});
+
+describe("400", () => {
+  test("a url that is not public HTTPS; the error never contains the url, and no channel is made", async () => {
+    const { api } = await createOrganization();
+    const urls = [
+      "http://192.0.32.8/T0KEN",
+      "https://127.0.0.1/T0KEN",
+      "https://localhost/T0KEN",
+      "https://10.0.0.1/T0KEN",
+      "https://169.254.169.254/T0KEN",
+      "https://[::1]/T0KEN",
+      "https://[::ffff:7f00:1]/T0KEN",
+      "https://0x7f000001/T0KEN",
+      "https://2130706433/T0KEN",
+      "https://127.1/T0KEN",
+      "https://user:T0KEN@192.0.32.8/",
+      "https://user@192.0.32.8/T0KEN",
+      "https://intranet/T0KEN",
+      "https://host.internal/T0KEN",
+      "https://192.0.32.8\\@10.0.0.1/T0KEN",
+      "https://192.0.32.8/T0KEN\n",
+      " https://192.0.32.8/T0KEN",
+      "ftp://192.0.32.8/T0KEN",
+      "javascript:T0KEN",
+      "//192.0.32.8/T0KEN",
+      "T0KEN",
+      `https://192.0.32.8/T0KEN${"x".repeat(2048)}`,
+    ];
+    const replies = await Promise.all(
+      urls.map((each) => api.post("/alert-configs", { channel: "webhook", config: { url: each } })),
+    );
+    for (const reply of replies) {
+      expectRefusal(reply, 400, /^config\.url: /);
+      expect(reply.body.error).not.toMatch(/T0KEN|user/);
+    }
+    expect(await listed(api)).toEqual([]);
+  });
+
+  test("every rejected url of the destination cases", async () => {
+    const { api } = await createOrganization();
+    const file = join(import.meta.dirname, "../cases/destination-urls.json");
+    const cases = JSON.parse(await readFile(file, "utf8")) as { url: string; verdict: string }[];
+    const rejected = cases.filter(({ verdict }) => verdict === "reject").slice(0, 80);
+    expect(rejected.length).toBeGreaterThan(10);
+    const replies = await Promise.all(
+      rejected.map(({ url: each }) =>
+        api.post("/alert-configs", { channel: "webhook", config: { url: each } }),
+      ),
+    );
+    expect(countStatuses(replies)).toEqual({ 400: rejected.length });
+  });
+
+  test.each<[why: string, body: Record<string, unknown>, field: RegExp]>([
+    ["no channel", { config: { url } }, /^channel/],
+    ["an unknown channel", { channel: "sms", config: { url } }, /^channel/],
+    ["no config", { channel: "webhook" }, /^config/],
+    ["a config that is a list", { channel: "webhook", config: [url] }, /^config/],
+    ["no url", { channel: "webhook", config: {} }, /^config\.url/],
+    ["an empty url", { channel: "webhook", config: { url: "" } }, /^config\.url/],
+    ["a url that is a list", { channel: "webhook", config: { url: [url] } }, /^config\.url/],
+    ["a secret that is a number", { channel: "webhook", config: { url, secret: 7 } }, /^config\.secret/],
+    ["a secret that is null", { channel: "webhook", config: { url, secret: null } }, /^config\.secret/],
+    [
+      "a secret with a lone surrogate",
+      { channel: "webhook", config: { url, secret: "\ud800" } },
+      /^config\.secret/,
+    ],
+    ["isEnabled as a string", { channel: "webhook", config: { url }, isEnabled: "true" }, /^isEnabled/],
+    [
+      "a flag as a number",
+      { channel: "webhook", config: { url }, notifyOnScanError: 1 },
+      /^notifyOnScanError/,
+    ],
+    [
+      "a flag that is null",
+      { channel: "webhook", config: { url }, notifyOnNewBreach: null },
+      /^notifyOnNewBreach/,
+    ],
+  ])("%s; the error names the field, and no channel is made", async (_, body, field) => {
+    const { api } = await createOrganization();
+    expectRefusal(await api.post("/alert-configs", body), 400, field);
+    expect(await listed(api)).toEqual([]);
+  });
+
+  test("the 21st channel, with code channel_limit_reached, however many come at the same instant", async () => {
+    const { api } = await createOrganization();
+    const create = () => api.post("/alert-configs", { channel: "webhook", config: { url } });
+    const replies = await Promise.all(Array.from({ length: 24 }, create));
+    expect(countStatuses(replies)).toEqual({ 201: 20, 400: 4 });
+    expectRefusal(await create(), 400, /20 alert channels/, { code: "channel_limit_reached" });
+    expect(await listed(api)).toHaveLength(20);
+  });
+});

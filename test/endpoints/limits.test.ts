@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest";
+import { countAddress, countOrganization } from "../../shared/api/limits.ts";
+import { admin, createClient, createOrganization, type Reply } from "../service/client.ts";
+import { countStatuses, expectRefusal, unknownId } from "./reply.ts";
+import { roomInWindow } from "./window.ts";
+
+const times = <T>(count: number, act: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => act(index));
+
+/** Of refused requests: the sentence, and Retry-After as the whole seconds until the window ends, at least 1. */
+const expectLimited = (replies: readonly Reply[], error: RegExp, windowSeconds: 60 | 3600): void => {
+  const left = windowSeconds - ((Date.now() / 1000) % windowSeconds);
+  const refused = replies.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const reply of refused) {
+    expectRefusal(reply, 429, error);
+    expect(reply.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+    // They were refused at most as long ago as a burst takes.
+    const seconds = Number(reply.headers["retry-after"]);
+    expect(seconds).toBeGreaterThanOrEqual(Math.floor(left));
+    expect(seconds).toBeLessThanOrEqual(Math.min(windowSeconds, left + 31));
+  }
+};
+
+describe("a source address", () => {
+  test("exactly 100 of 150 simultaneous requests pass, whatever they ask for and as whom, and whatever X-Forwarded-For says", async () => {
+    const { key } = await createOrganization();
+    const api = createClient({});
+    await roomInWindow(60);
+    const replies = await Promise.all(
+      times(150, (index) => {
+        const headers = { "x-forwarded-for": `203.0.113.${index}`, authorization: `Bearer ${key}` };
+        if (index % 3 === 0) return api.request("GET", "/alert-configs", { headers });
+        return index % 3 === 1 ? api.get("/alert-configs") : api.post("/nowhere");
+      }),
+    );
+    const { 429: refused, ...passed } = countStatuses(replies);
+    expect(refused).toBe(50);
+    expect((passed[200] ?? 0) + (passed[401] ?? 0)).toBe(100);
+    expectLimited(replies, /from this address/, 60);
+    // The limit comes before authentication; other addresses are not affected.
+    expect((await api.get("/emails")).status).toBe(429);
+    expect((await createClient({ authorization: `Bearer ${key}` }).get("/emails")).status).toBe(200);
+  });
+});
+
+describe("an API key", () => {
+  test("exactly 100 of 150 simultaneous requests pass, from however many addresses; the organization's other keys are not affected", async () => {
+    const { id: org, key } = await createOrganization();
+    const other = await admin("key create", { org, label: "Other" });
+    const clients = times(3, () => createClient({ authorization: `Bearer ${key}` }));
+    await roomInWindow(60);
+    const replies = await Promise.all(clients.flatMap((api) => times(50, () => api.get("/alert-configs"))));
+    expect(countStatuses(replies)).toEqual({ 200: 100, 429: 50 });
+    expectLimited(replies, /with this API key/, 60);
+    const fresh = createClient({});
+    const by = (value: unknown) =>
+      fresh.request("GET", "/emails", { headers: { authorization: `Bearer ${value}` } });
+    expectLimited([await by(key)], /with this API key/, 60);
+    expect((await by(other.key)).status).toBe(200);
+  });
+});
+
+describe("an organization", () => {
+  test("POST and DELETE /emails share 60 an hour, across keys; refused input does not count, 404 does", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const second = await admin("key create", { org, label: "Second" });
+    const other = createClient({ authorization: `Bearer ${second.key}` });
+    await roomInWindow(3600);
+    const invalid = await Promise.all([
+      ...times(8, () => api.post("/emails", { email: "not an address", domainId })),
+      ...times(8, () => api.post("/emails", { email: "ada@other.example", domainId })),
+      ...times(8, () => api.delete("/emails?id=x")),
+      ...times(8, () => api.request("POST", "/emails", { raw: "{" })),
+    ]);
+    expect(countStatuses(invalid)).toEqual({ 400: 32 });
+    const replies = await Promise.all([
+      ...times(33, () => api.post("/emails", { email: "ada@demo.example", domainId: unknownId })),
+      ...times(33, () => other.delete(`/emails?id=${unknownId}`)),
+    ]);
+    expect(countStatuses(replies)).toEqual({ 404: 60, 429: 6 });
+    expectLimited(replies, /hourly limit/, 3600);
+    // Now invalid input is still that, and other requests are not affected.
+    expect((await other.delete("/emails?id=x")).status).toBe(400);
+    expect((await other.patch(`/emails/${unknownId}`, { isActive: true })).status).toBe(404);
+    expect((await other.get("/emails")).status).toBe(200);
+  });
+
+  test("PATCH /emails/:id passes 60 times an hour; refused input does not count", async () => {
+    const { api } = await createOrganization();
+    await roomInWindow(3600);
+    const invalid = await Promise.all([
+      ...times(5, () => api.patch(`/emails/${unknownId}`, {})),
+      ...times(5, () => api.patch("/emails/x", { isActive: true })),
+    ]);
+    expect(countStatuses(invalid)).toEqual({ 400: 10 });
+    const replies = await Promise.all(times(64, () => api.patch(`/emails/${unknownId}`, { isActive: true })));
+    expect(countStatuses(replies)).toEqual({ 404: 60, 429: 4 });
+    expectLimited(replies, /hourly limit/, 3600);
+  });
+
+  test("POST /scans passes 10 times an hour, also when there is nothing to scan; another organization is not affected", async () => {
+    const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
+    await roomInWindow(3600);
+    const replies = await Promise.all(times(15, () => api.post("/scans")));
+    expect(countStatuses(replies)).toEqual({ 400: 10, 429: 5 });
+    expectLimited(replies, /hourly limit/, 3600);
+    expect((await other.api.post("/scans")).status).toBe(400);
+  });
+
+  test("POST /alert-configs: only urls with a hostname count, and only when they are public by form", async () => {
+    const { id: org, api } = await createOrganization();
+    await roomInWindow(3600);
+    // The hour's 60, without 60 look-ups of names.
+    await Promise.all(times(60, () => countOrganization(org, "alertConfigWrites", new Date())));
+    const create = (url: string) => api.post("/alert-configs", { channel: "webhook", config: { url } });
+    expectLimited([await create("https://hooks.example.com/")], /hourly limit/, 3600);
+    expect((await create("https://192.0.32.8/")).status).toBe(201);
+    expect((await create("https://[2606:4700::6810:85e5]/")).status).toBe(201);
+    expect((await create("https://localhost/")).status).toBe(400);
+    expect((await create("http://hooks.example.com/")).status).toBe(400);
+  });
+});
+
+describe("a window", () => {
+  test("is the UTC hour: however late in it, its limit holds to its end, and the next one starts anew", async () => {
+    const { id: org } = await createOrganization();
+    const at = (time: string) => countOrganization(org, "scans", new Date(`2100-01-01T${time}Z`));
+    const within = await Promise.all(times(12, (index) => at(`10:${10 + index}:59.999`)));
+    expect(within.filter((seconds) => seconds === 0)).toHaveLength(10);
+    expect(await at("10:00:00.000")).toBe(3600);
+    expect(await at("10:59:59.999")).toBe(1);
+    expect(await Promise.all(times(11, () => at("11:00:00.000")))).toEqual(
+      expect.arrayContaining([...times(10, () => 0), 3600]),
+    );
+  });
+
+  test("is the UTC minute for addresses", async () => {
+    const { id } = await createOrganization();
+    const at = (time: string) => countAddress(`test-${id}`, new Date(`2100-01-01T${time}Z`));
+    const within = await Promise.all(times(105, () => at("10:00:30.000")));
+    expect(within.filter((seconds) => seconds === 0)).toHaveLength(100);
+    expect(within.filter((seconds) => seconds === 30)).toHaveLength(5);
+    expect(await at("10:00:59.999")).toBe(1);
+    expect(await at("10:01:00.000")).toBe(0);
+  });
+});

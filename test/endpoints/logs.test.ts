@@ -1,0 +1,62 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, inject, test } from "vitest";
+import { hashOf, mintApiKey } from "../../shared/organizations/secret.ts";
+import { createClient, createOrganization, eventually, scan } from "../service/client.ts";
+import { signIn } from "./session.ts";
+
+/** Everything that the functions printed. */
+const readLogs = async (): Promise<string> => {
+  const information = await fetch(new URL("/.local/stack", inject("apiUrl")));
+  const { dataDirectory } = (await information.json()) as { dataDirectory: string };
+  const directory = join(dataDirectory, "logs");
+  const files = await readdir(directory);
+  return (await Promise.all(files.map((file) => readFile(join(directory, file), "utf8")))).join("\n");
+};
+
+test("one line per request, with fixed fields; never a key, a cookie, a webhook's url or secret, or a full e-mail address", async () => {
+  const organization = await createOrganization();
+  const { id, api, domainId, key } = organization;
+  const user = await signIn(organization);
+  const unknownKey = mintApiKey(id);
+  const config = { url: "https://192.0.32.8/PATH-OF-THE-HOOK", secret: "SECRET-OF-THE-HOOK" };
+  const email = `log-${id}@demo.example`;
+  await api.post("/emails", { email, domainId, ownerName: "OWNER-NAME" });
+  await api.post("/emails", { email, domainId });
+  await api.post("/emails", { email: `ada@demo.example`, domainId });
+  await api.post("/alert-configs", { channel: "webhook", config });
+  await api.post("/alert-configs", { channel: "webhook", config: { url: "http://10.0.0.1/REFUSED-URL" } });
+  await user.api.get("/emails?limit=QUERY-VALUE");
+  await createClient({ authorization: `Bearer ${unknownKey}` }).get("/emails");
+  await createClient({ cookie: `${user.cookie}x` }).get("/emails");
+  await scan(api);
+  await api.get("/breaches");
+  const last = await api.get("/nothing");
+
+  const logs = await eventually(readLogs, (text) => text.includes(String(last.headers["x-request-id"])));
+  const line = logs.split("\n").find((each) => each.includes(String(last.headers["x-request-id"]))) ?? "";
+  expect(JSON.parse(line.slice(line.indexOf("{")))).toMatchObject({
+    message: "request",
+    method: "GET",
+    status: 404,
+    refusal: "notFound",
+    organizationId: id,
+    milliseconds: expect.any(Number),
+  });
+  const session = user.cookie.slice("session=".length);
+  for (const secret of [
+    key,
+    unknownKey,
+    session,
+    hashOf(key),
+    hashOf(session),
+    "PATH-OF-THE-HOOK",
+    "SECRET-OF-THE-HOOK",
+    "REFUSED-URL",
+    "QUERY-VALUE",
+    "OWNER-NAME",
+    email,
+  ]) {
+    expect(logs.includes(secret), secret.slice(0, 12)).toBe(false);
+  }
+});

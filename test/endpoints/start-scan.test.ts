@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { admin, type Client, createOrganization, eventually, scan } from "../service/client.ts";
+import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
+
+const ended = (api: Client) =>
+  eventually(
+    async () => (await api.get("/scans")).body.scans as { status: string }[],
+    (scans) => scans.every(({ status }) => status === "completed" || status === "failed"),
+  );
+
+describe("201", () => {
+  test("gives the id of a manual scan that the list shows at once and that completes", async () => {
+    const { api, domainId } = await createOrganization();
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const started = await api.post("/scans");
+    expect(started).toMatchObject({ status: 201, body: { success: true, scanJobId: expect.any(Number) } });
+    expectEveryHeader(started);
+    expect((await api.get("/scans")).body).toMatchObject({
+      total: 1,
+      scans: [{ id: started.body.scanJobId, type: "manual", totalEmails: 1 }],
+    });
+    expect(await ended(api)).toMatchObject([
+      { status: "completed", scannedEmails: 1, newBreachesFound: 3, findingsItemized: true },
+    ]);
+  });
+
+  test("needs no request body, and does not read one", async () => {
+    const { api, domainId } = await createOrganization();
+    await api.post("/emails", { email: "nobody@demo.example", domainId });
+    expect((await api.request("POST", "/scans", { raw: "{not JSON" })).status).toBe(201);
+  });
+
+  test("when a scan has ended the next one can start, and finds nothing new", async () => {
+    const { api, domainId } = await createOrganization();
+    await api.post("/emails", { email: "alan@demo.example", domainId });
+    expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 1 });
+    const again = await scan(api);
+    expect(again).toMatchObject({
+      status: "completed",
+      newBreachesFound: 0,
+      scannedEmails: 1,
+      findingsItemized: true,
+    });
+    expect((await api.get(`/breaches?scanId=${again.id}`)).body.total).toBe(0);
+    expect((await api.get("/breaches")).body.total).toBe(1);
+  });
+
+  test("active e-mails of a domain that is not verified any more are left out", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const { id: other } = await admin("domain add", { org, name: "two.example", verified: true });
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    await api.post("/emails", { email: "ada@two.example", domainId: other });
+    await admin("domain unverify", { org, domain: domainId });
+    expect(await scan(api)).toMatchObject({ status: "completed", totalEmails: 1, newBreachesFound: 0 });
+  });
+});
+
+describe("400", () => {
+  test("without any e-mail, with disabled ones only, or with ones of unverified domains only; no scan is recorded", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    expectRefusal(await api.post("/scans"), 400, /no active monitored emails/);
+    const { id } = (await api.post("/emails", { email: "ada@demo.example", domainId })).body;
+    await api.patch(`/emails/${id}`, { isActive: false });
+    expectRefusal(await api.post("/scans"), 400, /no active monitored emails/);
+    await api.patch(`/emails/${id}`, { isActive: true });
+    await admin("domain unverify", { org, domain: domainId });
+    expectRefusal(await api.post("/scans"), 400, /no active monitored emails/);
+    expect((await api.get("/scans")).body).toMatchObject({ scans: [], total: 0 });
+  });
+});
+
+describe("409", () => {
+  test("of scans started at the same instant exactly one runs; when it has ended the next can start", async () => {
+    const { api, domainId } = await createOrganization();
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const replies = await Promise.all(Array.from({ length: 5 }, () => api.post("/scans")));
+    expect(countStatuses(replies)).toEqual({ 201: 1, 409: 4 });
+    for (const reply of replies.filter(({ status }) => status === 409)) {
+      expectRefusal(reply, 409, /already in progress/);
+    }
+    expect((await api.get("/scans")).body.total).toBe(1);
+    await ended(api);
+    expect((await api.post("/scans")).status).toBe(201);
+  });
+
+  test("a scan of one organization does not hold up another's", async () => {
+    const organizations = await Promise.all([createOrganization(), createOrganization()]);
+    const replies = await Promise.all(
+      organizations.map(async ({ api, domainId }) => {
+        await api.post("/emails", { email: "ada@demo.example", domainId });
+        return api.post("/scans");
+      }),
+    );
+    expect(countStatuses(replies)).toEqual({ 201: 2 });
+  });
+});
