@@ -1,8 +1,11 @@
 import type { Route } from "../shared/api/endpoint.ts";
 import { acknowledgeBreach } from "./acknowledge-breach/endpoint.ts";
 import { addEmail } from "./add-email/endpoint.ts";
+import { changeAlertConfig } from "./change-alert-config/endpoint.ts";
 import { changeEmail } from "./change-email/endpoint.ts";
 import { createAlertConfig } from "./create-alert-config/endpoint.ts";
+import { deleteAlertConfig } from "./delete-alert-config/endpoint.ts";
+import { listActivity } from "./list-activity/endpoint.ts";
 import { listAlertConfigs } from "./list-alert-configs/endpoint.ts";
 import { listBreaches } from "./list-breaches/endpoint.ts";
 import { listEmails } from "./list-emails/endpoint.ts";
@@ -14,6 +17,7 @@ import { startScan } from "./start-scan/endpoint.ts";
 export const routes: readonly Route[] = [
   { method: "POST", path: "/scans", name: "start-scan", endpoint: startScan },
   { method: "GET", path: "/scans", name: "list-scans", endpoint: listScans },
+  { method: "GET", path: "/activity", name: "list-activity", endpoint: listActivity },
   { method: "GET", path: "/emails", name: "list-emails", endpoint: listEmails },
   { method: "POST", path: "/emails", name: "add-email", endpoint: addEmail },
   { method: "DELETE", path: "/emails", name: "remove-email", endpoint: removeEmail },
@@ -22,4 +26,16 @@ export const routes: readonly Route[] = [
   { method: "POST", path: "/breaches/acknowledge", name: "acknowledge-breach", endpoint: acknowledgeBreach },
   { method: "GET", path: "/alert-configs", name: "list-alert-configs", endpoint: listAlertConfigs },
   { method: "POST", path: "/alert-configs", name: "create-alert-config", endpoint: createAlertConfig },
+  {
+    method: "PATCH",
+    path: "/alert-configs/{id}",
+    name: "change-alert-config",
+    endpoint: changeAlertConfig,
+  },
+  {
+    method: "DELETE",
+    path: "/alert-configs/{id}",
+    name: "delete-alert-config",
+    endpoint: deleteAlertConfig,
+  },
 ];

@@ -1,14 +1,22 @@
+import { isDeepStrictEqual } from "node:util";
 import type * as z from "zod";
 import * as activity from "../activity/activity.ts";
 import { Refusal } from "../api/errors.ts";
 import type { Actor } from "../organizations/actor.ts";
+import { retrying } from "../table/attempts.ts";
 import { drawId } from "../table/blocks.ts";
-import { absent, condition } from "../table/condition.ts";
-import { type Key, keys } from "../table/keys.ts";
+import { absent, condition, exists } from "../table/condition.ts";
+import { dueShard, type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { parseDestination, resolveDestination } from "./destination.ts";
 import { urlPreview } from "./envelope.ts";
-import type { AlertConfig, channelConfig, EventType } from "./schema.ts";
+import {
+  type AlertConfig,
+  type alertConfigPatch,
+  type ChannelKind,
+  channelConfig,
+  type EventType,
+} from "./schema.ts";
 
 const maximumChannels = 20;
 
@@ -22,13 +30,13 @@ type Flags = {
   notifyOnScanError: boolean;
 };
 
+/** A kind of channel with its config, secrets included. */
+export type ChannelForm = {
+  [Kind in ChannelKind]: { channel: Kind; config: z.output<(typeof channelConfig)[Kind]> };
+}[ChannelKind];
+
 /** An alert channel as it is stored, secrets included: never reply or log it. */
-export type Channel = Flags & {
-  id: number;
-  createdAt: string;
-  channel: "webhook";
-  config: z.output<(typeof channelConfig)["webhook"]>;
-};
+export type Channel = Flags & { id: number; createdAt: string } & ChannelForm;
 
 /** Whether a channel wants events of a type now. */
 export const wants = (channel: Channel, type: EventType): boolean =>
@@ -48,32 +56,47 @@ export const list = (org: number): Promise<(Channel & Key)[]> =>
 
 /** A channel as the interface shows it: urls and secrets are write-only. */
 export const shown = (org: number, channel: Channel): AlertConfig => {
-  const { id, channel: kind, isEnabled, config } = channel;
+  const { id, channel: kind, isEnabled } = channel;
   const { notifyOnNewBreach, notifyOnScanComplete, notifyOnScanError } = channel;
   return {
     id,
     organizationId: org,
     channel: kind,
     isEnabled,
-    config: { urlPreview: urlPreview(config.url), hasSecret: (config.secret ?? "") !== "" },
+    config: shownConfig(channel),
     notifyOnNewBreach,
     notifyOnScanComplete,
     notifyOnScanError,
   };
 };
 
+const shownConfig = (form: ChannelForm): AlertConfig["config"] => {
+  switch (form.channel) {
+    case "email":
+      return { recipients: form.config.recipients };
+    case "slack":
+      return { hasWebhookUrl: form.config.webhookUrl !== "" };
+    case "webhook":
+      return { urlPreview: urlPreview(form.config.url), hasSecret: form.config.secret !== undefined };
+  }
+};
+
+/** Counts the write just before its hostname is resolved; refuses beyond the limit. */
+type Count = () => Promise<void>;
+
 /**
- * Creates a channel and gives its id. `count` counts the write just before its hostname is resolved. Refuses
- * `invalidInput` for a destination that is not public HTTPS, `channelLimitReached` for the 21st.
+ * Creates a channel and gives its id. Refuses `invalidInput` for a destination that is not public HTTPS,
+ * `channelLimitReached` for the 21st.
  */
 export const create = async (
   org: number,
-  input: Omit<Channel, "id" | "createdAt">,
+  input: Flags & ChannelForm,
   actor: Actor,
-  count: () => Promise<void>,
+  count: Count,
 ): Promise<number> => {
-  await assertPublic("config.url", input.config.url, count);
+  await assertPublic(input, count);
   const [id, slot] = await Promise.all([drawId("CHANNEL"), activity.slot(org)]);
+  const form = normalized(input);
   try {
     await table.transact([
       {
@@ -83,10 +106,10 @@ export const create = async (
           maximum: maximumChannels,
         }),
       },
-      { put: { ...keys.channel(org, id), ...input, id, createdAt: slot.createdAt }, if: absent },
+      { put: { ...keys.channel(org, id), ...input, ...form, id, createdAt: slot.createdAt }, if: absent },
       ...activity.writes(org, slot, {
         action: "alert_config.created",
-        summary: `Created a ${input.channel} alert channel`,
+        summary: `Created ${describe(form.channel)}`,
         actor,
       }),
     ]);
@@ -99,8 +122,120 @@ export const create = async (
   return id;
 };
 
-/** The SSRF guard at write time; `destination.ts` says the rules. It is applied again right before every send. */
-const assertPublic = async (field: string, url: string, count: () => Promise<void>): Promise<void> => {
+export type ChannelPatch = z.output<typeof alertConfigPatch>;
+
+/**
+ * Changes a channel; `config` merges field by field, another kind needs its full config. What changes nothing succeeds and
+ * is not logged. Refuses `channelNotFound` and `invalidInput`.
+ */
+export const change = (
+  org: number,
+  id: number,
+  patch: ChannelPatch,
+  actor: Actor,
+  count: Count,
+): Promise<void> =>
+  retrying(async () => {
+    const [row, slot] = await Promise.all([
+      table.get<Channel & Key>(keys.channel(org, id)),
+      activity.slot(org),
+    ]);
+    if (row === undefined) throw new Refusal("channelNotFound");
+    const form = patchedForm(row, patch);
+    if (namesDestination(row, patch)) await assertPublic(form, count);
+    const { channel: _, config: __, ...flags } = patch;
+    const changed = { ...row, ...flags, ...form } as Channel & Key;
+    if (isDeepStrictEqual(changed, row)) return;
+    await table.transact([
+      {
+        put: changed,
+        // As it was read: two changes at once do not undo each other.
+        if: condition("#channel = :channel AND #config = :config AND #isEnabled = :isEnabled", {
+          channel: row.channel,
+          config: row.config,
+          isEnabled: row.isEnabled,
+        }),
+      },
+      ...activity.writes(org, slot, {
+        action: "alert_config.updated",
+        summary: `Changed ${describe(form.channel)}`,
+        actor,
+      }),
+    ]);
+  });
+
+/** After this time a sweep goes on with deleting a removed channel's history. */
+const removalLeaseMilliseconds = 60_000;
+
+/**
+ * Removes a channel with its delivery history. A row says that there is history to delete until the last is gone. A
+ * delivery that is made meanwhile finds its channel gone and is deleted by its worker. Refuses `channelNotFound`.
+ */
+export const remove = async (org: number, id: number, actor: Actor): Promise<void> => {
+  await retrying(async () => {
+    const [row, slot] = await Promise.all([get(org, id), activity.slot(org)]);
+    if (row === undefined) throw new Refusal("channelNotFound");
+    await table.transact([
+      { delete: keys.channel(org, id), if: exists },
+      { update: keys.channelCount(org), add: { channels: -1 } },
+      {
+        put: {
+          ...keys.channelRemoval(org, id),
+          dueShard: dueShard("CHANNEL-REMOVAL", id),
+          dueAt: new Date(Date.now() + removalLeaseMilliseconds).toISOString(),
+        },
+      },
+      ...activity.writes(org, slot, {
+        action: "alert_config.deleted",
+        summary: `Deleted ${describe(row.channel)}`,
+        actor,
+      }),
+    ]);
+  });
+};
+
+const describe = (kind: ChannelKind): string =>
+  ({ email: "an e-mail", slack: "a Slack", webhook: "a webhook" })[kind].concat(" alert channel");
+
+/** An empty secret means none. */
+const normalized = (form: ChannelForm): ChannelForm => {
+  if (form.channel !== "webhook") return { channel: form.channel, config: form.config } as ChannelForm;
+  const { url, secret } = form.config;
+  return { channel: "webhook", config: { url, ...(secret !== undefined && secret !== "" && { secret }) } };
+};
+
+/** The channel's kind and config with a patch applied. Refuses a config that is not of the kind. */
+const patchedForm = (row: Channel, patch: ChannelPatch): ChannelForm => {
+  const kind = patch.channel ?? row.channel;
+  const given = { ...patch.config };
+  // What a client was shown of the url, sent back, is not a new url.
+  if (row.channel === "webhook" && kind === "webhook" && given.url === urlPreview(row.config.url))
+    delete given.url;
+  const config = kind === row.channel ? { ...row.config, ...given } : given;
+  const result = channelConfig[kind].safeParse(config);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    throw new Refusal("invalidInput", {
+      error: `${["config", ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "is not valid"}`,
+    });
+  }
+  return normalized({ channel: kind, config: result.data } as ChannelForm);
+};
+
+/** Whether a patch writes where the channel sends to. */
+const namesDestination = (row: Channel, { channel = row.channel, config = {} }: ChannelPatch): boolean => {
+  if (channel !== row.channel) return true;
+  if (row.channel === "slack") return config.webhookUrl !== undefined;
+  return row.channel === "webhook" && config.url !== undefined && config.url !== urlPreview(row.config.url);
+};
+
+/** The SSRF guard at write time; destination.ts says the rules. It is applied again right before every send. */
+const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
+  if (form.channel === "email") return;
+  const [field, url] =
+    form.channel === "slack"
+      ? ["config.webhookUrl", form.config.webhookUrl]
+      : ["config.url", form.config.url];
   const refuse = (reason: string) => new Refusal("invalidInput", { error: `${field}: ${reason}` });
   const destination = parseDestination(url);
   if (!destination.ok) throw refuse(destination.reason);

@@ -20,12 +20,31 @@ export const channelConfig = {
   webhook: z.object({ url: z.string().min(1).max(maximumUrlLength), secret: secret.optional() }),
 } as const;
 
-export const notificationFlags = {
+const notificationFlags = {
   isEnabled: z.boolean(),
   notifyOnNewBreach: z.boolean(),
   notifyOnScanComplete: z.boolean(),
   notifyOnScanError: z.boolean(),
 };
+
+const withDefaults = {
+  isEnabled: notificationFlags.isEnabled.default(true),
+  notifyOnNewBreach: notificationFlags.notifyOnNewBreach.default(true),
+  notifyOnScanComplete: notificationFlags.notifyOnScanComplete.default(false),
+  notifyOnScanError: notificationFlags.notifyOnScanError.default(true),
+};
+
+/** interface.md "POST /alert-configs"; defaults: decisions.md "Alert channels". */
+export const newAlertConfig = z.discriminatedUnion("channel", [
+  z.object({ channel: z.literal("email"), config: channelConfig.email, ...withDefaults }),
+  z.object({ channel: z.literal("slack"), config: channelConfig.slack, ...withDefaults }),
+  z.object({ channel: z.literal("webhook"), config: channelConfig.webhook, ...withDefaults }),
+]);
+
+/** interface.md "PATCH /alert-configs/:id": any subset. Which config is right depends on the channel as it is. */
+export const alertConfigPatch = z
+  .object({ channel: channelKind, config: z.record(z.string(), z.unknown()), ...notificationFlags })
+  .partial();
 
 /** interface.md "Config in responses": secrets and urls are write-only. */
 export const alertConfig = z.object({

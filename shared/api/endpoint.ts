@@ -30,8 +30,8 @@ export type Endpoint = {
   path?: z.ZodObject;
   /** Query parameters; values arrive as strings. */
   query?: z.ZodObject;
-  /** JSON body. Absent: the body is not read. */
-  body?: z.ZodObject;
+  /** JSON body, an object. Absent: the body is not read. */
+  body?: z.ZodObject | z.ZodDiscriminatedUnion;
   /** Status of success. */
   status: 200 | 201;
   /** Body of success: replies go through it, so nothing that is not declared can leak. */

@@ -47,6 +47,7 @@ export const resume = async (key: Key, waitSeconds: number): Promise<void> => {
     keys.apiKey(org, ""),
     keys.channel(org, 0),
     keys.removal(org, 0),
+    keys.channelRemoval(org, 0),
   ];
   for (const { pk } of partitions) await deletePartition(pk);
   await deletePartition(key.pk, (row) => row.sk !== key.sk);

@@ -1,5 +1,5 @@
 import { drawId } from "../table/blocks.ts";
-import { absent, condition, exists } from "../table/condition.ts";
+import { absent, exists } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import * as session from "./session.ts";
@@ -26,6 +26,10 @@ export const list = async (org: number): Promise<User[]> => {
 
 /** Removes a user and ends its sessions. Throws `ConditionFailed` when there is no such user. */
 export const remove = async (org: number, id: number): Promise<void> => {
-  await table.update(keys.user(org, id), { set: { removed: true }, if: condition("attribute_exists(#pk)") });
+  await table.update(keys.user(org, id), { set: { removed: true }, if: exists });
+  await table.update(keys.removedUsers(org), { add: { ids: new Set([id]) } });
   await session.revokeAllOf(org, id);
 };
+
+export const removedUserIds = async (org: number): Promise<Set<number>> =>
+  (await table.get<{ ids: Set<number> }>(keys.removedUsers(org)))?.ids ?? new Set();

@@ -1,3 +1,4 @@
+import { deleteHistory } from "../alerts/history.ts";
 import * as emails from "../emails/email.ts";
 import * as deletion from "../organizations/deletion.ts";
 import type { Invocation } from "../queue/consume.ts";
@@ -23,7 +24,8 @@ export type SweepSettings = {
 };
 
 /**
- * Goes on with what was cut off: scans whose workers have been silent, removals of e-mails, and organizations whose deletion
+ * Goes on with what was cut off: scans whose workers have been silent, removals of e-mails and alert
+ * channels, and organizations whose deletion
  * began long enough ago.
  */
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
@@ -31,6 +33,9 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
   await forEachDue("SCAN", now, invocation, (key) => sweepScan(key, now, invocation, settings));
   await forEachDue("REMOVAL", now, invocation, (key) =>
     emails.resumeRemoval(organizationOf(key), Number(key.sk)),
+  );
+  await forEachDue("CHANNEL-REMOVAL", now, invocation, (key) =>
+    deleteHistory(organizationOf(key), Number(key.sk), () => invocation.remainingSeconds() > 30),
   );
   await forEachDue("DELETION", now, invocation, (key) => deletion.resume(key, settings.deletionSeconds));
 };

@@ -44,6 +44,13 @@ export const keys = {
   address: (org: number, email: string): Key => ({ pk: `ORG#${org}#ADDRESS#${email}`, sk: "ADDRESS" }),
   /** A removal that is not finished: the findings of a removed e-mail that are still to be deleted. */
   removal: (org: number, email: number): Key => ({ pk: `ORG#${org}#REMOVAL`, sk: padded(email) }),
+  /** A removed alert channel whose delivery history is still to be deleted. */
+  channelRemoval: (org: number, channel: number): Key => ({
+    pk: `ORG#${org}#CHANNEL-REMOVAL`,
+    sk: padded(channel),
+  }),
+  /** Ids of removed users, so that the log can say so without reading each. */
+  removedUsers: (org: number): Key => ({ pk: `ORG#${org}`, sk: "REMOVED-USERS" }),
   /** Single look-ups of one chunk of a scan: the cursor that says how far they are. */
   lookup: (org: number, scan: number, batch: number, chunk: string): Key => ({
     pk: `ORG#${org}#LOOKUP#${scan}`,
@@ -76,7 +83,7 @@ export const keys = {
  * index partition is hot.
  */
 export const dueIndex = { name: "due", partition: "dueShard", sort: "dueAt" } as const;
-export type DueKind = "SCAN" | "DELIVERY" | "REMOVAL" | "DELETION";
+export type DueKind = "SCAN" | "DELIVERY" | "REMOVAL" | "CHANNEL-REMOVAL" | "DELETION";
 export const dueShards = 4;
 export const dueShard = (kind: DueKind, id: number): string => `${kind}#${id % dueShards}`;
 

@@ -1,0 +1,17 @@
+import * as z from "zod";
+import { alertConfigPatch } from "../../shared/alerts/schema.ts";
+import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { idParameter } from "../../shared/api/page.ts";
+
+export const changeAlertConfig = defineEndpoint({
+  summary: "Change an alert channel",
+  path: z.object({ id: idParameter("id") }),
+  body: alertConfigPatch,
+  status: 200,
+  reply: z.object({ ok: z.boolean() }),
+  refusals: ["channelNotFound"],
+  limit: "alertConfigWrites",
+  counted: "by handler",
+  uses: ["table:read", "table:write"],
+  timeoutSeconds: 15,
+});

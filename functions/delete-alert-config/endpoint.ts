@@ -1,0 +1,13 @@
+import * as z from "zod";
+import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { idParameter } from "../../shared/api/page.ts";
+
+export const deleteAlertConfig = defineEndpoint({
+  summary: "Delete an alert channel with its delivery history",
+  path: z.object({ id: idParameter("id") }),
+  status: 200,
+  reply: z.object({ ok: z.boolean() }),
+  refusals: ["channelNotFound"],
+  uses: ["table:read", "table:write"],
+  timeoutSeconds: 29,
+});

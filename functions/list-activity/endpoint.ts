@@ -1,0 +1,14 @@
+import * as z from "zod";
+import { activityEntry, category } from "../../shared/activity/schema.ts";
+import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { pageQuery } from "../../shared/api/page.ts";
+import { retention } from "../../shared/api/retention.ts";
+
+export const listActivity = defineEndpoint({
+  summary: "List the account activity of the last 365 days, newest first",
+  query: z.object({ ...pageQuery, category: category.optional() }),
+  status: 200,
+  reply: z.object({ activity: z.array(activityEntry), total: z.int(), retention }),
+  refusals: [],
+  uses: ["table:read"],
+});

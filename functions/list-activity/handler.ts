@@ -1,0 +1,5 @@
+import * as log from "../../shared/activity/log.ts";
+import { serve } from "../../shared/api/serve.ts";
+import { listActivity } from "./endpoint.ts";
+
+export const handler = serve(listActivity, ({ org, query }) => log.list(org, query, new Date()));
