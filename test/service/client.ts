@@ -31,7 +31,7 @@ export type Client = {
 export const createClient = (headers: Record<string, string>, apiUrl: string = inject("apiUrl")): Client => {
   const { origin, pathname } = new URL(apiUrl);
   const localAddress = `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;
-  const pool = new Pool(origin, { connect: { localAddress } });
+  const pool = new Pool(origin, { localAddress });
   const request = async (method: string, path: string, options: RequestOptions = {}): Promise<Reply> => {
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     const reply = await pool.request({
