@@ -3,6 +3,7 @@ import { acknowledgeBreach } from "./acknowledge-breach/endpoint.ts";
 import { addEmail } from "./add-email/endpoint.ts";
 import { changeAlertConfig } from "./change-alert-config/endpoint.ts";
 import { changeEmail } from "./change-email/endpoint.ts";
+import { commitImport } from "./commit-import/endpoint.ts";
 import { createAlertConfig } from "./create-alert-config/endpoint.ts";
 import { deleteAlertConfig } from "./delete-alert-config/endpoint.ts";
 import { listActivity } from "./list-activity/endpoint.ts";
@@ -10,6 +11,7 @@ import { listAlertConfigs } from "./list-alert-configs/endpoint.ts";
 import { listBreaches } from "./list-breaches/endpoint.ts";
 import { listEmails } from "./list-emails/endpoint.ts";
 import { listScans } from "./list-scans/endpoint.ts";
+import { previewImport } from "./preview-import/endpoint.ts";
 import { removeEmail } from "./remove-email/endpoint.ts";
 import { startScan } from "./start-scan/endpoint.ts";
 
@@ -22,6 +24,8 @@ export const routes: readonly Route[] = [
   { method: "POST", path: "/emails", name: "add-email", endpoint: addEmail },
   { method: "DELETE", path: "/emails", name: "remove-email", endpoint: removeEmail },
   { method: "PATCH", path: "/emails/{id}", name: "change-email", endpoint: changeEmail },
+  { method: "POST", path: "/emails/import/preview", name: "preview-import", endpoint: previewImport },
+  { method: "POST", path: "/emails/import/commit", name: "commit-import", endpoint: commitImport },
   { method: "GET", path: "/breaches", name: "list-breaches", endpoint: listBreaches },
   { method: "POST", path: "/breaches/acknowledge", name: "acknowledge-breach", endpoint: acknowledgeBreach },
   { method: "GET", path: "/alert-configs", name: "list-alert-configs", endpoint: listAlertConfigs },

@@ -19,6 +19,15 @@ export type Use =
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
+/** The one file that a multipart/form-data body holds. */
+export type Upload = {
+  /** Name of its part. */
+  field: string;
+  /** What its name may end in, such as ".csv"; any case. */
+  extensions: readonly string[];
+  maximumBytes: number;
+};
+
 /**
  * The contract of one endpoint, as pure data: the handler, the route, the IAM role, the environment and the OpenAPI
  * document are all derived from it.
@@ -32,6 +41,8 @@ export type Endpoint = {
   query?: z.ZodObject;
   /** JSON body, an object. Absent: the body is not read. */
   body?: z.ZodObject | z.ZodDiscriminatedUnion;
+  /** A file in a multipart/form-data body instead; it is read when the handler asks for it, so after the request counts. */
+  upload?: Upload;
   /** Status of success. */
   status: 200 | 201;
   /** Body of success: replies go through it, so nothing that is not declared can leak. */

@@ -16,6 +16,11 @@ export const refusals = {
     error: "The organization already has 20 alert channels",
     code: "channel_limit_reached",
   },
+  nothingToImport: {
+    status: 400,
+    error: "Every address is already monitored, repeated or invalid: there is nothing to import",
+    code: "nothing_to_import",
+  },
   unauthenticated: { status: 401, error: "A valid API key or session is required" },
   trialExpired: { status: 402, error: "The organization's trial has expired", reason: "trial_expired" },
   subscriptionInactive: {
@@ -46,6 +51,13 @@ export const refusals = {
   methodNotAllowed: { status: 405, error: "This path does not support this method" },
   emailAlreadyMonitored: { status: 409, error: "This email is already monitored" },
   scanInProgress: { status: 409, error: "A scan is already in progress" },
+  quoteMismatch: {
+    status: 409,
+    error: "The import is not what a preview would give now: preview the file again and commit that",
+    code: "quote_mismatch",
+  },
+  tooManyAddresses: { status: 413, error: "file: holds more than 500 addresses" },
+  fileTooLarge: { status: 413, error: "file: is too large, more than 1 MiB" },
   tooLarge: { status: 413, error: "The request body is too large" },
   addressLimit: { status: 429, error: "Too many requests from this address" },
   keyLimit: { status: 429, error: "Too many requests with this API key" },

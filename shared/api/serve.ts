@@ -2,9 +2,10 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type * as z from "zod";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint, Upload } from "./endpoint.ts";
 import { Refusal, replyTo } from "./errors.ts";
 import * as limits from "./limits.ts";
+import { readUpload } from "./multipart.ts";
 import { fromContext, type Principal } from "./principal.ts";
 
 const maximumBodyBytes = 1024 * 1024;
@@ -22,6 +23,8 @@ export type Call<E extends Endpoint> = {
   path: Input<E, "path">;
   query: Input<E, "query">;
   body: Input<E, "body">;
+  /** Reads the file that the contract's `upload` declares. */
+  file: E extends { upload: Upload } ? () => Promise<Buffer> : undefined;
 };
 
 type Served = APIGatewayProxyEvent & { principal?: Principal; input?: Record<string, unknown> };
@@ -44,7 +47,9 @@ export const serve = <E extends Endpoint>(
       const { organizationId, actor } = principalOf(event);
       const count = once(() => countAgainst(endpoint, organizationId));
       if (endpoint.counted !== "by handler") await count();
-      const call = { org: organizationId, actor, count, ...event.input } as Call<E>;
+      const { upload } = endpoint;
+      const file = upload && (() => readUpload(event, upload));
+      const call = { org: organizationId, actor, count, file, ...event.input } as Call<E>;
       return json(endpoint.status, endpoint.reply.parse(await handle(call)));
     });
   return (event, context) => chain(event, context);

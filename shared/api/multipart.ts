@@ -1,0 +1,78 @@
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import busboy from "busboy";
+import type { Upload } from "./endpoint.ts";
+import { Refusal } from "./errors.ts";
+
+/** Beside the file: boundaries, part headers and fields, which are ignored. */
+const maximumEnvelopeBytes = 64 * 1024;
+
+const maximumFields = 20;
+
+/**
+ * The file of a multipart/form-data body. Refuses `invalidInput` when there is not exactly one in the declared part, with a
+ * name that ends as declared, or when the form is malformed or cut off; and `fileTooLarge`.
+ */
+export const readUpload = async (event: APIGatewayProxyEvent, upload: Upload): Promise<Buffer> => {
+  const { body, isBase64Encoded } = event;
+  const form = Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8");
+  if (form.length > upload.maximumBytes + maximumEnvelopeBytes) throw new Refusal("fileTooLarge");
+  const { name, bytes } = await fileOf(form, contentTypeOf(event), upload);
+  if (!upload.extensions.some((extension) => name.toLowerCase().endsWith(extension))) {
+    throw new Refusal("invalidInput", {
+      error: `${upload.field}: must be a file with a name that ends in ${upload.extensions.join(" or ")}`,
+    });
+  }
+  if (bytes.length === 0) throw new Refusal("invalidInput", { error: `${upload.field}: is empty` });
+  return bytes;
+};
+
+const contentTypeOf = (event: APIGatewayProxyEvent): string =>
+  Object.entries(event.headers ?? {}).find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
+
+type UploadedFile = { name: string; bytes: Buffer };
+
+/** Reads the form with the limits enforced on the way; settles with the first thing that is wrong, if any. */
+const fileOf = (form: Buffer, contentType: string, upload: Upload): Promise<UploadedFile> =>
+  new Promise((resolve, reject) => {
+    const refuse = (error: string) => reject(new Refusal("invalidInput", { error }));
+    const malformed = () => refuse("The request body is not well-formed multipart/form-data");
+
+    const parser = parserFor(contentType, upload);
+    if (parser === undefined) {
+      refuse("The request body must be multipart/form-data with a boundary");
+      return;
+    }
+    let file: UploadedFile | undefined;
+    parser.on("file", (field, stream, { filename }) => {
+      const chunks: Buffer[] = [];
+      stream.on("error", malformed);
+      stream.on("limit", () => reject(new Refusal("fileTooLarge")));
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        if (field === upload.field) file = { name: filename ?? "", bytes: Buffer.concat(chunks) };
+      });
+    });
+    parser.on("filesLimit", () => refuse("There must be one file only"));
+    parser.on("fieldsLimit", () => refuse("There are too many fields beside the file"));
+    parser.on("error", malformed);
+    parser.on("close", () => {
+      if (file === undefined) refuse(`There must be a file in a part named ${upload.field}`);
+      else resolve(file);
+    });
+    parser.end(form);
+  });
+
+const parserFor = (contentType: string, upload: Upload): busboy.Busboy | undefined => {
+  // The parser reads other kinds of forms as well.
+  if (!/^multipart\/form-data\s*;/i.test(contentType)) return undefined;
+  try {
+    return busboy({
+      headers: { "content-type": contentType },
+      defParamCharset: "utf8",
+      // The parser takes a file that reaches the limit for one beyond it.
+      limits: { fileSize: upload.maximumBytes + 1, files: 1, fields: maximumFields },
+    });
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,161 @@
+/**
+ * Finds the e-mail addresses in a file that people exported somewhere: comma, semicolon or tab separated values, or a
+ * list. Pure, and linear in the size of the file.
+ */
+import { type CsvError, parse } from "csv-parse/sync";
+import { Refusal } from "../api/errors.ts";
+import { emailAddress, ownerName } from "../emails/schema.ts";
+import { firstHeader, type NameColumns } from "./header.ts";
+import { maximumAddressCharacters, maximumRows } from "./schema.ts";
+
+/** What may be an address: lower-cased if it is one, else what the file says in its place. */
+export type Candidate = { email: string; ownerName?: string | undefined };
+
+/**
+ * The addresses of a file, in its order, repeated and malformed ones too. Refuses `invalidInput` when it is not text, not
+ * well-formed or without anything like an address, and `tooManyAddresses`.
+ */
+export const extract = (bytes: Uint8Array): Candidate[] => {
+  const text = decode(bytes);
+  if (text.trim() === "") throw invalidFile("is empty");
+  const records = recordsOf(text);
+  const found = inColumn(records) ?? inAnyCell(records);
+  if (found.length === 0) throw invalidFile("holds no e-mail addresses");
+  return found;
+};
+
+const invalidFile = (problem: string): Refusal => new Refusal("invalidInput", { error: `file: ${problem}` });
+
+/** UTF-8 with or without BOM, UTF-16 with BOM. */
+const decode = (bytes: Uint8Array): string => {
+  const [first, second] = bytes;
+  const encoding =
+    first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+  let text: string;
+  try {
+    text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidFile("is not text in UTF-8, or in UTF-16 with a byte order mark");
+  }
+  if (notText.test(text)) throw invalidFile("is not a text file");
+  return text;
+};
+
+/** Control characters other than those of lines, pages and tabs. */
+const notText = /[^\P{Cc}\t\n\v\f\r\u0085]/u;
+
+const lineEnds = ["\r\n", "\n", "\r"];
+
+const recordsOf = (text: string): string[][] => {
+  try {
+    return parse(text, {
+      delimiter: delimiterOf(text),
+      record_delimiter: lineEnds,
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+    });
+  } catch (error) {
+    // Reading on regardless would lose every address behind it without a word.
+    if ((error as CsvError).code === "CSV_QUOTE_NOT_CLOSED") {
+      throw invalidFile("has a quoted field that never ends");
+    }
+    throw error;
+  }
+};
+
+const delimiters = [",", ";", "\t"];
+
+/**
+ * The delimiter with which a line in front of the addresses reads best as a header. Without a header it does not matter:
+ * addresses hold none of the three.
+ */
+const delimiterOf = (text: string): string => {
+  const [beforeAddresses = ""] = text.split("@", 1);
+  const lines = beforeAddresses.split(/\r\n|\n|\r/).filter((line) => line.trim() !== "");
+  const readings = delimiters.flatMap((delimiter) => {
+    const header = firstHeader(lines.map((line) => line.split(delimiter)));
+    return header === undefined ? [] : [{ delimiter, ...header }];
+  });
+  readings.sort((a, b) => a.columns[0].rank - b.columns[0].rank || b.width - a.width);
+  return readings[0]?.delimiter ?? ",";
+};
+
+/** What the best column that is headed like "email" holds, if there is one with an address. */
+const inColumn = (records: readonly string[][]): Candidate[] | undefined => {
+  const firstAddress = records.findIndex((cells) => cells.some(isAddressLike));
+  const header = firstHeader(firstAddress < 0 ? records : records.slice(0, firstAddress));
+  if (header === undefined) return undefined;
+  const rows = records.slice(header.record + 1);
+  const column = header.columns.find(({ index }) => rows.some((cells) => isAddressLike(cells[index] ?? "")));
+  if (column === undefined) return undefined;
+  const found: Candidate[] = [];
+  for (const cells of rows) {
+    const cell = (cells[column.index] ?? "").trim();
+    if (cell === "") continue;
+    const owner = ownerOf(cells, header.names);
+    const addresses = addressesIn(cell);
+    for (const email of addresses.length > 0 ? addresses : [shown(cell)]) {
+      add(found, { email, ...(owner !== undefined && { ownerName: owner }) });
+    }
+  }
+  return found;
+};
+
+const inAnyCell = (records: readonly string[][]): Candidate[] => {
+  const found: Candidate[] = [];
+  for (const cells of records) {
+    for (const cell of cells) {
+      for (const email of addressesIn(cell)) add(found, { email });
+    }
+  }
+  return found;
+};
+
+const add = (found: Candidate[], candidate: Candidate): void => {
+  if (found.length === maximumRows) throw new Refusal("tooManyAddresses");
+  found.push(candidate);
+};
+
+const isAddressLike = (cell: string): boolean => cell.includes("@");
+
+/** White space, brackets, quotes and separators: what lies between addresses, as in `"Doe, Jane" <jane@a.example>; …`. */
+const between = /[\s<>()[\],;"“”„‘’«»\u200b-\u200d]+/;
+
+/** An address with what is written around it is never longer; it bounds the time that patterns take. */
+const maximumPartCharacters = 1000;
+
+/** The addresses in a cell, and what looks like one. */
+const addressesIn = (cell: string): string[] => {
+  if (!isAddressLike(cell)) return [];
+  return cell
+    .split(between)
+    .filter(isAddressLike)
+    .map((part) => {
+      const address = part.length <= maximumPartCharacters && emailAddress.safeParse(bare(part)).data;
+      return address || shown(part);
+    });
+};
+
+/** Without what is written around an address: `mailto:jane@a.example?subject=…`, `'jane@a.example'`, a full stop. */
+const bare = (part: string): string =>
+  part
+    .replace(/^(?:mailto:|smtp:|['.:])+/i, "")
+    .replace(/(@[^?]*)\?.*$/, "$1")
+    .replace(/['.:!]+$/, "");
+
+/** Of a person: one line. */
+const line = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+
+/** As much of a malformed address as a row can hold; the ellipsis keeps it malformed. */
+const shown = (text: string): string => shorten(line(text), maximumAddressCharacters);
+
+const shorten = (text: string, maximum: number): string =>
+  text.length <= maximum ? text : `${text.slice(0, maximum - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+
+const maximumNameCharacters = 200;
+
+const ownerOf = (cells: readonly string[], names: NameColumns): string | undefined => {
+  const name = line(names.map((column) => cells[column] ?? "").join(" "));
+  return ownerName.min(1).safeParse(shorten(name, maximumNameCharacters)).data;
+};

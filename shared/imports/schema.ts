@@ -1,0 +1,43 @@
+import * as z from "zod";
+import { idField } from "../api/page.ts";
+import { text } from "../api/text.ts";
+import { billingInterval } from "../billing/schema.ts";
+import { ownerName } from "../emails/schema.ts";
+
+/** interface.md "Limits": extracted addresses of one file, and so rows of one plan. */
+export const maximumRows = 500;
+
+/** interface.md "Limits": 1 MiB. */
+export const maximumFileBytes = 1024 * 1024;
+
+/** interface.md "POST /emails/import/preview". */
+export const fileExtensions = [".csv", ".tsv", ".txt"] as const;
+
+/** Characters of an address (RFC 5321 4.5.3.1), and of what is shown of a malformed one. */
+export const maximumAddressCharacters = 254;
+
+/** decisions.md "Import". `invalid`: malformed, or not of a verified domain of the organization. */
+export const importStatus = z.enum(["will_import", "already_monitored", "duplicate", "invalid"]);
+export type ImportStatus = z.infer<typeof importStatus>;
+
+/** interface.md "Import plan". `domainId` is null exactly when the row is invalid. */
+export const importRow = z.object({
+  email: text(maximumAddressCharacters),
+  domainId: idField.nullable(),
+  status: importStatus,
+  ownerName: ownerName.optional(),
+});
+export type ImportRow = z.infer<typeof importRow>;
+
+/** interface.md "Import plan"; the counts are totals after the import, the cents are per interval. */
+export const quote = z.object({
+  interval: billingInterval,
+  isEstimate: z.boolean(),
+  newSeatsCount: z.int(),
+  newActiveCount: z.int(),
+  estimatedDeltaCents: z.int(),
+});
+export type Quote = z.infer<typeof quote>;
+
+export const importPlan = z.object({ emails: z.array(importRow).max(maximumRows), quote });
+export type ImportPlan = z.infer<typeof importPlan>;

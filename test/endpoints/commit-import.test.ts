@@ -1,0 +1,328 @@
+import { describe, expect, test } from "vitest";
+import * as organizations from "../../shared/organizations/organization.ts";
+import { admin, type Client, createOrganization, type Reply, scan } from "../service/client.ts";
+import { countStatuses, expectEveryHeader, expectRefusal, timestamp } from "./reply.ts";
+import { signIn } from "./session.ts";
+import { preview } from "./upload.ts";
+import { roomInWindow } from "./window.ts";
+
+type Plan = { emails: Record<string, unknown>[]; quote: Record<string, unknown> };
+
+const addresses = (count: number, name = "person"): string[] =>
+  Array.from({ length: count }, (_, index) => `${name}${index}@demo.example`);
+
+const planOf = async (api: Client, file: string): Promise<Plan> => {
+  const { status, body } = await preview(api, file);
+  if (status !== 200) throw new Error(`No preview: ${JSON.stringify(body)}`);
+  return body as Plan;
+};
+
+const commit = (api: Client, plan: unknown): Promise<Reply> => api.post("/emails/import/commit", plan);
+
+const totals = async (api: Client): Promise<{ all: unknown; active: unknown }> => ({
+  all: (await api.get("/emails")).body.total,
+  active: (await api.get("/emails?isActive=true")).body.total,
+});
+
+describe("200", () => {
+  test("imports what the preview said, with the owners' names of the file; the rest is skipped", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const { id: second } = await admin("domain add", { org, name: "two.example", verified: true });
+    await api.post("/emails", { email: "alan@demo.example", domainId });
+    const file =
+      "email,name\nada@demo.example,Ada Lovelace\nalan@demo.example,\nada@demo.example,\nx@other.example,\nmary@two.example,\n";
+    const reply = await commit(api, await planOf(api, file));
+    expect(reply).toMatchObject({
+      status: 200,
+      body: { success: true, importedCount: 2, disabledCount: 0, skippedCount: 3 },
+    });
+    expectEveryHeader(reply);
+    const { emails, total } = (await api.get("/emails")).body;
+    expect(total).toBe(3);
+    expect(emails).toMatchObject([
+      {
+        email: "mary@two.example",
+        ownerName: null,
+        isActive: true,
+        domain: { id: second, name: "two.example" },
+      },
+      {
+        email: "ada@demo.example",
+        ownerName: "Ada Lovelace",
+        isActive: true,
+        lastScannedAt: null,
+        createdAt: timestamp,
+        domain: { id: domainId, name: "demo.example" },
+        team: null,
+        breachCount: 0,
+        unacknowledgedBreachCount: 0,
+      },
+      { email: "alan@demo.example" },
+    ]);
+  });
+
+  test("imported e-mails are like added ones: scanned, removable, and only once", async () => {
+    const { api, domainId } = await createOrganization();
+    await commit(api, await planOf(api, "ada@demo.example"));
+    expectRefusal(await api.post("/emails", { email: "ADA@demo.example", domainId }), 409, /already/);
+    expect(await scan(api)).toMatchObject({ status: "completed", totalEmails: 1, newBreachesFound: 3 });
+    const [email] = (await api.get("/emails")).body.emails as { id: number }[];
+    expect(email).toMatchObject({ lastScannedAt: timestamp, breachCount: 3 });
+    expect((await api.delete(`/emails?id=${email?.id}`)).status).toBe(200);
+    expect((await planOf(api, "ada@demo.example")).emails).toMatchObject([{ status: "will_import" }]);
+  });
+
+  test("500 addresses within 10 seconds; the log has one entry of it, by who committed", async () => {
+    const organization = await createOrganization();
+    const { api, domainId } = organization;
+    const { api: user, email: label } = await signIn(organization);
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const plan = await planOf(api, addresses(500).join("\n"));
+    const startedAt = performance.now();
+    const reply = await commit(user, plan);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(reply.body).toEqual({ success: true, importedCount: 500, disabledCount: 0, skippedCount: 0 });
+    expect(await totals(api)).toEqual({ all: 501, active: 501 });
+    expect((await api.get("/activity?limit=2")).body.activity).toMatchObject([
+      {
+        category: "monitoring",
+        action: "emails.imported",
+        summary: "Imported 500 emails",
+        actor: { type: "user", label },
+      },
+      { action: "email.added" },
+    ]);
+  });
+
+  test("addresses beyond the seat allowance are imported disabled, in the order of the file", async () => {
+    const { api, domainId } = await createOrganization({ "seat-allowance": "60" });
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const plan = await planOf(api, addresses(100).join("\n"));
+    expect(plan.quote).toMatchObject({ newActiveCount: 60, newSeatsCount: 60 });
+    expect((await commit(api, plan)).body).toEqual({
+      success: true,
+      importedCount: 100,
+      disabledCount: 41,
+      skippedCount: 0,
+    });
+    expect(await totals(api)).toEqual({ all: 101, active: 60 });
+    const inactive = (await api.get("/emails?isActive=false&limit=100")).body.emails as { email: string }[];
+    expect(inactive.map(({ email }) => email).reverse()).toEqual(addresses(100).slice(59));
+    expect((await api.get("/activity?limit=1")).body.activity).toMatchObject([
+      { summary: "Imported 100 emails, 41 of them disabled beyond the seat allowance" },
+    ]);
+    expectRefusal(await api.post("/emails", { email: "b@demo.example", domainId }), 400, /allowance/, {
+      code: "seat_allowance_reached",
+    });
+  });
+
+  test("unknown fields are ignored", async () => {
+    const { api } = await createOrganization();
+    const { emails, quote } = await planOf(api, "ada@demo.example");
+    const body = { emails: emails.map((row) => ({ ...row, x: 1 })), quote: { ...quote, y: 2 }, z: 3 };
+    expect((await commit(api, body)).status).toBe(200);
+  });
+});
+
+describe("400", () => {
+  test("nothing_to_import: every row is already monitored, duplicate or invalid; so is a repeated commit, and no rows at all", async () => {
+    const { api } = await createOrganization();
+    const code = { code: "nothing_to_import" };
+    const invalid = await planOf(api, "x@other.example x@other.example ada@");
+    expectRefusal(await commit(api, invalid), 400, /nothing to import/, code);
+    const plan = await planOf(api, "ada@demo.example\nada@demo.example\nx@other.example");
+    expect((await commit(api, plan)).status).toBe(200);
+    expectRefusal(await commit(api, plan), 400, /nothing to import/, code);
+    expectRefusal(await commit(api, await planOf(api, "ada@demo.example")), 400, /nothing to import/, code);
+    expectRefusal(await commit(api, { ...plan, emails: [] }), 400, /nothing to import/, code);
+    const { activity } = (await api.get("/activity")).body as { activity: { action: string }[] };
+    expect(activity.filter(({ action }) => action === "emails.imported")).toHaveLength(1);
+  });
+
+  test("invalid input names the field, is not counted, and nothing is imported", async () => {
+    const { api, domainId } = await createOrganization();
+    const { emails, quote } = await planOf(api, "ada@demo.example");
+    const row = { email: "ada@demo.example", domainId, status: "will_import" };
+    const rows = (changed: object) => ({ emails: [{ ...row, ...changed }], quote });
+    const quoted = (changed: object) => ({ emails, quote: { ...quote, ...changed } });
+    const wrong: [object, RegExp][] = [
+      [{}, /^emails/],
+      [{ quote }, /^emails/],
+      [{ emails }, /^quote/],
+      [{ emails: "x", quote }, /^emails/],
+      [{ emails: { 0: row }, quote }, /^emails/],
+      [{ emails: ["ada@demo.example"], quote }, /^emails\.0/],
+      [{ emails: [null], quote }, /^emails\.0/],
+      [{ emails: Array.from({ length: 501 }, () => row), quote }, /^emails/],
+      [rows({ email: undefined }), /^emails\.0\.email/],
+      [rows({ email: 7 }), /^emails\.0\.email/],
+      [rows({ email: "a".repeat(255) }), /^emails\.0\.email/],
+      [rows({ email: "a\u0000@demo.example" }), /^emails\.0\.email/],
+      [rows({ email: "\ud800@demo.example" }), /^emails\.0\.email/],
+      [rows({ domainId: undefined }), /^emails\.0\.domainId/],
+      [rows({ domainId: String(domainId) }), /^emails\.0\.domainId/],
+      [rows({ domainId: 1.5 }), /^emails\.0\.domainId/],
+      [rows({ domainId: -1 }), /^emails\.0\.domainId/],
+      [rows({ domainId: 2 ** 53 }), /^emails\.0\.domainId/],
+      [rows({ status: "imported" }), /^emails\.0\.status/],
+      [rows({ status: undefined }), /^emails\.0\.status/],
+      [rows({ status: null }), /^emails\.0\.status/],
+      [rows({ ownerName: 7 }), /^emails\.0\.ownerName/],
+      [rows({ ownerName: null }), /^emails\.0\.ownerName/],
+      [rows({ ownerName: "a".repeat(201) }), /^emails\.0\.ownerName/],
+      [rows({ ownerName: "a\nb" }), /^emails\.0\.ownerName/],
+      [{ emails, quote: null }, /^quote/],
+      [{ emails, quote: [] }, /^quote/],
+      [quoted({ interval: "week" }), /^quote\.interval/],
+      [quoted({ isEstimate: "true" }), /^quote\.isEstimate/],
+      [quoted({ newSeatsCount: "1" }), /^quote\.newSeatsCount/],
+      [quoted({ newActiveCount: 1.5 }), /^quote\.newActiveCount/],
+      [quoted({ estimatedDeltaCents: null }), /^quote\.estimatedDeltaCents/],
+      [quoted({ estimatedDeltaCents: undefined }), /^quote\.estimatedDeltaCents/],
+    ];
+    for (const [body, error] of wrong) expectRefusal(await commit(api, body), 400, error);
+    expect(await totals(api)).toEqual({ all: 0, active: 0 });
+    // None of them counted: 20 an hour would be used up.
+    expect((await commit(api, { emails, quote })).status).toBe(200);
+  });
+});
+
+describe("409 quote_mismatch", () => {
+  const code = { code: "quote_mismatch" };
+
+  test("when billing state changed since the preview; a fresh preview can be committed", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const { billing } = await organizations.existing(org);
+    const file = addresses(3).join("\n");
+    for (const changed of [
+      { ...billing, seatPriceCents: billing.seatPriceCents + 1 },
+      { ...billing, interval: "year" as const },
+      { ...billing, seatAllowance: 2 },
+    ]) {
+      const plan = await planOf(api, file);
+      await organizations.setBilling(org, changed);
+      expectRefusal(await commit(api, plan), 409, /preview the file again/, code);
+      await organizations.setBilling(org, billing);
+    }
+    const plan = await planOf(api, file);
+    await api.post("/emails", { email: "other@demo.example", domainId });
+    expectRefusal(await commit(api, plan), 409, /preview the file again/, code);
+    expect(await totals(api)).toEqual({ all: 1, active: 1 });
+    expect((await commit(api, await planOf(api, file))).body).toMatchObject({ importedCount: 3 });
+  });
+
+  test("when rows differ from what a fresh preview of the same addresses gives", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const { id: second } = await admin("domain add", { org, name: "two.example", verified: true });
+    const plan = await planOf(api, "ada@demo.example\nx@other.example\nmary@two.example");
+    const [ada, other, mary] = plan.emails;
+    const changed = [
+      [{ ...ada, status: "invalid" }, other, mary],
+      [ada, { ...other, domainId, status: "will_import" }, mary],
+      [ada, other, { ...mary, domainId }],
+      [{ ...ada, domainId: null }, other, mary],
+      [{ ...ada, email: "ADA@demo.example" }, other, mary],
+      [{ ...ada, email: " ada@demo.example" }, other, mary],
+      [ada, other, mary, ada],
+      [ada, other],
+    ];
+    for (const emails of changed) {
+      expectRefusal(await commit(api, { ...plan, emails }), 409, /preview/, code);
+    }
+    await admin("domain unverify", { org, domain: second });
+    expectRefusal(await commit(api, plan), 409, /preview/, code);
+    expect(await totals(api)).toEqual({ all: 0, active: 0 });
+  });
+
+  test("for any other quote than the server's own", async () => {
+    const { api } = await createOrganization();
+    const { emails, quote } = await planOf(api, addresses(2).join(" "));
+    for (const changed of [
+      { interval: "year" },
+      { isEstimate: false },
+      { newSeatsCount: 1 },
+      { newActiveCount: 0 },
+      { estimatedDeltaCents: 0 },
+      { estimatedDeltaCents: -100 },
+    ]) {
+      expectRefusal(await commit(api, { emails, quote: { ...quote, ...changed } }), 409, /preview/, code);
+    }
+  });
+
+  test("when part of it is imported already, such as by a commit that was cut off", async () => {
+    const { api } = await createOrganization();
+    const plan = await planOf(api, addresses(3).join("\n"));
+    await commit(api, await planOf(api, addresses(2).join("\n")));
+    expectRefusal(await commit(api, plan), 409, /preview/, code);
+    expect((await commit(api, await planOf(api, addresses(3).join("\n")))).body).toEqual({
+      success: true,
+      importedCount: 1,
+      disabledCount: 0,
+      skippedCount: 2,
+    });
+  });
+});
+
+describe("at the same instant", () => {
+  test("of equal commits every address is imported once, and the allowance holds exactly", async () => {
+    const { api } = await createOrganization({ "seat-allowance": "70" });
+    const plan = await planOf(api, addresses(120).join("\n"));
+    const replies = await Promise.all(Array.from({ length: 4 }, () => commit(api, plan)));
+    const done = replies.filter(({ status }) => status === 200).map(({ body }) => body);
+    const refused = replies.filter(({ status }) => status !== 200);
+    for (const { status } of refused) expect([400, 409]).toContain(status);
+    const sum = (field: string) => done.reduce((total, body) => total + Number(body[field]), 0);
+    expect([sum("importedCount"), sum("disabledCount")]).toEqual([120, 50]);
+    for (const body of done) expect(Number(body.importedCount) + Number(body.skippedCount)).toBe(120);
+    expect(await totals(api)).toEqual({ all: 120, active: 70 });
+  });
+
+  test("of different commits the allowance holds exactly", async () => {
+    const { api } = await createOrganization({ "seat-allowance": "50" });
+    const plans = await Promise.all(
+      ["a", "b", "c"].map((name) => planOf(api, addresses(30, name).join("\n"))),
+    );
+    const replies = await Promise.all(plans.map((plan) => commit(api, plan)));
+    // One that only began when another had ended meets another quote.
+    const done = replies.filter(({ status }) => status === 200);
+    for (const { status } of replies) expect([200, 409]).toContain(status);
+    const disabled = done.reduce((total, { body }) => total + Number(body.disabledCount), 0);
+    const active = Math.min(50, 30 * done.length);
+    expect(disabled).toBe(30 * done.length - active);
+    expect(await totals(api)).toEqual({ all: 30 * done.length, active });
+  });
+
+  test("an address that is added meanwhile is skipped or refused to the other, never doubled", async () => {
+    const { api, domainId } = await createOrganization();
+    const list = addresses(200);
+    const plan = await planOf(api, list.join("\n"));
+    const [committed, ...added] = await Promise.all([
+      commit(api, plan),
+      ...list.slice(-10).map((email) => api.post("/emails", { email, domainId })),
+    ]);
+    const { 201: addedCount = 0, ...others } = countStatuses(added);
+    for (const status of Object.keys(others)) expect(status).toBe("409");
+    if (committed.status === 200) {
+      expect(committed.body).toMatchObject({ importedCount: 200 - addedCount, skippedCount: addedCount });
+      expect(await totals(api)).toEqual({ all: 200, active: 200 });
+    } else {
+      expectRefusal(committed, 409, /preview/, { code: "quote_mismatch" });
+    }
+  });
+});
+
+describe("429", () => {
+  test("20 an hour pass; refused input does not count; previews have a budget of their own", async () => {
+    const { api } = await createOrganization();
+    const plan = await planOf(api, "x@other.example");
+    await roomInWindow(3600);
+    await Promise.all(Array.from({ length: 5 }, () => commit(api, {})));
+    const replies = await Promise.all(Array.from({ length: 24 }, () => commit(api, plan)));
+    expect(countStatuses(replies)).toEqual({ 400: 20, 429: 4 });
+    const [limited] = replies.filter(({ status }) => status === 429);
+    expectRefusal(limited as Reply, 429, /hourly limit/);
+    expect(limited?.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+    expectRefusal(await commit(api, {}), 400, /^emails/);
+    expect((await preview(api, "x@other.example")).status).toBe(200);
+  });
+});

@@ -1,0 +1,272 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { entries } from "../../shared/activity/activity.ts";
+import { activeCount } from "../../shared/billing/quote.ts";
+import type { Billing } from "../../shared/billing/schema.ts";
+import * as emails from "../../shared/emails/email.ts";
+import { emails as emailRows } from "../../shared/emails/record.ts";
+import { commit } from "../../shared/imports/commit.ts";
+import { plan } from "../../shared/imports/plan.ts";
+import type { Actor } from "../../shared/organizations/actor.ts";
+import * as domains from "../../shared/organizations/domain.ts";
+import * as organizations from "../../shared/organizations/organization.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { type Engine, startEngine } from "../table/engine.ts";
+
+const actor: Actor = { type: "api_key", id: 1, label: "Test key" };
+
+let engine: Engine;
+
+/** What happens to the transactions of a commit from now on, counted from 1. */
+let before: (transaction: number) => Promise<void> | void = () => {};
+let after: (transaction: number) => void = () => {};
+let transactions = 0;
+let largest = 0;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  table.client().middlewareStack.add(
+    (next) => async (args) => {
+      const { TransactItems } = args.input as { TransactItems?: unknown[] };
+      if (TransactItems === undefined) return next(args);
+      largest = Math.max(largest, TransactItems.length);
+      const number = ++transactions;
+      await before(number);
+      const reply = await next(args);
+      after(number);
+      return reply;
+    },
+    { step: "initialize", name: "disturb" },
+  );
+});
+
+afterEach(() => {
+  before = () => {};
+  after = () => {};
+});
+
+afterAll(() => engine.stop());
+
+const createOrganization = async (allowance: number | null = null) => {
+  const billing: Billing = {
+    status: "active",
+    trialEndsAt: null,
+    interval: "month",
+    seatPriceCents: 100,
+    seatAllowance: allowance,
+  };
+  const { id: org } = await organizations.create({ name: "Test", billing, scanEvery: "never" });
+  return { org, domainId: await createDomain(org, "demo.example") };
+};
+
+const createDomain = async (org: number, name: string): Promise<number> => {
+  const domain = await domains.create(org, { name, verified: true });
+  if (domain === "exists") throw new Error(`${name} is there`);
+  return domain.id;
+};
+
+const candidates = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ email: `person${index}@demo.example` }));
+
+/** Commits a fresh plan; `transactions` counts its own from 1. */
+const importAll = async (org: number, list: { email: string }[]) => {
+  const planned = await plan(org, list);
+  transactions = 0;
+  largest = 0;
+  return commit(org, planned, actor);
+};
+
+/** Everything that counts the e-mails of an organization, which must agree: how many there are, and how many active. */
+const counted = async (org: number) => {
+  const directory = await emailRows.directory(org);
+  const all = emailRows.sum(directory);
+  const active = emailRows.sum(directory, ({ isActive }) => isActive);
+  const { emails: page } = await emails.list(org, { limit: 1000, offset: 0 });
+  const addresses = await table.getMany(page.map(({ email }) => keys.address(org, email)));
+  expect(page).toHaveLength(all);
+  expect(new Set(page.map(({ email }) => email)).size).toBe(all);
+  expect(addresses).not.toContain(undefined);
+  expect(page.filter(({ isActive }) => isActive)).toHaveLength(active);
+  expect(await activeCount(org)).toBe(active);
+  return { all, active };
+};
+
+const summaries = async (org: number): Promise<string[]> => {
+  const { items } = await entries.page(org, { limit: 100, offset: 0 });
+  return items.filter(({ action }) => action === "emails.imported").map(({ summary }) => summary);
+};
+
+const crash = new Error("The function ended");
+
+test("500 addresses are committed in bounded transactions, at most 100 writes each", async () => {
+  const { org } = await createOrganization();
+  expect(await importAll(org, candidates(500))).toEqual({
+    importedCount: 500,
+    disabledCount: 0,
+    skippedCount: 0,
+  });
+  expect(transactions).toBeLessThanOrEqual(12);
+  expect(largest).toBeLessThanOrEqual(100);
+  expect(await counted(org)).toEqual({ all: 500, active: 500 });
+  expect(await summaries(org)).toEqual(["Imported 500 emails"]);
+});
+
+test("of as many domains too, and over the end of a block", async () => {
+  const { org } = await createOrganization();
+  const names = Array.from({ length: 150 }, (_, index) => `d${index}.example`);
+  await Promise.all(names.map((name) => createDomain(org, name)));
+  await importAll(org, candidates(480));
+  expect(
+    await importAll(
+      org,
+      names.map((name) => ({ email: `ada@${name}` })),
+    ),
+  ).toMatchObject({ importedCount: 150 });
+  expect(largest).toBeLessThanOrEqual(100);
+  expect(await counted(org)).toEqual({ all: 630, active: 630 });
+});
+
+test.each([1, 2, 5, 11])(
+  "after a crash at transaction %i everything counts what is there, and a fresh preview imports the rest",
+  async (at) => {
+    for (const when of ["before", "after"]) {
+      const { org } = await createOrganization(300);
+      const fail = (transaction: number) => {
+        if (transaction === at) throw crash;
+      };
+      if (when === "before") before = fail;
+      else after = fail;
+      await expect(importAll(org, candidates(500))).rejects.toBe(crash);
+      before = () => {};
+      after = () => {};
+
+      const first = await counted(org);
+      expect(first.active).toBe(Math.min(300, first.all));
+      expect(first.all > 0).toBe(at > 1 || when === "after");
+      const told = (await summaries(org)).map((summary) => Number(/Imported (\d+)/.exec(summary)?.[1]));
+      expect(told).toEqual(first.all === 0 ? [] : [first.all]);
+
+      const rest = 500 - first.all;
+      if (rest === 0) {
+        await expect(importAll(org, candidates(500))).rejects.toMatchObject({ refusal: "nothingToImport" });
+        continue;
+      }
+      expect(await importAll(org, candidates(500))).toEqual({
+        importedCount: rest,
+        disabledCount: 200 - (first.all - first.active),
+        skippedCount: first.all,
+      });
+      expect(await counted(org)).toEqual({ all: 500, active: 300 });
+      expect((await summaries(org))[0]).toMatch(new RegExp(`^Imported ${rest} email`));
+    }
+  },
+);
+
+test("a plan whose commit was cut off cannot be committed again as it was", async () => {
+  const { org } = await createOrganization();
+  const planned = await plan(org, candidates(100));
+  transactions = 0;
+  before = (transaction) => {
+    if (transaction === 2) throw crash;
+  };
+  await expect(commit(org, planned, actor)).rejects.toBe(crash);
+  before = () => {};
+  await expect(commit(org, planned, actor)).rejects.toMatchObject({ refusal: "quoteMismatch" });
+});
+
+test("an address that is taken while it is imported is skipped; all others are imported", async () => {
+  const { org, domainId } = await createOrganization();
+  before = async (transaction) => {
+    if (transaction !== 2) return;
+    await emails.add(org, { email: "person60@demo.example", domainId }, actor);
+    await emails.add(org, { email: "person61@demo.example", domainId }, actor);
+  };
+  expect(await importAll(org, candidates(100))).toEqual({
+    importedCount: 98,
+    disabledCount: 0,
+    skippedCount: 2,
+  });
+  expect(await counted(org)).toEqual({ all: 100, active: 100 });
+  expect(await summaries(org)).toEqual(["Imported 98 emails"]);
+});
+
+test("when all were taken since they were planned there is nothing to import, and the log has no entry", async () => {
+  const { org, domainId } = await createOrganization();
+  before = async (transaction) => {
+    if (transaction === 1) await emails.add(org, { email: "person0@demo.example", domainId }, actor);
+  };
+  await expect(importAll(org, candidates(1))).rejects.toMatchObject({ refusal: "nothingToImport" });
+  expect(await counted(org)).toEqual({ all: 1, active: 1 });
+  expect(await summaries(org)).toEqual([]);
+});
+
+test("a seat that is taken meanwhile is not given twice", async () => {
+  const { org, domainId } = await createOrganization(60);
+  before = async (transaction) => {
+    if (transaction === 2) await emails.add(org, { email: "other@demo.example", domainId }, actor);
+  };
+  expect(await importAll(org, candidates(100))).toEqual({
+    importedCount: 100,
+    disabledCount: 41,
+    skippedCount: 0,
+  });
+  expect(await counted(org)).toEqual({ all: 101, active: 60 });
+});
+
+test("addresses of a domain that ceases to be verified meanwhile are skipped", async () => {
+  const { org } = await createOrganization();
+  const second = await createDomain(org, "two.example");
+  const list = candidates(90).map(({ email }, index) => ({
+    email: index % 2 === 0 ? email : email.replace("demo", "two"),
+  }));
+  before = async (transaction) => {
+    if (transaction === 2) await domains.setVerified(org, second, false);
+  };
+  const { importedCount, skippedCount } = await importAll(org, list);
+  expect(importedCount + skippedCount).toBe(90);
+  expect(skippedCount).toBeGreaterThan(0);
+  expect(await counted(org)).toEqual({ all: importedCount, active: importedCount });
+});
+
+test("a scan that begins meanwhile does not include what is imported after that", async () => {
+  const { org, domainId } = await createOrganization();
+  before = async (transaction) => {
+    if (transaction === 2) await table.update(keys.domain(org, domainId), { set: { planBy: 7 } });
+  };
+  expect(await importAll(org, candidates(100))).toMatchObject({ importedCount: 100 });
+  // The scan completes: only what it can have seen counts as checked.
+  const checkedAt = new Date().toISOString();
+  await table.update(keys.domain(org, domainId), { set: { checkedBy: 7, checkedAt } });
+  const { emails: page } = await emails.list(org, { limit: 100, offset: 0 });
+  const oldestFirst = page.reverse().map(({ lastScannedAt }) => lastScannedAt);
+  const checked = oldestFirst.filter((at) => at !== null).length;
+  expect(checked).toBeGreaterThan(0);
+  expect(checked).toBeLessThan(100);
+  expect(oldestFirst.slice(0, checked)).toEqual(Array(checked).fill(checkedAt));
+});
+
+test("simultaneous commits never exceed the allowance, and use all of it", async () => {
+  const { org } = await createOrganization(100);
+  const plans = await Promise.all(
+    ["a", "b", "c", "d"].map((name) =>
+      plan(
+        org,
+        Array.from({ length: 120 }, (_, index) => ({ email: `${name}${index}@demo.example` })),
+      ),
+    ),
+  );
+  // All have compared their quote before any writes.
+  let arrived = 0;
+  let open: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  before = async () => {
+    if (++arrived === plans.length) open();
+    await gate;
+  };
+  const done = await Promise.all(plans.map((each) => commit(org, each, actor)));
+  expect(done.map(({ importedCount }) => importedCount)).toEqual([120, 120, 120, 120]);
+  expect(done.reduce((sum, { disabledCount }) => sum + disabledCount, 0)).toBe(380);
+  expect(await counted(org)).toEqual({ all: 480, active: 100 });
+});

@@ -1,0 +1,377 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Refusal } from "../../shared/api/errors.ts";
+import { emailAddress } from "../../shared/emails/schema.ts";
+import { type Candidate, extract } from "../../shared/imports/extract.ts";
+import { importRow } from "../../shared/imports/schema.ts";
+
+const exported = (name: string): Candidate[] =>
+  extract(readFileSync(join(import.meta.dirname, "../cases/imports", name)));
+
+const from = (text: string): Candidate[] => extract(Buffer.from(text));
+const emailsOf = (candidates: Candidate[]): string[] => candidates.map(({ email }) => email);
+
+/** The refusal and its sentence. */
+const refusalOf = (bytes: Uint8Array | string): [string, string] => {
+  try {
+    extract(typeof bytes === "string" ? Buffer.from(bytes) : bytes);
+  } catch (error) {
+    if (error instanceof Refusal) return [error.refusal, error.message];
+    throw error;
+  }
+  throw new Error("It was not refused");
+};
+
+describe("files as people export them", () => {
+  test("Google Workspace: the address wins over recovery and secondary ones; first and last name are the owner", () => {
+    expect(exported("google-workspace-users.csv")).toEqual([
+      { email: "ada.lovelace@demo.example", ownerName: "Ada Lovelace" },
+      { email: "alan@demo.example", ownerName: "Alan Turing" },
+      { email: "grace@demo.example", ownerName: 'Grace "Amazing" Hopper' },
+      { email: "robot@demo.example" },
+    ]);
+  });
+
+  test("Microsoft Entra: mail wins over userPrincipalName; who has none is left out", () => {
+    expect(exported("entra-users.csv")).toEqual([
+      { email: "ada@demo.example", ownerName: "Ada Lovelace" },
+      { email: "grace@partner.example", ownerName: "Hopper, Grace" },
+    ]);
+  });
+
+  test("Microsoft Entra without any mail: userPrincipalName", () => {
+    expect(exported("entra-users-without-mail.csv")).toEqual([
+      { email: "ada@demo.example", ownerName: "Ada Lovelace" },
+      { email: "alan@demo.example", ownerName: "Alan Turing" },
+    ]);
+  });
+
+  test("Excel in German: semicolons, BOM, lines above the header, E-Mail-Adresse; Name beside Vorname is the family name", () => {
+    expect(exported("excel-german.csv")).toEqual([
+      { email: "juergen.mueller@demo.example", ownerName: "Jürgen Müller" },
+      { email: "anna-lena@demo.example", ownerName: "Anna-Lena Groß" },
+      { email: "zoe@demo.example", ownerName: "Zoë" },
+    ]);
+  });
+
+  test("Excel's Unicode text: UTF-16 little endian with BOM, tabs, a line break in a cell", () => {
+    expect(exported("excel-unicode-text.txt")).toEqual([
+      { email: "juergen@demo.example", ownerName: "Jürgen Müller" },
+      { email: "sakura@demo.example", ownerName: "木村 さくら" },
+    ]);
+  });
+
+  test("UTF-16 big endian with BOM", () => {
+    expect(exported("utf-16-big-endian.csv")).toEqual([{ email: "ada@demo.example", ownerName: "Adá" }]);
+  });
+
+  test("Outlook contacts: quoted fields with line breaks and quotes; the first address column", () => {
+    expect(exported("outlook-contacts.csv")).toEqual([
+      { email: "ada@demo.example", ownerName: "Ada Lovelace" },
+      { email: "alan@demo.example", ownerName: "Alan Turing" },
+    ]);
+  });
+
+  test("a .txt list, with line ends of every kind", () => {
+    expect(emailsOf(exported("list.txt"))).toEqual(
+      ["ada", "alan", "grace", "katherine", "mary"].map((name) => `${name}@demo.example`),
+    );
+  });
+
+  test("recipients pasted from a mail program: every cell is searched", () => {
+    expect(emailsOf(exported("pasted-recipients.txt"))).toEqual(
+      ["ada", "alan", "grace", "katherine", "mary", "dorothy", "annie", "barbara"].map(
+        (name) => `${name}@demo.example`,
+      ),
+    );
+  });
+
+  test("values without a header: every cell is searched, and there is no owner", () => {
+    expect(exported("without-header.csv")).toEqual([
+      { email: "ada@demo.example" },
+      { email: "grace@demo.example" },
+    ]);
+  });
+
+  test("mixed line ends", () => {
+    expect(exported("mixed-line-ends.csv")).toEqual([
+      { email: "ada@demo.example", ownerName: "Ada" },
+      { email: "alan@demo.example", ownerName: "Al an" },
+      { email: "grace@demo.example", ownerName: "Grace" },
+    ]);
+  });
+
+  test("malformed addresses of the address column are kept as they are, and repeated ones too", () => {
+    expect(emailsOf(exported("malformed.csv"))).toEqual([
+      "ada@demo.example",
+      "not an address",
+      "ada@",
+      "@demo.example",
+      "ada@demo..example",
+      "ada@@demo.example",
+      "ada@demo.example",
+      "ádá@demo.example",
+    ]);
+  });
+
+  test("formulas in cells are just text", () => {
+    expect(exported("formulas.csv")).toEqual([
+      { email: "ada@demo.example", ownerName: '=HYPERLINK("https://evil.example","Ada")' },
+      { email: "alan@demo.example", ownerName: "+1+cmd|' /C calc'!A0" },
+      { email: "grace@demo.example", ownerName: "@SUM(1)" },
+    ]);
+  });
+});
+
+describe('a column headed like "email"', () => {
+  test.each([
+    "email",
+    "E-Mail",
+    "EMAIL ADDRESS",
+    "e_mail",
+    "Mail",
+    "Work Email",
+    "Email (work)",
+    "Email address *",
+    "E-mail 1 - Value",
+    "Adresse e-mail",
+    "Courriel",
+    "Correo electrónico",
+    "Indirizzo email",
+    "E-mailadres",
+    "E-postadress",
+    "userPrincipalName",
+  ])("%s", (heading) => {
+    for (const delimiter of [",", ";", "\t"]) {
+      const file = `note${delimiter}"${heading}"\nx@y.example${delimiter}ada@demo.example\n`;
+      expect([delimiter, emailsOf(from(file))]).toEqual([delimiter, ["ada@demo.example"]]);
+    }
+  });
+
+  test.each(["Mailing address", "Personal email", "Email status", "Manager email", "Notes"])(
+    "not %s",
+    (heading) => {
+      expect(emailsOf(from(`${heading},x\nx@y.example,ada@demo.example`))).toEqual([
+        "x@y.example",
+        "ada@demo.example",
+      ]);
+    },
+  );
+
+  test("without an address in it does not win: every cell is searched", () => {
+    expect(emailsOf(from("Email,Contact\nn/a,ada@demo.example\n"))).toEqual(["ada@demo.example"]);
+  });
+
+  test("may hold several addresses in a cell, or one in angle brackets", () => {
+    expect(from('email,name\n"ada@a.example; ADA@b.example",Ada\nAlan <alan@a.example>,Alan')).toEqual([
+      { email: "ada@a.example", ownerName: "Ada" },
+      { email: "ada@b.example", ownerName: "Ada" },
+      { email: "alan@a.example", ownerName: "Alan" },
+    ]);
+  });
+
+  test("an owner's name of more than 200 characters is shortened; white space in it is one space", () => {
+    const [candidate] = from(`email,name\nada@a.example,"${"😀".repeat(300)}"`);
+    expect(candidate?.ownerName?.length).toBeLessThanOrEqual(200);
+    expect(candidate?.ownerName?.isWellFormed()).toBe(true);
+    expect(from('email,name\nada@a.example," A\n\t  B\u0085"')).toEqual([
+      { email: "ada@a.example", ownerName: "A B" },
+    ]);
+  });
+});
+
+describe("what is refused", () => {
+  test.each([
+    ["nothing", ""],
+    ["white space", " \r\n\t\n "],
+    ["a BOM alone", "\ufeff"],
+  ])("%s: is empty", (_, text) => {
+    expect(refusalOf(text)).toEqual(["invalidInput", "file: is empty"]);
+  });
+
+  test.each(["email,name\n", "email\nnone\n", "hello", ",,,\n;;;\n"])(
+    "%j: a file without any address-like cell",
+    (text) => {
+      expect(refusalOf(text)).toEqual(["invalidInput", "file: holds no e-mail addresses"]);
+    },
+  );
+
+  test("a zip, an image, other binaries, and other encodings", () => {
+    const zip = Buffer.concat([
+      Buffer.from("PK\x03\x04\x14\0\0\0\b\0"),
+      deflateRawSync("email\na@b.example"),
+    ]);
+    expect(refusalOf(zip)[1]).toMatch(/^file: is not /);
+    expect(refusalOf(Buffer.from("\x89PNG\r\n\x1a\n", "latin1"))[1]).toMatch(/^file: is not /);
+    expect(refusalOf("a@b.example\0")[1]).toBe("file: is not a text file");
+    expect(refusalOf(Buffer.from("email,name\na@b.example,Jürgen", "latin1"))[1]).toMatch(/UTF-8/);
+    expect(refusalOf(Buffer.from("a@b.example", "utf16le"))[1]).toBe("file: is not a text file");
+    expect(refusalOf(Buffer.from("\ufeffa@b.example\ud800", "utf16le"))[1]).toMatch(/UTF-16/);
+    expect(refusalOf(Buffer.from("\ufeffa@b.example", "utf16le").subarray(0, -1))[1]).toMatch(/UTF-16/);
+  });
+
+  test("a quoted field that never ends", () => {
+    expect(refusalOf('email,name\nada@a.example,"Ada\nalan@a.example,Alan\n')).toEqual([
+      "invalidInput",
+      "file: has a quoted field that never ends",
+    ]);
+  });
+
+  test("more than 500 addresses; exactly 500 are fine, whatever they are", () => {
+    const list = (count: number) => Array.from({ length: count }, (_, index) => `a${index % 300}@b.example`);
+    expect(from(list(500).join("\n"))).toHaveLength(500);
+    expect(refusalOf(list(501).join("\n"))).toEqual([
+      "tooManyAddresses",
+      "file: holds more than 500 addresses",
+    ]);
+    expect(refusalOf(list(501).join(" "))[0]).toBe("tooManyAddresses");
+    expect(refusalOf(`email\n${list(501).join("\n")}`)[0]).toBe("tooManyAddresses");
+  });
+});
+
+describe("hostile files take linear time", () => {
+  const size = 900 * 1024;
+  const files: [string, string][] = [
+    ["a single line", "a".repeat(size)],
+    ["at signs", "@".repeat(size)],
+    ["quotes", '"'.repeat(size)],
+    ["an unclosed quote", `email\n"${"a@b.example,x\n".repeat(size / 15)}`],
+    ["closed and reopened quotes", '"a"b,'.repeat(size / 5)],
+    ["delimiters", ",;\t".repeat(size / 3)],
+    ["lines", "\n".repeat(size)],
+    ["headings", "email,name\n".repeat(size / 11)],
+    ["columns of headings", "email,".repeat(size / 6)],
+    ["brackets", "([<".repeat(size / 3)],
+    ["dots behind an address", `x@${".".repeat(size)}x`],
+    ["questions behind an address", `x@${"?@".repeat(size / 2)}`],
+    ["schemes", `${"mailto:".repeat(size / 7)}@`],
+    ["a dotted domain", `x@${"a.".repeat(size / 2)}`],
+    ["a hyphenated domain", `x@${"a-".repeat(size / 2)}`],
+  ];
+  test.each(files)("%s", (_, text) => {
+    const startedAt = performance.now();
+    try {
+      extract(Buffer.from(text));
+    } catch (error) {
+      expect(error).toBeInstanceOf(Refusal);
+    }
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+  });
+});
+
+const address = fc
+  .tuple(
+    fc.stringMatching(/^[a-z0-9][a-z0-9._+'-]{0,20}[a-z0-9]$/),
+    fc.stringMatching(/^[a-z]{1,10}\.example$/),
+  )
+  .map(([local, domain]) => `${local}@${domain}`)
+  .filter((each) => emailAddress.safeParse(each).success);
+
+/** What a spreadsheet may hold, without what normalizing an owner's name changes. */
+const name = fc
+  .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
+  .filter((each) => !/[\p{Cc}]/u.test(each) && each.isWellFormed())
+  .map((each) => each.replace(/\s+/g, " ").trim())
+  .filter((each) => each !== "" && !each.includes("\ufeff"));
+
+const encodings: Record<string, (text: string) => Buffer> = {
+  "UTF-8": (text) => Buffer.from(text),
+  "UTF-8 with BOM": (text) => Buffer.from(`\ufeff${text}`),
+  "UTF-16 little endian": (text) => Buffer.from(`\ufeff${text}`, "utf16le"),
+  "UTF-16 big endian": (text) => Buffer.from(`\ufeff${text}`, "utf16le").swap16(),
+};
+
+const form = fc.record({
+  delimiter: fc.constantFrom(",", ";", "\t"),
+  lineEnd: fc.constantFrom("\r\n", "\n", "\r"),
+  quoting: fc.constantFrom("always", "when needed"),
+  encoding: fc.constantFrom(...Object.keys(encodings)),
+  atEnd: fc.boolean(),
+});
+
+const write = (
+  records: readonly string[][],
+  given: typeof form extends fc.Arbitrary<infer F> ? F : never,
+) => {
+  const cell = (text: string) =>
+    given.quoting === "always" || /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const lines = records.map((cells) => cells.map(cell).join(given.delimiter));
+  const text = lines.join(given.lineEnd) + (given.atEnd ? given.lineEnd : "");
+  return encodings[given.encoding]?.(text) as Buffer;
+};
+
+describe("in any delimiter, encoding, quoting and line end", () => {
+  test("a table of addresses and names comes back the same", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(address, name), { minLength: 1, maxLength: 40 }), form, (rows, given) => {
+        const file = write([["Name", "E-Mail"], ...rows.map(([email, owner]) => [owner, email])], given);
+        expect(extract(file)).toEqual(rows.map(([email, ownerName]) => ({ email, ownerName })));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a list of addresses comes back the same", () => {
+    fc.assert(
+      fc.property(fc.array(address, { minLength: 1, maxLength: 60 }), form, (list, given) => {
+        expect(
+          extract(
+            write(
+              list.map((email) => [email]),
+              given,
+            ),
+          ),
+        ).toEqual(list.map((email) => ({ email })));
+        expect(extract(write([list], given))).toEqual(list.map((email) => ({ email })));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test("of any bytes, what is found can be shown as rows, or the file is refused", () => {
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }).map((each) => Buffer.from(each)),
+    fc.string({ unit: "binary", maxLength: 200 }).map((each) => Buffer.from(`email\n${each}@${each}`)),
+    fc
+      .array(
+        fc.constantFrom(
+          "@",
+          '"',
+          ",",
+          "email",
+          "\n",
+          "\r",
+          ";",
+          "a",
+          ".",
+          "\u0085",
+          "\u2028",
+          "'",
+          "?",
+          "\ufeff",
+        ),
+      )
+      .map((parts) => Buffer.from(parts.join(""))),
+  );
+  fc.assert(
+    fc.property(bytes, (file) => {
+      let found: Candidate[];
+      try {
+        found = extract(file);
+      } catch (error) {
+        expect(error).toBeInstanceOf(Refusal);
+        return;
+      }
+      for (const each of found) {
+        expect(importRow.safeParse({ ...each, domainId: null, status: "invalid" }).error).toBeUndefined();
+        // A plan of what was found says the same as a plan of what it showed.
+        expect(emailAddress.safeParse(each.email).data ?? each.email).toBe(each.email);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { quoteFor, withinAllowance } from "../../shared/billing/quote.ts";
+
+const count = fc.integer({ min: 0, max: 2000 });
+const billing = fc.record({
+  status: fc.constant("active" as const),
+  trialEndsAt: fc.constant(null),
+  interval: fc.constantFrom("month" as const, "year" as const),
+  seatPriceCents: count,
+  seatAllowance: fc.option(count),
+});
+
+test("a quote: totals after the import, at least one seat, the price of the further seats", () => {
+  fc.assert(
+    fc.property(billing, count, count, (given, active, wanted) => {
+      const quote = quoteFor(given, active, wanted);
+      const enabled = withinAllowance(given, active, wanted);
+      expect(quote.newActiveCount).toBe(active + enabled);
+      expect(quote.newSeatsCount).toBe(Math.max(1, active + enabled));
+      expect(quote.estimatedDeltaCents).toBe(
+        (quote.newSeatsCount - Math.max(1, active)) * given.seatPriceCents,
+      );
+      expect(quote).toMatchObject({ interval: given.interval, isEstimate: true });
+    }),
+  );
+});
+
+test("addresses within the allowance: as many as it leaves, never fewer than none", () => {
+  fc.assert(
+    fc.property(billing, count, count, (given, active, wanted) => {
+      const enabled = withinAllowance(given, active, wanted);
+      const { seatAllowance } = given;
+      if (seatAllowance === null) expect(enabled).toBe(wanted);
+      else if (active >= seatAllowance) expect(enabled).toBe(0);
+      else expect(enabled).toBe(Math.min(wanted, seatAllowance - active));
+    }),
+  );
+});
