@@ -7,7 +7,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: [
-            "test/{alerts,billing,catalog,imports,infrastructure,local,organizations,scans,table}/**/*.test.ts",
+            "test/{alerts,billing,catalog,imports,infrastructure,local,openapi,organizations,scans,table}/**/*.test.ts",
           ],
           testTimeout: 30_000,
           hookTimeout: 60_000,

@@ -6,7 +6,7 @@ import { acknowledgeReason, resolution } from "../../shared/findings/schema.ts";
 export const acknowledgeBreach = defineEndpoint({
   summary: "Acknowledge a breach finding",
   body: z.object({
-    id: idField,
+    id: idField.meta({ description: "The finding's id" }),
     resolution: resolution.default("handled"),
     reason: acknowledgeReason.optional(),
   }),

@@ -7,12 +7,14 @@ export const addEmail = defineEndpoint({
   summary: "Start monitoring an e-mail address",
   body: z.object({
     email: emailAddress,
-    domainId: idField,
+    domainId: idField.meta({
+      description: "A verified domain of the organization, the one that the address is of",
+    }),
     teamId: idField.optional(),
     ownerName: ownerName.optional(),
   }),
   status: 201,
-  reply: z.object({ success: z.boolean(), id: z.int() }),
+  reply: z.object({ success: z.boolean(), id: idField }),
   refusals: [
     "domainNotFound",
     "teamNotFound",

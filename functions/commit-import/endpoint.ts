@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { count } from "../../shared/api/page.ts";
 import { importPlan } from "../../shared/imports/schema.ts";
 
 export const commitImport = defineEndpoint({
@@ -8,9 +9,9 @@ export const commitImport = defineEndpoint({
   status: 200,
   reply: z.object({
     success: z.boolean(),
-    importedCount: z.int(),
-    disabledCount: z.int(),
-    skippedCount: z.int(),
+    importedCount: count.meta({ description: "All that were imported" }),
+    disabledCount: count.meta({ description: "Those of them that are disabled, beyond the seat allowance" }),
+    skippedCount: count,
   }),
   refusals: ["nothingToImport", "quoteMismatch"],
   limit: "importCommits",

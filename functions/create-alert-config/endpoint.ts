@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { newAlertConfig } from "../../shared/alerts/schema.ts";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { idField } from "../../shared/api/page.ts";
 
 export const createAlertConfig = defineEndpoint({
   summary: "Create an alert channel",
   body: newAlertConfig,
   status: 201,
-  reply: z.object({ id: z.int() }),
+  reply: z.object({ id: idField }),
   refusals: ["channelLimitReached"],
   limit: "alertConfigWrites",
   counted: "by handler",

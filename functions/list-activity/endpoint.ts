@@ -1,14 +1,17 @@
 import * as z from "zod";
 import { activityEntry, category } from "../../shared/activity/schema.ts";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { pageQuery } from "../../shared/api/page.ts";
+import { pageQuery, total } from "../../shared/api/page.ts";
 import { retention } from "../../shared/api/retention.ts";
 
 export const listActivity = defineEndpoint({
   summary: "List the account activity of the last 365 days, newest first",
-  query: z.object({ ...pageQuery, category: category.optional() }),
+  query: z.object({
+    ...pageQuery,
+    category: category.optional().meta({ description: "Only entries of this category" }),
+  }),
   status: 200,
-  reply: z.object({ activity: z.array(activityEntry), total: z.int(), retention }),
+  reply: z.object({ activity: z.array(activityEntry), total, retention }),
   refusals: [],
   uses: ["table:read"],
 });

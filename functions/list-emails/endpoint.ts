@@ -1,18 +1,20 @@
 import * as z from "zod";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { booleanParameter, idParameter, pageQuery } from "../../shared/api/page.ts";
+import { booleanParameter, idParameter, pageQuery, total } from "../../shared/api/page.ts";
 import { monitoredEmail } from "../../shared/emails/schema.ts";
 
 export const listEmails = defineEndpoint({
   summary: "List monitored e-mails, newest first",
   query: z.object({
     ...pageQuery,
-    domainId: idParameter("domainId").optional(),
-    teamId: idParameter("teamId").optional(),
-    isActive: booleanParameter("isActive").optional(),
+    domainId: idParameter("domainId").optional().meta({ description: "Only those of this domain" }),
+    teamId: idParameter("teamId").optional().meta({ description: "Only those of this team" }),
+    isActive: booleanParameter("isActive")
+      .optional()
+      .meta({ description: "Only the enabled or the disabled" }),
   }),
   status: 200,
-  reply: z.object({ emails: z.array(monitoredEmail), total: z.int() }),
+  reply: z.object({ emails: z.array(monitoredEmail), total }),
   refusals: [],
   uses: ["table:read"],
 });

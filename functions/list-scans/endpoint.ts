@@ -1,14 +1,18 @@
 import * as z from "zod";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { pageQuery } from "../../shared/api/page.ts";
+import { pageQuery, total } from "../../shared/api/page.ts";
 import { retention } from "../../shared/api/retention.ts";
 import { scan, scanStatus, scanType } from "../../shared/scans/schema.ts";
 
 export const listScans = defineEndpoint({
   summary: "List the scans of the last 365 days, newest first",
-  query: z.object({ ...pageQuery, type: scanType.optional(), status: scanStatus.optional() }),
+  query: z.object({
+    ...pageQuery,
+    type: scanType.optional().meta({ description: "Only those of this type" }),
+    status: scanStatus.optional().meta({ description: "Only those in this state" }),
+  }),
   status: 200,
-  reply: z.object({ scans: z.array(scan), total: z.int(), retention }),
+  reply: z.object({ scans: z.array(scan), total, retention }),
   refusals: [],
   uses: ["table:read"],
 });

@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { idField } from "../../shared/api/page.ts";
 
 export const startScan = defineEndpoint({
   summary: "Start a breach scan",
   status: 201,
-  reply: z.object({ success: z.boolean(), scanJobId: z.int() }),
+  reply: z.object({ success: z.boolean(), scanJobId: idField.meta({ description: "The scan's id" }) }),
   refusals: ["scanInProgress", "noActiveEmails", "scanNotQueued"],
   limit: "scans",
   uses: ["table:read", "table:write", "queue:scan-plans"],

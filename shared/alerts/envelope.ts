@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { count, idField } from "../api/page.ts";
 
 /** What an event tells, by its type. interface.md "Envelope". */
 export const eventData = {
@@ -6,7 +7,7 @@ export const eventData = {
     breaches: z
       .array(
         z.object({
-          breachId: z.int(),
+          breachId: idField,
           title: z.string(),
           domain: z.string(),
           dataClasses: z.array(z.string()),
@@ -15,10 +16,10 @@ export const eventData = {
       .min(1),
   }),
   scan_complete: z.object({
-    scannedCount: z.int(),
-    newBreachCount: z.int(),
-    failedCount: z.int(),
-    totalEmails: z.int(),
+    scannedCount: count,
+    newBreachCount: count,
+    failedCount: count,
+    totalEmails: count,
   }),
   scan_error: z.object({ error: z.string() }),
 } as const;

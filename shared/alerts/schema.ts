@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { idField } from "../api/page.ts";
+import { atMost } from "../api/text.ts";
 import { emailAddress } from "../emails/schema.ts";
 
 /** Longest url and secret that a channel may have, in characters. */
@@ -8,16 +10,28 @@ const maximumSecretLength = 1024;
 export const channelKind = z.enum(["email", "slack", "webhook"]);
 export type ChannelKind = z.infer<typeof channelKind>;
 
-const secret = z
+const secret = atMost(maximumSecretLength)
+  .refine((value) => value.isWellFormed(), "must be well-formed Unicode")
+  .meta({
+    description:
+      "Signs the deliveries; never returned. Empty: none. In a PATCH, one that is left out stays as it is",
+  });
+
+const publicUrl = z
   .string()
-  .max(maximumSecretLength)
-  .refine((value) => value.isWellFormed(), "must be well-formed Unicode");
+  .min(1)
+  .max(maximumUrlLength)
+  .meta({
+    format: "uri",
+    description: "Public HTTPS without credentials; never returned",
+    examples: ["https://hooks.example.com/breaches"],
+  });
 
 /** interface.md "Config on write". */
 export const channelConfig = {
   email: z.object({ recipients: z.array(emailAddress).min(1).max(20) }),
-  slack: z.object({ webhookUrl: z.string().min(1).max(maximumUrlLength) }),
-  webhook: z.object({ url: z.string().min(1).max(maximumUrlLength), secret: secret.optional() }),
+  slack: z.object({ webhookUrl: publicUrl }),
+  webhook: z.object({ url: publicUrl, secret: secret.optional() }),
 } as const;
 
 const notificationFlags = {
@@ -35,32 +49,60 @@ const withDefaults = {
 };
 
 /** interface.md "POST /alert-configs"; defaults: decisions.md "Alert channels". */
-export const newAlertConfig = z.discriminatedUnion("channel", [
-  z.object({ channel: z.literal("email"), config: channelConfig.email, ...withDefaults }),
-  z.object({ channel: z.literal("slack"), config: channelConfig.slack, ...withDefaults }),
-  z.object({ channel: z.literal("webhook"), config: channelConfig.webhook, ...withDefaults }),
-]);
+export const newAlertConfig = z
+  .discriminatedUnion("channel", [
+    z
+      .object({ channel: z.literal("email"), config: channelConfig.email, ...withDefaults })
+      .meta({ id: "NewEmailAlertConfig" }),
+    z
+      .object({ channel: z.literal("slack"), config: channelConfig.slack, ...withDefaults })
+      .meta({ id: "NewSlackAlertConfig" }),
+    z
+      .object({ channel: z.literal("webhook"), config: channelConfig.webhook, ...withDefaults })
+      .meta({ id: "NewWebhookAlertConfig" }),
+  ])
+  .meta({ id: "NewAlertConfig" });
 
 /** interface.md "PATCH /alert-configs/:id": any subset. Which config is right depends on the channel as it is. */
 export const alertConfigPatch = z
-  .object({ channel: channelKind, config: z.record(z.string(), z.unknown()), ...notificationFlags })
-  .partial();
+  .object({
+    channel: channelKind,
+    config: z
+      .object({
+        ...channelConfig.email.shape,
+        ...channelConfig.slack.shape,
+        ...channelConfig.webhook.shape,
+      })
+      .partial()
+      .meta({
+        description:
+          "Merged field by field; another `channel` needs its full config. A webhook's `urlPreview` sent back as `url` changes nothing",
+      }),
+    ...notificationFlags,
+  })
+  .partial()
+  .meta({ id: "AlertConfigPatch" });
 
 /** interface.md "Config in responses": secrets and urls are write-only. */
-export const alertConfig = z.object({
-  id: z.int(),
-  organizationId: z.int(),
-  channel: channelKind,
-  isEnabled: z.boolean(),
-  config: z.union([
-    z.object({ urlPreview: z.string(), hasSecret: z.boolean() }),
-    z.object({ hasWebhookUrl: z.boolean() }),
-    z.object({ recipients: z.array(z.string()) }),
-  ]),
-  notifyOnNewBreach: z.boolean(),
-  notifyOnScanComplete: z.boolean(),
-  notifyOnScanError: z.boolean(),
-});
+export const alertConfig = z
+  .object({
+    id: idField,
+    organizationId: idField,
+    channel: channelKind,
+    isEnabled: z.boolean(),
+    config: z.union([
+      z.object({
+        urlPreview: z.string().meta({ examples: ["https://hooks.example.com/..."] }),
+        hasSecret: z.boolean(),
+      }),
+      z.object({ hasWebhookUrl: z.boolean() }),
+      z.object({ recipients: z.array(z.string()) }),
+    ]),
+    notifyOnNewBreach: z.boolean(),
+    notifyOnScanComplete: z.boolean(),
+    notifyOnScanError: z.boolean(),
+  })
+  .meta({ id: "AlertConfig" });
 export type AlertConfig = z.infer<typeof alertConfig>;
 
 export const eventType = z.enum(["breach", "scan_complete", "scan_error"]);

@@ -1,9 +1,12 @@
 import * as z from "zod";
-
-/** interface.md "Retention object": scans and activity are visible for 365 days. */
-export const retention = z.object({ days: z.int(), visibleSince: z.string() });
+import { timestamp } from "./text.ts";
 
 const visibleDays = 365;
+
+/** interface.md "Retention object": scans and activity are visible for 365 days. */
+export const retention = z
+  .object({ days: z.literal(visibleDays), visibleSince: timestamp })
+  .meta({ id: "Retention", description: "Older entries are kept, but not returned" });
 
 export const retentionAt = (now: Date): z.infer<typeof retention> => ({
   days: visibleDays,

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { text } from "../api/text.ts";
+import { count, idField } from "../api/page.ts";
+import { text, timestamp } from "../api/text.ts";
 
 /**
  * An e-mail address, trimmed and lower-cased (decisions.md "E-mail addresses"): at most 254 characters (RFC 5321
@@ -11,7 +12,11 @@ export const emailAddress = z
   .max(254)
   .regex(z.regexes.html5Email, "must be an e-mail address")
   // After the form is checked: some letters beyond ASCII have a lower case within it, such as the Kelvin sign.
-  .toLowerCase();
+  .toLowerCase()
+  .meta({
+    description: "Trimmed and lower-cased",
+    examples: ["ada@demo.example"],
+  });
 
 export const ownerName = text(200);
 
@@ -19,16 +24,18 @@ export const ownerName = text(200);
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);
 
 /** interface.md "Monitored email". */
-export const monitoredEmail = z.object({
-  id: z.int(),
-  email: z.string(),
-  ownerName: z.string().nullable(),
-  isActive: z.boolean(),
-  lastScannedAt: z.string().nullable(),
-  createdAt: z.string(),
-  domain: z.object({ id: z.int(), name: z.string() }),
-  team: z.object({ id: z.int(), name: z.string() }).nullable(),
-  breachCount: z.int(),
-  unacknowledgedBreachCount: z.int(),
-});
+export const monitoredEmail = z
+  .object({
+    id: idField,
+    email: z.string(),
+    ownerName: z.string().nullable(),
+    isActive: z.boolean().meta({ description: "Whether it is scanned and takes a seat" }),
+    lastScannedAt: timestamp.nullable(),
+    createdAt: timestamp,
+    domain: z.object({ id: idField, name: z.string() }),
+    team: z.object({ id: idField, name: z.string() }).nullable(),
+    breachCount: count,
+    unacknowledgedBreachCount: count,
+  })
+  .meta({ id: "MonitoredEmail" });
 export type MonitoredEmail = z.infer<typeof monitoredEmail>;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { idField } from "../api/page.ts";
+import { count, idField } from "../api/page.ts";
 import { text } from "../api/text.ts";
 import { billingInterval } from "../billing/schema.ts";
 import { ownerName } from "../emails/schema.ts";
@@ -21,23 +21,29 @@ export const importStatus = z.enum(["will_import", "already_monitored", "duplica
 export type ImportStatus = z.infer<typeof importStatus>;
 
 /** interface.md "Import plan". `domainId` is null exactly when the row is invalid. */
-export const importRow = z.object({
-  email: text(maximumAddressCharacters),
-  domainId: idField.nullable(),
-  status: importStatus,
-  ownerName: ownerName.optional(),
-});
+export const importRow = z
+  .object({
+    email: text(maximumAddressCharacters),
+    domainId: idField.nullable().meta({ description: "Null exactly when the row is invalid" }),
+    status: importStatus,
+    ownerName: ownerName.optional(),
+  })
+  .meta({ id: "ImportRow" });
 export type ImportRow = z.infer<typeof importRow>;
 
 /** interface.md "Import plan"; the counts are totals after the import, the cents are per interval. */
-export const quote = z.object({
-  interval: billingInterval,
-  isEstimate: z.boolean(),
-  newSeatsCount: z.int(),
-  newActiveCount: z.int(),
-  estimatedDeltaCents: z.int(),
-});
+export const quote = z
+  .object({
+    interval: billingInterval,
+    isEstimate: z.boolean(),
+    newSeatsCount: count.meta({ description: "Paid seats after the import" }),
+    newActiveCount: count.meta({ description: "Active e-mails after the import" }),
+    estimatedDeltaCents: z.int().meta({ description: "What is paid more for each interval" }),
+  })
+  .meta({ id: "Quote" });
 export type Quote = z.infer<typeof quote>;
 
-export const importPlan = z.object({ emails: z.array(importRow).max(maximumRows), quote });
+export const importPlan = z
+  .object({ emails: z.array(importRow).max(maximumRows), quote })
+  .meta({ id: "ImportPlan" });
 export type ImportPlan = z.infer<typeof importPlan>;

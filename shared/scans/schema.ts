@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { count, idField } from "../api/page.ts";
+import { timestamp } from "../api/text.ts";
 
 export const scanType = z.enum(["manual", "scheduled", "catalog_triggered"]);
 export const scanStatus = z.enum(["pending", "running", "completed", "failed"]);
@@ -6,17 +8,22 @@ export type ScanType = z.infer<typeof scanType>;
 export type ScanStatus = z.infer<typeof scanStatus>;
 
 /** interface.md "Scan". */
-export const scan = z.object({
-  id: z.int(),
-  type: scanType,
-  status: scanStatus,
-  totalEmails: z.int(),
-  scannedEmails: z.int(),
-  newBreachesFound: z.int(),
-  findingsItemized: z.boolean(),
-  errorMessage: z.string().nullable(),
-  startedAt: z.string().nullable(),
-  completedAt: z.string().nullable(),
-  createdAt: z.string(),
-});
+export const scan = z
+  .object({
+    id: idField,
+    type: scanType,
+    status: scanStatus,
+    totalEmails: count.meta({ description: "E-mails to check; once completed, those checked or failed" }),
+    scannedEmails: count.meta({ description: "E-mails checked so far" }),
+    newBreachesFound: count.meta({ description: "Findings that this scan newly detected" }),
+    findingsItemized: z.boolean().meta({
+      description:
+        "Whether GET /breaches?scanId=… lists them; recorded when the results were saved, and not updated when an e-mail is removed with its findings",
+    }),
+    errorMessage: z.string().nullable().meta({ description: "Why the scan failed" }),
+    startedAt: timestamp.nullable(),
+    completedAt: timestamp.nullable(),
+    createdAt: timestamp,
+  })
+  .meta({ id: "Scan" });
 export type Scan = z.infer<typeof scan>;
