@@ -141,12 +141,13 @@ function forSes({ method, url, body }: AwsRequest, assembly: Assembly): Permissi
     FromEmailAddress?: string;
     FromEmailAddressIdentityArn?: string;
     ConfigurationSetName?: string;
+    Content?: { Raw?: unknown };
   };
   const from = email.FromEmailAddress ?? "";
   const address = (/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from).trim();
   const identity = (name: string) => arnWithin(assembly, "ses", `identity/${name}`);
   const sending: Permission = {
-    action: "ses:SendEmail",
+    action: email.Content?.Raw === undefined ? "ses:SendEmail" : "ses:SendRawEmail",
     // Which of the two it is depends on which of them is verified.
     resources:
       email.FromEmailAddressIdentityArn === undefined

@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { CreateScheduleCommand, GetScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { SESv2Client, SendEmailCommand } from "@aws-sdk/client-sesv2";
+import { SESv2Client, SendEmailCommand, type SendEmailCommandInput } from "@aws-sdk/client-sesv2";
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Assembly } from "../../local/assembly.ts";
@@ -193,12 +193,16 @@ describe("other services", () => {
     });
   });
 
-  test("SES: by the address's domain", async () => {
+  test("SES: by the address's domain; a raw message needs an action of its own", async () => {
     const client = new SESv2Client(settings());
-    const send = (FromEmailAddress: string) =>
-      client.send(new SendEmailCommand({ FromEmailAddress, Content: { Raw: { Data: Buffer.from("a") } } }));
-    await send("Alerts <alerts@example.org>");
-    await expect(send("alerts@example.com")).rejects.toMatchObject({ name: "AccessDeniedException" });
+    const simple = { Simple: { Subject: { Data: "a" }, Body: { Text: { Data: "a" } } } };
+    const send = (FromEmailAddress: string, Content: SendEmailCommandInput["Content"]) =>
+      client.send(new SendEmailCommand({ FromEmailAddress, Content }));
+    await send("Alerts <alerts@example.org>", simple);
+    await expect(send("alerts@example.com", simple)).rejects.toMatchObject({ name: "AccessDeniedException" });
+    await expect(send("alerts@example.org", { Raw: { Data: Buffer.from("a") } })).rejects.toThrow(
+      "not authorized to perform: ses:SendRawEmail",
+    );
   });
 
   test("one that is down is an error that the SDK retries", async () => {
