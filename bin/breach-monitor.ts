@@ -4,6 +4,8 @@
  * Context (`cdk deploy -c name=value`):
  * - `stage`: which stage, default "production". Several can live in one account; the stack is `breach-monitor-<stage>`.
  * - `alarmEmail`: an address that alarms are sent to. Without it alarms exist but notify nobody.
+ * - `senderEmail`: the address that e-mail alerts come from. SES has to have verified it or its domain. Without it no e-mail
+ *   is sent, and deliveries of e-mail channels fail.
  *
  * Also runs without the CDK command line; the assembly then goes to CDK_OUTDIR, or else to cdk.out.
  */
@@ -31,6 +33,7 @@ new ServiceStack(app, `breach-monitor-${stage}`, {
   description: `Breach monitoring service, stage ${stage}`,
   bundles: bundleFunctions(join(app.outdir, "bundles")),
   alarmEmail: app.node.tryGetContext("alarmEmail"),
+  senderEmail: app.node.tryGetContext("senderEmail"),
   env: { ...(account !== undefined && { account }), ...(region !== undefined && { region }) },
 });
 

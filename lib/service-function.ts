@@ -34,7 +34,7 @@ export class ServiceFunction extends Construct {
   constructor(scope: Construct, { name, code, uses, resources, ...contract }: ServiceFunctionProps) {
     super(scope, name);
     const functionName = `${Stack.of(this).stackName}-${name}`;
-    const grants = uses.map((use) => grantOf(use, resources));
+    const grants = uses.map((use) => grantOf(use, resources)).filter((grant) => grant !== undefined);
 
     const logGroup = new LogGroup(this, "Logs", {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -43,9 +43,7 @@ export class ServiceFunction extends Construct {
     });
     const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
-    for (const { actions, resource } of grants) {
-      role.addToPolicy(new PolicyStatement({ actions, resources: [resource] }));
-    }
+    for (const { environment: _, ...statement } of grants) role.addToPolicy(new PolicyStatement(statement));
     Validations.of(role).acknowledge(
       {
         id: "AwsSolutions-IAM5[Resource::*]",

@@ -14,6 +14,7 @@ import { OnDemandWorkerFunction } from "./on-demand-worker.ts";
 import { QueueWorkerFunction } from "./queue-worker.ts";
 import { ServiceApi } from "./rest-api.ts";
 import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
+import { findSender } from "./sender.ts";
 import { ServiceFunction } from "./service-function.ts";
 import { createTable } from "./table.ts";
 import type { Resources } from "./uses.ts";
@@ -23,11 +24,17 @@ export type ServiceStackProps = StackProps & {
   bundles: Bundles;
   /** Where alarms are sent; undefined: nowhere. */
   alarmEmail: string | undefined;
+  /** What e-mail alerts come from: an address that SES has verified, or of a domain that it has. Undefined: none are sent. */
+  senderEmail: string | undefined;
 };
 
 /** The whole service. What its functions are, may do and need to know comes from their contracts. */
 export class ServiceStack extends Stack {
-  constructor(scope: Construct, id: string, { bundles, alarmEmail, ...props }: ServiceStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { bundles, alarmEmail, senderEmail, ...props }: ServiceStackProps,
+  ) {
     super(scope, id, props);
     const alarms = new Alarms(this, "Alarms", { email: alarmEmail });
 
@@ -41,7 +48,8 @@ export class ServiceStack extends Stack {
     const queues = Object.fromEntries(
       queueWorkers.map(({ worker }) => [worker.queue, new WorkQueue(this, worker, alarms).queue]),
     ) as Record<QueueName, Queue>;
-    const resources: Resources = { table, queues, hibpApiKey, scheduleGroup };
+    const sender = senderEmail === undefined ? undefined : findSender(this, senderEmail);
+    const resources: Resources = { table, queues, hibpApiKey, scheduleGroup, sender };
 
     // Workers
     for (const { name, folder, worker } of queueWorkers) {

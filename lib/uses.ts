@@ -10,6 +10,7 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Use } from "../shared/api/endpoint.ts";
 import type { QueueName } from "../shared/queue/messages.ts";
 import { dueIndex } from "../shared/table/keys.ts";
+import type { Sender } from "./sender.ts";
 
 /** What functions may use. */
 export type Resources = {
@@ -17,14 +18,22 @@ export type Resources = {
   queues: Record<QueueName, Queue>;
   hibpApiKey: Secret;
   scheduleGroup: CfnScheduleGroup;
+  /** Undefined: no e-mail is sent. */
+  sender: Sender | undefined;
 };
 
-export type Grant = { actions: string[]; resource: string; environment: Record<string, string> };
+export type Grant = {
+  actions: string[];
+  resources: string[];
+  conditions?: Record<string, Record<string, string>>;
+  environment: Record<string, string>;
+};
 
-export function grantOf(use: Use, { table, queues, hibpApiKey }: Resources): Grant {
+/** Undefined: what is to be used is not set up, so that nothing is granted and the function is told of nothing. */
+export function grantOf(use: Use, { table, queues, hibpApiKey, sender }: Resources): Grant | undefined {
   const queue = (name: QueueName): Grant => ({
     actions: ["sqs:SendMessage"],
-    resource: queues[name].queueArn,
+    resources: [queues[name].queueArn],
     environment: { [`${name.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`]: queues[name].queueUrl },
   });
   const environment = { TABLE_NAME: table.tableName };
@@ -32,7 +41,7 @@ export function grantOf(use: Use, { table, queues, hibpApiKey }: Resources): Gra
     case "table:read":
       return {
         actions: ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"],
-        resource: table.tableArn,
+        resources: [table.tableArn],
         environment,
       };
     case "table:write":
@@ -44,13 +53,13 @@ export function grantOf(use: Use, { table, queues, hibpApiKey }: Resources): Gra
           "dynamodb:DeleteItem",
           "dynamodb:ConditionCheckItem",
         ],
-        resource: table.tableArn,
+        resources: [table.tableArn],
         environment,
       };
     case "table:due-index":
       return {
         actions: ["dynamodb:Query"],
-        resource: `${table.tableArn}/index/${dueIndex.name}`,
+        resources: [`${table.tableArn}/index/${dueIndex.name}`],
         environment,
       };
     case "queue:scan-plans":
@@ -66,8 +75,17 @@ export function grantOf(use: Use, { table, queues, hibpApiKey }: Resources): Gra
     case "hibp":
       return {
         actions: ["secretsmanager:GetSecretValue"],
-        resource: hibpApiKey.secretArn,
+        resources: [hibpApiKey.secretArn],
         environment: { HIBP_API_KEY_SECRET_ARN: hibpApiKey.secretArn },
       };
+    case "email":
+      return (
+        sender && {
+          actions: ["ses:SendEmail"],
+          resources: sender.identityArns,
+          conditions: { StringEquals: { "ses:FromAddress": sender.address } },
+          environment: { SENDER_EMAIL: sender.address },
+        }
+      );
   }
 }

@@ -24,6 +24,8 @@ const region = "us-east-1";
 const accountId = "000000000000";
 /** The embedded HIBP server requires exactly this key, and the local secret holds it; both exist on this machine only. */
 const embeddedHibpKey = "00000000000000000000000000000000";
+/** Mail only goes to the outbox; the name is reserved and cannot exist. */
+const senderEmail = "alerts@breach-monitor.example";
 const forceAfterMilliseconds = 5_000;
 
 await main();
@@ -107,7 +109,7 @@ async function run(settings: Settings, { signal, fail, started }: Lifetime): Pro
   const [hibpUrl] = await Promise.all([
     settings.hibpUrl ??
       started(startHibp({ directory: settings.breachesDirectory, apiKey: hibpKey })).then(({ url }) => url),
-    synthesize(assemblyPath(directory), signal),
+    synthesize(assemblyPath(directory), { senderEmail }, signal),
   ]);
   const assembly = openAssembly(assemblyPath(directory), { region, accountId });
 

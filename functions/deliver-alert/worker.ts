@@ -3,7 +3,7 @@ import { defineQueueWorker } from "../../shared/queue/worker.ts";
 const delivery = {
   batchSize: 1,
   timeoutSeconds: 30,
-  uses: ["table:read", "table:write", "queue:delivery-retries"],
+  uses: ["table:read", "table:write", "queue:delivery-retries", "email"],
   intervals: { REDISPATCH_INTERVAL_SECONDS: 3600 },
 } as const;
 

@@ -6,9 +6,8 @@ import type { Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
 import * as channels from "./channel.ts";
 import * as delivery from "./delivery.ts";
-import { type Event, envelope } from "./envelope.ts";
-import { type Outcome, post } from "./outbound.ts";
-import { sign, signatureHeader } from "./signature.ts";
+import type { Event } from "./envelope.ts";
+import { send } from "./send.ts";
 
 /** How long deliveries wait for a channel to be enabled again, or for a lapsed organization, since the event. */
 const waitingHours = 24;
@@ -61,7 +60,7 @@ export const attempt = async (
   const event = await eventOf(row.event);
   const claimed = await delivery.claim(org, deliveryId, message.attempt, new Date());
   if (claimed === undefined) return log("dropped");
-  const outcome = await sendWebhook(channel, deliveryId, event);
+  const outcome = await send(channel, deliveryId, event, { organizationName: owner.name });
   if ("status" in outcome) {
     await delivery.finish(org, claimed, { label: "delivered" }, null);
     return log("delivered");
@@ -94,14 +93,4 @@ const eventOf = async (event: delivery.AlertEvent): Promise<Event> => {
         .map(({ id, title, domain, dataClasses }) => ({ breachId: id, title, domain, dataClasses })),
     },
   };
-};
-
-const sendWebhook = ({ config }: channels.Channel, id: number, event: Event): Promise<Outcome> => {
-  const body = envelope({ ...event, id, at: new Date() });
-  const secret = config.secret ?? "";
-  return post({
-    url: config.url,
-    headers: secret === "" ? {} : { [signatureHeader]: sign(body, secret) },
-    body,
-  });
 };

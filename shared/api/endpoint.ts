@@ -15,7 +15,8 @@ export type Use =
   | "queue:scan-lookups"
   | "queue:deliveries"
   | "queue:delivery-retries"
-  | "hibp";
+  | "hibp"
+  | "email";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 

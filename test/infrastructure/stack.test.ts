@@ -33,9 +33,12 @@ beforeAll(() => {
 }, 60_000);
 afterAll(() => rmSync(directory, { recursive: true }));
 
-function synthesize(stage: string, alarmEmail?: string): Assembly {
+function synthesize(
+  stage: string,
+  { alarmEmail, senderEmail }: { alarmEmail?: string; senderEmail?: string } = {},
+): Assembly {
   const app = new App({ outdir: join(directory, `cdk.out-${stage}`) });
-  new ServiceStack(app, `breach-monitor-${stage}`, { bundles, alarmEmail });
+  new ServiceStack(app, `breach-monitor-${stage}`, { bundles, alarmEmail, senderEmail });
   app.synth();
   return openAssembly(join(directory, `cdk.out-${stage}`), environment);
 }
@@ -79,6 +82,8 @@ function allowedBy(use: string): string[] {
     return on(schedules, "scheduler:DeleteSchedule");
   }
   if (use === "hibp") return on(secretArn, "secretsmanager:GetSecretValue");
+  // Without a sender there is nothing to use.
+  if (use === "email") return [];
   throw new Error(`Unknown use ${use}`);
 }
 
@@ -471,7 +476,7 @@ test("two stages have no name in common, so that they can live in one account", 
 });
 
 test("with an address every alarm notifies it", () => {
-  const assembly = synthesize("watched", "oncall@example.com");
+  const assembly = synthesize("watched", { alarmEmail: "oncall@example.com" });
   expect(assembly.ofType("AWS::SNS::Subscription")).toMatchObject([
     { properties: { Protocol: "email", Endpoint: "oncall@example.com" } },
   ]);
@@ -479,6 +484,38 @@ test("with an address every alarm notifies it", () => {
   for (const { properties } of assembly.ofType<Alarm>("AWS::CloudWatch::Alarm")) {
     expect(properties.AlarmActions).toEqual(topics);
   }
+});
+
+test("with a sender the functions that use e-mail may send from it, in whichever identity it is verified", () => {
+  const assembly = synthesize("sending", { senderEmail: "alerts@mail.example.com" });
+  const identity = (name: string) => `arn:aws:ses:us-east-1:000000000000:identity/${name}`;
+  for (const { name, contract } of contracts) {
+    const { Environment, Role } = named<{
+      Environment: { Variables: Record<string, string> };
+      Role: string;
+    }>(assembly, "AWS::Lambda::Function", "FunctionName", `breach-monitor-sending-${name}`);
+    const role = assembly.physicalId(assembly.logicalIdOf(Role) ?? "");
+    const sending = assembly
+      .ofType<{ Roles: string[]; PolicyDocument: { Statement: Statement[] } }>("AWS::IAM::Policy")
+      .filter(({ properties }) => properties.Roles.includes(role))
+      .flatMap(({ properties }) => properties.PolicyDocument.Statement)
+      .filter(({ Action }) => [Action].flat().some((action) => action.startsWith("ses:")));
+    const uses = contract.uses.includes("email");
+    expect(Environment.Variables.SENDER_EMAIL).toBe(uses ? "alerts@mail.example.com" : undefined);
+    expect(sending).toEqual(
+      uses
+        ? [
+            {
+              Effect: "Allow",
+              Action: "ses:SendEmail",
+              Resource: ["alerts@mail.example.com", "mail.example.com", "example.com"].map(identity),
+              Condition: { StringEquals: { "ses:FromAddress": "alerts@mail.example.com" } },
+            },
+          ]
+        : [],
+    );
+  }
+  expect(() => synthesize("nobody", { senderEmail: "not an address" })).toThrow(/senderEmail must be/);
 });
 
 test("bundles are small, and the same sources give the same bytes", () => {

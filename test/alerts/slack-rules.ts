@@ -1,0 +1,40 @@
+/** Slack's rules for messages, said independently of the product (docs.slack.dev, "Block Kit"). */
+
+type Text = { type?: unknown; text?: unknown };
+
+/** What Slack would refuse in the body of a request to an incoming webhook; empty when it takes it. */
+export const slackFaults = (message: unknown): string[] => {
+  const faults: string[] = [];
+  const { text, blocks } = JSON.parse(JSON.stringify(message)) as { text: string; blocks: never[] };
+  const check = (holds: boolean, fault: string) => void (holds || faults.push(fault));
+  check(typeof text === "string" && text.length > 0 && text.length <= 4000, "text");
+  check(Array.isArray(blocks) && blocks.length >= 1 && blocks.length <= 50, "1 to 50 blocks");
+  const checkText = (value: Text, types: string[], maximum: number, where: string) => {
+    const { type, text: content } = value;
+    check(types.includes(type as string), `${where}: type`);
+    check(typeof content === "string" && content.length > 0, `${where}: empty`);
+    if (typeof content !== "string") return;
+    check(content.length <= maximum, `${where}: ${content.length} of ${maximum} characters`);
+    check(content.isWellFormed(), `${where}: lone surrogate`);
+    check(!/[^\P{Cc}\n]/u.test(content), `${where}: control character`);
+  };
+  for (const [index, block] of blocks.entries()) {
+    const { type, text, elements } = block as { type: string; text: Text; elements: Text[] };
+    const where = `block ${index}`;
+    switch (type) {
+      case "header":
+        checkText(text, ["plain_text"], 150, where);
+        break;
+      case "section":
+        checkText(text, ["plain_text", "mrkdwn"], 3000, where);
+        break;
+      case "context":
+        check(elements.length >= 1 && elements.length <= 10, `${where}: 1 to 10 elements`);
+        for (const element of elements) checkText(element, ["plain_text", "mrkdwn"], 3000, where);
+        break;
+      default:
+        faults.push(`${where}: ${type}`);
+    }
+  }
+  return faults;
+};
