@@ -5,5 +5,7 @@ export const syncCatalog = defineScheduledWorker({
   impact: "New breaches and changed breach details are not noticed",
   timeoutSeconds: 120,
   memoryMegabytes: 512,
+  // Scans after a change of the catalog spread over this time.
+  intervals: { STAGGER_INTERVAL_SECONDS: 3600 },
   uses: ["table:read", "table:write", "hibp"],
 });

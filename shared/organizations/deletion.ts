@@ -51,6 +51,7 @@ export const resume = async (key: Key, waitSeconds: number): Promise<void> => {
   ];
   for (const { pk } of partitions) await deletePartition(pk);
   await deletePartition(key.pk, (row) => row.sk !== key.sk);
+  await table.remove(keys.organizations(org));
   await table.remove(key);
 };
 

@@ -23,9 +23,19 @@ export const create = async (input: {
   scanEvery: ScanFrequency;
 }): Promise<Organization> => {
   const organization = { id: await drawId("ORGANIZATION"), createdAt: new Date().toISOString(), ...input };
-  await table.put({ ...keys.organization(organization.id), ...organization }, absent);
+  const { id } = organization;
+  await table.transact([
+    { put: { ...keys.organization(id), ...organization }, if: absent },
+    { put: { ...keys.organizations(id), id }, if: absent },
+  ]);
   return organization;
 };
+
+/** The ids of all organizations, also of those being deleted, a page at a time. */
+export async function* everyId(): AsyncGenerator<number[]> {
+  const { pk } = keys.organizations(0);
+  for await (const rows of table.queryPages<{ id: number }>({ pk })) yield rows.map((row) => row.id);
+}
 
 export const get = (org: number): Promise<Organization | undefined> => table.get(keys.organization(org));
 

@@ -7,6 +7,7 @@ import { type DueKind, dueIndex, dueShard, dueShards, type Key, organizationOf }
 import * as table from "../table/table.ts";
 import { end } from "./complete.ts";
 import { chunksLeft, heldBy, leaseMilliseconds, type ScanLock, scans } from "./record.ts";
+import { startRequested } from "./request.ts";
 
 /** Sweeps that find nothing done before a scan is ended. */
 const maximumFruitlessSweeps = 3;
@@ -24,13 +25,14 @@ export type SweepSettings = {
 };
 
 /**
- * Goes on with what was cut off: scans whose workers have been silent, removals of e-mails and alert
+ * Starts scans that are requested, and goes on with what was cut off: scans whose workers have been silent, removals of e-mails and alert
  * channels, and organizations whose deletion
  * began long enough ago.
  */
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
   const now = new Date();
   await forEachDue("SCAN", now, invocation, (key) => sweepScan(key, now, invocation, settings));
+  await forEachDue("SCAN-REQUEST", now, invocation, (key) => startRequested(key, invocation.logger));
   await forEachDue("REMOVAL", now, invocation, (key) =>
     emails.resumeRemoval(organizationOf(key), Number(key.sk)),
   );

@@ -29,6 +29,8 @@ export const keys = {
   organization: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ORGANIZATION" }),
   seats: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEATS" }),
   scanLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-LOCK" }),
+  /** A scan that the service is to start by itself, at once or later. */
+  scanRequest: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-REQUEST" }),
   listHead: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}`, sk: `HEAD#${kind}` }),
   domain: (org: number, id: number): Key => ({ pk: `ORG#${org}#DOMAIN`, sk: padded(id) }),
   domainName: (org: number, name: string): Key => ({ pk: `ORG#${org}#DOMAIN-NAME`, sk: name }),
@@ -69,6 +71,7 @@ export const keys = {
 
   // Deployment-wide
   counter: (kind: ListKind | CounterKind): Key => ({ pk: "COUNTER", sk: kind }),
+  /** One small row for each organization, to go through them all. */
   organizations: (org: number): Key => ({ pk: "ORGANIZATIONS", sk: padded(org) }),
   breach: (id: number): Key => ({ pk: `BREACH#${id}`, sk: "BREACH" }),
   breachNames: (): Key => ({ pk: "CATALOG-NAMES", sk: "NAMES" }),
@@ -83,7 +86,7 @@ export const keys = {
  * index partition is hot.
  */
 export const dueIndex = { name: "due", partition: "dueShard", sort: "dueAt" } as const;
-export type DueKind = "SCAN" | "DELIVERY" | "REMOVAL" | "CHANNEL-REMOVAL" | "DELETION";
+export type DueKind = "SCAN" | "SCAN-REQUEST" | "DELIVERY" | "REMOVAL" | "CHANNEL-REMOVAL" | "DELETION";
 export const dueShards = 4;
 export const dueShard = (kind: DueKind, id: number): string => `${kind}#${id % dueShards}`;
 

@@ -1,0 +1,80 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import { Refusal } from "../api/errors.ts";
+import { lapse } from "../billing/billing.ts";
+import { service } from "../organizations/actor.ts";
+import * as organizations from "../organizations/organization.ts";
+import { condition } from "../table/condition.ts";
+import type { Key } from "../table/keys.ts";
+import { dueShard, keys, organizationOf } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import * as scans from "./scan.ts";
+import type { ScanType } from "./schema.ts";
+
+/** A scan that is to start at `dueAt`, or when the one in progress then has ended. There is one at most. */
+type ScanRequest = { type: ScanType; dueShard: string; dueAt: string };
+
+/** Rows written at the same time. */
+const width = 10;
+
+/** Asks for a scan at a time; what was asked for before and is earlier stays, since that scan sees the same. */
+export const request = async (org: number, type: ScanType, at: Date): Promise<void> => {
+  const row: ScanRequest = { type, dueShard: dueShard("SCAN-REQUEST", org), dueAt: at.toISOString() };
+  try {
+    await table.put(
+      { ...keys.scanRequest(org), ...row },
+      condition("attribute_not_exists(#pk) OR #dueAt > :dueAt", { dueAt: row.dueAt }),
+    );
+  } catch (error) {
+    if (!(error instanceof table.ConditionFailed)) throw error;
+  }
+};
+
+/**
+ * Asks for a scan of every organization, each at its own random time within `staggerSeconds`, so that they do not all come at
+ * once to the upstream.
+ */
+export const requestAll = async (type: ScanType, staggerSeconds: number): Promise<void> => {
+  const now = Date.now();
+  for await (const ids of organizations.everyId()) {
+    for (let start = 0; start < ids.length; start += width) {
+      await Promise.all(
+        ids
+          .slice(start, start + width)
+          .map((org) => request(org, type, new Date(now + Math.random() * staggerSeconds * 1000))),
+      );
+    }
+  }
+};
+
+/** Starts a requested scan; it stays requested while another is in progress. */
+export const startRequested = async (key: Key, logger: Logger): Promise<void> => {
+  const row = await table.get<ScanRequest>(key);
+  if (row === undefined) return;
+  const outcome = await startByItself(organizationOf(key), row.type, logger);
+  if (outcome === "in progress") return;
+  try {
+    await table.remove(key, condition("#dueAt = :dueAt", { dueAt: row.dueAt }));
+  } catch (error) {
+    if (!(error instanceof table.ConditionFailed)) throw error;
+  }
+};
+
+/** Starts a scan that nobody asked for by hand. A lapsed organization is not scanned, nor one without active e-mails. */
+export const startByItself = async (
+  org: number,
+  type: ScanType,
+  logger: Logger,
+): Promise<"started" | "in progress" | "skipped"> => {
+  const owner = await organizations.get(org);
+  const isServed =
+    owner !== undefined && owner.deleting !== true && lapse(owner.billing, new Date()) === undefined;
+  if (!isServed) return "skipped";
+  try {
+    const scanId = await scans.start(org, type, service);
+    logger.info("scan started", { organizationId: org, scanId, type });
+    return "started";
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.refusal === "scanNotQueued") throw error;
+    return error.refusal === "scanInProgress" ? "in progress" : "skipped";
+  }
+};

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Breaches, createBreaches, inventedBreach } from "./breaches.ts";
+import { admin, type Client, createOrganization, eventually } from "./client.ts";
+import { type LocalService, startService } from "./run.ts";
+
+const domain = "automatic.example";
+
+type Listed = { type: string; status: string; newBreachesFound: number };
+
+/** An hour is a second. */
+describe("scans that nobody asks for", () => {
+  let service: LocalService;
+  let breaches: Breaches;
+
+  beforeAll(async () => {
+    breaches = await createBreaches({ [`a@${domain}`]: ["Alpha"] }, [inventedBreach("Alpha")]);
+    service = await startService(["--memory", "--speed", "3600", "--breaches", breaches.directory]);
+  });
+
+  afterAll(async () => {
+    await service?.stop();
+  });
+
+  const prepare = async (every: string) => {
+    const organization = await createOrganization(
+      { "scan-every": every },
+      { domain, apiUrl: service.apiUrl },
+    );
+    await organization.api.post("/emails", { email: `a@${domain}`, domainId: organization.domainId });
+    return organization;
+  };
+
+  const completed = async (api: Client, type: string): Promise<Listed[]> =>
+    ((await api.get(`/scans?type=${type}&status=completed`)).body.scans ?? []) as Listed[];
+
+  test("a new organization is scanned daily; the schedule can be changed and ended", async () => {
+    const { id, api } = await prepare("day");
+    const [first] = await eventually(
+      () => completed(api, "scheduled"),
+      (scans) => scans.length > 0,
+      60,
+    );
+    expect(first).toMatchObject({ type: "scheduled", newBreachesFound: 1 });
+    expect(await admin("scan schedule", { org: id, every: "week" }, service.apiUrl)).toMatchObject({
+      scanEvery: "week",
+    });
+    expect(await admin("scan schedule", { org: id, every: "never" }, service.apiUrl)).toMatchObject({
+      scanEvery: "never",
+    });
+  }, 120_000);
+
+  test("a new breach in the catalog starts a catalog_triggered scan; the first catalog sync starts none", async () => {
+    const { api } = await prepare("never");
+    expect(await completed(api, "catalog_triggered")).toEqual([]);
+    await breaches.write({ [`a@${domain}`]: ["Alpha", "Beta"] }, [
+      inventedBreach("Alpha"),
+      inventedBreach("Beta"),
+    ]);
+    const [triggered] = await eventually(
+      () => completed(api, "catalog_triggered"),
+      (scans) => scans.length > 0,
+      60,
+    );
+    expect(triggered).toMatchObject({ type: "catalog_triggered", newBreachesFound: 2 });
+  }, 120_000);
+});
