@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { inventedBreach } from "./breaches.ts";
+import { admin, createOrganization, eventually, type Organization, scan } from "./client.ts";
+import { type HibpServer, startHibpServer } from "./hibp-server.ts";
+import { type LocalService, startService } from "./run.ts";
+
+let hibp: HibpServer;
+let service: LocalService;
+let count = 0;
+
+/** Known from the start: what the subscription covers is asked for once a minute at most. */
+const coveredDomains = Array.from({ length: 20 }, (_, index) => `covered${index + 1}.example`);
+
+let domain: string;
+let organization: Organization;
+
+beforeAll(async () => {
+  hibp = await startHibpServer();
+  hibp.covered = coveredDomains;
+  service = await startService(["--memory", "--hibp-url", hibp.url]);
+});
+
+afterAll(async () => {
+  await service?.stop();
+  await hibp?.close();
+});
+
+beforeEach(async ({ task }) => {
+  count++;
+  domain = `${task.suite?.name === "a covered domain" ? "covered" : "single"}${count}.example`;
+  organization = await createOrganization({}, { domain, apiUrl: service.apiUrl });
+  hibp.fail = () => undefined;
+  hibp.requests = [];
+  hibp.accounts = {};
+});
+
+const add = async (...aliases: string[]): Promise<void> => {
+  for (const alias of aliases) {
+    const added = await organization.api.post("/emails", {
+      email: `${alias}@${domain}`,
+      domainId: organization.domainId,
+    });
+    expect(added.status).toBe(201);
+  }
+};
+
+const emailsByAlias = async (): Promise<Record<string, Record<string, unknown>>> => {
+  const { emails } = (await organization.api.get("/emails")).body as {
+    emails: Record<string, unknown>[];
+  };
+  return Object.fromEntries(emails.map((email) => [String(email.email).split("@")[0], email]));
+};
+
+const findings = async () =>
+  (await organization.api.get("/breaches")).body as {
+    total: number;
+    breaches: { id: number; email: string; breach: { name: string; title: string }; lastSeenAt: string }[];
+  };
+
+describe("a domain that the subscription does not cover", () => {
+  test("is looked up address by address: findings, counts and lastScannedAt are those of each look-up", async () => {
+    await add("clean", "one", "two");
+    hibp.accounts = { [`one@${domain}`]: ["Alpha"], [`two@${domain}`]: ["Alpha", "Beta"] };
+    expect(await scan(organization.api)).toMatchObject({
+      status: "completed",
+      totalEmails: 3,
+      scannedEmails: 3,
+      newBreachesFound: 3,
+      errorMessage: null,
+    });
+    const emails = await emailsByAlias();
+    expect(emails.clean).toMatchObject({ breachCount: 0, lastScannedAt: expect.any(String) });
+    expect(emails.two).toMatchObject({ breachCount: 2, unacknowledgedBreachCount: 2 });
+    expect(hibp.requests.filter(({ path }) => path.startsWith("breachedaccount/"))).toHaveLength(3);
+    expect(await scan(organization.api)).toMatchObject({ status: "completed", newBreachesFound: 0 });
+    expect((await findings()).total).toBe(3);
+  });
+
+  test("fails only the address that the upstream does not accept; it is counted, left for the next scan and alerted", async () => {
+    await add("bad", "good");
+    hibp.fail = (path) => (path.includes("bad%40") ? { status: 400 } : undefined);
+    const ended = await scan(organization.api);
+    expect(ended).toMatchObject({ status: "completed", totalEmails: 2, scannedEmails: 1 });
+    expect(ended.errorMessage).toMatch(/^1 of 2 monitored emails could not be scanned/);
+    const emails = await emailsByAlias();
+    expect(emails.bad?.lastScannedAt).toBeNull();
+    expect(emails.good?.lastScannedAt).not.toBeNull();
+    hibp.fail = () => undefined;
+    expect(await scan(organization.api)).toMatchObject({ scannedEmails: 2, errorMessage: null });
+  });
+
+  test("does not lose a finding that a look-up leaves out: only a domain answer can say that a breach is gone", async () => {
+    await add("one");
+    hibp.accounts = { [`one@${domain}`]: ["Alpha"] };
+    await scan(organization.api);
+    hibp.accounts = {};
+    await scan(organization.api);
+    const [finding] = (await findings()).breaches;
+    const email = (await emailsByAlias()).one;
+    expect(finding?.lastSeenAt).toBe(email?.lastScannedAt);
+  });
+});
+
+describe("a covered domain", () => {
+  test("is asked for with one call", async () => {
+    await add("one", "two", "three");
+    await scan(organization.api);
+    expect(hibp.requests.filter(({ path }) => path.startsWith("breacheddomain/"))).toHaveLength(1);
+    expect(hibp.requests.filter(({ path }) => path.startsWith("breachedaccount/"))).toHaveLength(0);
+  });
+
+  test("that answers 403 falls back to single look-ups", async () => {
+    await add("one");
+    hibp.accounts = { [`one@${domain}`]: ["Beta"] };
+    hibp.fail = (path) => (path.startsWith("breacheddomain/") ? { status: 403 } : undefined);
+    expect(await scan(organization.api)).toMatchObject({ status: "completed", newBreachesFound: 1 });
+  });
+
+  test("that does not answer fails the scan truthfully, and nothing reads as clean", async () => {
+    await add("one");
+    hibp.fail = (path) => (path.startsWith("breacheddomain/") ? { status: 503 } : undefined);
+    const ended = await scan(organization.api);
+    expect(ended).toMatchObject({
+      status: "failed",
+      totalEmails: 1,
+      scannedEmails: 0,
+      findingsItemized: false,
+    });
+    expect(ended.errorMessage).toMatch(/^None of 1 monitored emails could be scanned/);
+    expect((await emailsByAlias()).one?.lastScannedAt).toBeNull();
+  });
+
+  test("a breach that vanishes upstream keeps its finding, whose lastSeenAt stops; it comes back as the same finding", async () => {
+    await add("one");
+    hibp.accounts = { [`one@${domain}`]: ["Alpha", "Beta"] };
+    await scan(organization.api);
+    const before = (await findings()).breaches.find(({ breach }) => breach.name === "Beta");
+
+    hibp.accounts = { [`one@${domain}`]: ["Alpha"] };
+    await scan(organization.api);
+    const away = (await findings()).breaches;
+    expect(away.find(({ breach }) => breach.name === "Beta")).toMatchObject({
+      id: before?.id,
+      lastSeenAt: before?.lastSeenAt,
+    });
+    const other = away.find(({ breach }) => breach.name === "Alpha");
+    expect(String(other?.lastSeenAt) > String(before?.lastSeenAt)).toBe(true);
+
+    hibp.accounts = { [`one@${domain}`]: ["Alpha", "Beta"] };
+    expect(await scan(organization.api)).toMatchObject({ newBreachesFound: 0 });
+    const back = (await findings()).breaches.find(({ breach }) => breach.name === "Beta");
+    expect(back?.id).toBe(before?.id);
+    expect(String(back?.lastSeenAt) > String(other?.lastSeenAt)).toBe(true);
+  });
+
+  test("a breach that the catalog does not know yet is a finding at once", async () => {
+    await add("one");
+    hibp.catalog = [...hibp.catalog, inventedBreach(`New${count}`)];
+    hibp.accounts = { [`one@${domain}`]: [`New${count}`, `Unlisted${count}`] };
+    expect(await scan(organization.api)).toMatchObject({ newBreachesFound: 2 });
+    const titles = (await findings()).breaches.map(({ breach }) => breach.title).sort();
+    expect(titles).toEqual([`New${count} (invented)`, `Unlisted${count}`]);
+  });
+
+  test("a 429 pauses the whole key for its Retry-After, then the scan completes", async () => {
+    await add("one");
+    let refusedAt = 0;
+    hibp.fail = (path) => {
+      if (refusedAt > 0 || !path.startsWith("breacheddomain/")) return undefined;
+      refusedAt = Date.now();
+      return { status: 429, headers: { "retry-after": "3" } };
+    };
+    expect(await scan(organization.api)).toMatchObject({ status: "completed", scannedEmails: 1 });
+    const [next] = hibp.requests.filter(({ at }) => at > refusedAt);
+    expect((next?.at ?? 0) - refusedAt).toBeGreaterThanOrEqual(3_000);
+  });
+
+  test("an upstream that refuses the key ends the scan as failed", async () => {
+    await add("one");
+    hibp.fail = () => ({ status: 401 });
+    const ended = await scan(organization.api);
+    expect(ended.status).toBe("failed");
+    expect(ended.errorMessage).toContain("Have I Been Pwned refused the API key");
+  });
+});
+
+test("a domain that is verified no longer is not scanned; alone it is like having no active email", async () => {
+  await add("one");
+  await admin("domain unverify", { org: organization.id, domain: organization.domainId }, service.apiUrl);
+  const refused = await organization.api.post("/scans");
+  expect(refused.status).toBe(400);
+  await admin("domain verify", { org: organization.id, domain: organization.domainId }, service.apiUrl);
+  expect(await scan(organization.api)).toMatchObject({ status: "completed" });
+});
+
+test("progress is visible while addresses are looked up one by one, never faster than the subscription allows", async () => {
+  const emails = Array.from({ length: 60 }, (_, index) => `user${index}`);
+  await add(...emails);
+  const seen = new Set<number>();
+  await organization.api.post("/scans");
+  await eventually(
+    async () => {
+      const { scans } = (await organization.api.get("/scans?limit=1")).body as {
+        scans: { status: string; scannedEmails: number }[];
+      };
+      seen.add(scans[0]?.scannedEmails ?? 0);
+      return scans[0];
+    },
+    (latest) => latest?.status === "completed",
+  );
+  expect([...seen]).toContain(60);
+  for (const { at } of hibp.requests) {
+    const inMinute = hibp.requests.filter((request) => request.at >= at && request.at < at + 60_000).length;
+    expect(inMinute).toBeLessThanOrEqual(hibp.rpm);
+  }
+});
