@@ -249,7 +249,7 @@ export const commands: Record<string, Command> = {
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       const id = idOf("user", flags);
-      await changing("user", id, users.remove(org, id));
+      if (!(await users.remove(org, id))) throw unknown("user", id);
       return { id, removed: true };
     },
   },

@@ -1,6 +1,6 @@
 import { retentionAt } from "../api/retention.ts";
 import type { Actor } from "../organizations/actor.ts";
-import { removedUserIds } from "../organizations/user.ts";
+import { type Membership, membership } from "../organizations/user.ts";
 import { entries } from "./activity.ts";
 import type { ActivityEntry } from "./schema.ts";
 
@@ -12,7 +12,7 @@ export const list = async (
 ): Promise<{ activity: ActivityEntry[]; total: number; retention: ReturnType<typeof retentionAt> }> => {
   const { category, limit, offset } = query;
   const retention = retentionAt(now);
-  const [{ items, total }, removed] = await Promise.all([
+  const [{ items, total }, users] = await Promise.all([
     entries.page(org, {
       limit,
       offset,
@@ -21,7 +21,7 @@ export const list = async (
         matches: (facet: { category: string }) => facet.category === category,
       }),
     }),
-    removedUserIds(org),
+    membership(org),
   ]);
   return {
     activity: items.map((row) => ({
@@ -30,15 +30,17 @@ export const list = async (
       category: row.category,
       action: row.action,
       summary: row.summary,
-      actor: shown(row.actor, removed),
+      actor: shown(row.actor, users),
     })),
     total,
     retention,
   };
 };
 
-/** Of a removed user neither name nor address is shown. */
-const shown = (actor: Actor, removed: ReadonlySet<number>): ActivityEntry["actor"] =>
-  actor.type === "user" && removed.has(actor.id)
+/** Of a removed user, and of one who is not a member, neither name nor address is shown. */
+const shown = (actor: Actor, { members, removed }: Membership): ActivityEntry["actor"] => {
+  if (actor.type !== "user" || members.has(actor.id)) return { type: actor.type, label: actor.label };
+  return removed.has(actor.id)
     ? { type: "removed", label: "Removed user" }
-    : { type: actor.type, label: actor.label };
+    : { type: "support", label: "Support" };
+};

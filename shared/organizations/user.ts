@@ -13,6 +13,7 @@ export const create = async (org: number, input: { email: string; name: string |
   await table.transact([
     { check: keys.organization(org), if: exists },
     { put: { ...keys.user(org, id), ...user }, if: absent },
+    { update: keys.membership(org), add: { members: new Set([id]) } },
   ]);
   return user;
 };
@@ -24,12 +25,29 @@ export const list = async (org: number): Promise<User[]> => {
   return rows.filter((row) => !row.removed).map(({ pk: _, sk: __, ...user }) => user);
 };
 
-/** Removes a user and ends its sessions. Throws `ConditionFailed` when there is no such user. */
-export const remove = async (org: number, id: number): Promise<void> => {
-  await table.update(keys.user(org, id), { set: { removed: true }, if: exists });
-  await table.update(keys.removedUsers(org), { add: { ids: new Set([id]) } });
+/** Removes a user and ends its sessions; false when there is no such user. Removing again ends what is left of them. */
+export const remove = async (org: number, id: number): Promise<boolean> => {
+  try {
+    await table.transact([
+      { update: keys.user(org, id), set: { removed: true }, if: exists },
+      {
+        update: keys.membership(org),
+        add: { removed: new Set([id]) },
+        take: { members: new Set([id]) },
+      },
+    ]);
+  } catch (error) {
+    if (error instanceof table.TransactionRefused) return false;
+    throw error;
+  }
   await session.revokeAllOf(org, id);
+  return true;
 };
 
-export const removedUserIds = async (org: number): Promise<Set<number>> =>
-  (await table.get<{ ids: Set<number> }>(keys.removedUsers(org)))?.ids ?? new Set();
+export type Membership = { members: ReadonlySet<number>; removed: ReadonlySet<number> };
+
+/** Who is, and who was, a user of the organization. */
+export const membership = async (org: number): Promise<Membership> => {
+  const row = await table.get<Partial<Membership>>(keys.membership(org));
+  return { members: row?.members ?? new Set(), removed: row?.removed ?? new Set() };
+};

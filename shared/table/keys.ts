@@ -51,8 +51,8 @@ export const keys = {
     pk: `ORG#${org}#CHANNEL-REMOVAL`,
     sk: padded(channel),
   }),
-  /** Ids of removed users, so that the log can say so without reading each. */
-  removedUsers: (org: number): Key => ({ pk: `ORG#${org}`, sk: "REMOVED-USERS" }),
+  /** Ids of the users, and of the removed ones, so that the log can tell them apart without reading each. */
+  membership: (org: number): Key => ({ pk: `ORG#${org}`, sk: "MEMBERSHIP" }),
   /** Single look-ups of one chunk of a scan: the cursor that says how far they are. */
   lookup: (org: number, scan: number, batch: number, chunk: string): Key => ({
     pk: `ORG#${org}#LOOKUP#${scan}`,
