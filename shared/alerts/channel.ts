@@ -144,17 +144,15 @@ export const change = (
     const form = patchedForm(row, patch);
     if (namesDestination(row, patch)) await assertPublic(form, count);
     const { channel: _, config: __, ...flags } = patch;
-    const changed = { ...row, ...flags, ...form } as Channel & Key;
-    if (isDeepStrictEqual(changed, row)) return;
+    const read = { channel: row.channel, config: row.config };
+    const isReconfigured = !isDeepStrictEqual(form, read);
+    if (!isReconfigured && isDeepStrictEqual({ ...row, ...flags }, row)) return;
     await table.transact([
       {
-        put: changed,
-        // As it was read: two changes at once do not undo each other.
-        if: condition("#channel = :channel AND #config = :config AND #isEnabled = :isEnabled", {
-          channel: row.channel,
-          config: row.config,
-          isEnabled: row.isEnabled,
-        }),
+        update: keys.channel(org, id),
+        // Only what the patch names: two changes at once do not undo each other. A config is merged, so as it was read.
+        set: { ...flags, ...(isReconfigured && form) },
+        if: isReconfigured ? condition("#channel = :channel AND #config = :config", read) : exists,
       },
       ...activity.writes(org, slot, {
         action: "alert_config.updated",
