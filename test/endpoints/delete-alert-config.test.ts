@@ -1,0 +1,117 @@
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { deliveries } from "../../shared/alerts/delivery.ts";
+import { createOrganization, eventually, scan } from "../service/client.ts";
+import { receivedAt } from "../service/receiver.ts";
+import {
+  createChannel,
+  inboxOf,
+  listChannels,
+  listDeliveries,
+  onlyScanComplete,
+  publicUrl,
+  scanAndReceive,
+} from "./channels.ts";
+import { countStatuses, expectEveryHeader, expectRefusal, unknownId } from "./reply.ts";
+
+describe("200", () => {
+  test.each<[channel: string, config: Record<string, unknown>]>([
+    ["webhook", { url: publicUrl }],
+    ["slack", { webhookUrl: publicUrl }],
+    ["email", { recipients: ["a@acme.example"] }],
+  ])("a %s channel is gone, and the others stay", async (channel, config) => {
+    const { api } = await createOrganization();
+    const kept = await createChannel(api, { channel, config });
+    const id = await createChannel(api, { channel, config });
+    const reply = await api.delete(`/alert-configs/${id}`);
+    expect(reply).toMatchObject({ status: 200 });
+    expect(reply.body).toEqual({ ok: true });
+    expectEveryHeader(reply);
+    expect(await listChannels(api)).toMatchObject([{ id: kept }]);
+  });
+
+  test("makes room for another channel when there are 20", async () => {
+    const { api } = await createOrganization();
+    const create = () => api.post("/alert-configs", { channel: "webhook", config: { url: publicUrl } });
+    const created = await Promise.all(Array.from({ length: 20 }, create));
+    expect(countStatuses(created)).toEqual({ 201: 20 });
+    expect((await create()).status).toBe(400);
+    expect((await api.delete(`/alert-configs/${created[7]?.body.id}`)).status).toBe(200);
+    expect(countStatuses(await Promise.all([create(), create()]))).toEqual({ 201: 1, 400: 1 });
+    expect(await listChannels(api)).toHaveLength(20);
+  });
+
+  test("removes the delivery history; that of another channel stays", async () => {
+    const organization = await createOrganization();
+    const { api, domainId } = organization;
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const inboxes = [inboxOf(organization, "removed"), inboxOf(organization, "kept")] as const;
+    const [removed, kept] = await Promise.all(
+      inboxes.map((url) =>
+        createChannel(api, { channel: "webhook", config: { url }, notifyOnScanComplete: true }),
+      ),
+    );
+    await scanAndReceive(api, inboxes[0], 2);
+    const history = await eventually(
+      () => listDeliveries(organization, kept as number),
+      (all) => all.length === 2 && all.every(({ status }) => status === "delivered"),
+    );
+    expect(await listDeliveries(organization, removed as number)).toHaveLength(2);
+    expect((await api.delete(`/alert-configs/${removed}`)).status).toBe(200);
+    expect(await listDeliveries(organization, removed as number)).toEqual([]);
+    expect(await listDeliveries(organization, kept as number)).toEqual(history);
+    await scanAndReceive(api, inboxes[1], 3);
+    expect(await receivedAt(inboxes[0])).toHaveLength(2);
+  });
+
+  test("an open delivery of it is not tried again, and its history never comes back", async () => {
+    const organization = await createOrganization();
+    const { id: org, api, domainId } = organization;
+    await api.post("/emails", { email: "nobody@demo.example", domainId });
+    const inbox = inboxOf(organization, "failing");
+    const url = `${inbox}?status=500`;
+    const id = await createChannel(api, { channel: "webhook", config: { url }, ...onlyScanComplete });
+    await scan(api);
+    await eventually(
+      () => receivedAt(inbox),
+      (all) => all.length >= 1,
+    );
+    await api.delete(`/alert-configs/${id}`);
+    const attempts = (await receivedAt(inbox)).length;
+    // Its retries were due after 1 s and another 2 s.
+    await setTimeout(4_000);
+    // One that was on its way may have arrived.
+    expect((await receivedAt(inbox)).length).toBeLessThanOrEqual(attempts + 1);
+    expect(await listDeliveries(organization, id)).toEqual([]);
+    expect(deliveries.sum(await deliveries.directory(org))).toBe(0);
+  });
+
+  test("of deletions of one channel at the same instant exactly one succeeds", async () => {
+    const { api } = await createOrganization();
+    const id = await createChannel(api, { channel: "webhook", config: { url: publicUrl } });
+    const replies = await Promise.all(Array.from({ length: 5 }, () => api.delete(`/alert-configs/${id}`)));
+    expect(countStatuses(replies)).toEqual({ 200: 1, 404: 4 });
+  });
+});
+
+describe("400", () => {
+  test("an id that is not a plain decimal integer", async () => {
+    const { api } = await createOrganization();
+    for (const id of ["x", "0", "-1", "1.5", "1e3", "01"]) {
+      expectRefusal(await api.delete(`/alert-configs/${id}`), 400, /^id/);
+    }
+  });
+});
+
+describe("404", () => {
+  test("when the id is not found: unknown, deleted before, or of another organization, where it stays", async () => {
+    const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
+    const deleted = await createChannel(api, { channel: "webhook", config: { url: publicUrl } });
+    await api.delete(`/alert-configs/${deleted}`);
+    const foreign = await createChannel(other.api, { channel: "webhook", config: { url: publicUrl } });
+    for (const id of [unknownId, deleted, foreign]) {
+      expectRefusal(await api.delete(`/alert-configs/${id}`), 404, /alert config/);
+    }
+    expect(await listChannels(other.api)).toHaveLength(1);
+  });
+});

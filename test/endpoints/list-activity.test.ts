@@ -1,0 +1,319 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import * as activity from "../../shared/activity/activity.ts";
+import { Refusal } from "../../shared/api/errors.ts";
+import { administrator, service } from "../../shared/organizations/actor.ts";
+import * as scans from "../../shared/scans/scan.ts";
+import * as table from "../../shared/table/table.ts";
+import {
+  admin,
+  type Client,
+  createClient,
+  createOrganization,
+  type Organization,
+  scan,
+} from "../service/client.ts";
+import { countStatuses, expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
+import { type SignedIn, signIn } from "./session.ts";
+
+type Entry = {
+  id: number;
+  createdAt: string;
+  category: string;
+  action: string;
+  summary: string;
+  actor: { type: string; label: string };
+};
+type Listed = { total: number; activity: Entry[]; retention: { days: number; visibleSince: string } };
+
+const list = async (api: Client, query = ""): Promise<Listed> =>
+  (await api.get(`/activity${query}`)).body as Listed;
+
+/** The actions that were logged during `act`, oldest first. */
+const logged = async (api: Client, act: () => Promise<unknown>): Promise<string[]> => {
+  const before = await list(api, "?limit=1");
+  await act();
+  const after = await list(api, "?limit=100");
+  return after.activity
+    .slice(0, after.total - before.total)
+    .map(({ action }) => action)
+    .reverse();
+};
+
+const url = "https://192.0.32.8/T0KEN";
+const byAdministrator = { type: "system", label: "Administrator" };
+const byKey = { type: "api_key", label: "Test key" };
+const byService = { type: "system", label: "Breach Monitor" };
+
+describe("200: an organization in which everything happened once", () => {
+  let organization: Organization;
+  let api: Client;
+  let user: SignedIn;
+  let all: Entry[];
+
+  beforeAll(async () => {
+    organization = await createOrganization();
+    api = organization.api;
+    const { id: org, domainId } = organization;
+    user = await signIn(organization);
+    const { id: team } = await admin("team create", { org, name: "Finance" });
+    const { id: other } = await admin("key create", { org, label: "Other key" });
+    await admin("key revoke", { org, key: other });
+
+    const added = await api.post("/emails", { email: "ada@demo.example", domainId, teamId: team });
+    await user.api.patch(`/emails/${added.body.id}`, { isActive: false });
+    await api.patch(`/emails/${added.body.id}`, { isActive: true });
+    await scan(user.api);
+    const { breaches } = (await api.get("/breaches")).body as { breaches: { id: number }[] };
+    await user.api.post("/breaches/acknowledge", { id: breaches[0]?.id, reason: "REASON" });
+    await api.delete(`/emails?id=${added.body.id}`);
+
+    const config = { url, secret: "s3cr3t-of-the-hook" };
+    const channel = await user.api.post("/alert-configs", { channel: "webhook", config });
+    await api.patch(`/alert-configs/${channel.body.id}`, { notifyOnScanComplete: true });
+    await api.delete(`/alert-configs/${channel.body.id}`);
+    all = (await list(api)).activity;
+  });
+
+  test("every action has its category and its actor, newest first", () => {
+    const byUser = { type: "user", label: user.email };
+    const expected: [action: string, category: string, actor: Entry["actor"]][] = [
+      ["alert_config.deleted", "alerts", byKey],
+      ["alert_config.updated", "alerts", byKey],
+      ["alert_config.created", "alerts", byUser],
+      ["email.removed", "monitoring", byKey],
+      ["finding.acknowledged", "findings", byUser],
+      ["scan.completed", "monitoring", byService],
+      ["scan.started", "monitoring", byUser],
+      ["email.enabled", "monitoring", byKey],
+      ["email.disabled", "monitoring", byUser],
+      ["email.added", "monitoring", byKey],
+      ["api_key.revoked", "api_keys", byAdministrator],
+      ["api_key.created", "api_keys", byAdministrator],
+      ["team.created", "teams", byAdministrator],
+      ["api_key.created", "api_keys", byAdministrator],
+    ];
+    expect(all.map(({ action, category, actor }) => [action, category, actor])).toEqual(expected);
+    const ids = all.map(({ id }) => id);
+    expect(ids).toEqual([...ids].sort((a, b) => b - a));
+    const times = all.map(({ createdAt }) => createdAt);
+    expect(times).toEqual([...times].sort().reverse());
+  });
+
+  test("an entry has every field of the contract and no others; a summary is text for people", () => {
+    for (const entry of all) {
+      expect(entry).toEqual({
+        id: expect.any(Number),
+        createdAt: timestamp,
+        category: expect.any(String),
+        action: expect.any(String),
+        summary: expect.stringMatching(/^[A-Z][^\n]+$/),
+        actor: { type: expect.any(String), label: expect.any(String) },
+      });
+    }
+    expect(all.find(({ action }) => action === "email.added")?.summary).toContain("ada@demo.example");
+    expect(all.find(({ action }) => action === "team.created")?.summary).toContain("Finance");
+  });
+
+  test("IP addresses, secrets, reasons and internals are never returned", async () => {
+    const reply = await api.get("/activity");
+    expectEveryHeader(reply);
+    const text = JSON.stringify(reply.body);
+    expect(text).not.toMatch(/127\.\d+\.\d+\.\d+|192\.0\.32\.8/);
+    expect(text).not.toMatch(/T0KEN|s3cr3t|REASON|bms_|ORG#|facet|organizationId|"pk"|"sk"/);
+  });
+
+  test("the category filters, with the filtered total", async () => {
+    const totals = { monitoring: 6, findings: 1, alerts: 3, teams: 1, api_keys: 3 };
+    for (const [category, total] of Object.entries(totals)) {
+      const filtered = await list(api, `?category=${category}`);
+      expect(filtered).toMatchObject({ total });
+      expect(filtered.activity).toEqual(all.filter((entry) => entry.category === category));
+    }
+  });
+
+  test("pages show each entry exactly once, filtered or not, with the total of all that match", async () => {
+    const pages = await Promise.all([0, 5, 10, 15].map((offset) => list(api, `?limit=5&offset=${offset}`)));
+    expect(pages.flatMap(({ activity: page }) => page)).toEqual(all);
+    expect(pages.map(({ total }) => total)).toEqual([14, 14, 14, 14]);
+    const alerts = await Promise.all(
+      [0, 2, 4].map((offset) => list(api, `?category=alerts&limit=2&offset=${offset}`)),
+    );
+    expect(alerts.flatMap(({ activity: page }) => page)).toEqual(all.slice(0, 3));
+    expect(alerts.map(({ total }) => total)).toEqual([3, 3, 3]);
+  });
+
+  test("another organization sees nothing of it", async () => {
+    const other = await createOrganization();
+    const { total, activity: entries } = await list(other.api);
+    expect(total).toBe(1);
+    expect(entries).toMatchObject([{ action: "api_key.created" }]);
+    expect(all.map(({ id }) => id)).not.toContain(entries[0]?.id);
+  });
+});
+
+describe("200: the actor", () => {
+  test("who was removed shows as removed, without a name; others and their entries stay", async () => {
+    const organization = await createOrganization();
+    const { id: org, domainId, api } = organization;
+    const user = await signIn(organization);
+    await user.api.post("/emails", { email: "ada@demo.example", domainId });
+    await api.post("/emails", { email: "alan@demo.example", domainId });
+    const actors = async () => (await list(api)).activity.slice(0, 2).map(({ actor }) => actor);
+    expect(await actors()).toEqual([byKey, { type: "user", label: user.email }]);
+    await admin("user remove", { org, user: user.userId });
+    expect(await actors()).toEqual([byKey, { type: "removed", label: "Removed user" }]);
+  });
+
+  test("who is not a member of the organization shows as support, with a fixed label", async () => {
+    const { id: org, api } = await createOrganization();
+    const slot = await activity.slot(org);
+    const actor = { type: "user", id: unknownId, label: "someone@elsewhere.example" } as const;
+    await table.transact(activity.writes(org, slot, { action: "email.added", summary: "Added", actor }));
+    const reply = await list(api, "?limit=1");
+    expect(reply.activity).toMatchObject([{ actor: { type: "support", label: "Support" } }]);
+    expect(JSON.stringify(reply)).not.toContain("elsewhere");
+  });
+
+  test("that is a key keeps its label when the key is revoked", async () => {
+    const { id: org, keyId, domainId, api } = await createOrganization();
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    await admin("key revoke", { org, key: keyId });
+    const other = await admin("key create", { org, label: "Other key" });
+    const { activity: entries } = await list(createClient({ authorization: `Bearer ${other.key}` }));
+    expect(entries.find(({ action }) => action === "email.added")?.actor).toEqual(byKey);
+  });
+
+  test("of a scan that could not be queued: started by who asked for it, failed by the service", async () => {
+    const { id: org, domainId, api } = await createOrganization();
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const { SCAN_PLANS_QUEUE_URL } = process.env;
+    process.env.SCAN_PLANS_QUEUE_URL = `${SCAN_PLANS_QUEUE_URL}-that-is-not-there`;
+    try {
+      await expect(scans.start(org, "manual", administrator)).rejects.toThrow(
+        expect.objectContaining({ refusal: "scanNotQueued" }),
+      );
+    } finally {
+      process.env.SCAN_PLANS_QUEUE_URL = SCAN_PLANS_QUEUE_URL;
+    }
+    const { activity: entries } = await list(api, "?limit=2");
+    expect(entries.map(({ action, actor }) => [action, actor])).toEqual([
+      ["scan.failed", byService],
+      ["scan.started", byAdministrator],
+    ]);
+    expect((await api.get("/scans")).body).toMatchObject({
+      total: 1,
+      scans: [{ status: "failed", errorMessage: entries[0]?.summary, findingsItemized: false }],
+    });
+    // Its lock is free.
+    expect((await api.post("/scans")).status).toBe(201);
+  });
+});
+
+describe("200: nothing is logged", () => {
+  test("of what changes nothing: PATCHes to what already is, a key revoked again", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const other = await admin("key create", { org, label: "Other" });
+    await admin("key revoke", { org, key: other.id });
+    const email = await api.post("/emails", { email: "ada@demo.example", domainId });
+    const config = { url, secret: "s" };
+    const channel = await api.post("/alert-configs", { channel: "webhook", config });
+    const path = `/alert-configs/${channel.body.id}`;
+    const actions = await logged(api, async () => {
+      const replies = [
+        await api.patch(`/emails/${email.body.id}`, { isActive: true }),
+        await api.patch(path, {}),
+        await api.patch(path, { config: {} }),
+        await api.patch(path, { isEnabled: true, channel: "webhook", notifyOnScanError: true }),
+        await api.patch(path, { config: { url: "https://192.0.32.8/..." } }),
+        await api.patch(path, { config: { secret: "s" } }),
+      ];
+      expect(countStatuses(replies)).toEqual({ 200: 6 });
+      await admin("key revoke", { org, key: other.id });
+    });
+    expect(actions).toEqual([]);
+  });
+
+  test("of refused requests", async () => {
+    const { id: org, api, domainId } = await createOrganization({ "seat-allowance": "1" });
+    const foreign = await createOrganization();
+    const domain = await admin("domain add", { org, name: "unverified.example" });
+    const email = await api.post("/emails", { email: "ada@demo.example", domainId });
+    const channel = await api.post("/alert-configs", { channel: "webhook", config: { url } });
+    const actions = await logged(api, async () => {
+      const replies = [
+        await api.post("/emails", { email: "ada@demo.example", domainId }),
+        await api.post("/emails", { email: "alan@demo.example", domainId }),
+        await api.post("/emails", { email: "alan@demo.example", domainId: foreign.domainId }),
+        await api.post("/emails", { email: "a@unverified.example", domainId: domain.id }),
+        await api.patch(`/emails/${unknownId}`, { isActive: false }),
+        await api.delete(`/emails?id=${unknownId}`),
+        await api.post("/breaches/acknowledge", { id: unknownId }),
+        await api.patch(`/alert-configs/${channel.body.id}`, { config: { url: "https://10.0.0.1/" } }),
+        await api.patch(`/alert-configs/${channel.body.id}`, { channel: "email" }),
+        await api.delete(`/alert-configs/${unknownId}`),
+        await foreign.api.delete(`/emails?id=${email.body.id}`),
+        await foreign.api.post("/scans"),
+      ];
+      expect(replies.every(({ status }) => status >= 400 && status < 500)).toBe(true);
+      await expect(scans.start(foreign.id, "manual", service)).rejects.toThrow(Refusal);
+    });
+    expect(actions).toEqual([]);
+    expect((await list(foreign.api)).total).toBe(1);
+  });
+
+  test("of the losers when one of many simultaneous requests succeeds", async () => {
+    const { api, domainId } = await createOrganization();
+    const actions = await logged(api, async () => {
+      const add = () => api.post("/emails", { email: "ada@demo.example", domainId });
+      const replies = await Promise.all(Array.from({ length: 6 }, add));
+      expect(countStatuses(replies)).toEqual({ 201: 1, 409: 5 });
+    });
+    expect(actions).toEqual(["email.added"]);
+  });
+});
+
+describe("200: retention", () => {
+  test("says that 365 days are visible, and since when", async () => {
+    const { api } = await createOrganization();
+    const { retention } = await list(api);
+    expect(retention).toEqual({ days: 365, visibleSince: timestamp });
+    const age = Date.now() - Date.parse(retention.visibleSince);
+    expect(Math.abs(age - 365 * 24 * 60 * 60 * 1000)).toBeLessThan(60_000);
+  });
+});
+
+describe("400", () => {
+  test.each(["category=billing", "category=", "category=Alerts", "category=alerts,teams"])(
+    "an unknown category: %s",
+    async (query) => {
+      const { api } = await createOrganization();
+      expectRefusal(await api.get(`/activity?${query}`), 400, /^category/);
+    },
+  );
+
+  test("a category given twice", async () => {
+    const { api } = await createOrganization();
+    expectRefusal(await api.get("/activity?category=alerts&category=teams"), 400, /^category/);
+  });
+
+  test("limit and offset that are not plain decimal integers in range", async () => {
+    const { api } = await createOrganization();
+    for (const query of ["limit=0", "limit=101", "limit=1e1", "limit=", "limit=%2B5", "limit=5.0"]) {
+      expectRefusal(await api.get(`/activity?${query}`), 400, /^limit/);
+    }
+    for (const query of ["offset=-1", "offset=x", "offset=01", "offset=9007199254740993"]) {
+      expectRefusal(await api.get(`/activity?${query}`), 400, /^offset/);
+    }
+  });
+});
+
+describe("405", () => {
+  test("any other method names GET in Allow", async () => {
+    const { api } = await createOrganization();
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      const reply = await api.request(method, "/activity");
+      expectRefusal(reply, 405, /does not support this method/);
+      expect(reply.headers.allow).toBe("GET");
+    }
+  });
+});

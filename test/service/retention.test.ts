@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import * as activity from "../../shared/activity/activity.ts";
+import { administrator } from "../../shared/organizations/actor.ts";
+import { type ScanFacet, type ScanRow, scans } from "../../shared/scans/record.ts";
+import { blockOf, reserve } from "../../shared/table/blocks.ts";
+import type { MemberWrite } from "../../shared/table/counted-list.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { admin, type Client, createClient, createOrganization, scan } from "./client.ts";
+
+const visibleMilliseconds = 365 * 24 * 60 * 60 * 1000;
+
+/** How far from the boundary the tests stay, so that they do not depend on how long a request takes. */
+const margin = 60_000;
+
+/** An organization in which nothing has happened yet: its past can still be written. */
+const createEmpty = async (): Promise<number> =>
+  (await admin("org create", { name: "Old", "scan-every": "never" })).id;
+
+const signUp = async (org: number): Promise<Client> => {
+  const { key } = await admin("key create", { org, label: "Test key" });
+  return createClient({ authorization: `Bearer ${key}` });
+};
+
+const transactAll = async (
+  writes: readonly MemberWrite[],
+  of: { writes: (org: number, part: MemberWrite[]) => Parameters<typeof table.transact>[0] },
+  org: number,
+): Promise<void> => {
+  for (let start = 0; start < writes.length; start += 90) {
+    await table.transact(of.writes(org, writes.slice(start, start + 90)));
+  }
+};
+
+const ago = (milliseconds: number): string => new Date(Date.now() - milliseconds).toISOString();
+
+/** Log entries as they were written so long ago. */
+const writeEntries = async (org: number, action: activity.Action, count: number, age: number) => {
+  const category = activity.categoryOf[action];
+  const entry = { action, category, summary: "Old", actor: administrator };
+  const slots = await reserve(org, "ACTIVITY", count, { at: ago(age) });
+  const writes = slots.map((slot) => activity.entries.put(org, slot, { category }, entry));
+  await transactAll(writes, activity.entries, org);
+};
+
+/** Scans as they were written so long ago. */
+const writeScans = async (org: number, facet: ScanFacet, count: number, age: number) => {
+  const at = ago(age);
+  const row: ScanRow = {
+    startedAt: at,
+    completedAt: at,
+    errorMessage: null,
+    findingsItemized: true,
+    totalEmails: 1,
+    scannedEmails: 1,
+    failedEmails: 0,
+    newBreachesFound: 0,
+    planned: true,
+    remaining: {},
+    findingsFromBlock: 0,
+  };
+  const reserved = await reserve(org, "SCAN", count, { at });
+  await transactAll(
+    reserved.map((each) => scans.put(org, each, facet, row)),
+    scans,
+    org,
+  );
+};
+
+type Page = { total: number; items: { id: number; createdAt: string }[]; visibleSince: string };
+
+const read = async (api: Client, list: "scans" | "activity", query: string): Promise<Page> => {
+  const { body } = await api.get(`/${list}?${query}`);
+  const { visibleSince } = body.retention as { visibleSince: string };
+  return { total: body.total as number, items: body[list] as Page["items"], visibleSince };
+};
+
+/** Reads every page, and asserts that each tells the same total and no entry is too old or shown twice. */
+const expectPages = async (
+  api: Client,
+  list: "scans" | "activity",
+  filter: string,
+  total: number,
+): Promise<void> => {
+  const size = 100;
+  const offsets = Array.from({ length: Math.ceil(total / size) + 1 }, (_, index) => index * size);
+  const pages = await Promise.all(
+    offsets.map((offset) => read(api, list, `${filter}&limit=${size}&offset=${offset}`)),
+  );
+  expect(pages.map((page) => page.total)).toEqual(pages.map(() => total));
+  const items = pages.flatMap((page) => page.items);
+  const ids = items.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(total);
+  expect(ids).toEqual([...ids].sort((a, b) => b - a));
+  const { visibleSince = "" } = pages[0] ?? {};
+  expect(items.filter(({ createdAt }) => createdAt < visibleSince)).toEqual([]);
+};
+
+describe("the last 365 days", () => {
+  test("of the activity log: older entries are kept but not returned; totals and pages are exact", async () => {
+    const org = await createEmpty();
+    // Three blocks of ids; the boundary lies within the second.
+    await writeEntries(org, "team.created", 700, visibleMilliseconds + margin);
+    await writeEntries(org, "team.created", 100, visibleMilliseconds - margin);
+    await writeEntries(org, "email.added", 50, visibleMilliseconds - margin);
+    await writeEntries(org, "email.added", 350, 0);
+    const api = await signUp(org);
+    const directory = await activity.entries.directory(org);
+    expect(directory).toHaveLength(3);
+    expect(activity.entries.sum(directory)).toBe(1201);
+    await expectPages(api, "activity", "", 501);
+    await expectPages(api, "activity", "category=teams", 100);
+    await expectPages(api, "activity", "category=monitoring", 400);
+    await expectPages(api, "activity", "category=api_keys", 1);
+    await expectPages(api, "activity", "category=findings", 0);
+  });
+
+  test("of scans: older ones are kept but not returned; totals and pages are exact, filtered or not", async () => {
+    const org = await createEmpty();
+    await writeScans(org, { type: "scheduled", status: "completed" }, 600, visibleMilliseconds + margin);
+    await writeScans(org, { type: "manual", status: "failed" }, 7, visibleMilliseconds + margin);
+    await writeScans(org, { type: "manual", status: "failed" }, 11, visibleMilliseconds - margin);
+    await writeScans(org, { type: "scheduled", status: "completed" }, 120, 1000);
+    const api = await signUp(org);
+    expect(scans.sum(await scans.directory(org))).toBe(738);
+    await expectPages(api, "scans", "", 131);
+    await expectPages(api, "scans", "type=manual", 11);
+    await expectPages(api, "scans", "status=completed", 120);
+    await expectPages(api, "scans", "type=manual&status=completed", 0);
+    await expectPages(api, "scans", "type=scheduled&status=completed", 120);
+  });
+
+  test("are all there is when everything is older: an empty list with a total of 0", async () => {
+    const org = await createEmpty();
+    await writeScans(org, { type: "manual", status: "completed" }, 3, visibleMilliseconds + margin);
+    expect(await read(await signUp(org), "scans", "")).toMatchObject({ total: 0, items: [] });
+  });
+
+  test("do not hide findings: the id of a scan that is older stays on them, and still filters them", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const { id } = (await scan(api)) as { id: number };
+    // As if it had been a year ago.
+    const createdAt = ago(visibleMilliseconds + margin);
+    await table.update(scans.key(org, id), { set: { createdAt } });
+    await table.update(keys.directory(org, "SCAN", blockOf(id)), { set: { from: createdAt } });
+    expect((await api.get("/scans")).body).toMatchObject({ scans: [], total: 0 });
+    const { body } = await api.get(`/breaches?scanId=${id}`);
+    expect(body).toMatchObject({ total: 3, unacknowledged: 3 });
+    for (const finding of body.breaches as object[]) {
+      expect(finding).toMatchObject({ firstDetectedScanId: id });
+    }
+  });
+});
