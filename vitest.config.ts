@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    // Most of a test's time is waiting: for sweeps, retries and new windows.
+    maxWorkers: 3,
     projects: [
       {
         test: {

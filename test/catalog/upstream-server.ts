@@ -40,6 +40,8 @@ export const startUpstream = async (): Promise<UpstreamServer> => {
     upstream.requests.push({ path, headers: request.headers, at: Date.now() });
     upstream.answer(path, request, response);
   });
+  // A pause between two tests must not end a connection just when the client uses it again.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   Object.assign(process.env, {
