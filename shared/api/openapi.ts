@@ -136,6 +136,7 @@ const operation = (route: Route, routes: readonly Route[], schemas: Schemas): Js
         description: endpoint.status === 201 ? "Created" : "Done",
         headers: headersOf(endpoint.status),
         content: jsonContent(jsonSchema(endpoint.reply, "output", schemas)),
+        ...linksOf(route, routes),
       },
       ...refusalReplies(refusedBy(method, endpoint)),
     },
@@ -149,6 +150,21 @@ const tagOf = ({ path }: Route): string => {
   const [, tag = ""] = path.split("/");
   if (!(tag in tags)) throw new Error(`shared/api/openapi.ts has no tag for ${path}`);
   return tag;
+};
+
+/** What can be done next with the thing that was created: the operations on an id at or below its path. */
+const linksOf = ({ path, endpoint }: Route, routes: readonly Route[]): Json => {
+  if (endpoint.status !== 201 || !("id" in endpoint.reply.shape)) return {};
+  const next = routes.filter(
+    (other) =>
+      (other.path === path && other.endpoint.query && "id" in other.endpoint.query.shape) ||
+      other.path === `${path}/{id}`,
+  );
+  const links = next.map(({ name }) => [
+    camelCase(name),
+    { operationId: camelCase(name), parameters: { id: "$response.body#/id" } },
+  ]);
+  return { links: Object.fromEntries(links) };
 };
 
 const limitOf = (route: Route, routes: readonly Route[]): string | undefined => {
@@ -190,7 +206,18 @@ const form = ({ field, extensions, maximumBytes }: Upload): Json => ({
         type: "string",
         format: "binary",
         contentMediaType: "application/octet-stream",
-        description: `Its name ends in ${extensions.join(", ")}; at most ${maximumBytes} bytes`,
+        description: `Its name ends in ${extensions.join(" or ")}; at most ${maximumBytes} bytes`,
+      },
+    },
+  },
+  encoding: {
+    [field]: {
+      headers: {
+        "Content-Disposition": {
+          required: true,
+          schema: { type: "string" },
+          example: `form-data; name="${field}"; filename="example${extensions[0]}"`,
+        },
       },
     },
   },
@@ -347,10 +374,7 @@ const adapt = ({
 }) => {
   // A reply may get more fields one day; clients must not reject those.
   delete jsonSchema.additionalProperties;
-  if (jsonSchema.type === "integer") {
-    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) jsonSchema.format = "int64";
-  }
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) jsonSchema.format = "int64";
   if (zodSchema instanceof z.ZodDiscriminatedUnion) {
     jsonSchema.discriminator = discriminatorOf(zodSchema);
   }
