@@ -11,7 +11,7 @@ import { reserveOne } from "../table/blocks.ts";
 import { absent, condition, type Write } from "../table/condition.ts";
 import { dueShard, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { emails } from "./record.ts";
+import { emails, newEmailRow } from "./record.ts";
 import { domainOf, type MonitoredEmail } from "./schema.ts";
 import { lastScannedAt } from "./watermark.ts";
 
@@ -48,14 +48,7 @@ export const add = (org: number, input: NewEmail, actor: Actor, count: Count = u
     if (teamId !== null && team === undefined) throw new Refusal("teamNotFound");
     if (!domain.verified) throw new Refusal("domainNotVerified");
 
-    const row = {
-      email,
-      ownerName,
-      since: domain.planBy,
-      lastScannedAt: null,
-      findings: {},
-      unacknowledged: 0,
-    };
+    const row = newEmailRow({ email, ownerName }, domain);
     await transactOr(
       ["emailAlreadyMonitored", "seatAllowanceReached"],
       [

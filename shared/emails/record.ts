@@ -19,6 +19,19 @@ export type EmailRow = {
   unacknowledged: number;
 };
 
+/** An e-mail that no scan has included yet; `domain` as it was read by the transaction that checks it. */
+export const newEmailRow = (
+  { email, ownerName }: Pick<EmailRow, "email" | "ownerName">,
+  domain: { planBy: number },
+): EmailRow => ({
+  email,
+  ownerName,
+  since: domain.planBy,
+  lastScannedAt: null,
+  findings: {},
+  unacknowledged: 0,
+});
+
 export type EmailFacet = { domainId: number; teamId: number | null; isActive: boolean };
 
 export const emails = countedList<EmailFacet, EmailRow>("EMAIL", {

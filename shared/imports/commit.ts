@@ -3,7 +3,7 @@ import * as activity from "../activity/activity.ts";
 import { Refusal } from "../api/errors.ts";
 import { seats } from "../billing/billing.ts";
 import { activeCount, withinAllowance } from "../billing/quote.ts";
-import { emails } from "../emails/record.ts";
+import { emails, newEmailRow } from "../emails/record.ts";
 import type { Actor } from "../organizations/actor.ts";
 import * as domains from "../organizations/domain.ts";
 import * as organizations from "../organizations/organization.ts";
@@ -129,7 +129,7 @@ const importChunk = async (
           org,
           reserved,
           { domainId: domain.id, teamId: null, isActive: index < enabled },
-          { email, ownerName, since: domain.planBy, lastScannedAt: null, findings: {}, unacknowledged: 0 },
+          newEmailRow({ email, ownerName }, domain),
         ),
       ),
     ),
