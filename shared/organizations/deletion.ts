@@ -1,4 +1,4 @@
-import { condition } from "../table/condition.ts";
+import { exists } from "../table/condition.ts";
 import { dueShard, type Key, keys, type ListKind, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import type { Organization } from "./organization.ts";
@@ -9,8 +9,8 @@ const width = 25;
 const listKinds: readonly ListKind[] = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY"];
 
 /**
- * Begins to delete an organization: from now on nobody is let in and no new work starts. The sweep deletes its rows once
- * everything that may still be at work has ended.
+ * Begins to delete an organization: from now on nobody is let in, no new work starts, and a scan in progress ends, since its
+ * workers write only while its lock is there. The sweep deletes its rows once everything that may still be at work has ended.
  */
 export const begin = async (org: number): Promise<"begun" | "unknown"> => {
   const now = new Date().toISOString();
@@ -18,13 +18,14 @@ export const begin = async (org: number): Promise<"begun" | "unknown"> => {
     await table.update(keys.organization(org), {
       set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: now },
       setOnce: { deletingSince: now },
-      if: condition("attribute_exists(#pk)"),
+      if: exists,
     });
   } catch (error) {
     if (error instanceof table.ConditionFailed) return "unknown";
     throw error;
   }
   for (const { pk } of [keys.apiKey(org, ""), keys.session(org, "")]) await deletePartition(pk);
+  await table.remove(keys.scanLock(org));
   return "begun";
 };
 
@@ -37,6 +38,12 @@ export const resume = async (key: Key, waitSeconds: number): Promise<void> => {
   if (organization?.deleting !== true) return;
   if (Date.now() < Date.parse(organization.deletingSince) + waitSeconds * 1000) return;
   const org = organizationOf(key);
+  if ((await table.get(keys.scanLock(org))) !== undefined) {
+    // A scan started just when the deletion began: what its workers are at now is waited out too.
+    await table.remove(keys.scanLock(org));
+    await table.update(key, { set: { deletingSince: new Date().toISOString() }, if: exists });
+    return;
+  }
   for (const kind of listKinds) await deleteList(org, kind);
   const partitions = [
     keys.domain(org, 0),

@@ -1,0 +1,233 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { ListSchedulesCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { commands } from "../../bin/admin/commands.ts";
+import { connect, type Stack } from "../../bin/admin/connect.ts";
+import * as deletion from "../../shared/organizations/deletion.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { type Client, createClient, eventually, scan } from "./client.ts";
+import { type HibpServer, startHibpServer } from "./hibp-server.ts";
+import { type LocalService, startService } from "./run.ts";
+
+/** Rows are deleted 10 s after a deletion began, by a sweep that comes every 3.3 s. */
+const speed = ["--speed", "90"];
+
+/** Addresses of the deleted organization that are looked up one by one, slowly: a scan for longer than the deletion waits. */
+const singleAddresses = 200;
+
+let hibp: HibpServer;
+let service: LocalService;
+let stack: Stack;
+
+beforeAll(async () => {
+  hibp = await startHibpServer();
+  hibp.covered = ["covered.example"];
+  service = await startService([
+    "--memory",
+    ...speed,
+    "--hibp-url",
+    hibp.url,
+    "--allow-origin",
+    inject("receiverUrl"),
+  ]);
+  stack = await connect({ port: String(service.port), stack: undefined });
+});
+
+afterAll(async () => {
+  await service?.stop();
+  await hibp?.close();
+});
+
+const run = async (command: string, flags: Record<string, string | number>) => {
+  const strings = Object.fromEntries(Object.entries(flags).map(([flag, value]) => [flag, String(value)]));
+  return (await commands[command]?.run(strings, stack)) as Record<string, unknown> & { id: number };
+};
+
+type Everything = { org: number; api: Client; browser: Client; single: number };
+
+/** An organization that has something of everything there is; `name` is in all of it. */
+const createWithEverything = async (name: string): Promise<Everything> => {
+  const { id: org } = await run("org create", { name, "scan-every": "day" });
+  const { id: covered } = await run("domain add", { org, name: "covered.example", verified: "" });
+  const { id: single } = await run("domain add", { org, name: `${name}.example`, verified: "" });
+  const { id: teamId } = await run("team create", { org, name: `${name} team` });
+  const user = await run("user create", { org, email: `user@${name}.example` });
+  const { cookie } = await run("session create", { org, user: user.id });
+  const { id: formerKey } = await run("key create", { org, label: `${name} former key` });
+  await run("key revoke", { org, key: formerKey });
+  const former = await run("user create", { org, email: `former@${name}.example` });
+  await run("user remove", { org, user: former.id });
+  const { key } = await run("key create", { org, label: `${name} key` });
+  const api = createClient({ authorization: `Bearer ${key}` }, service.apiUrl);
+  const origin = new URL(service.apiUrl).origin;
+  const browser = createClient({ cookie: String(cookie), origin }, service.apiUrl);
+
+  const url = `${inject("receiverUrl")}/deletion-${name}-${org}`;
+  const every = { notifyOnScanComplete: true };
+  await api.post("/alert-configs", { channel: "webhook", config: { url, secret: name }, ...every });
+  await api.post("/alert-configs", { channel: "slack", config: { webhookUrl: url }, ...every });
+  const recipients = [`alerts@${name}.example`];
+  const email = await api.post("/alert-configs", { channel: "email", config: { recipients } });
+  await api.delete(`/alert-configs/${email.body.id}`);
+
+  for (const alias of ["one", "two", "three"]) {
+    const address = `${name}-${alias}@covered.example`;
+    hibp.accounts[address] = ["Alpha", "Beta"];
+    const body = { email: address, domainId: covered, teamId, ownerName: `${name} owner` };
+    expect((await api.post("/emails", body)).status).toBe(201);
+  }
+  expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 6 });
+  const { breaches } = (await api.get("/breaches")).body as { breaches: { id: number; emailId: number }[] };
+  await browser.post("/breaches/acknowledge", { id: breaches[0]?.id, reason: `${name} reason` });
+  await api.delete(`/emails?id=${breaches.at(-1)?.emailId}`);
+  return { org, api, browser, single };
+};
+
+type Row = Record<string, unknown> & { pk: string; sk: string };
+
+/** Every row of the table. */
+const readTable = async (): Promise<Row[]> => {
+  const rows: Row[] = [];
+  let start: Record<string, unknown> | undefined;
+  do {
+    const reply = await table.client().send(
+      new ScanCommand({
+        TableName: process.env.TABLE_NAME,
+        ConsistentRead: true,
+        ...(start !== undefined && { ExclusiveStartKey: start }),
+      }),
+    );
+    rows.push(...((reply.Items ?? []) as Row[]));
+    start = reply.LastEvaluatedKey;
+  } while (start !== undefined);
+  return rows.sort((a, b) => `${a.pk} ${a.sk}`.localeCompare(`${b.pk} ${b.sk}`));
+};
+
+const rowsOf = (rows: readonly Row[], org: number): Row[] =>
+  rows.filter(({ pk }) => pk === `ORG#${org}` || pk.startsWith(`ORG#${org}#`));
+
+/** Windows of limits hold a number and nothing of anybody, and expire within two hours. */
+const isLimit = ({ pk }: Row): boolean => pk.startsWith("LIMIT#");
+
+const schedules = async (): Promise<string[]> => {
+  const { Schedules } = await new SchedulerClient().send(
+    new ListSchedulesCommand({ GroupName: stack.outputs.ScheduleGroupName }),
+  );
+  return (Schedules ?? []).map(({ Name = "" }) => Name);
+};
+
+const statuses = async ({ api, browser }: Everything): Promise<number[]> =>
+  (await Promise.all([api.get("/emails"), browser.get("/emails"), api.post("/scans")])).map(
+    ({ status }) => status,
+  );
+
+describe("deleting an organization", () => {
+  test("refuses its key and cookie at once, ends its scan, and deletes everything of it and nothing else, also when it is cut off", async () => {
+    const [deleted, other] = [await createWithEverything("gone"), await createWithEverything("kept")];
+    const { org } = deleted;
+    const delivered = async (id: number) =>
+      rowsOf(await readTable(), id).filter(({ event }) => event !== undefined);
+    await eventually(
+      () => delivered(other.org),
+      (rows) => rows.length > 0 && rows.every(({ dueAt }) => dueAt === undefined),
+    );
+    const before = await readTable();
+    expect(await schedules()).toEqual([`organization-${org}`, `organization-${other.org}`]);
+
+    // The first answer for each address is a failure that the service waits after.
+    const asked = new Set<string>();
+    hibp.fail = (path) => {
+      if (!path.startsWith("breachedaccount/") || asked.has(path)) return undefined;
+      asked.add(path);
+      return { status: 503 };
+    };
+    const file = join(await mkdtemp(join(tmpdir(), "deletion-")), "addresses.txt");
+    const addresses = Array.from({ length: singleAddresses }, (_, index) => `user${index}@gone.example`);
+    for (const address of addresses) hibp.accounts[address] = ["Alpha"];
+    await writeFile(file, addresses.join("\n"));
+    await run("email import", { org, file });
+    expect((await deleted.api.post("/scans")).status).toBe(201);
+    await eventually(
+      async () => asked.size,
+      (count) => count > 10,
+    );
+
+    expect(await run("org delete", { org })).toEqual({ id: org, deleting: true });
+    expect(await statuses(deleted)).toEqual([401, 401, 401]);
+    expect(await statuses(other)).toEqual([200, 200, 201]);
+    expect(await schedules()).toEqual([`organization-${other.org}`]);
+    await expect(run("org show", { org })).rejects.toThrow(`There is no organization ${org}.`);
+    await expect(run("key create", { org, label: "x" })).rejects.toThrow("There is no organization");
+
+    // A scan that started at the very moment is ended too, and what it is at is waited out.
+    const rowsBefore = rowsOf(await readTable(), org).length;
+    await table.put({ ...keys.scanLock(org), scanId: 1 });
+    await deletion.resume(keys.organization(org), 0);
+    expect(await table.get(keys.scanLock(org))).toBeUndefined();
+    expect(rowsOf(await readTable(), org).length).toBeGreaterThanOrEqual(rowsBefore);
+
+    // Cut off in the middle: it is found again, and still nobody is let in.
+    await cutOffAfter(60, () => deletion.resume(keys.organization(org), 0));
+    const rowsLeft = rowsOf(await readTable(), org);
+    expect(rowsLeft.length).toBeLessThan(rowsBefore);
+    expect(rowsLeft.map(({ sk }) => sk)).toContain("ORGANIZATION");
+    expect(await statuses(deleted)).toEqual([401, 401, 401]);
+
+    await eventually(
+      async () => rowsOf(await readTable(), org).length,
+      (count) => count === 0,
+      60,
+    );
+    // Nothing that was at work writes anything any more, and nobody is asked about its addresses.
+    const askedBefore = asked.size;
+    expect(askedBefore).toBeLessThan(singleAddresses);
+    await setTimeout(3_000);
+    expect(asked.size).toBe(askedBefore);
+    const after = await readTable();
+    expect(rowsOf(after, org)).toEqual([]);
+    expect(JSON.stringify(after.filter((row) => !isLimit(row)))).not.toMatch(/gone/);
+    await expect(run("org delete", { org })).rejects.toThrow(`There is no organization ${org}.`);
+    expect(await statuses(deleted)).toEqual([401, 401, 401]);
+
+    // Of everybody else every row is there; of the other organization each is as it was, but for its own new scan.
+    const names = (rows: readonly Row[]) =>
+      rows.filter((row) => !isLimit(row)).map(({ pk, sk }) => `${pk} ${sk}`);
+    const mine = new Set(names(rowsOf(before, org)));
+    const isMine = (name: string) => mine.has(name) || name === `ORGANIZATIONS ${padded(org)}`;
+    const missing = names(before).filter((name) => !names(after).includes(name) && !isMine(name));
+    expect(missing).toEqual([]);
+    const isSettled = ({ pk }: Row) => !/#(SCAN|ACTIVITY|DELIVERY|DOMAIN)(#|$)|^ORG#\d+$/.test(pk);
+    expect(rowsOf(after, other.org).filter(isSettled)).toEqual(rowsOf(before, other.org).filter(isSettled));
+    expect((await other.api.get("/breaches")).body).toMatchObject({ total: 4, unacknowledged: 3 });
+    expect((await other.api.get("/emails")).body.total).toBe(2);
+    expect((await other.api.get("/alert-configs")).body.configs).toHaveLength(2);
+
+    // The id is never used again.
+    expect((await run("org create", { name: "New", "scan-every": "never" })).id).toBeGreaterThan(other.org);
+  }, 120_000);
+});
+
+const padded = (id: number): string => keys.organizations(id).sk;
+
+/** Fails every delete after so many, as a worker that dies does. */
+const cutOffAfter = async (deletes: number, act: () => Promise<void>): Promise<void> => {
+  let left = deletes;
+  const { middlewareStack } = table.client();
+  middlewareStack.add(
+    (next, context) => async (args) => {
+      if (context.commandName?.startsWith("Delete") && left-- <= 0) throw new Error("cut off");
+      return next(args);
+    },
+    { step: "initialize", name: "cutOff" },
+  );
+  try {
+    await expect(act()).rejects.toThrow("cut off");
+  } finally {
+    middlewareStack.remove("cutOff");
+  }
+};
