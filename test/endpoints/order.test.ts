@@ -1,0 +1,191 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { countKey, countOrganization, type OrganizationLimit } from "../../shared/api/limits.ts";
+import { hashOf } from "../../shared/organizations/secret.ts";
+import {
+  admin,
+  type Client,
+  createClient,
+  createOrganization,
+  type Organization,
+} from "../service/client.ts";
+import { createChannel, publicUrl } from "./channels.ts";
+import { expectRefusal, unknownId } from "./reply.ts";
+import { type SignedIn, signIn } from "./session.ts";
+import { preview } from "./upload.ts";
+import { roomInWindow } from "./window.ts";
+
+/** Uses up a window, without as many requests. */
+const times = (count: number, act: () => Promise<unknown>): Promise<unknown> =>
+  Promise.all(Array.from({ length: count }, act));
+
+const useUp = (org: number, limit: OrganizationLimit): Promise<unknown> =>
+  times(60, () => countOrganization(org, limit, new Date()));
+
+const useUpKey = (key: string): Promise<unknown> => times(100, () => countKey(hashOf(key), new Date()));
+
+/** Requests that would be refused for their route, their input, and what they name. */
+const wrong: Record<string, (api: Client) => ReturnType<Client["get"]>> = {
+  "an unknown path": (api) => api.get("/nothing"),
+  "a wrong method": (api) => api.request("PUT", "/emails"),
+  "wrong input": (api) => api.request("POST", "/emails", { raw: "{" }),
+  "what is not there": (api) => api.delete(`/emails?id=${unknownId}`),
+};
+
+describe("the order of checks (decisions.md): the first that refuses answers", () => {
+  test.each(Object.entries(wrong))("1: the IP limit, 429, before all else: %s", async (_, send) => {
+    const { id: org, key } = await createOrganization();
+    await admin("org billing", { org, status: "trial_expired" });
+    const api = createClient({ authorization: `Bearer ${key}x` });
+    await roomInWindow(60);
+    // Only the service knows the client's address: requests use its window up.
+    await times(100, () => api.get("/emails"));
+    expectRefusal(await send(api), 429, /from this address/);
+  });
+
+  test.each(Object.entries(wrong))("2: authentication, 401, before the key's limit: %s", async (_, send) => {
+    const { id: org, key, keyId } = await createOrganization();
+    await admin("org billing", { org, status: "trial_expired" });
+    await admin("key revoke", { org, key: keyId });
+    await roomInWindow(60);
+    await useUpKey(key);
+    expectRefusal(await send(createClient({ authorization: `Bearer ${key}` })), 401, /API key or session/);
+  });
+
+  test.each(Object.entries(wrong))(
+    "3: the key's limit, 429, before the subscription: %s",
+    async (_, send) => {
+      const { id: org, key, api } = await createOrganization();
+      await admin("org billing", { org, status: "trial_expired" });
+      await roomInWindow(60);
+      await useUpKey(key);
+      expectRefusal(await send(api), 429, /with this API key/);
+    },
+  );
+
+  test.each(Object.entries(wrong))("4: the subscription, 402, before the route: %s", async (_, send) => {
+    const { id: org, api } = await createOrganization();
+    await admin("org billing", { org, status: "trial_expired" });
+    await useUp(org, "emailAddsAndRemovals");
+    expectRefusal(await send(api), 402, /trial/, { reason: "trial_expired" });
+  });
+
+  describe("a session cookie's origin, 403, comes right after authentication", () => {
+    let organization: Organization;
+    let user: SignedIn;
+
+    beforeAll(async () => {
+      organization = await createOrganization();
+      user = await signIn(organization);
+      await admin("org billing", { org: organization.id, status: "trial_expired" });
+    });
+
+    test("before the subscription, the route and the input", async () => {
+      const forged = createClient({ cookie: user.cookie, origin: "https://attacker.example" });
+      expectRefusal(await forged.post("/nothing"), 403, /own origin/);
+      expectRefusal(await forged.request("PUT", "/emails"), 403, /own origin/);
+      expectRefusal(await forged.request("POST", "/emails", { raw: "{" }), 403, /own origin/);
+      expectRefusal(await user.api.post("/nothing"), 402, /trial/, { reason: "trial_expired" });
+    });
+
+    test("after it: a cookie that is not valid is 401", async () => {
+      const forged = createClient({ cookie: `${user.cookie}x`, origin: "https://attacker.example" });
+      expectRefusal(await forged.post("/nothing"), 401, /API key or session/);
+    });
+  });
+
+  test("5: the route, 404 and 405, before the input", async () => {
+    const { id: org, api } = await createOrganization();
+    await useUp(org, "emailAddsAndRemovals");
+    expectRefusal(await api.request("POST", "/nothing", { raw: "{" }), 404, /nothing at this path/);
+    expectRefusal(await api.request("PUT", "/emails", { raw: "{" }), 405, /method/);
+  });
+
+  describe("6: the input, 400 and 413, before the organization's limit, and it does not count", () => {
+    let organization: Organization;
+    let channelId: number;
+
+    beforeAll(async () => {
+      organization = await createOrganization();
+      const { id: org, api } = organization;
+      channelId = await createChannel(api, { channel: "webhook", config: { url: publicUrl } });
+      await roomInWindow(3600);
+      const limits: OrganizationLimit[] = [
+        "emailAddsAndRemovals",
+        "emailChanges",
+        "importCommits",
+        "alertConfigWrites",
+      ];
+      for (const limit of limits) await useUp(org, limit);
+    });
+
+    test.each<[request: string, send: (api: Client) => ReturnType<Client["get"]>]>([
+      ["POST /emails", (api) => api.post("/emails", { email: "x", domainId: 1 })],
+      ["DELETE /emails", (api) => api.delete("/emails?id=x")],
+      ["PATCH /emails/:id", (api) => api.patch(`/emails/${unknownId}`, {})],
+      ["POST /emails/import/commit", (api) => api.post("/emails/import/commit", { emails: [] })],
+      ["POST /alert-configs", (api) => api.post("/alert-configs", { channel: "webhook", config: {} })],
+      [
+        "PATCH /alert-configs/:id",
+        (api) => api.patch(`/alert-configs/${channelId}`, { config: { url: "https://10.0.0.1/" } }),
+      ],
+    ])("%s: 400, or 413, although the limit is used up", async (request, send) => {
+      const { api } = organization;
+      expectRefusal(await send(api), 400, /./);
+      const [method = "", path = ""] = request.replace(":id", String(channelId)).split(" ");
+      if (method === "DELETE") return;
+      const large = await api.request(method, path, { raw: `{"a":"${"x".repeat(1024 * 1024)}"}` });
+      expectRefusal(large, 413, /too large/);
+    });
+  });
+
+  test("7: the organization's limit, 429, before existence and state", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const added = await api.post("/emails", { email: "ada@demo.example", domainId });
+    await roomInWindow(3600);
+    for (const limit of ["scans", "emailAddsAndRemovals", "emailChanges"] as const) await useUp(org, limit);
+    const replies = await Promise.all([
+      api.post("/emails", { email: "ada@demo.example", domainId }),
+      api.post("/emails", { email: "ada@demo.example", domainId: unknownId }),
+      api.delete(`/emails?id=${unknownId}`),
+      api.patch(`/emails/${unknownId}`, { isActive: true }),
+      api.patch(`/emails/${added.body.id}`, { isActive: false }),
+      api.post("/scans"),
+    ]);
+    for (const reply of replies) {
+      expectRefusal(reply, 429, /hourly limit/);
+      expect(reply.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+    }
+    expect((await api.get("/emails")).body.emails).toMatchObject([{ isActive: true }]);
+  });
+
+  test("7, an import preview: counted before its body is read, so 429 comes before its 400 and 413", async () => {
+    const { id: org, api } = await createOrganization();
+    await roomInWindow(3600);
+    await useUp(org, "importPreviews");
+    expectRefusal(await preview(api, "", "people.exe"), 429, /hourly limit/);
+    expectRefusal(await preview(api, "x".repeat(1024 * 1024 + 1)), 429, /hourly limit/);
+  });
+
+  test("8: existence, 404, before state: 409, and 400 for state", async () => {
+    const [{ id: org, api, domainId }, other] = await Promise.all([
+      createOrganization(),
+      createOrganization(),
+    ]);
+    const email = "ada@demo.example";
+    await api.post("/emails", { email, domainId });
+    // The address is monitored already, but the team is not there.
+    expectRefusal(await api.post("/emails", { email, domainId, teamId: unknownId }), 404, /team/);
+    await admin("domain unverify", { org, domain: domainId });
+    expectRefusal(await api.post("/emails", { email, domainId, teamId: unknownId }), 404, /team/);
+    expectRefusal(await api.post("/emails", { email, domainId: other.domainId }), 404, /domain/);
+    expectRefusal(await api.patch(`/emails/${unknownId}`, { isActive: true }), 404, /email/);
+  });
+
+  test("8, PATCH /emails/:id: 400 when the email's domain is no longer verified, also for an email that is active already", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const { id } = (await api.post("/emails", { email: "ada@demo.example", domainId })).body;
+    await admin("domain unverify", { org, domain: domainId });
+    expectRefusal(await api.patch(`/emails/${id}`, { isActive: true }), 400, /domain is not verified/);
+    expect((await api.get("/emails")).body.emails).toMatchObject([{ id, isActive: true }]);
+  });
+});
