@@ -1,10 +1,11 @@
 import { describe, expect, inject, test } from "vitest";
 import { hashOf, mintApiKey, mintSession } from "../../shared/organizations/secret.ts";
-import { keys } from "../../shared/table/keys.ts";
+import { type Key, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { admin, createClient, createOrganization, type Organization, type Reply } from "../service/client.ts";
 import { expectEveryHeader, expectRefusal } from "./reply.ts";
 import { signIn } from "./session.ts";
+import { preview } from "./upload.ts";
 
 const anonymous = () => createClient({});
 const origin = () => new URL(inject("apiUrl")).origin;
@@ -33,10 +34,20 @@ describe("an API key", () => {
     const user = await signIn(organization);
     await api.post("/emails", { email: "ada@demo.example", domainId });
     await user.api.post("/emails", { email: "alan@demo.example", domainId });
-    for (const path of ["/emails", "/breaches", "/alert-configs"]) {
-      expect((await user.api.get(path)).body).toEqual((await api.get(path)).body);
+    for (const path of ["/emails", "/breaches", "/alert-configs", "/scans", "/activity"]) {
+      const { retention: _, ...seen } = (await user.api.get(path)).body;
+      expect((await api.get(path)).body).toMatchObject(seen);
     }
-    expect((await user.api.get("/emails")).body.total).toBe(2);
+    const rows = (await preview(user.api, "grace@demo.example")).body;
+    expect(rows).toEqual((await preview(api, "grace@demo.example")).body);
+    expect((await user.api.post("/emails/import/commit", rows)).status).toBe(200);
+    const config = { recipients: ["a@acme.example"] };
+    const channel = await user.api.post("/alert-configs", { channel: "email", config });
+    const path = `/alert-configs/${channel.body.id}`;
+    expect((await api.patch(path, { isEnabled: false })).status).toBe(200);
+    expect((await user.api.patch(path, { isEnabled: true })).status).toBe(200);
+    expect((await user.api.delete(path)).status).toBe(200);
+    expect((await user.api.get("/emails")).body.total).toBe(3);
   });
 
   test("has no scopes: two keys of one organization see and change the same", async () => {
@@ -150,6 +161,11 @@ describe("no credentials", () => {
       api.post("/breaches/acknowledge", { id: 1 }),
       api.get("/alert-configs"),
       api.post("/alert-configs", { channel: "webhook", config: { url: "https://192.0.32.8/" } }),
+      api.patch("/alert-configs/1", { isEnabled: false }),
+      api.delete("/alert-configs/1"),
+      api.get("/activity"),
+      preview(api, "alan@demo.example"),
+      api.post("/emails/import/commit", { emails: [], quote: {} }),
     ]);
     for (const reply of replies) expectUnauthenticated(reply);
   });
@@ -230,6 +246,19 @@ describe("a session cookie", () => {
     const { api, userId } = await signIn(organization);
     await admin("user remove", { org: organization.id, user: userId });
     expectUnauthenticated(await api.get("/emails"));
+  });
+
+  test("and a key's secret are stored as hashes only", async () => {
+    const organization = await createOrganization();
+    const { id, key } = organization;
+    const { cookie } = await signIn(organization);
+    const rows = await Promise.all(
+      [keys.session(id, ""), keys.apiKey(id, "")].map(({ pk }) => table.query<Key>({ pk })),
+    );
+    const session = cookie.slice("session=".length);
+    expect(rows.flat().map(({ sk }) => sk)).toEqual([hashOf(session), hashOf(key)]);
+    const stored = JSON.stringify(rows);
+    for (const secret of [session.slice(8), key.slice(12, 36)]) expect(stored).not.toContain(secret);
   });
 
   test("that has expired fails, though its row is still there", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { admin, type Client, createOrganization, type Reply } from "../service/client.ts";
 import { countStatuses, expectRefusal } from "./reply.ts";
 import { signIn } from "./session.ts";
+import { preview } from "./upload.ts";
 
 /** Every endpoint, as it would succeed but for the billing. */
 const requestAll = (api: Client, domainId: number): Promise<Reply[]> =>
@@ -16,6 +17,11 @@ const requestAll = (api: Client, domainId: number): Promise<Reply[]> =>
     api.post("/breaches/acknowledge", { id: 1 }),
     api.get("/alert-configs"),
     api.post("/alert-configs", { channel: "webhook", config: { url: "https://192.0.32.8/" } }),
+    api.patch("/alert-configs/1", { isEnabled: false }),
+    api.delete("/alert-configs/1"),
+    api.get("/activity"),
+    preview(api, "alan@demo.example"),
+    api.post("/emails/import/commit", { emails: [], quote: {} }),
   ]);
 
 const lastYear = "2025-01-01T00:00:00Z";
@@ -36,6 +42,7 @@ describe("402", () => {
       });
       expect((await api.get("/scans")).body.total).toBe(0);
       expect((await api.get("/alert-configs")).body.configs).toEqual([]);
+      expect((await api.get("/activity")).body.total).toBe(2);
     },
   );
 

@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Client, createOrganization } from "../service/client.ts";
+import { receivedAt } from "../service/receiver.ts";
+import { createChannel, inboxOf, listDeliveries, scanAndReceive } from "./channels.ts";
 import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
 
 // IP literals need no DNS.
@@ -27,6 +29,60 @@ describe("201", () => {
         config: { hasSecret: false },
       },
     ]);
+  });
+
+  test.each<[channel: string, config: Record<string, unknown>, shown: Record<string, unknown>]>([
+    ["email", { recipients: ["a@acme.example"] }, { recipients: ["a@acme.example"] }],
+    ["slack", { webhookUrl: url }, { hasWebhookUrl: true }],
+    ["webhook", { url, secret: "s" }, { urlPreview: "https://192.0.32.8/...", hasSecret: true }],
+  ])("of kind %s: the same defaults, and nothing secret in the reply", async (channel, config, shown) => {
+    const { id: organizationId, api } = await createOrganization();
+    const created = await api.post("/alert-configs", { channel, config });
+    expect(created).toMatchObject({ status: 201 });
+    expect(created.body).toEqual({ id: expect.any(Number) });
+    expect(await listed(api)).toEqual([
+      {
+        id: created.body.id,
+        organizationId,
+        channel,
+        isEnabled: true,
+        config: shown,
+        notifyOnNewBreach: true,
+        notifyOnScanComplete: false,
+        notifyOnScanError: true,
+      },
+    ]);
+  });
+
+  test("an e-mail channel has 1 to 20 recipients, trimmed and lower-cased as addresses are", async () => {
+    const { api } = await createOrganization();
+    const recipients = Array.from({ length: 20 }, (_, index) => ` Person${index}@Acme.example `);
+    await api.post("/alert-configs", { channel: "email", config: { recipients } });
+    expect(await listed(api)).toMatchObject([
+      { config: { recipients: recipients.map((each) => each.trim().toLowerCase()) } },
+    ]);
+  });
+
+  test("fields of another kind's config are unknown ones: ignored", async () => {
+    const { api } = await createOrganization();
+    const config = { recipients: ["a@acme.example"], url: "http://10.0.0.1/", secret: 7 };
+    expect((await api.post("/alert-configs", { channel: "email", config })).status).toBe(201);
+    expect(await listed(api)).toMatchObject([{ config: { recipients: ["a@acme.example"] } }]);
+  });
+
+  test("a disabled channel gets no events", async () => {
+    const organization = await createOrganization();
+    const { api, domainId } = organization;
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const inboxes = [inboxOf(organization, "off"), inboxOf(organization, "on")];
+    const ids = await Promise.all(
+      inboxes.map((inbox, index) =>
+        createChannel(api, { channel: "webhook", config: { url: inbox }, isEnabled: index === 1 }),
+      ),
+    );
+    await scanAndReceive(api, inboxes[1] as string, 1);
+    expect(await listDeliveries(organization, ids[0] as number)).toEqual([]);
+    expect(await receivedAt(inboxes[0] as string)).toEqual([]);
   });
 
   test("keeps the flags that are given", async () => {
@@ -110,6 +166,42 @@ describe("400", () => {
     ["a secret that is a number", { channel: "webhook", config: { url, secret: 7 } }, /^config\.secret/],
     ["a secret that is null", { channel: "webhook", config: { url, secret: null } }, /^config\.secret/],
     [
+      "a secret of 1025 characters",
+      { channel: "webhook", config: { url, secret: "x".repeat(1025) } },
+      /^config\.secret/,
+    ],
+    ["no webhookUrl", { channel: "slack", config: { url } }, /^config\.webhookUrl/],
+    [
+      "a webhookUrl that is not public",
+      { channel: "slack", config: { webhookUrl: "https://10.0.0.1/" } },
+      /^config\.webhookUrl/,
+    ],
+    ["no recipients at all", { channel: "email", config: {} }, /^config\.recipients/],
+    ["an empty list of recipients", { channel: "email", config: { recipients: [] } }, /^config\.recipients/],
+    [
+      "21 recipients",
+      {
+        channel: "email",
+        config: { recipients: Array.from({ length: 21 }, (_, i) => `a${i}@acme.example`) },
+      },
+      /^config\.recipients/,
+    ],
+    [
+      "a recipient that is no address",
+      { channel: "email", config: { recipients: ["acme.example"] } },
+      /^config\.recipients\.0/,
+    ],
+    [
+      "a recipient with a line break",
+      { channel: "email", config: { recipients: ["a@acme.example\r\nBcc: b@acme.example"] } },
+      /^config\.recipients\.0/,
+    ],
+    [
+      "recipients as a string",
+      { channel: "email", config: { recipients: "a@acme.example" } },
+      /^config\.recipients/,
+    ],
+    [
       "a secret with a lone surrogate",
       { channel: "webhook", config: { url, secret: "\ud800" } },
       /^config\.secret/,
@@ -131,12 +223,30 @@ describe("400", () => {
     expect(await listed(api)).toEqual([]);
   });
 
+  test("a hostname that does not resolve at write time", async () => {
+    const { api } = await createOrganization();
+    const name = "https://does-not-resolve.example.com/T0KEN";
+    for (const body of [
+      { channel: "webhook", config: { url: name } },
+      { channel: "slack", config: { webhookUrl: name } },
+    ]) {
+      const reply = await api.post("/alert-configs", body);
+      expectRefusal(reply, 400, /^config\.(url|webhookUrl): name does not resolve$/);
+    }
+    expect(await listed(api)).toEqual([]);
+  });
+
   test("the 21st channel, with code channel_limit_reached, however many come at the same instant", async () => {
     const { api } = await createOrganization();
-    const create = () => api.post("/alert-configs", { channel: "webhook", config: { url } });
+    const bodies = [
+      { channel: "webhook", config: { url } },
+      { channel: "slack", config: { webhookUrl: url } },
+      { channel: "email", config: { recipients: ["a@acme.example"] } },
+    ];
+    const create = (_: unknown, index = 0) => api.post("/alert-configs", bodies[index % bodies.length]);
     const replies = await Promise.all(Array.from({ length: 24 }, create));
     expect(countStatuses(replies)).toEqual({ 201: 20, 400: 4 });
-    expectRefusal(await create(), 400, /20 alert channels/, { code: "channel_limit_reached" });
+    expectRefusal(await create(undefined), 400, /20 alert channels/, { code: "channel_limit_reached" });
     expect(await listed(api)).toHaveLength(20);
   });
 });

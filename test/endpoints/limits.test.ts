@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { countAddress, countOrganization } from "../../shared/api/limits.ts";
 import { admin, createClient, createOrganization, type Reply } from "../service/client.ts";
+import { createChannel } from "./channels.ts";
 import { countStatuses, expectRefusal, unknownId } from "./reply.ts";
+import { signIn } from "./session.ts";
 import { roomInWindow } from "./window.ts";
 
 const times = <T>(count: number, act: (index: number) => T): T[] =>
@@ -58,6 +60,16 @@ describe("an API key", () => {
       fresh.request("GET", "/emails", { headers: { authorization: `Bearer ${value}` } });
     expectLimited([await by(key)], /with this API key/, 60);
     expect((await by(other.key)).status).toBe(200);
+  });
+});
+
+describe("a session", () => {
+  test("has no limit of its own beside that of the address: 130 requests from two addresses all pass", async () => {
+    const { cookie } = await signIn(await createOrganization());
+    const clients = times(2, () => createClient({ cookie }));
+    await roomInWindow(60);
+    const replies = await Promise.all(clients.flatMap((api) => times(65, () => api.get("/alert-configs"))));
+    expect(countStatuses(replies)).toEqual({ 200: 130 });
   });
 });
 
@@ -119,6 +131,54 @@ describe("an organization", () => {
     expect((await create("https://[2606:4700::6810:85e5]/")).status).toBe(201);
     expect((await create("https://localhost/")).status).toBe(400);
     expect((await create("http://hooks.example.com/")).status).toBe(400);
+  });
+
+  test("POST and PATCH /alert-configs share 60 an hour, counted only for Slack or webhook writes that resolve a hostname", async () => {
+    const { id: org, api } = await createOrganization();
+    const literal = "https://192.0.32.8/";
+    const recipients = ["a@acme.example"];
+    const [webhook, slack, email] = await Promise.all([
+      createChannel(api, { channel: "webhook", config: { url: literal } }),
+      createChannel(api, { channel: "slack", config: { webhookUrl: literal } }),
+      createChannel(api, { channel: "email", config: { recipients } }),
+    ]);
+    const name = "https://does-not-resolve.example.com/";
+    const counted: (() => Promise<Reply>)[] = [
+      () => api.post("/alert-configs", { channel: "webhook", config: { url: name } }),
+      () => api.post("/alert-configs", { channel: "slack", config: { webhookUrl: name } }),
+      () => api.patch(`/alert-configs/${webhook}`, { config: { url: name } }),
+      () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: name } }),
+      () => api.patch(`/alert-configs/${email}`, { channel: "slack", config: { webhookUrl: name } }),
+    ];
+    const notCounted: (() => Promise<Reply>)[] = [
+      () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://192.0.32.9/" } }),
+      () => api.patch(`/alert-configs/${webhook}`, { config: { secret: "s" } }),
+      () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://192.0.32.9" } }),
+      () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: "https://192.0.32.9/" } }),
+      () => api.patch(`/alert-configs/${slack}`, { isEnabled: false, notifyOnNewBreach: false }),
+      () => api.patch(`/alert-configs/${email}`, { config: { recipients: ["b@acme.example"] } }),
+      () => api.post("/alert-configs", { channel: "email", config: { recipients } }),
+    ];
+    const refusedByForm: (() => Promise<Reply>)[] = [
+      () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://intranet/" } }),
+      () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: "https://host.internal/" } }),
+      () => api.post("/alert-configs", { channel: "webhook", config: { url: "http://hooks.example.com/" } }),
+    ];
+    await roomInWindow(3600);
+    // The hour's 60 but for these, without as many look-ups of names.
+    await Promise.all(
+      times(60 - counted.length, () => countOrganization(org, "alertConfigWrites", new Date())),
+    );
+    const send = (requests: readonly (() => Promise<Reply>)[]) => Promise.all(requests.map((act) => act()));
+    expect(countStatuses(await send(notCounted))).toEqual({ 200: 6, 201: 1 });
+    expect(countStatuses(await send(refusedByForm))).toEqual({ 400: 3 });
+    // A name that does not resolve is 400, and counted.
+    expect(countStatuses(await send(counted))).toEqual({ 400: 5 });
+    expectLimited(await send(counted), /hourly limit/, 3600);
+    expect(countStatuses(await send(counted))).toEqual({ 429: 5 });
+    expect(countStatuses(await send(notCounted))).toEqual({ 200: 6, 201: 1 });
+    expect(countStatuses(await send(refusedByForm))).toEqual({ 400: 3 });
+    expect((await api.delete(`/alert-configs/${webhook}`)).status).toBe(200);
   });
 });
 

@@ -35,6 +35,37 @@ describe("200", () => {
     expect(JSON.stringify(reply)).not.toMatch(/s3cr3t|T0KEN|secret=query/);
   });
 
+  test("a Slack channel shows hasWebhookUrl instead of its webhookUrl, an e-mail channel its recipients", async () => {
+    const { id: organizationId, api } = await createOrganization();
+    await api.post("/alert-configs", { channel: "slack", config: { webhookUrl: url }, isEnabled: false });
+    const recipients = ["a@acme.example", "b@acme.example"];
+    await api.post("/alert-configs", {
+      channel: "email",
+      config: { recipients },
+      notifyOnScanComplete: true,
+    });
+    const reply = await api.get("/alert-configs");
+    const common = {
+      id: expect.any(Number),
+      organizationId,
+      notifyOnNewBreach: true,
+      notifyOnScanError: true,
+    };
+    expect(reply.body).toEqual({
+      configs: [
+        { ...common, channel: "email", isEnabled: true, config: { recipients }, notifyOnScanComplete: true },
+        {
+          ...common,
+          channel: "slack",
+          isEnabled: false,
+          config: { hasWebhookUrl: true },
+          notifyOnScanComplete: false,
+        },
+      ],
+    });
+    expect(JSON.stringify(reply)).not.toMatch(/192\.0\.32\.8|T0KEN/);
+  });
+
   test("the preview of a url is its origin, with /... when the url has a path", async () => {
     const { api } = await createOrganization();
     const urls = [
