@@ -36,7 +36,7 @@ describe("the order of checks (decisions.md): the first that refuses answers", (
     const { id: org, key } = await createOrganization();
     await admin("org billing", { org, status: "trial_expired" });
     const api = createClient({ authorization: `Bearer ${key}x` });
-    await roomInWindow(60);
+    await roomInWindow(60, 5);
     // Only the service knows the client's address: requests use its window up.
     await times(100, () => api.get("/emails"));
     expectRefusal(await send(api), 429, /from this address/);
@@ -46,7 +46,7 @@ describe("the order of checks (decisions.md): the first that refuses answers", (
     const { id: org, key, keyId } = await createOrganization();
     await admin("org billing", { org, status: "trial_expired" });
     await admin("key revoke", { org, key: keyId });
-    await roomInWindow(60);
+    await roomInWindow(60, 5);
     await useUpKey(key);
     expectRefusal(await send(createClient({ authorization: `Bearer ${key}` })), 401, /API key or session/);
   });
@@ -56,7 +56,7 @@ describe("the order of checks (decisions.md): the first that refuses answers", (
     async (_, send) => {
       const { id: org, key, api } = await createOrganization();
       await admin("org billing", { org, status: "trial_expired" });
-      await roomInWindow(60);
+      await roomInWindow(60, 5);
       await useUpKey(key);
       expectRefusal(await send(api), 429, /with this API key/);
     },
