@@ -70,11 +70,15 @@ describe("400", () => {
 describe("405", () => {
   const allowed: [path: string, allow: string[]][] = [
     ["/scans", ["GET", "POST"]],
+    ["/activity", ["GET"]],
     ["/emails", ["DELETE", "GET", "POST"]],
     ["/emails/1", ["PATCH"]],
+    ["/emails/import/preview", ["POST"]],
+    ["/emails/import/commit", ["POST"]],
     ["/breaches", ["GET"]],
     ["/breaches/acknowledge", ["POST"]],
     ["/alert-configs", ["GET", "POST"]],
+    ["/alert-configs/1", ["DELETE", "PATCH"]],
   ];
 
   test.each(allowed)("%s with any other method names those of %j in Allow", async (path, allow) => {
