@@ -21,8 +21,11 @@ export interface EventSourceSettings {
   readonly reportsItemFailures: boolean;
 }
 
-/** Batches beyond what the local functions run at once would only wait while their visibility timeout passes. */
-const concurrencyLimit = 4;
+/**
+ * Batches beyond what the local functions run at once (lambda.ts) would only wait while their visibility timeout passes.
+ * With few, one channel that hangs holds up the others.
+ */
+const concurrencyLimit = 8;
 /** What one receive call gives at most; Lambda joins several for a larger batch. */
 const receiveSize = 10;
 /** setTimeout takes no more; a longer wait looks again in between. */

@@ -50,8 +50,10 @@ type FunctionProperties = {
   Timeout?: number;
 };
 
-/** How many instances of one function may run; a developer's machine has few cores. */
+/** How many instances of one function may run: a developer's machine has few cores, and each takes about 100 MB. */
 const MAXIMUM_INSTANCES = 4;
+/** Of a function that a queue feeds, which may wait long for servers elsewhere. As many batches are taken (event-source.ts). */
+const MAXIMUM_QUEUE_INSTANCES = 8;
 const IDLE_SECONDS = 60;
 /** Initialization may take ten seconds, then Lambda tries it again within the function's timeout; we just add the two. */
 const INITIALIZATION_SECONDS = 10;
@@ -100,9 +102,12 @@ function openFunction(logicalId: string, options: LambdaOptions): LambdaFunction
   const { properties } = assembly.resource<FunctionProperties>(logicalId);
   const memoryMegabytes = properties.MemorySize ?? 128;
   const timeoutSeconds = properties.Timeout ?? 3;
+  const isFedByQueue = assembly
+    .ofType<{ FunctionName: string }>("AWS::Lambda::EventSourceMapping")
+    .some((mapping) => mapping.properties.FunctionName === functionName);
   const maximumInstances = Math.min(
-    MAXIMUM_INSTANCES,
-    Math.max(1, properties.ReservedConcurrentExecutions ?? MAXIMUM_INSTANCES),
+    isFedByQueue ? MAXIMUM_QUEUE_INSTANCES : MAXIMUM_INSTANCES,
+    Math.max(1, properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY),
   );
   const data: Omit<InstanceData, "logStreamName"> = {
     directory: assembly.assetDirectory(properties.Code.S3Key ?? ""),

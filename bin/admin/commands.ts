@@ -1,8 +1,11 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
+import * as channels from "../../shared/alerts/channel.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
+import * as operator from "../../shared/alerts/operator.ts";
 import { Refusal } from "../../shared/api/errors.ts";
 import { text } from "../../shared/api/text.ts";
+import { lapse } from "../../shared/billing/billing.ts";
 import { type Billing, billingInterval, billingStatus } from "../../shared/billing/schema.ts";
 import * as emails from "../../shared/emails/email.ts";
 import { domainOf, emailAddress } from "../../shared/emails/schema.ts";
@@ -317,6 +320,35 @@ export const commands: Record<string, Command> = {
       return { id, scanEvery: every };
     },
   },
+  "channel list": {
+    flags: { org: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return { channels: (await channels.list(org)).map((channel) => channels.shown(org, channel)) };
+    },
+  },
+  "channel test": {
+    flags: { org: "required", channel: "required" },
+    run: async (flags) => {
+      const organization = await organizationOf(flags);
+      const channel = await receivingChannel(organization, idOf("channel", flags));
+      return { id: await operator.sendTest(organization.id, channel), channelId: channel.id };
+    },
+  },
+  "delivery retry": {
+    flags: { org: "required", delivery: "required" },
+    run: async (flags) => {
+      const organization = await organizationOf(flags);
+      const id = idOf("delivery", flags);
+      const delivery = await deliveries.get(organization.id, id);
+      if (delivery === undefined) throw unknown("delivery", id);
+      await receivingChannel(organization, deliveries.facetOf(delivery).channelId);
+      const outcome = await operator.retry(organization.id, id);
+      if (outcome === "unknown") throw unknown("delivery", id);
+      if (outcome !== "sent") throw new CommandError(unsendable[outcome]);
+      return { id, attempt: delivery.attempts + 1 };
+    },
+  },
   "delivery list": {
     flags: { org: "required", channel: "required" },
     run: async (flags) => {
@@ -324,6 +356,26 @@ export const commands: Record<string, Command> = {
       return { deliveries: await listDeliveries(org, idOf("channel", flags)) };
     },
   },
+};
+
+const unsendable = {
+  delivered: "The delivery was delivered.",
+  pending: "The delivery is pending: its first attempt is about to be made.",
+  busy: "An attempt of the delivery is in hand: try again in a minute.",
+};
+
+/** A channel that alerts are sent to now; to others they would wait. */
+const receivingChannel = async (
+  organization: organizations.Organization,
+  id: number,
+): Promise<channels.Channel> => {
+  const channel = await channels.get(organization.id, id);
+  if (channel === undefined) throw unknown("channel", id);
+  if (!channel.isEnabled) throw new CommandError(`The channel ${id} is disabled: enable it first.`);
+  if (lapse(organization.billing, new Date()) !== undefined) {
+    throw new CommandError("The organization's subscription has lapsed: it is sent no alerts.");
+  }
+  return channel;
 };
 
 /** Deliveries shown at most: the newest. */

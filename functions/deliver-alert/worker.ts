@@ -4,7 +4,12 @@ const delivery = {
   batchSize: 1,
   timeoutSeconds: 30,
   uses: ["table:read", "table:write", "queue:delivery-retries", "email"],
-  intervals: { REDISPATCH_INTERVAL_SECONDS: 3600 },
+  intervals: {
+    REDISPATCH_INTERVAL_SECONDS: 3600,
+    // Of deliveries whose channel is disabled or whose organization has lapsed: between two looks, and in all.
+    WAITING_INTERVAL_SECONDS: 300,
+    LONGEST_WAIT_INTERVAL_SECONDS: 24 * 3600,
+  },
 } as const;
 
 /** First attempts. They have their own lane, so that endpoints that fail cannot hold up those that work. */

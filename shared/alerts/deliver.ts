@@ -7,20 +7,26 @@ import * as queue from "../queue/queue.ts";
 import * as channels from "./channel.ts";
 import * as delivery from "./delivery.ts";
 import type { Event } from "./envelope.ts";
+import type { Outcome } from "./outbound.ts";
 import { send } from "./send.ts";
 
-/** How long deliveries wait for a channel to be enabled again, or for a lapsed organization, since the event. */
-const waitingHours = 24;
-
-/** How often a waiting delivery is looked at. */
-const waitingSeconds = 300;
+/** Settings of an attempt, in seconds. */
+export type AttemptSettings = {
+  /** From a dispatch that failed to the next. */
+  redispatchSeconds: number;
+  /** How often a delivery is looked at that waits for its channel or its organization. */
+  waitingSeconds: number;
+  /** How long after its event it waits at most. */
+  longestWaitSeconds: number;
+};
 
 /**
  * Makes one attempt of a delivery: claim, send, record. The channel's settings are those of this moment.
  */
 export const attempt = async (
   message: Message<"deliveries">,
-  { logger, redispatchSeconds }: { logger: Logger; redispatchSeconds: number },
+  { logger }: { logger: Logger },
+  settings: AttemptSettings,
 ): Promise<void> => {
   const { organizationId: org, deliveryId, channelId } = message;
   const [row, channel, owner] = await Promise.all([
@@ -28,44 +34,47 @@ export const attempt = async (
     channels.get(org, channelId),
     organizations.get(org),
   ]);
-  const log = (outcome: string, failure?: string) =>
-    logger.info("delivery", {
-      organizationId: org,
-      deliveryId,
-      channelId,
-      attempt: message.attempt,
-      outcome,
-      failure,
-    });
+  const fields = { organizationId: org, deliveryId, channelId, attempt: message.attempt };
+  const log = (outcome: string, failure?: string) => logger.info("delivery", { ...fields, outcome, failure });
   if (row?.dueAt === undefined || row.attempts !== message.attempt - 1) return log("dropped");
   if (channel === undefined || owner === undefined || owner.deleting === true) {
     await delivery.end(org, row, { delete: true });
     return log("channel removed");
   }
-  if (!channel.isEnabled || lapse(owner.billing, new Date()) !== undefined) {
-    const givenUpAt = Date.parse(row.createdAt) + waitingHours * 3_600_000;
-    if (Date.now() >= givenUpAt) {
-      await delivery.end(org, row, { failureReason: "channel was disabled" });
-      return log("given up");
+  const obstacle = obstacleOf(channel, owner);
+  if (obstacle !== undefined) {
+    const now = Date.now();
+    const givenUpAt = Date.parse(row.createdAt) + settings.longestWaitSeconds * 1000;
+    if (now >= givenUpAt) {
+      await delivery.end(org, row, { failureReason: obstacle });
+      return log("given up", obstacle);
     }
-    await delivery.putOff(org, row, waitingSeconds);
-    return log("waiting");
+    await delivery.putOff(org, row, new Date(Math.min(now + settings.waitingSeconds * 1000, givenUpAt)));
+    return log("waiting", obstacle);
   }
-  if (message.attempt > delivery.maximumAttempts) {
-    await delivery.end(org, row, { failureReason: row.failureReason ?? "no answer was recorded" });
-    return log("given up");
+  const attemptsLeft = delivery.attemptsLeft(row, message.attempt);
+  if (attemptsLeft < 0) {
+    const failure = row.failureReason ?? "no answer was recorded";
+    await delivery.end(org, row, { failureReason: failure });
+    return log("given up", failure);
   }
 
   // Whatever can fail before the attempt comes before it is counted.
   const event = await eventOf(row.event);
   const claimed = await delivery.claim(org, deliveryId, message.attempt, new Date());
   if (claimed === undefined) return log("dropped");
-  const outcome = await send(channel, deliveryId, event, { organizationName: owner.name });
+  const outcome = await send(channel, deliveryId, event, { organizationName: owner.name }).catch(
+    (error: Error): Outcome => {
+      // A failed attempt like any other, so that it is seen and ends.
+      logger.error("delivery could not be sent", { ...fields, error });
+      return { failure: "could not be sent" };
+    },
+  );
   if ("status" in outcome) {
     await delivery.finish(org, claimed, { label: "delivered" }, null);
     return log("delivered");
   }
-  const next = delivery.afterFailure(message.attempt, redispatchSeconds);
+  const next = delivery.afterFailure(attemptsLeft, settings.redispatchSeconds);
   const finished = await delivery.finish(org, claimed, next, outcome.failure);
   log(next.label, outcome.failure);
   if (finished === "finished" && "retryAfterSeconds" in next) {
@@ -75,6 +84,15 @@ export const attempt = async (
       { delaySeconds: next.retryAfterSeconds, group: String(channelId) },
     );
   }
+};
+
+/** Why nothing may be sent for now; undefined when it may. */
+const obstacleOf = (
+  channel: channels.Channel,
+  { billing }: organizations.Organization,
+): string | undefined => {
+  if (!channel.isEnabled) return "channel was disabled";
+  return lapse(billing, new Date()) === undefined ? undefined : "subscription had lapsed";
 };
 
 /** The event as the envelope tells it; of breaches the catalog's current details. */

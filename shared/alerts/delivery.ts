@@ -41,6 +41,10 @@ export type DeliveryRow = {
   /** While there is something left to do. */
   dueShard?: string;
   dueAt?: string;
+  /** Put off because its channel is disabled or its organization lapsed. */
+  waiting?: true;
+  /** Attempts after which it is given up, if not `maximumAttempts`: a person had it sent again after it was given up. */
+  attemptLimit?: number;
 };
 
 type DeliveryFacet = { channelId: number; label: string };
@@ -55,11 +59,21 @@ export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
 export const attemptsPerDispatch = 3;
 export const maximumAttempts = 30;
 
+/** Attempts that a delivery may still have after `attempt`. */
+export const attemptsLeft = ({ attemptLimit = maximumAttempts }: DeliveryRow, attempt: number): number =>
+  attemptLimit - attempt;
+
 /** Longer than a function that makes an attempt can run. */
 const leaseMilliseconds = 45_000;
 
 /** A message that is this much late counts as lost. */
 const lostAfterMilliseconds = 60_000;
+
+/** No worker has an attempt in hand. */
+const notInHand = (now: Date) =>
+  condition("attribute_not_exists(#lease) OR #lease.#until < :now", { now: now.toISOString() });
+
+const attemptsAsRead = ({ attempts }: Delivery) => condition("#attempts = :attempts", { attempts });
 
 const inMilliseconds = (from: Date, milliseconds: number): string =>
   new Date(from.getTime() + milliseconds).toISOString();
@@ -72,10 +86,19 @@ export const raise = async (
   org: number,
   channels: readonly Channel[],
   events: readonly AlertEvent[],
-): Promise<Raised> => {
-  const wanted = events.flatMap((event) =>
-    channels.filter((channel) => wants(channel, event.type)).map((channel) => ({ event, channel })),
+): Promise<Raised> =>
+  raiseFor(
+    org,
+    events.flatMap((event) =>
+      channels.filter((channel) => wants(channel, event.type)).map((channel) => ({ event, channel })),
+    ),
   );
+
+/** Makes these deliveries, whether the channels want them or not. */
+export const raiseFor = async (
+  org: number,
+  wanted: readonly { event: AlertEvent; channel: Channel }[],
+): Promise<Raised> => {
   if (wanted.length === 0) return { writes: [], messages: [] };
   const reserved = await reserve(org, "DELIVERY", wanted.length);
   const pairs = wanted.map((each, index) => ({ ...each, reserved: reserved[index] as Reserved }));
@@ -128,15 +151,18 @@ export const claim = async (
         lease: { token, until: inMilliseconds(now, leaseMilliseconds) },
         dueAt: inMilliseconds(now, leaseMilliseconds),
       },
-      if: condition(
-        "#attempts = :before AND attribute_exists(#dueAt) AND (attribute_not_exists(#lease) OR #lease.#until < :now)",
-        { before: attempt - 1, now: now.toISOString() },
+      remove: ["waiting"],
+      if: allOf(
+        condition("#attempts = :before AND attribute_exists(#dueAt)", { before: attempt - 1 }),
+        notInHand(now),
       ),
     });
     return { delivery, token };
   } catch (error) {
-    if (error instanceof table.ConditionFailed) return undefined;
-    throw error;
+    if (!(error instanceof table.ConditionFailed)) throw error;
+    const row = error.item as Delivery | undefined;
+    // The reply to this very claim got lost, and the client tried again.
+    return row?.lease?.token === token ? { delivery: row, token } : undefined;
   }
 };
 
@@ -147,11 +173,17 @@ export type Next =
   | { label: "retrying"; retryAfterSeconds: number }
   | { label: "retrying"; redispatchAfterSeconds: number };
 
-/** Attempts come in dispatches of three, 1 s and 2 s apart; the dispatches about an hour; after ten it is given up. */
-export const afterFailure = (attempt: number, redispatchSeconds: number): Next => {
-  if (attempt >= maximumAttempts) return { label: "not_delivered" };
-  const ofDispatch = attempt % attemptsPerDispatch;
-  if (ofDispatch !== 0) return { label: "retrying", retryAfterSeconds: ofDispatch };
+/**
+ * Attempts come in dispatches of three, 1 s and 2 s apart; the dispatches about an hour; with no attempts left it is given
+ * up.
+ */
+export const afterFailure = (left: number, redispatchSeconds: number): Next => {
+  if (left <= 0) return { label: "not_delivered" };
+  // The last dispatch ends with the last attempt, so dispatches are counted from there.
+  const leftOfDispatch = left % attemptsPerDispatch;
+  if (leftOfDispatch > 0) {
+    return { label: "retrying", retryAfterSeconds: attemptsPerDispatch - leftOfDispatch };
+  }
   // Some jitter, so that what failed together does not come back together.
   return { label: "retrying", redispatchAfterSeconds: redispatchSeconds * (1 + Math.random() * 0.05) };
 };
@@ -202,7 +234,7 @@ export const end = async (
   how: { delete: true } | { failureReason: string },
 ): Promise<void> => {
   const from = deliveries.facetOf(delivery);
-  const asRead = condition("#attempts = :attempts", { attempts: delivery.attempts });
+  const asRead = allOf(attemptsAsRead(delivery), notInHand(new Date()));
   try {
     await table.transact(
       deliveries.writes(org, [
@@ -212,7 +244,7 @@ export const end = async (
               from,
               to: { ...from, label: "not_delivered" },
               set: { failureReason: how.failureReason },
-              remove: ["lease", "dueShard", "dueAt"],
+              remove: ["lease", "dueShard", "dueAt", "waiting"],
               if: asRead,
             }),
       ]),
@@ -223,17 +255,69 @@ export const end = async (
 };
 
 /** Puts off a delivery that cannot be attempted now. */
-export const putOff = async (org: number, delivery: Delivery, seconds: number): Promise<void> => {
+export const putOff = async (org: number, delivery: Delivery, until: Date): Promise<void> => {
   try {
     await table.update(deliveries.key(org, delivery.id), {
-      set: { dueAt: inMilliseconds(new Date(), seconds * 1000) },
-      if: allOf(
-        condition("attribute_exists(#dueAt)"),
-        condition("#attempts = :attempts", { attempts: delivery.attempts }),
-      ),
+      set: { dueAt: until.toISOString(), waiting: true },
+      if: allOf(condition("attribute_exists(#dueAt)"), attemptsAsRead(delivery), notInHand(new Date())),
     });
   } catch (error) {
     if (!(error instanceof table.ConditionFailed)) throw error;
+  }
+};
+
+/** Makes the deliveries due that wait for a channel: it was enabled. The re-dispatch sends them within a minute. */
+export const wake = async (org: number, channelId: number): Promise<void> => {
+  const blocks = deliveries.blocks(
+    await deliveries.directory(org),
+    (facet) => facet.channelId === channelId && (facet.label === "pending" || facet.label === "retrying"),
+  );
+  for (const block of blocks) {
+    const rows = await deliveries.members(org, block);
+    const waiting = rows.filter((row) => row.waiting && deliveries.facetOf(row).channelId === channelId);
+    await Promise.all(
+      waiting.map(async (row) => {
+        try {
+          await table.update(deliveries.key(org, row.id), {
+            set: { dueAt: new Date().toISOString() },
+            remove: ["waiting"],
+            if: condition("attribute_exists(#waiting)"),
+          });
+        } catch (error) {
+          if (!(error instanceof table.ConditionFailed)) throw error;
+        }
+      }),
+    );
+  }
+};
+
+/**
+ * Takes a delivery that is retrying or given up for a dispatch at once. One that was given up gets a last dispatch of
+ * three attempts. False when an attempt is in hand, or it changed since it was read.
+ */
+export const takeAtOnce = async (org: number, delivery: Delivery): Promise<boolean> => {
+  const from = deliveries.facetOf(delivery);
+  const givenUp = from.label === "not_delivered";
+  const now = new Date();
+  try {
+    await table.transact(
+      deliveries.writes(org, [
+        deliveries.change(org, delivery.id, {
+          from,
+          to: { ...from, label: "retrying" },
+          set: {
+            dueShard: dueShard("DELIVERY", delivery.id),
+            dueAt: inMilliseconds(now, lostAfterMilliseconds),
+            ...(givenUp && { attemptLimit: delivery.attempts + attemptsPerDispatch }),
+          },
+          if: allOf(attemptsAsRead(delivery), notInHand(now)),
+        }),
+      ]),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof table.TransactionRefused) return false;
+    throw error;
   }
 };
 

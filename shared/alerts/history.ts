@@ -1,3 +1,4 @@
+import { retrying } from "../table/attempts.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
@@ -26,24 +27,18 @@ export const deleteHistory = async (
   await table.remove(keys.channelRemoval(org, channelId));
 };
 
-/** One by one where a worker has just finished an attempt: it then sees no channel, and deletes the delivery itself. */
+/** One by one where a worker is just finishing attempts. It cannot finish, nor make again, what is gone. */
 const deleteRows = async (org: number, rows: readonly Delivery[]): Promise<void> => {
+  const deletion = (row: Delivery) => deliveries.delete(org, row.id, deliveries.facetOf(row));
   try {
-    await table.transact(
-      deliveries.writes(
-        org,
-        rows.map((row) => deliveries.delete(org, row.id, deliveries.facetOf(row))),
-      ),
-    );
+    await table.transact(deliveries.writes(org, rows.map(deletion)));
   } catch (error) {
     if (!(error instanceof table.TransactionRefused)) throw error;
-    const present = await deliveries.getMany(
-      org,
-      rows.map((row) => row.id),
-    );
-    for (const row of present) {
-      if (row === undefined) continue;
-      await table.transact(deliveries.writes(org, [deliveries.delete(org, row.id, deliveries.facetOf(row))]));
+    for (const { id } of rows) {
+      await retrying(async () => {
+        const row = await deliveries.get(org, id);
+        if (row !== undefined) await table.transact(deliveries.writes(org, [deletion(row)]));
+      });
     }
   }
 };

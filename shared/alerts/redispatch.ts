@@ -1,46 +1,50 @@
-import type { Logger } from "@aws-lambda-powertools/logger";
+import type { Invocation } from "../queue/consume.ts";
 import * as queue from "../queue/queue.ts";
 import { dueIndex, dueShard, dueShards, type Key, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { deliveries, takeDue } from "./delivery.ts";
 
-/** Rows taken at the same time. */
+/** Rows of a shard taken at the same time. */
 const width = 10;
+
+type Due = Key & { dueAt: string };
 
 /**
  * Sends a message for every delivery that is due: a re-dispatch that is an hour old, or one whose message was lost.
- * First attempts go to their own lane. Stops when `remainingSeconds` runs low; what is left stays due.
+ * First attempts go to their own lane. Stops when `remainingSeconds` runs low; what is left stays due. One that fails
+ * is due again in a minute and does not hold up the others; the error is thrown at the end.
  */
-export const redispatchDue = async ({
-  logger,
-  remainingSeconds,
-}: {
-  logger: Logger;
-  remainingSeconds: () => number;
-}): Promise<void> => {
+export const redispatchDue = async ({ logger, remainingSeconds }: Invocation): Promise<void> => {
   const now = new Date().toISOString();
-  let sent = 0;
-  for (let shard = 0; shard < dueShards; shard++) {
-    const pages = table.queryPages<Key & { dueAt: string }>({
-      index: dueIndex,
-      pk: dueShard("DELIVERY", shard),
-      to: now,
-    });
+  const counts = { sent: 0, failed: 0 };
+  let lastError: unknown;
+  const redispatchShard = async (shard: number): Promise<void> => {
+    const pages = table.queryPages<Due>({ index: dueIndex, pk: dueShard("DELIVERY", shard), to: now });
     for await (const page of pages) {
       for (let start = 0; start < page.length; start += width) {
         if (remainingSeconds() < 10) {
-          logger.warn("re-dispatch stopped early", { sent });
+          logger.warn("re-dispatch stopped early", { shard });
           return;
         }
-        const outcomes = await Promise.all(page.slice(start, start + width).map(redispatch));
-        sent += outcomes.filter((taken) => taken).length;
+        for (const outcome of await Promise.allSettled(page.slice(start, start + width).map(redispatch))) {
+          if (outcome.status === "rejected") {
+            counts.failed++;
+            lastError = outcome.reason;
+          } else if (outcome.value) counts.sent++;
+        }
       }
     }
+  };
+  // All shards at once: after an outage none has to wait for the backlog of the others.
+  await Promise.all(Array.from({ length: dueShards }, (_, shard) => redispatchShard(shard)));
+  if (counts.sent + counts.failed > 0) logger.info("re-dispatch", counts);
+  if (counts.failed > 0) {
+    throw new Error(`${counts.failed} deliveries were not re-dispatched`, { cause: lastError });
   }
-  if (sent > 0) logger.info("re-dispatch", { sent });
 };
 
-const redispatch = async (due: Key & { dueAt: string }): Promise<boolean> => {
+/** Whether it was sent; somebody else may have taken it. */
+const redispatch = async (due: Due): Promise<boolean> => {
   const row = await takeDue(due, due.dueAt);
   if (row === undefined) return false;
   const { channelId } = deliveries.facetOf(row);
