@@ -103,15 +103,17 @@ async function run(settings: Settings, { signal, fail, started }: Lifetime): Pro
   console.log(
     data.kept === undefined ? `Nothing is kept; mail and logs go to ${directory}` : `Data is in ${directory}`,
   );
-  console.log("Synthesizing the stack …");
+  // Whoever starts many services from the same sources, as the tests do, need not synthesize for each.
+  const given = process.env.CLOUD_ASSEMBLY;
+  console.log(given === undefined ? "Synthesizing the stack …" : "The stack is synthesized already.");
   const hibpKey =
     settings.hibpUrl === undefined ? embeddedHibpKey : (process.env.HIBP_API_KEY ?? embeddedHibpKey);
   const [hibpUrl] = await Promise.all([
     settings.hibpUrl ??
       started(startHibp({ directory: settings.breachesDirectory, apiKey: hibpKey })).then(({ url }) => url),
-    synthesize(assemblyPath(directory), { senderEmail }, signal),
+    given === undefined && synthesize(assemblyPath(directory), { senderEmail }, signal),
   ]);
-  const assembly = openAssembly(assemblyPath(directory), { region, accountId });
+  const assembly = openAssembly(given ?? assemblyPath(directory), { region, accountId });
 
   console.log("Starting it …");
   // Functions only start when something invokes them, and nothing does before the front is there.

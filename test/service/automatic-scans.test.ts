@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startAnother } from "./another.ts";
 import { type Breaches, createBreaches, inventedBreach } from "./breaches.ts";
 import { admin, type Client, createOrganization, eventually } from "./client.ts";
-import { type LocalService, startService } from "./run.ts";
+import type { LocalService } from "./run.ts";
 
 const domain = "automatic.example";
 
@@ -14,7 +15,7 @@ describe("scans that nobody asks for", () => {
 
   beforeAll(async () => {
     breaches = await createBreaches({ [`a@${domain}`]: ["Alpha"] }, [inventedBreach("Alpha")]);
-    service = await startService(["--memory", "--speed", "3600", "--breaches", breaches.directory]);
+    service = await startAnother(["--memory", "--speed", "3600", "--breaches", breaches.directory]);
   });
 
   afterAll(async () => {

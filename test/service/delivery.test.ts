@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../alerts/receiver.ts";
+import { startAnother } from "./another.ts";
 import { type Breaches, createBreaches, inventedBreach } from "./breaches.ts";
 import { admin, createOrganization, eventually, type Organization, scan } from "./client.ts";
-import { type LocalService, startService } from "./run.ts";
+import type { LocalService } from "./run.ts";
 
 const domain = "deliveries.example";
 const addresses = Array.from({ length: 5 }, (_, index) => `user${index}@${domain}`);
@@ -29,7 +30,7 @@ const start = async (options: readonly string[]): Promise<void> => {
       request.url?.startsWith("/hang") ? undefined : answer(response as ServerResponse),
   });
   const allowed = ["--allow-origin", receiver.origin, "--breaches", breaches.directory];
-  service = await startService(["--memory", ...allowed, ...options]);
+  service = await startAnother(["--memory", ...allowed, ...options]);
 };
 
 const stop = async (): Promise<void> => {

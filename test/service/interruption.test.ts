@@ -7,9 +7,10 @@ import { connect } from "../../bin/admin/connect.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as queue from "../../shared/queue/queue.ts";
 import * as scans from "../../shared/scans/scan.ts";
+import { startAnother } from "./another.ts";
 import { createBreaches, inventedBreach } from "./breaches.ts";
 import { admin, type Client, createClient, createOrganization, eventually, scan } from "./client.ts";
-import { type LocalService, startService } from "./run.ts";
+import type { LocalService } from "./run.ts";
 
 const domain = "interrupted.example";
 const addressCount = 600;
@@ -29,7 +30,7 @@ const start = async (options: readonly string[]): Promise<LocalService> => {
     accounts,
     ["Alpha", "Beta"].map((name) => inventedBreach(name)),
   );
-  service = await startService([...options, ...speed, "--breaches", breaches.directory]);
+  service = await startAnother([...options, ...speed, "--breaches", breaches.directory]);
   return service;
 };
 

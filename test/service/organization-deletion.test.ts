@@ -10,9 +10,10 @@ import { connect, type Stack } from "../../bin/admin/connect.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
+import { startAnother } from "./another.ts";
 import { type Client, createClient, eventually, scan } from "./client.ts";
 import { type HibpServer, startHibpServer } from "./hibp-server.ts";
-import { type LocalService, startService } from "./run.ts";
+import type { LocalService } from "./run.ts";
 
 /** Rows are deleted 10 s after a deletion began, by a sweep that comes every 3.3 s. */
 const speed = ["--speed", "90"];
@@ -27,7 +28,7 @@ let stack: Stack;
 beforeAll(async () => {
   hibp = await startHibpServer();
   hibp.covered = ["covered.example"];
-  service = await startService([
+  service = await startAnother([
     "--memory",
     ...speed,
     "--hibp-url",

@@ -10,6 +10,8 @@ declare module "vitest" {
     apiUrl: string;
     /** Where alerts can be received (receiver.ts). */
     receiverUrl: string;
+    /** The assembly that the service runs, for further services of the same sources. */
+    assembly: string;
   }
 }
 
@@ -30,17 +32,22 @@ const readyWithinMilliseconds = 60_000;
 
 /**
  * Starts a local service with these options on a free port (unless they name one) and waits until it is ready. `parts`:
- * AWS_ENDPOINT_URL_* of parts to replace.
+ * AWS_ENDPOINT_URL_* of parts to replace. `assembly`: a synthesized stack to run; undefined: it synthesizes one.
  */
 export const startService = async (
   options: readonly string[],
   parts: Record<string, string> = {},
+  assembly?: string,
 ): Promise<LocalService> => {
   const port = options.includes("--port") ? [] : ["--port", "0"];
   const child = spawn(process.execPath, [join(project, "local/start.ts"), "--no-demo", ...port, ...options], {
     cwd: project,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...withoutAwsVariables(), ...parts },
+    env: {
+      ...withoutAwsVariables(),
+      ...parts,
+      ...(assembly !== undefined && { CLOUD_ASSEMBLY: assembly }),
+    },
   });
   const lines: string[] = [];
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -86,8 +93,11 @@ const withoutAwsVariables = (): NodeJS.ProcessEnv =>
 export default async function setUp({ provide }: TestProject): Promise<() => Promise<void>> {
   const receiver: Receiver = await startReceiver();
   const service = await startService(["--memory", "--allow-origin", receiver.url]);
+  const information = await fetch(new URL("/.local/stack", service.apiUrl));
+  const { dataDirectory } = (await information.json()) as { dataDirectory: string };
   provide("apiUrl", service.apiUrl);
   provide("receiverUrl", receiver.url);
+  provide("assembly", join(dataDirectory, "assembly"));
   return async () => {
     await service.stop();
     await receiver.close();

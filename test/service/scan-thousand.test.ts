@@ -2,10 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDynoxide } from "../table/engine.ts";
+import { startAnother } from "./another.ts";
 import { type Breaches, createBreaches, inventedBreach } from "./breaches.ts";
 import { admin, createOrganization, type Organization, scan } from "./client.ts";
 import { type Meter, startMeter } from "./meter.ts";
-import { type LocalService, startService } from "./run.ts";
+import type { LocalService } from "./run.ts";
 
 const addressCount = 1000;
 const findingCount = 300;
@@ -33,7 +34,7 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
     breaches = await createBreaches(accounts(), catalog);
     engine = await startDynoxide();
     meter = await startMeter(engine.url);
-    service = await startService(["--memory", "--breaches", breaches.directory], {
+    service = await startAnother(["--memory", "--breaches", breaches.directory], {
       AWS_ENDPOINT_URL_DYNAMODB: meter.url,
     });
     const { apiUrl } = service;

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startAnother } from "./another.ts";
 import { inventedBreach } from "./breaches.ts";
 import { admin, createOrganization, eventually, type Organization, scan } from "./client.ts";
 import { type HibpServer, startHibpServer } from "./hibp-server.ts";
-import { type LocalService, startService } from "./run.ts";
+import type { LocalService } from "./run.ts";
 
 let hibp: HibpServer;
 let service: LocalService;
@@ -17,7 +18,7 @@ let organization: Organization;
 beforeAll(async () => {
   hibp = await startHibpServer();
   hibp.covered = coveredDomains;
-  service = await startService(["--memory", "--hibp-url", hibp.url]);
+  service = await startAnother(["--memory", "--hibp-url", hibp.url]);
 });
 
 afterAll(async () => {
