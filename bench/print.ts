@@ -1,0 +1,42 @@
+import type { Cell, Table } from "./arm.ts";
+
+/** Aligned for a terminal: text to the left, numbers to the right. */
+export const asText = ({ title, columns, rows, notes = [] }: Table): string => {
+  const cells = [columns, ...rows.map((row) => columns.map((_, index) => shown(row[index] ?? null)))];
+  const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)));
+  const isNumeric = numericColumns(columns, rows);
+  const lines = cells.map((row) =>
+    row
+      .map((cell, index) =>
+        isNumeric[index] ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0),
+      )
+      .join("  ")
+      .trimEnd(),
+  );
+  const rule = widths.map((width) => "-".repeat(width)).join("  ");
+  return [title, "", lines[0], rule, ...lines.slice(1), ...notes.map((note) => `  ${note}`), ""].join("\n");
+};
+
+export const asMarkdown = ({ title, columns, rows, notes = [] }: Table): string => {
+  const isNumeric = numericColumns(columns, rows);
+  const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
+  return [
+    `### ${title}`,
+    "",
+    line(columns.map(escaped)),
+    line(columns.map((_, index) => (isNumeric[index] ? "--:" : ":--"))),
+    ...rows.map((row) => line(columns.map((_, index) => escaped(shown(row[index] ?? null))))),
+    ...(notes.length > 0 ? ["", ...notes.map((note) => `- ${note}`)] : []),
+    "",
+  ].join("\n");
+};
+
+const numericColumns = (columns: readonly string[], rows: readonly Cell[][]): boolean[] =>
+  columns.map((_, index) => rows.length > 0 && rows.every((row) => typeof (row[index] ?? 0) === "number"));
+
+const shown = (cell: Cell): string => {
+  if (cell === null) return "–";
+  return typeof cell === "number" ? cell.toLocaleString("en-US", { maximumFractionDigits: 2 }) : cell;
+};
+
+const escaped = (text: string): string => text.replaceAll("|", "\\|");

@@ -1,0 +1,41 @@
+/** `npm run bench`: measures the service on the real template and engine, and prints one table or more for each arm. */
+import type { Arm } from "./arm.ts";
+import { type ArmName, readCommandLine } from "./command-line.ts";
+import { asText } from "./print.ts";
+import { progressOn } from "./progress.ts";
+import { type Section, writeReport } from "./report.ts";
+
+const load = async (name: ArmName): Promise<Arm> => {
+  const module = (await import(`./${name}.ts`)) as Record<string, Arm>;
+  const arm = Object.values(module).find((each) => each?.name === name);
+  if (arm === undefined) throw new Error(`bench/${name}.ts exports no arm "${name}"`);
+  return arm;
+};
+
+const commandFor = (name: ArmName, sizes: readonly number[]): string =>
+  ["npm run bench --", name, ...sizes.map((size) => `--size ${size}`)].join(" ");
+
+const run = async (): Promise<void> => {
+  const settings = readCommandLine(process.argv.slice(2));
+  const progress = progressOn(process.stderr);
+  const sections: Section[] = [];
+  for (const name of settings.arms) {
+    const arm = await load(name);
+    progress(`${arm.name}: ${arm.about}`);
+    const tables = await arm.run({ progress, sizes: settings.sizes });
+    const section = { name, command: commandFor(name, settings.sizes), tables };
+    sections.push(section);
+    if (!settings.json) for (const table of tables) process.stdout.write(`\n${asText(table)}`);
+    // At once, so that an arm that fails later costs nothing that was measured before.
+    if (settings.write) await writeReport([section]);
+  }
+  if (settings.json) {
+    const measured = Object.fromEntries(sections.map(({ name, tables }) => [name, tables]));
+    process.stdout.write(`${JSON.stringify(measured)}\n`);
+  }
+};
+
+await run().catch((error: Error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+});
