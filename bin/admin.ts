@@ -4,8 +4,9 @@
  * is one sentence on standard error and exit status 1.
  */
 import { parseArgs } from "node:util";
-import { CommandError, commands } from "./admin/commands.ts";
+import { commands } from "./admin/commands.ts";
 import { connect } from "./admin/connect.ts";
+import { CommandError } from "./admin/error.ts";
 import { print } from "./admin/print.ts";
 
 const usage = (): string => {

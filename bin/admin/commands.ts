@@ -19,9 +19,7 @@ import * as sessions from "../../shared/organizations/session.ts";
 import * as teams from "../../shared/organizations/team.ts";
 import * as users from "../../shared/organizations/user.ts";
 import type { Stack } from "./connect.ts";
-
-/** What is wrong, and what to do next, in one sentence for the person at the command line. */
-export class CommandError extends Error {}
+import { CommandError } from "./error.ts";
 
 /** required: must be given · optional · switch: without a value. */
 type FlagKind = "required" | "optional" | "switch";

@@ -1,5 +1,5 @@
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
-import { CommandError } from "./commands.ts";
+import { CommandError } from "./error.ts";
 
 /** What a command needs to know of the stack it works on: its outputs. */
 export type Stack = { outputs: Record<string, string>; isLocal: boolean };
