@@ -10,5 +10,6 @@ export const changeEmail = defineEndpoint({
   reply: z.object({ success: z.boolean() }),
   refusals: ["emailNotFound", "domainNotVerified", "seatAllowanceReached"],
   limit: "emailChanges",
+  counted: "by handler",
   uses: ["table:read", "table:write"],
 });

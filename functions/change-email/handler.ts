@@ -2,7 +2,7 @@ import { serve } from "../../shared/api/serve.ts";
 import * as emails from "../../shared/emails/email.ts";
 import { changeEmail } from "./endpoint.ts";
 
-export const handler = serve(changeEmail, async ({ org, actor, path, body }) => {
-  await emails.setActive(org, path.id, body.isActive, actor);
+export const handler = serve(changeEmail, async ({ org, actor, path, body, count }) => {
+  await emails.setActive(org, path.id, body.isActive, actor, count);
   return { success: true };
 });

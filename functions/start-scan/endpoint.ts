@@ -8,5 +8,6 @@ export const startScan = defineEndpoint({
   reply: z.object({ success: z.boolean(), scanJobId: idField.meta({ description: "The scan's id" }) }),
   refusals: ["scanInProgress", "noActiveEmails", "scanNotQueued"],
   limit: "scans",
+  counted: "by handler",
   uses: ["table:read", "table:write", "queue:scan-plans"],
 });

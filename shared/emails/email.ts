@@ -11,7 +11,7 @@ import { reserveOne } from "../table/blocks.ts";
 import { absent, condition, type Write } from "../table/condition.ts";
 import { dueShard, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { emails, newEmailRow } from "./record.ts";
+import { type EmailFacet, emails, newEmailRow } from "./record.ts";
 import { domainOf, type MonitoredEmail } from "./schema.ts";
 import { lastScannedAt } from "./watermark.ts";
 
@@ -63,15 +63,22 @@ export const add = (org: number, input: NewEmail, actor: Actor, count: Count = u
   });
 
 /**
- * Enables or disables an e-mail; what it already is succeeds and is not logged. Refuses `emailNotFound`,
+ * Enables or disables an e-mail; what it already is succeeds and is not logged. Refuses, counted, `emailNotFound`,
  * `domainNotVerified`, `seatAllowanceReached`.
  */
-export const setActive = (org: number, id: number, isActive: boolean, actor: Actor): Promise<void> =>
+export const setActive = (
+  org: number,
+  id: number,
+  isActive: boolean,
+  actor: Actor,
+  count: Count = uncounted,
+): Promise<void> =>
   retrying(async () => {
     const [owner, row, slot] = await Promise.all([
       organizations.existing(org),
       emails.get(org, id),
       activity.slot(org),
+      count(),
     ]);
     if (row === undefined) throw new Refusal("emailNotFound");
     const from = emails.facetOf(row);
@@ -181,6 +188,19 @@ const transactOr = async (refusals: readonly RefusalName[], writes: Write[]): Pr
   }
 };
 
+/** The domains and teams that facets name. */
+const belongingTo = async (org: number, facets: readonly EmailFacet[]) => {
+  const teamIds = facets.map((facet) => facet.teamId).filter((team) => team !== null);
+  const [domainsById, teamsById] = await Promise.all([
+    domains.getMany(
+      org,
+      facets.map((facet) => facet.domainId),
+    ),
+    teams.getMany(org, teamIds),
+  ]);
+  return { domains: domainsById, teams: teamsById };
+};
+
 /** A page of monitored e-mails, newest first, and how many there are in all. */
 export const list = async (
   org: number,
@@ -194,9 +214,10 @@ export const list = async (
 ): Promise<{ emails: MonitoredEmail[]; total: number }> => {
   const { domainId, teamId, isActive, limit, offset } = query;
   const filtered = domainId !== undefined || teamId !== undefined || isActive !== undefined;
-  const { items, total } = await emails.page(org, {
+  const { items, total, joined } = await emails.page(org, {
     limit,
     offset,
+    join: (facets) => belongingTo(org, facets),
     ...(filtered && {
       matches: (facet) =>
         (domainId === undefined || facet.domainId === domainId) &&
@@ -205,23 +226,17 @@ export const list = async (
     }),
   });
   const facets = items.map(emails.facetOf);
-  const [domainsById, teamsById] = await Promise.all([
-    domains.getMany(
-      org,
-      facets.map((facet) => facet.domainId),
-    ),
-    teams.getMany(
-      org,
-      facets.map((facet) => facet.teamId).filter((team) => team !== null),
-    ),
-  ]);
+  const isJoined = (facet: EmailFacet): boolean =>
+    joined.domains.has(facet.domainId) && (facet.teamId === null || joined.teams.has(facet.teamId));
+  // An e-mail that was added while the page was being read can be the first of its domain or team.
+  const belonging = facets.every(isJoined) ? joined : await belongingTo(org, facets);
   return {
     total,
     emails: items.map((row) => {
       const facet = emails.facetOf(row);
-      const domain = domainsById.get(facet.domainId);
+      const domain = belonging.domains.get(facet.domainId);
       if (domain === undefined) throw new Error(`E-mail ${row.id} names a domain that is not there`);
-      const team = facet.teamId === null ? undefined : teamsById.get(facet.teamId);
+      const team = facet.teamId === null ? undefined : belonging.teams.get(facet.teamId);
       return {
         id: row.id,
         email: row.email,

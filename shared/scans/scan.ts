@@ -63,16 +63,22 @@ const typeName: Record<ScanType, string> = {
 };
 
 /**
- * Starts a scan and gives its id: writes it and takes the organization's scan lock, then wakes the planner. Refuses
- * `scanInProgress`, `noActiveEmails`, and `scanNotQueued` when the planner could not be woken.
+ * Starts a scan and gives its id: writes it and takes the organization's scan lock, then wakes the planner. Refuses,
+ * counted, `scanInProgress`, `noActiveEmails`, and `scanNotQueued` when the planner could not be woken.
  */
-export const start = async (org: number, type: ScanType, actor: Actor): Promise<number> => {
+export const start = async (
+  org: number,
+  type: ScanType,
+  actor: Actor,
+  count: () => Promise<void> = async () => {},
+): Promise<number> => {
   const [lock, directory, allDomains, reserved, slot] = await Promise.all([
     table.get<ScanLock>(keys.scanLock(org)),
     emails.directory(org),
     domains.list(org),
     reserveOne(org, "SCAN"),
     activity.slot(org),
+    count(),
   ]);
   if (lock !== undefined) throw new Refusal("scanInProgress");
   const verified = new Set(allDomains.filter((domain) => domain.verified).map((domain) => domain.id));

@@ -47,19 +47,21 @@ export type DirectoryRow = {
 /** Newest block first. */
 export type Directory = DirectoryRow[];
 
-export type PageInput<F> = {
+export type PageInput<F, J> = {
   /** Default: all. */
   matches?: ((facet: F) => boolean) | undefined;
   limit: number;
   offset: number;
   /** Only members whose `createdAt` is not earlier; ISO 8601. */
   since?: string | undefined;
+  /** Reads what belongs to facets that may be on the page, in the same trip as the page itself. */
+  join?: ((facets: F[]) => Promise<J>) | undefined;
 };
 
 const directoryAttributes = new Set(["pk", "sk", "from"]);
 
-/** Blocks that are read at once. */
-const maxParallelReads = 16;
+/** Values that DynamoDB takes in one `IN`. */
+const maxFacetsInFilter = 100;
 
 /**
  * `countedList<{ domainId: number; isActive: boolean }, Email>("EMAIL", { domainId: "integer", isActive: "boolean" })`.
@@ -103,6 +105,26 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
 
   const readBlock = (org: number, block: number, options: Omit<table.QueryInput, "pk"> = {}): Promise<M[]> =>
     table.query<M>({ pk: keys.member(org, kind, block, 0).pk, ...options });
+
+  /** Members of a block from the `start`-th matching one on, newest first; `count` match. */
+  const readPart = async (
+    org: number,
+    row: DirectoryRow,
+    part: { matching: (name: string) => boolean; count: number; start: number; taken: number },
+  ): Promise<M[]> => {
+    const { matching, count, start, taken } = part;
+    if (count < countIn(row, () => true)) {
+      const where = hasOneOf(matchingFacets(row, matching));
+      const members = await readBlock(org, row.block, { descending: true, where });
+      return members.filter((each) => matching(each.facet)).slice(start, start + taken);
+    }
+    // Every member matches, so positions are known: read from the nearer end.
+    const descending = start + taken <= count - start;
+    const limit = descending ? start + taken : count - start;
+    const members = await readBlock(org, row.block, { descending, limit });
+    const newestFirst = descending ? members.slice(start) : members.reverse();
+    return newestFirst.slice(0, taken).filter((each) => matching(each.facet));
+  };
 
   const list = {
     kind,
@@ -256,14 +278,15 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     },
 
     /**
-     * A page, newest first, and how many match in all. Two trips. Members that are moved between the two can be missing
-     * from the page (or be one more in the total); nothing else can.
+     * A page, newest first, and how many match in all. Two trips, with what `join` reads in the second. Members that are
+     * moved between the two can be missing from the page (or be one more in the total), or have a facet that `join` was not
+     * told; nothing else can.
      */
-    page: async (
+    page: async <J = undefined>(
       org: number,
-      input: PageInput<F>,
-    ): Promise<{ items: M[]; total: number; directory: Directory }> => {
-      const { limit, offset, since } = input;
+      input: PageInput<F, J>,
+    ): Promise<{ items: M[]; total: number; directory: Directory; joined: J }> => {
+      const { limit, offset, since, join } = input;
       const matching = remembering(input.matches);
       const directory = await list.directory(org);
 
@@ -275,26 +298,17 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       let total = 0;
       let skip = offset;
       let needed = limit;
-      const reads: (() => Promise<M[]>)[] = [];
+      const reads: Promise<M[]>[] = [];
+      const facetsOnPage = new Set<string>();
+      const read = (row: DirectoryRow, rows: Promise<M[]>): void => {
+        for (const name of matchingFacets(row, matching)) facetsOnPage.add(name);
+        reads.push(rows);
+      };
       for (const row of whole) {
         const count = countIn(row, matching);
         total += count;
         const taken = Math.min(needed, Math.max(0, count - skip));
-        if (taken > 0) {
-          const start = skip;
-          reads.push(async () => {
-            if (count < countIn(row, () => true)) {
-              const members = await readBlock(org, row.block, { descending: true });
-              return members.filter((each) => matching(each.facet)).slice(start, start + taken);
-            }
-            // Every member matches, so positions are known: read from the nearer end.
-            const descending = start + taken <= count - start;
-            const limit = descending ? start + taken : count - start;
-            const members = await readBlock(org, row.block, { descending, limit });
-            const newestFirst = descending ? members.slice(start) : members.reverse();
-            return newestFirst.slice(0, taken).filter((each) => matching(each.facet));
-          });
-        }
+        if (taken > 0) read(row, readPart(org, row, { matching, count, start: skip, taken }));
         skip = Math.max(0, skip - count);
         needed -= taken;
       }
@@ -303,19 +317,22 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       if (mixed !== undefined && since !== undefined && countIn(mixed, matching) > 0) {
         const start = skip;
         const taken = needed;
-        reads.push(async () => {
-          const members = await readBlock(org, mixed.block, {
+        read(
+          mixed,
+          readBlock(org, mixed.block, {
             descending: true,
+            where: hasOneOf(matchingFacets(mixed, matching)),
             project: taken > 0 ? undefined : ["createdAt", "facet"],
-          });
-          const visible = members.filter((each) => each.createdAt >= since && matching(each.facet));
-          total = wholeTotal + visible.length;
-          return visible.slice(start, start + taken);
-        });
+          }).then((members) => {
+            const visible = members.filter((each) => each.createdAt >= since && matching(each.facet));
+            total = wholeTotal + visible.length;
+            return visible.slice(start, start + taken);
+          }),
+        );
       }
 
-      const items = (await inParallel(reads, maxParallelReads)).flat();
-      return { items, total, directory };
+      const [joined, ...parts] = await Promise.all([join?.([...facetsOnPage].map(decode)), ...reads]);
+      return { items: parts.flat(), total, directory, joined: joined as J };
     },
   };
   return list;
@@ -337,22 +354,21 @@ const decodeValue = (as: "boolean" | "integer" | "word", encoded: string): Facet
 
 const hasFacet = (name: string): Condition => condition("#facet = :facetBefore", { facetBefore: name });
 
+/** Facets that a block has or had members of, and that match. */
+const matchingFacets = (row: DirectoryRow, matching: (name: string) => boolean): string[] =>
+  Object.keys(row.counts).filter(matching);
+
+/** Leaves out the members of other facets, so that they are not sent; undefined when there are too many to name. */
+const hasOneOf = (names: string[]): Condition | undefined =>
+  names.length > maxFacetsInFilter
+    ? undefined
+    : condition(
+        `#facet IN (${names.map((_, index) => `:facet${index}`).join(", ")})`,
+        Object.fromEntries(names.map((name, index) => [`facet${index}`, name])),
+      );
+
 const countIn = (row: DirectoryRow, matching: (name: string) => boolean): number => {
   let count = 0;
   for (const [name, members] of Object.entries(row.counts)) if (matching(name)) count += members;
   return count;
-};
-
-/** Runs tasks, at most `width` at once; results in the order of the tasks. */
-const inParallel = async <R>(tasks: (() => Promise<R>)[], width: number): Promise<R[]> => {
-  const results: R[] = new Array(tasks.length);
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    for (let index = next++; index < tasks.length; index = next++) {
-      const task = tasks[index];
-      if (task !== undefined) results[index] = await task();
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(width, tasks.length) }, lane));
-  return results;
 };

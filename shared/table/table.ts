@@ -58,6 +58,8 @@ export class TransactionRefused extends Error {
 }
 
 const maxTransactionWrites = 100;
+/** A page of a list may have to read a block for each of its members, all at once (counted-list.ts). */
+const maxSockets = 100;
 const maxBatchKeys = 100;
 const maxTries = 10;
 
@@ -74,7 +76,13 @@ export const client = (): DynamoDBDocumentClient => {
   documentClient ??= DynamoDBDocumentClient.from(
     new DynamoDBClient({
       maxAttempts: 4,
-      requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+      requestHandler: {
+        connectionTimeout: 1_000,
+        requestTimeout: 5_000,
+        throwOnRequestTimeout: true,
+        httpAgent: { maxSockets },
+        httpsAgent: { maxSockets },
+      },
     }),
     { marshallOptions: { removeUndefinedValues: true } },
   );
@@ -135,6 +143,8 @@ export type QueryInput = {
   index?: { name: string; partition: string; sort: string } | undefined;
   /** Attribute paths to return instead of whole rows. */
   project?: readonly string[] | undefined;
+  /** Only rows for which this holds are sent; the others cost as much. Not on key attributes, and not with a `limit`. */
+  where?: Condition | undefined;
 };
 
 /** All rows of a query, every page of it (up to `limit` rows). */
@@ -146,7 +156,9 @@ export const query = async <T = Item>(input: QueryInput): Promise<T[]> => {
 
 /** The same, one page (at most 1 MB) at a time. Pages may be empty. */
 export async function* queryPages<T = Item>(input: QueryInput): AsyncGenerator<T[], void, undefined> {
-  const { pk, prefix, from, to, index, limit } = input;
+  const { pk, prefix, from, to, index, limit, where } = input;
+  if (where !== undefined && limit !== undefined)
+    throw new Error("A query takes `where` or a limit, not both");
   const placeholders = new Placeholders();
   const sort = index?.sort ?? "sk";
   const conditions = [`${placeholders.path(index?.partition ?? "pk")} = ${placeholders.value(pk)}`];
@@ -163,6 +175,7 @@ export async function* queryPages<T = Item>(input: QueryInput): AsyncGenerator<T
     conditions.push(`${placeholders.path(sort)} <= ${placeholders.value(to)}`);
   }
   const projection = input.project?.map((path) => placeholders.path(path)).join(", ");
+  const filter = where && placeholders.expression(where);
   let left = limit ?? Number.POSITIVE_INFINITY;
   let start: Item | undefined;
   while (left > 0) {
@@ -172,6 +185,7 @@ export async function* queryPages<T = Item>(input: QueryInput): AsyncGenerator<T
         IndexName: index?.name,
         KeyConditionExpression: conditions.join(" AND "),
         ProjectionExpression: projection,
+        FilterExpression: filter,
         ...placeholders.fields(),
         ConsistentRead: index === undefined && (input.consistent ?? true),
         ScanIndexForward: !(input.descending ?? false),

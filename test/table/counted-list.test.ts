@@ -471,4 +471,42 @@ describe("cost", () => {
     console.log(`the same with a filter at offset 700: ${JSON.stringify(consumed)}`);
     expect(consumed.readUnits).toBeLessThanOrEqual(1 + 2 * 20);
   }, 30_000);
+
+  test("of a page whose members are one in each block: two trips, and only those members are sent", async () => {
+    const org = newOrganization();
+    const blocks = 60;
+    const reserved = await reserve(org, "EMAIL", blocks * blockSize);
+    for (const domainId of [1, 2]) {
+      // The same places in every block.
+      const members = reserved.filter((_, index) => index % blockSize === domainId);
+      const put = members.map((each) =>
+        emails.put(org, each, { domainId, teamId: null, isActive: true }, { email: "one@example.test" }),
+      );
+      for (const part of [put.slice(0, 40), put.slice(40)]) await table.transact(emails.writes(org, part));
+    }
+    let inFlight = 0;
+    let most = 0;
+    let sent = 0;
+    table.client().middlewareStack.add(
+      (next) => async (args) => {
+        most = Math.max(most, ++inFlight);
+        const reply = await next(args).finally(() => inFlight--);
+        sent += (reply.output as { Count?: number }).Count ?? 0;
+        return reply;
+      },
+      { step: "initialize", name: "inFlight", override: true },
+    );
+    const joined: Facet[] = [];
+    const page = await emails.page(org, {
+      limit: 50,
+      offset: 3,
+      matches: (facet) => facet.domainId === 2,
+      join: async (facets) => joined.push(...facets),
+    });
+    expect(page.total).toBe(blocks);
+    expect(page.items).toHaveLength(50);
+    expect(most).toBe(50);
+    expect(sent).toBe(50 + page.directory.length);
+    expect(joined).toEqual([{ domainId: 2, teamId: null, isActive: true }]);
+  }, 60_000);
 });
