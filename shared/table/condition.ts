@@ -2,9 +2,14 @@ import type { Key } from "./keys.ts";
 
 /**
  * A condition on one row in DynamoDB's own words, with `#name` for every attribute; the names need no declaration.
- * A placeholder is one path segment of letters, digits and `_`: `#findings.#12`.
+ * A placeholder is one path segment of letters, digits and `_`: `#findings.#12`. `names` says which attribute a
+ * placeholder stands for when its name has other characters.
  */
-export type Condition = { expression: string; values?: Record<string, unknown> };
+export type Condition = {
+  expression: string;
+  values?: Record<string, unknown>;
+  names?: Record<string, string>;
+};
 
 /**
  * `condition("#status = :running AND attribute_exists(#pk)", { running: "running" })`. `undefined` as a value is an
@@ -27,7 +32,8 @@ export const allOf = (...conditions: (Condition | undefined)[]): Condition | und
       values[name] = value;
     }
   }
-  return { expression: present.map((each) => `(${each.expression})`).join(" AND "), values };
+  const names = Object.assign({}, ...present.map((each) => each.names));
+  return { expression: present.map((each) => `(${each.expression})`).join(" AND "), values, names };
 };
 
 export const exists: Condition = { expression: "attribute_exists(#pk)" };
@@ -90,7 +96,7 @@ export class Placeholders {
 
   expression(given: Condition): string {
     for (const match of given.expression.matchAll(/#(\w+)/g)) {
-      if (match[1] !== undefined) this.names[`#${match[1]}`] = match[1];
+      if (match[1] !== undefined) this.names[`#${match[1]}`] = given.names?.[match[1]] ?? match[1];
     }
     for (const [name, value] of Object.entries(given.values ?? {})) {
       if (value === undefined) throw new Error(`Condition value :${name} is undefined: ${given.expression}`);
