@@ -1,0 +1,117 @@
+/** Seeded tables as files of the engine: written in its import format, which is about three times as fast as requests. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { createGzip } from "node:zlib";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { openAssembly } from "../local/assembly.ts";
+import type { Context } from "./arm.ts";
+import type { Row } from "./seed.ts";
+
+const rowsPerWrite = 500;
+/** Of a row in the engine's file, roughly: for progress only. */
+const bytesPerRow = 450;
+
+type TableProperties = Record<"AttributeDefinitions" | "KeySchema" | "GlobalSecondaryIndexes", unknown>;
+
+/** The stack's one table: its name, and how it is described. */
+export const tableOf = (assemblyDirectory: string): { name: string; schema: object } => {
+  const assembly = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
+  for (const type of ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"]) {
+    for (const { logicalId, properties } of assembly.ofType<TableProperties>(type)) {
+      const name = assembly.physicalId(logicalId);
+      const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = properties;
+      const schema = {
+        Table: {
+          TableName: name,
+          BillingMode: "PAY_PER_REQUEST",
+          AttributeDefinitions,
+          KeySchema,
+          GlobalSecondaryIndexes: (
+            GlobalSecondaryIndexes as { IndexName: string; KeySchema: unknown; Projection: unknown }[]
+          ).map(({ IndexName, KeySchema, Projection }) => ({ IndexName, KeySchema, Projection })),
+        },
+      };
+      return { name, schema };
+    }
+  }
+  throw new Error("The template has no table");
+};
+
+/**
+ * Makes `<directory>/dynamodb.sqlite` with these rows, which a local run takes as its data. `of`: how many rows there are,
+ * for progress.
+ */
+export const createDatabase = async (
+  directory: string,
+  assemblyDirectory: string,
+  { rows, of, progress }: { rows: Iterable<Row>; of: number; progress: Context["progress"] },
+): Promise<void> => {
+  const { name, schema } = tableOf(assemblyDirectory);
+  const source = join(directory, "export");
+  await mkdir(join(source, name, "data"), { recursive: true });
+  const schemaFile = join(directory, "schema.json");
+  await writeFile(schemaFile, JSON.stringify(schema));
+  await writeRows(join(source, name, "data", "rows.json.gz"), rows, (done) =>
+    progress(`${of.toLocaleString("en-US")} rows: writing`, done, of),
+  );
+  const file = join(directory, "dynamodb.sqlite");
+  const poll = setInterval(async () => {
+    const { size } = await stat(file).catch(() => ({ size: 0 }));
+    progress(
+      `${of.toLocaleString("en-US")} rows: into the engine`,
+      Math.min(size, of * bytesPerRow),
+      of * bytesPerRow,
+    );
+  }, 1000);
+  try {
+    await runImport(["import", "--source", source, "--schema", schemaFile, "--output", file]);
+  } finally {
+    clearInterval(poll);
+  }
+  await rm(source, { recursive: true });
+};
+
+const writeRows = async (
+  file: string,
+  rows: Iterable<Row>,
+  written: (done: number) => void,
+): Promise<void> => {
+  const zip = createGzip({ level: 1 });
+  const target = createWriteStream(file);
+  const finished = once(target, "finish");
+  zip.pipe(target);
+  let lines: string[] = [];
+  let done = 0;
+  const flush = async (): Promise<void> => {
+    done += lines.length;
+    const text = lines.join("");
+    lines = [];
+    if (!zip.write(text)) await once(zip, "drain");
+    if (done % 10_000 === 0) written(done);
+  };
+  for (const row of rows) {
+    lines.push(`${JSON.stringify({ Item: marshall(row, { removeUndefinedValues: true }) })}\n`);
+    if (lines.length === rowsPerWrite) await flush();
+  }
+  await flush();
+  zip.end();
+  await finished;
+};
+
+const runImport = async (args: string[]): Promise<void> => {
+  const manifest = createRequire(import.meta.url).resolve(
+    `@dynoxide/${process.platform}-${process.arch}/package.json`,
+  );
+  const child = spawn(manifest.replace(/package\.json$/, "dynoxide"), args, {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const printed: Buffer[] = [];
+  child.stderr.on("data", (chunk: Buffer) => printed.push(chunk));
+  const [status] = (await once(child, "close")) as [number | null];
+  if (status !== 0)
+    throw new Error(`The engine did not import the rows:\n${Buffer.concat(printed).toString()}`);
+};
