@@ -23,8 +23,10 @@ export type Imported = {
   skippedCount: number;
 };
 
+type Row = { email: string; domainId: number; ownerName: string | null };
+
 /** A row that is to be imported, and the id it gets. */
-type Pending = { email: string; domainId: number; ownerName: string | null; reserved: Reserved };
+type Pending = Row & { reserved: Reserved };
 
 /**
  * Imports what a preview said would be imported, in bounded transactions one after the other. Each is whole and tells the
@@ -41,29 +43,49 @@ export const commit = async (org: number, given: ImportPlan, actor: Actor): Prom
   if (wanted.length === 0) throw new Refusal("nothingToImport");
   if (!isDeepStrictEqual(fresh, given)) throw new Refusal("quoteMismatch");
 
-  const [reserved, slot] = await Promise.all([reserve(org, "EMAIL", wanted.length), activity.slot(org)]);
-  const pending = wanted.map(({ email, domainId, ownerName = null }, index) => {
-    const id = reserved[index];
-    if (domainId === null || id === undefined) throw new Error("A row to import has no domain or no id");
-    return { email, domainId, ownerName, reserved: id };
-  });
+  const done = await importAll(
+    org,
+    wanted.map(({ email, domainId, ownerName = null }) => {
+      if (domainId === null) throw new Error("A row to import has no domain");
+      return { email, domainId, ownerName };
+    }),
+    actor,
+  );
+  // All were taken since they were planned.
+  if (done.imported === 0) throw new Refusal("nothingToImport");
+  return {
+    importedCount: done.imported,
+    disabledCount: done.disabled,
+    skippedCount: given.emails.length - done.imported,
+  };
+};
 
+/**
+ * Imports any number of addresses of the organization's domains, each named once, in bounded transactions one after the
+ * other, with one entry in the activity log. Skips what is monitored already, and domains that are not verified.
+ */
+export const importAll = async (
+  org: number,
+  rows: readonly Row[],
+  actor: Actor,
+  progress: (rows: number) => void = () => {},
+): Promise<Progress> => {
+  const [reserved, slot] = await Promise.all([reserve(org, "EMAIL", rows.length), activity.slot(org)]);
+  const pending = rows.map((row, index): Pending => ({ ...row, reserved: reserved[index] as Reserved }));
   const sofar: Progress = { imported: 0, disabled: 0 };
+  let gone = 0;
   for (const chunk of chunksOf(pending)) {
     const done = await retrying(() => importChunk(org, chunk, sofar, slot, actor));
     sofar.imported += done.imported;
     sofar.disabled += done.disabled;
+    gone += chunk.length;
+    progress(gone);
   }
-  // All were taken since they were planned.
-  if (sofar.imported === 0) throw new Refusal("nothingToImport");
-  return {
-    importedCount: sofar.imported,
-    disabledCount: sofar.disabled,
-    skippedCount: given.emails.length - sofar.imported,
-  };
+  return sofar;
 };
 
-type Progress = { imported: number; disabled: number };
+/** `disabled`: of those imported, since the seat allowance was used up. */
+export type Progress = { imported: number; disabled: number };
 
 /** A transaction takes 100 writes: those of the rows and these others, of the seats and of the activity log. */
 const writesForRows = 100 - 1 - 2;
