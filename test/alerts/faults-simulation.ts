@@ -11,21 +11,12 @@ import { createHash } from "node:crypto";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { SQSClient } from "@aws-sdk/client-sqs";
-import {
-  DeleteCommand,
-  GetCommand,
-  PutCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
+import { type SendMessageBatchCommand, type SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { buildApp } from "fauxqs";
 import { vi } from "vitest";
 import { handler as deliver } from "../../functions/deliver-alert/handler.ts";
 import { handler as redispatch } from "../../functions/redispatch-alerts/handler.ts";
-import { S3Store } from "../../node_modules/fauxqs/dist/s3/s3Store.js";
-import { SnsStore } from "../../node_modules/fauxqs/dist/sns/snsStore.js";
 import { type SqsQueue, SqsStore } from "../../node_modules/fauxqs/dist/sqs/sqsStore.js";
 import * as channels from "../../shared/alerts/channel.ts";
 import { type AlertEvent, type Delivery, deliveries, raise, wake } from "../../shared/alerts/delivery.ts";
@@ -36,11 +27,12 @@ import * as organizations from "../../shared/organizations/organization.ts";
 import * as queue from "../../shared/queue/queue.ts";
 import { dueIndex, dueShard, dueShards, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-
-export type Queues = { store: SqsStore; endpoint: string; close: () => Promise<void> };
+import { Clock, common, drawing, tick } from "./faults-clock.ts";
+import { connectTable } from "./faults-table.ts";
 
 export type Settings = {
-  queues: Queues;
+  /** Of the table engine. */
+  url: string;
   seed: string;
   /** Events that are raised, each for some of the channels; about twice as many deliveries. */
   events: number;
@@ -66,10 +58,9 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Virtual time passes in steps of this; what is due at one step runs side by side, each delivery for itself. */
-const tick = 500;
-const width = 32;
 const functionTimeout = 30 * second;
+/** The schedule's runs are a minute apart; fewer of them find the same, a little later. */
+const redispatchInterval = 4 * minute;
 const startedAt = Date.UTC(2030, 0, 1);
 
 type Stop =
@@ -86,6 +77,8 @@ type Invocation = {
   over: boolean;
   /** How often it came to each step, by name. */
   counts: Map<string, number>;
+  /** It was killed in one of several things at once: it ends when the rest of its requests are through. */
+  hangs: boolean;
   /** Requests that are under way. */
   inFlight: number;
   stops: Stop[];
@@ -154,7 +147,9 @@ type Witness = {
 
 export const simulate = async (settings: Settings): Promise<Result> => {
   const { seed, faultRate } = settings;
-  let now = startedAt;
+  const clock = new Clock(startedAt);
+  const draw = drawing(seed);
+  const at = clock.at.bind(clock);
   const violations: string[] = [];
   const faults: Record<string, number> = {};
   const witnesses = new Map<number, Witness>();
@@ -163,10 +158,6 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   const atWork = new Map<number, Invocation>();
 
   // --- Chance
-
-  /** From 0 to below 1; depends on nothing but the seed and the name. */
-  const draw = (name: string): number =>
-    createHash("sha1").update(`${seed}/${name}`).digest().readUInt32BE() / 2 ** 32;
 
   const pick = <T>(choices: readonly T[], name: string): T =>
     choices[Math.floor(draw(name) * choices.length)] as T;
@@ -181,37 +172,6 @@ export const simulate = async (settings: Settings): Promise<Result> => {
 
   const note = (fault: string): void => {
     faults[fault] = (faults[fault] ?? 0) + 1;
-  };
-
-  // --- Virtual time
-
-  let actions: { at: number; lane: string; act: () => Promise<void> }[] = [];
-  const at = (time: number, lane: string, act: () => Promise<void>): void => {
-    actions.push({ at: Math.ceil(Math.max(time, now) / tick) * tick, lane, act });
-  };
-  /** What concerns more than one delivery; alone, before the others. */
-  const common = "common";
-
-  /** Does all that is due at this moment. */
-  const runDue = async (): Promise<void> => {
-    for (;;) {
-      const due = actions.filter((action) => action.at <= now);
-      if (due.length === 0) return;
-      actions = actions.filter((action) => action.at > now);
-      for (const action of due) if (action.lane === common) await action.act();
-      const lanes = new Map<string, typeof due>();
-      for (const action of due) {
-        if (action.lane === common) continue;
-        lanes.set(action.lane, [...(lanes.get(action.lane) ?? []), action]);
-      }
-      const waiting = [...lanes.values()];
-      const work = async (): Promise<void> => {
-        for (let lane = waiting.shift(); lane !== undefined; lane = waiting.shift()) {
-          for (const action of lane) await action.act();
-        }
-      };
-      await Promise.all(Array.from({ length: width }, work));
-    }
   };
 
   // --- Workers
@@ -232,7 +192,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   const follow = async (invocation: Invocation, onEnd: (outcome: string) => void): Promise<void> => {
     const stop = await nextStop(invocation);
     if (stop.kind === "end") return onEnd(stop.outcome);
-    at(now + stop.delay, invocation.lane, async () => {
+    at(clock.now + stop.delay, invocation.lane, async () => {
       if (invocation.over) return;
       const id = Number(invocation.lane);
       atWork.set(id, invocation);
@@ -246,15 +206,14 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     for (let quiet = 0; ; ) {
       const stop = invocation.stops.shift();
       if (stop !== undefined) return stop;
-      if (invocation.pauses) {
+      if (!invocation.hangs) {
         await new Promise<void>((resolve) => {
           invocation.heard = resolve;
         });
         continue;
       }
-      // One that does not pause hangs where it was killed, once the rest of its requests are through.
       await new Promise((resolve) => setImmediate(resolve));
-      quiet = invocation.inFlight === 0 && invocation.counts.has(hung) ? quiet + 1 : 0;
+      quiet = invocation.inFlight === 0 ? quiet + 1 : 0;
       if (quiet > 5) end(invocation, "dead");
     }
   };
@@ -270,12 +229,13 @@ export const simulate = async (settings: Settings): Promise<Result> => {
       pauses,
       over: false,
       counts: new Map(),
+      hangs: false,
       inFlight: 0,
       stops: [],
       heard: undefined,
       post: undefined,
     };
-    at(now + functionTimeout, lane, async () => end(invocation, "dead"));
+    at(clock.now + functionTimeout, lane, async () => end(invocation, "dead"));
     atWork.set(Number(lane), invocation);
     running.run(invocation, () => {
       work().then(
@@ -316,7 +276,10 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     if (fault !== "none") note(`${kind}: ${fault}`);
     const die = (): Promise<never> => {
       if (invocation.pauses) end(invocation, "dead");
-      else invocation.counts.set(hung, 1);
+      else {
+        invocation.hangs = true;
+        invocation.heard?.();
+      }
       return never;
     };
     switch (fault) {
@@ -329,7 +292,8 @@ export const simulate = async (settings: Settings): Promise<Result> => {
       case "drop":
         return { MessageId: "dropped" } as R;
     }
-    const reply = await perform().finally(() => invocation.pauses && observe(invocation));
+    const reply = await perform();
+    if (kind === "write" && invocation.pauses) await observe(invocation);
     if (invocation.over) return never;
     switch (fault) {
       case "kill after":
@@ -354,12 +318,12 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   };
 
   const client = table.client();
-  const sendToTable = client.send.bind(client) as (command: unknown) => Promise<unknown>;
-  const sendToQueue = SQSClient.prototype.send as (this: SQSClient, command: unknown) => Promise<unknown>;
+  const sendToTable = client.send;
+  const wires = connectTable(settings.url);
 
   const breakTable = (): void => {
-    client.send = ((command: unknown) => {
-      const perform = () => counted(() => sendToTable(command));
+    client.send = ((command: Parameters<typeof wires.send>[0]) => {
+      const perform = () => counted(() => wires.send(command));
       if (!isWrite(command)) return perform();
       const isTransaction = command instanceof TransactWriteCommand;
       return step("write", idOf(command), isTransaction, async () => {
@@ -370,11 +334,22 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     }) as typeof client.send;
   };
 
+  const sendToQueue = SQSClient.prototype.send;
+
   const breakQueue = (): void => {
-    SQSClient.prototype.send = function (this: SQSClient, command: { input: { MessageBody?: string } }) {
-      const { deliveryId } = JSON.parse(command.input.MessageBody ?? "{}") as { deliveryId?: number };
-      return step("send", deliveryId ?? 0, false, () => counted(() => sendToQueue.call(this, command)));
-    } as typeof SQSClient.prototype.send;
+    SQSClient.prototype.send = ((command: SendMessageCommand | SendMessageBatchCommand) => {
+      const { QueueUrl } = command.input;
+      const entries = "Entries" in command.input ? (command.input.Entries ?? []) : [command.input];
+      const messages = entries as { MessageBody: string; DelaySeconds?: number }[];
+      const { deliveryId } = JSON.parse(messages[0]?.MessageBody ?? "{}") as { deliveryId?: number };
+      return step("send", deliveryId ?? 0, false, async () => {
+        for (const { MessageBody, DelaySeconds } of messages) {
+          const queue = lanes.find(({ url }) => url === QueueUrl);
+          queue?.enqueue(SqsStore.createMessage(MessageBody, {}, DelaySeconds));
+        }
+        return {};
+      });
+    }) as typeof SQSClient.prototype.send;
   };
 
   const { random } = Math;
@@ -415,7 +390,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
 
   const violate = (witness: Witness, what: string): void => {
     violations.push(
-      `${what} (delivery ${ordinalOf(witness.id)} of "${witness.channel}", hour ${((now - startedAt) / hour).toFixed(2)})`,
+      `${what} (delivery ${ordinalOf(witness.id)} of "${witness.channel}", hour ${((clock.now - startedAt) / hour).toFixed(2)})`,
     );
   };
 
@@ -423,14 +398,8 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   const observe = async (invocation: Invocation): Promise<void> => {
     const witness = witnesses.get(Number(invocation.lane));
     if (witness === undefined) return;
-    const row = (await sendToTable(
-      new GetCommand({
-        TableName: process.env.TABLE_NAME,
-        Key: deliveries.key(org, witness.id),
-        ConsistentRead: true,
-      }),
-    )) as { Item?: Delivery };
-    checkRow(witness, row.Item, invocation.name.startsWith("by hand"));
+    const row = await running.exit(() => deliveries.get(org, witness.id));
+    checkRow(witness, row, invocation.name.startsWith("by hand"));
   };
 
   const checkRow = (witness: Witness, row: Delivery | undefined, isByHand: boolean): void => {
@@ -486,16 +455,16 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     if (witness.timestamps.has(timestamp)) violate(witness, "two posts with one timestamp");
     if (data.error !== witness.error || request.url !== `/${witness.channel}`)
       violate(witness, "wrong event");
-    if (witness.channel === "removed" && removedAt !== undefined && now > removedAt + functionTimeout) {
+    if (witness.channel === "removed" && removedAt !== undefined && clock.now > removedAt + functionTimeout) {
       violate(witness, "a post to a removed channel");
     }
     witness.timestamps.add(timestamp);
     witness.isOpen = true;
     const name = nameStep(invocation, "post");
-    const { after, status } = behaviours[witness.channel]?.(now - startedAt, draw(name)) ?? accepts;
+    const { after, status } = behaviours[witness.channel]?.(clock.now - startedAt, draw(name)) ?? accepts;
     if (draw(`${name}/broken`) < faultRate) {
       note("post: kill");
-      at(now + after * draw(`${name}/how`), invocation.lane, async () => end(invocation, "dead"));
+      at(clock.now + after * draw(`${name}/how`), invocation.lane, async () => end(invocation, "dead"));
     }
     const post = { witness, response };
     invocation.post = post;
@@ -521,8 +490,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
 
   // --- Queues
 
-  const { store, endpoint } = settings.queues;
-  store.clearMessages();
+  const store = createQueues();
   const lanes = ["deliveries", "delivery-retries"].map((name) => store.getQueueByName(name) as SqsQueue);
 
   /** Starts a worker for every message that is visible; now and then two. */
@@ -539,7 +507,9 @@ export const simulate = async (settings: Settings): Promise<Result> => {
           }
           const begin = (): void => {
             const name = `delivery ${ordinalOf(deliveryId)}/${witness.invocations++}`;
-            at(now + delayOf(name) / 5, String(deliveryId), () => work(name, lane, message, deliveryId));
+            at(clock.now + delayOf(name) / 5, String(deliveryId), () =>
+              work(name, lane, message, deliveryId),
+            );
             if (draw(`${name}/broken`) < faultRate) {
               note("queue: delivered twice");
               begin();
@@ -561,7 +531,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     await start(
       { name, lane: String(deliveryId) },
       async () => {
-        reply = await deliver(eventWith(message), contextAt(now + functionTimeout));
+        reply = await deliver(eventWith(message), contextAt(clock.now + functionTimeout));
       },
       (outcome) => {
         if (outcome !== "done" || reply?.batchItemFailures.length !== 0) return;
@@ -580,7 +550,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   };
 
   const contextAt = (deadline: number): Context =>
-    ({ getRemainingTimeInMillis: () => deadline - now }) as unknown as Context;
+    ({ getRemainingTimeInMillis: () => deadline - clock.now }) as unknown as Context;
 
   // --- The world
 
@@ -640,11 +610,11 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     }
     const redispatchAt = (count: number): void => {
       const name = `re-dispatch ${count}`;
-      at(startedAt + count * minute, common, async () => {
+      at(startedAt + count * redispatchInterval, common, async () => {
         redispatchAt(count + 1);
         if (draw(`${name}/missed`) < faultRate) return note("schedule: run missed");
         await start({ name, lane: common, pauses: false }, () =>
-          redispatch({}, contextAt(now + 55 * second)),
+          redispatch({}, contextAt(clock.now + 55 * second)),
         );
       });
     };
@@ -671,7 +641,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
         );
         for (const { id } of some) {
           const name = `by hand ${hours} ${ordinalOf(id)}`;
-          at(now + delayOf(name), String(id), () =>
+          at(clock.now + delayOf(name), String(id), () =>
             start({ name, lane: String(id) }, () => operator.retry(org, id)),
           );
         }
@@ -689,17 +659,17 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   const removeChannel = async (id: number): Promise<void> => {
     if ((await channels.get(org, id)) !== undefined) {
       await channels.remove(org, id, administrator).finally(async () => {
-        if ((await channels.get(org, id)) === undefined) removedAt ??= now;
+        if ((await channels.get(org, id)) === undefined) removedAt ??= clock.now;
       });
     }
     if ((await table.get(keys.channelRemoval(org, id))) !== undefined) {
-      removedAt ??= now;
+      removedAt ??= clock.now;
       await deleteHistory(org, id, () => true);
     }
   };
 
   const isSettled = async (): Promise<boolean> => {
-    if (now <= lastPlanned) return false;
+    if (clock.now <= lastPlanned) return false;
     const directory = await deliveries.directory(org);
     return deliveries.sum(directory, ({ label }) => label === "pending" || label === "retrying") === 0;
   };
@@ -733,9 +703,8 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   };
 
   const environment = {
-    AWS_ENDPOINT_URL_SQS: endpoint,
-    DELIVERIES_QUEUE_URL: `${endpoint}/000000000000/deliveries`,
-    DELIVERY_RETRIES_QUEUE_URL: `${endpoint}/000000000000/delivery-retries`,
+    DELIVERIES_QUEUE_URL: "deliveries",
+    DELIVERY_RETRIES_QUEUE_URL: "delivery-retries",
     OUTBOUND_ALLOWED_ORIGINS: origin,
     REDISPATCH_INTERVAL_SECONDS: "3600",
     WAITING_INTERVAL_SECONDS: "1800",
@@ -743,7 +712,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     POWERTOOLS_LOG_LEVEL: "SILENT",
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  vi.useFakeTimers({ toFake: ["Date"], now });
+  vi.useFakeTimers({ toFake: ["Date"], now: startedAt });
   try {
     const all = await prepare();
     breakTable();
@@ -751,27 +720,28 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     seedRandom();
     plan(all);
     let nextLook = startedAt;
-    while (now < startedAt + 47 * hour) {
-      await runDue();
+    while (clock.now < startedAt + 47 * hour) {
+      await clock.runDue();
       receive();
-      if (actions.some((action) => action.at <= now)) continue;
-      if (now >= nextLook) {
+      if (clock.nextAt() <= clock.now) continue;
+      if (clock.now >= nextLook) {
         if (await isSettled()) break;
-        nextLook = now + 10 * minute;
+        nextLook = clock.now + 10 * minute;
       }
-      const next = Math.min(nextMessageAt(), ...actions.map((action) => action.at));
-      now = Math.max(now + tick, Math.ceil(next / tick) * tick);
-      vi.setSystemTime(now);
+      const next = Math.min(nextMessageAt(), clock.nextAt());
+      clock.now = Math.max(clock.now + tick, Math.ceil(next / tick) * tick);
+      vi.setSystemTime(clock.now);
     }
     await checkEnd();
   } finally {
-    client.send = sendToTable as typeof client.send;
-    SQSClient.prototype.send = sendToQueue as typeof SQSClient.prototype.send;
+    client.send = sendToTable;
+    SQSClient.prototype.send = sendToQueue;
     Math.random = random;
     vi.useRealTimers();
     vi.unstubAllEnvs();
     receivers.close();
     receivers.closeAllConnections();
+    await wires.close();
   }
 
   const labels: Result["labels"] = {};
@@ -788,32 +758,21 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     faults: Object.fromEntries(Object.entries(faults).sort()),
     labels,
     violations,
-    virtualHours: Math.round((now - startedAt) / hour),
+    virtualHours: Math.round((clock.now - startedAt) / hour),
     digest: digest.digest("hex"),
   };
 };
 
-/** The queues that the workers use, at a real server; their times are those of `Date`. */
-export const startQueues = async (): Promise<Queues> => {
+/** The queues that the workers use; their url is their name. */
+const createQueues = (): SqsStore => {
   const store = new SqsStore();
-  const arnOf = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
-  for (const name of ["deliveries", "delivery-retries", "dead-letters"]) {
-    const attributes: Record<string, string> = { VisibilityTimeout: "180" };
-    if (name !== "dead-letters") {
-      const redrive = { deadLetterTargetArn: arnOf("dead-letters"), maxReceiveCount: 5 };
-      attributes.RedrivePolicy = JSON.stringify(redrive);
-    }
-    store.createQueue(name, `http://127.0.0.1/000000000000/${name}`, arnOf(name), attributes);
+  const redrive = { deadLetterTargetArn: "dead-letters", maxReceiveCount: 5 };
+  for (const name of ["deliveries", "delivery-retries"]) {
+    store.createQueue(name, name, name, { VisibilityTimeout: "180", RedrivePolicy: JSON.stringify(redrive) });
   }
-  const app = buildApp({
-    logger: false,
-    stores: { sqsStore: store, snsStore: new SnsStore(), s3Store: new S3Store() },
-  });
-  const endpoint = await app.listen({ host: "127.0.0.1", port: 0 });
-  return { store, endpoint, close: async () => void (await app.close()) };
+  store.createQueue("dead-letters", "dead-letters", "dead-letters");
+  return store;
 };
-
-const hung = "hung";
 
 const faultsOf = {
   write: ["kill before", "kill after", "fail before", "fail after", "repeat", "conflict"],
