@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../../bin/admin/connect.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as queue from "../../shared/queue/queue.ts";
@@ -13,7 +13,7 @@ import { admin, type Client, createClient, createOrganization, eventually, scan 
 import type { LocalService } from "./run.ts";
 
 const domain = "interrupted.example";
-const addressCount = 600;
+const addressCount = 300;
 const addresses = Array.from({ length: addressCount }, (_, index) => `user${index}@${domain}`);
 const accounts = Object.fromEntries(addresses.map((address) => [address, ["Alpha", "Beta"]]));
 
@@ -21,9 +21,9 @@ const accounts = Object.fromEntries(addresses.map((address) => [address, ["Alpha
 const speed = ["--speed", "60"];
 
 let service: LocalService | undefined;
-afterEach(async () => {
+const stop = async (): Promise<void> => {
   await service?.stop();
-});
+};
 
 const start = async (options: readonly string[]): Promise<LocalService> => {
   const breaches = await createBreaches(
@@ -66,6 +66,8 @@ const expectEachFindingOnce = async (api: Client): Promise<void> => {
 };
 
 describe("an interrupted scan", () => {
+  afterEach(stop);
+
   test.each([150, 700])(
     "goes on after the service was killed %i ms into it; the next one works; no finding is doubled or missing",
     async (milliseconds) => {
@@ -92,11 +94,21 @@ describe("an interrupted scan", () => {
     },
     180_000,
   );
+});
+
+describe("a scan", () => {
+  let organization: Awaited<ReturnType<typeof prepare>>;
+  beforeAll(async () => {
+    const { apiUrl } = await start(["--memory"]);
+    organization = await prepare(apiUrl);
+  }, 60_000);
+  afterAll(stop);
+
+  /** Makes this process one that can write and send as the service does. */
+  const takePart = () => connect({ port: new URL((service as LocalService).apiUrl).port, stack: undefined });
 
   test("whose message is lost is woken by the sweep", async () => {
-    const { apiUrl, port } = await start(["--memory"]);
-    const organization = await prepare(apiUrl);
-    const stack = await connect({ port: String(port), stack: undefined });
+    const stack = await takePart();
     // The planner never hears of it.
     process.env.SCAN_PLANS_QUEUE_URL = stack.outputs.DeliveriesQueueUrl;
     await scans.start(organization.id, "manual", administrator);
@@ -110,9 +122,9 @@ describe("an interrupted scan", () => {
   }, 120_000);
 
   test("whose messages are repeated finds nothing twice", async () => {
-    const { apiUrl, port } = await start(["--memory"]);
-    const organization = await prepare(apiUrl);
-    await connect({ port: String(port), stack: undefined });
+    await takePart();
+    // Another one of the same addresses, so that there is something to find.
+    const organization = await prepare((service as LocalService).apiUrl);
     const started = await organization.api.post("/scans");
     const scanId = started.body.scanJobId as number;
     for (let count = 0; count < 15; count++) {
