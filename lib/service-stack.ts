@@ -5,7 +5,7 @@ import type { Construct } from "constructs";
 import { routes } from "../functions/routes.ts";
 import { startScheduledScan } from "../functions/start-scheduled-scan/worker.ts";
 import { queueWorkers, scheduledWorkers } from "../functions/workers.ts";
-import type { Endpoint } from "../shared/api/endpoint.ts";
+import type { Endpoint, Method, Route } from "../shared/api/endpoint.ts";
 import type { QueueName } from "../shared/queue/messages.ts";
 import { Alarms } from "./alarms.ts";
 import type { Bundles } from "./bundle.ts";
@@ -74,12 +74,14 @@ export class ServiceStack extends Stack {
       name: string,
       contract: Pick<Endpoint, "uses" | "timeoutSeconds" | "memoryMegabytes">,
     ) => new ServiceFunction(this, { name, code: bundles(name), resources, ...contract }).function;
+    const refuseRoute = createFunction("refuse-route", { uses: [] });
+    refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath(routes)));
     const api = new ServiceApi(
       this,
       {
         routes: routes.map((route) => ({ route, function: createFunction(route.name, route.endpoint) })),
         authorize: createFunction("authorize", { uses: ["table:read", "table:write"] }),
-        refuseRoute: createFunction("refuse-route", { uses: [] }),
+        refuseRoute,
       },
       alarms,
     );
@@ -98,3 +100,9 @@ export class ServiceStack extends Stack {
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }
 }
+
+const methodsByPath = (all: readonly Route[]): Record<string, Method[]> => {
+  const methods: Record<string, Method[]> = {};
+  for (const { path, method } of all) methods[path] = [...(methods[path] ?? []), method];
+  return methods;
+};

@@ -1,6 +1,9 @@
-import type { LookupFunction, Socket } from "node:net";
+import { once } from "node:events";
+import http, { type IncomingMessage } from "node:http";
+import net, { type LookupFunction, type Socket } from "node:net";
+import { addAbortSignal } from "node:stream";
+import tls from "node:tls";
 import ipaddr from "ipaddr.js";
-import { buildConnector, Client } from "undici";
 import {
   type Destination,
   parseDestination,
@@ -53,66 +56,102 @@ async function send(input: {
   signal: AbortSignal;
 }): Promise<Outcome> {
   const { destination, addresses, headers, body, signal } = input;
-  const { origin, pathname, search } = destination.url;
-  const client = new Client(origin, {
-    connect: connectTo(addresses, signal),
-    maxHeaderSize: maximumHeaderBytes,
-    // The deadline's signal is the only clock.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  let socket: Socket | undefined;
   try {
-    const response = await client.request({
-      method: "POST",
-      path: pathname + search,
-      headers: { "user-agent": userAgent, "content-type": "application/json", ...headers },
-      body,
-      signal,
-      reset: true,
-    });
-    const status = response.statusCode;
-    const delivered = status >= 200 && status < 300;
-    if (delivered) {
-      // The receiver may finish what it is writing, but its answer has been given.
-      await response.body.dump({ limit: maximumBodyBytes, signal }).catch(() => undefined);
-      return { status };
+    socket = await connectTo(destination, addresses, signal);
+    const response = await request(socket, destination.url, headers, body);
+    const status = response.statusCode ?? 0;
+    if (status < 200 || status >= 300) {
+      return { failure: isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}` };
     }
-    response.body.on("error", () => undefined).destroy();
-    return { failure: isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}` };
+    // The receiver may finish what it is writing, but its answer has been given.
+    await readSome(response).catch(() => undefined);
+    return { status };
   } catch (error) {
     return { failure: signal.aborted ? "timeout" : describeFailure(error) };
   } finally {
-    await client.destroy();
+    socket?.destroy();
   }
 }
 
 /**
- * Connects to the vetted addresses only, whatever the name means by now. TLS still proves the name. The signal ends
- * connections that are under way; undici alone leaves them.
+ * Connects to the vetted addresses only, whatever the name means by now. TLS still proves the name. The signal ends the
+ * connection at any time, until it is destroyed.
  */
-function connectTo(addresses: ResolvedAddress[], signal: AbortSignal): buildConnector.connector {
+async function connectTo(
+  { url, host }: Destination,
+  addresses: ResolvedAddress[],
+  signal: AbortSignal,
+): Promise<Socket> {
+  const isSecure = url.protocol === "https:";
   const lookup: LookupFunction = (_name, _options, callback) => callback(null, addresses);
-  const connect = buildConnector({
+  const options = {
+    // An address is not looked up: it is itself what was vetted.
+    host: host.kind === "name" ? host.name : host.address,
+    port: url.port === "" ? (isSecure ? 443 : 80) : Number(url.port),
     lookup,
-    signal,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: nextAddressAfterMilliseconds,
-    // Said here so that NODE_TLS_REJECT_UNAUTHORIZED cannot undo it.
-    rejectUnauthorized: true,
-    allowH2: false,
-    timeout: 0,
-  });
-  return (target, callback) =>
-    connect(target, (error, socket) => {
-      if (error !== null) return callback(error, null);
-      if (hasPeerAmong(addresses, socket)) return callback(null, socket);
-      socket.destroy();
-      callback(new UnexpectedPeerError(), null);
-    });
+  };
+  const socket = isSecure
+    ? tls.connect({
+        ...options,
+        ...(host.kind === "name" && { servername: host.name }),
+        ALPNProtocols: ["http/1.1"],
+        // Said here so that NODE_TLS_REJECT_UNAUTHORIZED cannot undo it.
+        rejectUnauthorized: true,
+      })
+    : net.connect(options);
+  // Whoever waits for the socket is told of its errors; one that nobody waits for would end the process.
+  socket.on("error", () => undefined);
+  addAbortSignal(signal, socket);
+  await once(socket, isSecure ? "secureConnect" : "connect");
+  if (!hasPeerAmong(addresses, socket)) {
+    socket.destroy();
+    throw new ConnectionError("UNEXPECTED_PEER");
+  }
+  return socket;
 }
 
-class UnexpectedPeerError extends Error {
-  readonly code = "UNEXPECTED_PEER";
+/** Sends a POST on the connection, whose end is also the end of waiting, and resolves with the head of the answer. */
+function request(
+  socket: Socket,
+  { host, pathname, search }: URL,
+  headers: Record<string, string>,
+  body: Buffer | string,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    http
+      .request({
+        // Nothing of the environment has a say in how to connect: there is no agent.
+        createConnection: () => socket,
+        method: "POST",
+        path: pathname + search,
+        headers: { host, "user-agent": userAgent, "content-type": "application/json", ...headers },
+        maxHeaderSize: maximumHeaderBytes,
+      })
+      .on("response", resolve)
+      .on("error", reject)
+      // Neither was heard when the receiver switched protocols.
+      .on("close", () => reject(new ConnectionError("ECONNRESET")))
+      .end(body);
+  });
+}
+
+async function readSome(response: IncomingMessage): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of response) {
+    bytes += chunk.length;
+    if (bytes > maximumBodyBytes) return;
+  }
+}
+
+class ConnectionError extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
 }
 
 function hasPeerAmong(addresses: ResolvedAddress[], { remoteAddress }: Socket): boolean {
@@ -129,13 +168,13 @@ function isRedirect(status: number): boolean {
 const reasons: [RegExp, string][] = [
   [/^UNEXPECTED_PEER$/, "destination is not public"],
   [/^ECONNREFUSED$/, "connection refused"],
-  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, "connection reset"],
+  [/^(ECONNRESET|EPIPE)$/, "connection reset"],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, "host unreachable"],
-  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, "timeout"],
+  [/^ETIMEDOUT$/, "timeout"],
   [/CERT|^UNABLE_TO_|^(HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/, "TLS certificate not valid"],
   [/^(EPROTO|ERR_SSL_|ERR_TLS_)/, "TLS handshake failed"],
-  [/^UND_ERR_HEADERS_OVERFLOW$/, "response headers too large"],
-  [/^(HTTPParserError|HPE_)/, "not a valid HTTP response"],
+  [/^HPE_HEADER_OVERFLOW$/, "response headers too large"],
+  [/^HPE_/, "not a valid HTTP response"],
 ];
 
 function describeFailure(error: unknown): string {

@@ -1,12 +1,11 @@
-import { Logger } from "@aws-lambda-powertools/logger";
 import middy from "@middy/core";
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import type * as z from "zod";
+import { answer, type Handler, identify, json, type Served } from "./answer.ts";
 import type { Endpoint, Upload } from "./endpoint.ts";
-import { Refusal, replyTo } from "./errors.ts";
+import { Refusal } from "./errors.ts";
 import * as limits from "./limits.ts";
-import { readUpload } from "./multipart.ts";
-import { fromContext, type Principal } from "./principal.ts";
+import type { Principal } from "./principal.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
@@ -27,18 +26,20 @@ export type Call<E extends Endpoint> = {
   file: E extends { upload: Upload } ? () => Promise<Buffer> : undefined;
 };
 
-type Served = APIGatewayProxyEvent & { principal?: Principal; input?: Record<string, unknown> };
-type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+/** Reads the file of a multipart/form-data body; serve gets it from those handlers that need it (multipart.ts). */
+type ReadUpload = (event: APIGatewayProxyEvent, upload: Upload) => Promise<Buffer>;
 
 /**
  * Makes the Lambda handler of an endpoint: the one chain that every request goes through, in the order of decisions.md
  * "Order of checks" (the authorizer has done those before): its refusal, then input, then the organization's limit; then
- * `handle`, whose result goes through the contract's reply schema.
+ * `handle`, whose result goes through the contract's reply schema. A contract with an `upload` needs `readUpload`.
  */
 export const serve = <E extends Endpoint>(
   endpoint: E,
   handle: (call: Call<E>) => Promise<z.input<E["reply"]>>,
+  ...reader: E extends { upload: Upload } ? [readUpload: ReadUpload] : []
 ): Handler => {
+  const [readUpload] = reader as readonly ReadUpload[];
   const chain = middy<Served, APIGatewayProxyResult>()
     .use(answer())
     .use(identify)
@@ -48,27 +49,11 @@ export const serve = <E extends Endpoint>(
       const count = once(() => countAgainst(endpoint, organizationId));
       if (endpoint.counted !== "by handler") await count();
       const { upload } = endpoint;
-      const file = upload && (() => readUpload(event, upload));
+      const file = upload && readUpload && (() => readUpload(event, upload));
       const call = { org: organizationId, actor, count, file, ...event.input } as Call<E>;
       return json(endpoint.status, endpoint.reply.parse(await handle(call)));
     });
   return (event, context) => chain(event, context);
-};
-
-/** The handler that answers requests which no endpoint is for; `refuse` always throws. */
-export const refuseAll = (refuse: (event: APIGatewayProxyEvent) => never): Handler => {
-  const chain = middy<Served, APIGatewayProxyResult>()
-    .use(answer())
-    .use(identify)
-    .handler(async (event) => refuse(event));
-  return (event, context) => chain(event, context);
-};
-
-/** Who the request is from, or the authorizer's refusal. */
-const identify: middy.MiddlewareObj<Served, APIGatewayProxyResult> = {
-  before: ({ event }) => {
-    event.principal = fromContext(event.requestContext.authorizer);
-  },
 };
 
 /** The input that the contract declares, or what is wrong with it. */
@@ -76,53 +61,6 @@ const read = (endpoint: Endpoint): middy.MiddlewareObj<Served, APIGatewayProxyRe
   before: ({ event }) => {
     event.input = inputOf(endpoint, event);
   },
-});
-
-/** Turns errors into the contract's replies, adds the headers of every reply, and logs one line per outcome. */
-const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => {
-  const logger = new Logger();
-  const finish = (event: Served, response: APIGatewayProxyResult, refusal?: string) => {
-    const { requestId, httpMethod, resourcePath, requestTimeEpoch } = event.requestContext;
-    response.headers = { ...response.headers, ...everyHeader(requestId) };
-    logger.info("request", {
-      requestId,
-      method: httpMethod,
-      route: resourcePath,
-      status: response.statusCode,
-      milliseconds: Date.now() - requestTimeEpoch,
-      organizationId: event.principal?.organizationId,
-      refusal,
-    });
-  };
-  return {
-    after: ({ event, response }) => {
-      if (response !== null && response !== undefined) finish(event, response);
-    },
-    onError: (request) => {
-      const { event, error } = request;
-      if (error instanceof Refusal) {
-        const { status, body } = replyTo(error);
-        request.response = { ...json(status, body), headers: error.headers };
-        finish(event, request.response, error.refusal);
-        return;
-      }
-      logger.error("unexpected", { requestId: event.requestContext.requestId, error: error as Error });
-      request.response = json(500, { error: "Internal error" });
-      finish(event, request.response);
-    },
-  };
-};
-
-const everyHeader = (requestId: string): Record<string, string> => ({
-  "Content-Type": "application/json",
-  "Cache-Control": "no-store",
-  "X-Content-Type-Options": "nosniff",
-  "X-Request-Id": requestId,
-});
-
-const json = (statusCode: number, body: unknown): APIGatewayProxyResult => ({
-  statusCode,
-  body: JSON.stringify(body),
 });
 
 const principalOf = (event: Served): Principal => {

@@ -2,7 +2,12 @@ import { execFile } from "node:child_process";
 import dns, { getServers, setServers } from "node:dns";
 import type { OutgoingHttpHeaders, RequestListener } from "node:http";
 import { createServer, type Socket } from "node:net";
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import {
+  createServer as createTlsServer,
+  getCACertificates,
+  setDefaultCACertificates,
+  type TLSSocket,
+} from "node:tls";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -16,6 +21,9 @@ const originalServers = getServers();
 const originalEnvironment = { ...process.env };
 const originalCertificates = getCACertificates("default");
 const closing: (() => Promise<void>)[] = [];
+
+/** For programs that run in a process of their own. */
+const outboundModule = JSON.stringify(new URL("../../shared/alerts/outbound.ts", import.meta.url));
 
 afterEach(async () => {
   process.env = { ...originalEnvironment };
@@ -102,7 +110,16 @@ describe("what is sent", () => {
     const receiver = await receive();
     expect((await send(receiver.origin)).outcome).toEqual({ status: 204 });
     expect(receiver.requests).toHaveLength(1);
+    // Node reads these when it starts.
+    const program = `
+      import { post } from ${outboundModule};
+      console.log(JSON.stringify(await post({ url: ${JSON.stringify(receiver.origin)}, headers: {}, body: "{}" })));`;
+    const run = promisify(execFile);
+    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program]);
+    expect(JSON.parse(stdout)).toEqual({ status: 204 });
+    expect(proxy.connections.size).toBe(0);
     expect(proxy.requests).toHaveLength(0);
+    expect(receiver.requests).toHaveLength(2);
   });
 });
 
@@ -307,6 +324,21 @@ describe("TLS", () => {
     ]);
   });
 
+  test("the receiver is told the name that it is to prove; for an address there is none", async () => {
+    const names: (string | false | undefined)[] = [];
+    const server = createTlsServer(loopbackCertificate, (socket) => {
+      names.push((socket as TLSSocket & { servername?: string | false }).servername);
+      socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    });
+    const { port, close } = await listenOnLoopback(server);
+    closing.push(close);
+    setDefaultCACertificates([...originalCertificates, loopbackCertificate.cert]);
+    const urls = [`https://localhost:${port}/`, `https://127.0.0.1:${port}/`];
+    allow(...urls);
+    for (const url of urls) expect((await send(url)).outcome).toEqual({ status: 200 });
+    expect(names).toEqual(["localhost", false]);
+  });
+
   test("another host's certificate is refused, though its issuer is trusted", async () => {
     const receiver = await receive({ tls: otherHostCertificate });
     setDefaultCACertificates([...originalCertificates, otherHostCertificate.cert]);
@@ -393,7 +425,7 @@ describe("afterwards", () => {
     // In a process of its own, where nothing else is open.
     const program = `
       import { setServers } from "node:dns";
-      import { post } from ${JSON.stringify(new URL("../../shared/alerts/outbound.ts", import.meta.url))};
+      import { post } from ${outboundModule};
       setServers([${JSON.stringify(silent.address)}]);
       for (const url of ${JSON.stringify([...urls, "https://hooks.acme.io/"])}) {
         await post({ url, headers: {}, body: "{}", deadlineSeconds: 0.2 });

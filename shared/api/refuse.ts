@@ -1,0 +1,12 @@
+import middy from "@middy/core";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import { answer, type Handler, identify, type Served } from "./answer.ts";
+
+/** The handler that answers requests which no endpoint is for; `refuse` always throws. */
+export const refuseAll = (refuse: (event: APIGatewayProxyEvent) => never): Handler => {
+  const chain = middy<Served, APIGatewayProxyResult>()
+    .use(answer())
+    .use(identify)
+    .handler(async (event) => refuse(event));
+  return (event, context) => chain(event, context);
+};
