@@ -1,7 +1,7 @@
 /**
  * The admin command line: `npm run admin -- <noun> <verb> [--flag value]... [--json]`, against the running local service
  * (`--port`, default 3000) or a deployed stack (`--stack NAME`). With `--json` it prints exactly one JSON object. An error
- * is one sentence on standard error and exit status 1.
+ * is one sentence on standard error and exit status 1, which is also that of a check that found differences.
  */
 import { parseArgs } from "node:util";
 import { commands } from "./admin/commands.ts";
@@ -29,15 +29,17 @@ const run = async (args: string[]): Promise<void> => {
     process.stdout.write(`${usage()}\n`);
     return;
   }
-  const [noun = "", verb = "", ...rest] = args;
-  const command = commands[`${noun} ${verb}`];
+  const firstFlag = args.findIndex((arg) => arg.startsWith("-"));
+  const words = firstFlag < 0 ? args.length : firstFlag;
+  const name = args.slice(0, words).join(" ");
+  const command = commands[name];
   if (command === undefined) {
-    throw new CommandError(`There is no command "${noun} ${verb}"; "npm run admin -- help" lists them.`);
+    throw new CommandError(`There is no command "${name}"; "npm run admin -- help" lists them.`);
   }
-  const { values } = parse(rest, command.flags);
+  const { values } = parse(args.slice(words), command.flags);
   for (const [flag, kind] of Object.entries(command.flags)) {
     if (kind.startsWith("required") && values[flag] === undefined) {
-      throw new CommandError(`"${noun} ${verb}" needs --${flag}.`);
+      throw new CommandError(`"${name}" needs --${flag}.`);
     }
   }
   const stack = await connect({
@@ -45,7 +47,9 @@ const run = async (args: string[]): Promise<void> => {
     stack: values.stack as string | undefined,
   });
   const result = await command.run(values as Record<string, string>, stack);
-  process.stdout.write(values.json === true ? `${JSON.stringify(result)}\n` : print(result));
+  const show = (command.print ?? print) as typeof print;
+  process.stdout.write(values.json === true ? `${JSON.stringify(result)}\n` : show(result));
+  if ((command.isWrong as ((given: typeof result) => boolean) | undefined)?.(result)) process.exitCode = 1;
 };
 
 const parse = (args: string[], flags: Record<string, string>) => {

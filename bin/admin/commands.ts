@@ -18,15 +18,20 @@ import { schedule, unschedule } from "../../shared/organizations/scan-schedule.t
 import * as sessions from "../../shared/organizations/session.ts";
 import * as teams from "../../shared/organizations/team.ts";
 import * as users from "../../shared/organizations/user.ts";
+import { checkOrganization, isWrong, printReport } from "./check.ts";
 import type { Stack } from "./connect.ts";
 import { CommandError } from "./error.ts";
 
 /** required: must be given · optional · switch: without a value. */
 type FlagKind = "required" | "optional" | "switch";
 
-type Command = {
+export type Command = {
   flags: Record<string, FlagKind>;
   run: (flags: Record<string, string>, stack: Stack) => Promise<Record<string, unknown>>;
+  /** The result for people, when it is neither a thing nor a list. */
+  print?: (result: never) => string;
+  /** Whether the exit status says that something is wrong. */
+  isWrong?: (result: never) => boolean;
 };
 
 const trialSeatAllowance = 25;
@@ -353,6 +358,15 @@ export const commands: Record<string, Command> = {
       const { id: org } = await organizationOf(flags);
       return { deliveries: await listDeliveries(org, idOf("channel", flags)) };
     },
+  },
+  check: {
+    flags: { org: "required", repair: "switch" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return checkOrganization(org, { repair: flags.repair !== undefined });
+    },
+    print: printReport,
+    isWrong,
   },
 };
 

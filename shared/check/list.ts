@@ -1,0 +1,267 @@
+import { blockOf, drawBlocks, firstIdOf } from "../table/blocks.ts";
+import type { Directory, Member } from "../table/counted-list.ts";
+import { type Key, keys, type ListKind } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import { asRead, type Examination, type Found, type Look, moving } from "./difference.ts";
+
+/** What the check needs of a counted list. */
+export type CheckedList<M extends Member> = {
+  kind: ListKind;
+  directory: (org: number) => Promise<Directory>;
+  members: (org: number, block: number, options?: { project?: readonly string[] }) => Promise<M[]>;
+};
+
+export type Passed = {
+  rows: number;
+  blocks: number;
+  /** By how much the directory's counters exceed its members where that was not mended: facet to number. */
+  excess: Map<string, number>;
+};
+
+/** Blocks read ahead. */
+const width = 4;
+
+/** Blocks without a directory row that are looked into, the latest first: most are other organizations'. */
+const maximumProbes = 2000;
+const probesAtOnce = 16;
+
+/**
+ * Goes through a list, oldest block first, with about `width` blocks in memory: each block's members against its directory
+ * row, then the head that ids are handed out from. `visit` gets every block's members.
+ */
+export const goThrough = async <M extends Member>(
+  org: number,
+  list: CheckedList<M>,
+  examination: Examination,
+  options: {
+    visit?: ((rows: M[]) => Promise<void>) | undefined;
+    /** Attributes that `visit` needs beside `id`, `createdAt` and `facet`, which it is to name too; default: whole rows. */
+    project?: readonly string[];
+    progress: (done: number, of: number) => void;
+  },
+): Promise<Passed> => {
+  const { kind } = list;
+  const { project } = options;
+  const directory = await list.directory(org);
+  const byBlock = new Map(directory.map((row) => [row.block, row]));
+  const lost = await membersWithoutDirectory(org, kind, byBlock);
+  const blocks = [...byBlock.keys(), ...lost].sort((one, other) => one - other);
+  const expected = directory.reduce(
+    (sum, { counts }) => sum + Object.values(counts).reduce((all, count) => all + count, 0),
+    0,
+  );
+
+  const passed: Passed = { rows: 0, blocks: blocks.length, excess: new Map() };
+  let latest = "";
+  let highestId = 0;
+  const reading: Promise<M[]>[] = [];
+  const readAhead = (index: number): void => {
+    const block = blocks[index];
+    if (block === undefined) return;
+    const members = list.members(org, block, project === undefined ? {} : { project });
+    // It is awaited in its turn.
+    members.catch(() => {});
+    reading[index] = members;
+  };
+  for (let index = 0; index < width; index++) readAhead(index);
+  for (const [index, block] of blocks.entries()) {
+    const members = (await reading[index]) as M[];
+    delete reading[index];
+    readAhead(index + width);
+
+    const row = byBlock.get(block);
+    const stored = { ...row?.counts, ...(row !== undefined && row.from !== "" && { from: row.from }) };
+    if (wrongIn(stored, members, latest) !== undefined) {
+      const left = await examination.examine(
+        { kind: `${kind.toLowerCase()} block`, id: block },
+        lookAtBlock(org, list, block, latest),
+      );
+      for (const [facet, by] of left?.excess ?? []) {
+        passed.excess.set(facet, (passed.excess.get(facet) ?? 0) + by);
+      }
+    }
+    for (const { createdAt } of members) if (createdAt > latest) latest = createdAt;
+    highestId = Math.max(highestId, members.at(-1)?.id ?? 0);
+    passed.rows += members.length;
+    await options.visit?.(members);
+    options.progress(passed.rows, Math.max(expected, passed.rows));
+  }
+  await examination.examine(
+    { kind: `${kind.toLowerCase()} ids`, id: org },
+    lookAtHead(org, kind, { highestId, latest, highestBlock: blocks.at(-1) ?? -1 }),
+  );
+  return passed;
+};
+
+/** Blocks that hold members although no directory row says so. */
+const membersWithoutDirectory = async (
+  org: number,
+  kind: ListKind,
+  known: ReadonlyMap<number, unknown>,
+): Promise<number[]> => {
+  const [head, counter] = await table.getMany<{ block?: number; value?: number }>([
+    keys.listHead(org, kind),
+    keys.counter(kind),
+  ]);
+  const drawn = counter?.value ?? 0;
+  const unknown: number[] = [];
+  for (
+    let block = Math.min(head?.block ?? drawn, drawn);
+    block >= 0 && unknown.length < maximumProbes;
+    block--
+  ) {
+    if (!known.has(block)) unknown.push(block);
+  }
+  const found: number[] = [];
+  for (let start = 0; start < unknown.length; start += probesAtOnce) {
+    await Promise.all(
+      unknown.slice(start, start + probesAtOnce).map(async (block) => {
+        const { pk } = keys.member(org, kind, block, 0);
+        const [member] = await table.query<Key>({ pk, limit: 1, project: ["pk"] });
+        if (member !== undefined) found.push(block);
+      }),
+    );
+  }
+  return found;
+};
+
+/** What a directory row says beside its key. */
+type Stored = Record<string, unknown>;
+
+type WrongBlock = Found & { excess: [facet: string, by: number][] };
+
+const longAgo = new Date(0).toISOString();
+
+/** What should be in the directory row instead: values, undefined for what should not be there. */
+const wrongIn = (
+  stored: Stored,
+  members: readonly Member[],
+  notBefore: string,
+): { name: string; is: unknown; should: string | number | undefined }[] | undefined => {
+  const counts = new Map<string, number>();
+  for (const { facet } of members) counts.set(facet, (counts.get(facet) ?? 0) + 1);
+  const { from, ...counters } = stored;
+  const names = new Set([...counts.keys(), ...Object.keys(counters)]);
+  const wrong: { name: string; is: unknown; should: string | number | undefined }[] = [];
+  for (const name of [...names].sort()) {
+    if ((counters[name] ?? 0) !== (counts.get(name) ?? 0)) {
+      wrong.push({ name, is: counters[name], should: counts.get(name) });
+    }
+  }
+  const oldest = members.reduce<string | undefined>(
+    (least, { createdAt }) => (least === undefined || createdAt < least ? createdAt : least),
+    undefined,
+  );
+  const isRight =
+    typeof from === "string" ? from >= notBefore && (oldest === undefined || from <= oldest) : false;
+  const isEmpty = members.length === 0 && Object.keys(stored).length === 0;
+  if (!isRight && !isEmpty) wrong.push({ name: "from", is: from, should: oldest ?? (notBefore || longAgo) });
+  return wrong.length === 0 ? undefined : wrong;
+};
+
+const lookAtBlock =
+  <M extends Member>(org: number, list: CheckedList<M>, block: number, notBefore: string): Look<WrongBlock> =>
+  async () => {
+    const key = keys.directory(org, list.kind, block);
+    const before = await table.get<Stored>(key);
+    const members = await list.members(org, block, { project: ["createdAt", "facet"] });
+    const after = await table.get<Stored>(key);
+    const { pk: _, sk: __, ...stored } = after ?? {};
+    const wrong = wrongIn(stored, members, notBefore);
+    if (wrong === undefined) return undefined;
+    if (wrong.some(({ name }) => before?.[name] !== after?.[name])) return moving;
+    return {
+      says: wrong
+        .map(({ name, is, should }) => `${name} is ${is ?? "missing"}, should be ${should ?? 0}`)
+        .join("; "),
+      excess: wrong
+        .filter(({ name }) => name !== "from")
+        .map(({ name, is, should }) => [name, Number(is ?? 0) - Number(should ?? 0)]),
+      mend: () => setCounters(key, wrong),
+    };
+  };
+
+/** Attributes that one update sets: an expression may hold 4 KB. */
+const attributesPerUpdate = 50;
+
+/** Each counter as it was read becomes as it should be. */
+const setCounters = async (
+  key: Key,
+  wrong: readonly { name: string; is: unknown; should: string | number | undefined }[],
+): Promise<void> => {
+  for (let start = 0; start < wrong.length; start += attributesPerUpdate) {
+    const part = wrong.slice(start, start + attributesPerUpdate);
+    await table.update(key, {
+      set: Object.fromEntries(part.map(({ name, should }) => [name, should])),
+      remove: part
+        .filter(({ should, is }) => should === undefined && is !== undefined)
+        .map(({ name }) => name),
+      if: asRead(Object.fromEntries(part.map(({ name, is }) => [name, is]))),
+    });
+  }
+};
+
+/** The row that ids are handed out from (blocks.ts). */
+type Head = { block: number; next: number; left: number; at: string };
+
+type Used = { highestId: number; highestBlock: number; latest: string };
+
+/** Read after the members: ids are reserved before they are used, so it can only be further. */
+const lookAtHead =
+  (org: number, kind: ListKind, used: Used): Look<Found> =>
+  async () => {
+    const key = keys.listHead(org, kind);
+    const head = await table.get<Partial<Head>>(key);
+    const value = (await table.get<{ value?: number }>(keys.counter(kind)))?.value;
+    const blocksInUse = Math.max(used.highestBlock, blockOf(used.highestId)) + 1;
+    const isDrawn = (value ?? 0) >= blocksInUse;
+    const problem = problemOf(head, { ...used, highestBlock: blocksInUse - 1, drawnBlocks: value ?? 0 });
+    if (problem === undefined && isDrawn) return undefined;
+    return {
+      says: [
+        ...(problem === undefined ? [] : [problem]),
+        ...(isDrawn ? [] : [`the counter of blocks is ${value ?? "missing"}, should be ${blocksInUse}`]),
+      ].join("; "),
+      mend: async () => {
+        if (!isDrawn) {
+          await table.update(keys.counter(kind), { set: { value: blocksInUse }, if: asRead({ value }) });
+        }
+        if (problem !== undefined) await moveToFreshBlock(key, kind, head, used.latest);
+      },
+    };
+  };
+
+const problemOf = (
+  head: Partial<Head> | undefined,
+  used: Used & { drawnBlocks: number },
+): string | undefined => {
+  if (head === undefined) {
+    return used.highestBlock < 0 ? undefined : "the row that ids are handed out from is not there";
+  }
+  const { block = -1, next = 0, left = 0, at = "" } = head;
+  if (block >= used.drawnBlocks && used.drawnBlocks > used.highestBlock)
+    return `the block in hand, ${block}, was never drawn`;
+  if (block < used.highestBlock) return `block ${used.highestBlock} is in use, the one in hand is ${block}`;
+  if (next <= used.highestId) return `id ${used.highestId} is in use, the next one is ${next}`;
+  if (left < 0 || next + left !== firstIdOf(block + 1)) {
+    return `${left} ids are left of block ${block} although the next one is ${next}`;
+  }
+  return at < used.latest ? "ids are handed out with times before the latest" : undefined;
+};
+
+/** Which ids of the block in hand were reserved cannot be told from what was written: none of them is used any more. */
+const moveToFreshBlock = async (
+  key: Key,
+  kind: ListKind,
+  head: Partial<Head> | undefined,
+  latest: string,
+): Promise<void> => {
+  const block = await drawBlocks(kind, 1);
+  const now = new Date().toISOString();
+  const at = [now, head?.at ?? "", latest].sort().at(-1);
+  const next = firstIdOf(block);
+  await table.update(key, {
+    set: { block, next, left: firstIdOf(block + 1) - next, at, from: at, tag: 0, tags: 1 },
+    if: asRead({ block: head?.block, next: head?.next, left: head?.left }),
+  });
+};
