@@ -200,7 +200,7 @@ export const seed = (
   { isScanned = true, now = Date.now() }: { isScanned?: boolean; now?: number } = {},
 ): { seeded: Seeded; rows: () => Generator<Row> } => {
   const { addresses } = size;
-  const activityCount = isScanned ? Math.min(10_000, size.findings) : 0;
+  const activityCount = isScanned ? Math.min(10_000, size.findings - 100) : 0;
   const apiKeys = Array.from({ length: keyCount }, () => mintApiKey(org));
   const begin = now - days * 86_400_000;
   const at = (day: number, seconds = 0): string =>

@@ -6,9 +6,9 @@ import { openAssembly } from "../local/assembly.ts";
 import { startDynamodb } from "../local/dynamodb.ts";
 import { synthesize } from "../local/synthesis.ts";
 import { dueIndex, keys } from "../shared/table/keys.ts";
-import { type Meter, type Seen, startMeter } from "../test/service/meter.ts";
+import { type Consumed, type Meter, type Seen, startMeter } from "../test/service/meter.ts";
 import { type LocalService, startService } from "../test/service/run.ts";
-import { type Api, createApi } from "./api.ts";
+import { type Api, type Call, createApi, type Reply } from "./api.ts";
 import type { Context } from "./arm.ts";
 import { createDatabase } from "./database.ts";
 import { type Seeded, type Size, seed, sizeOf } from "./seed.ts";
@@ -17,6 +17,8 @@ export type Bench = {
   seeded: Seeded;
   api: Api;
   meter: Meter;
+  /** Makes one request and says what it, its authorizer included, costs. */
+  measure: (call: Call) => Promise<Consumed & { trips: number; result: Reply }>;
   service: LocalService;
   engine: { url: string; processId: number };
   assembly: string;
@@ -89,7 +91,8 @@ export const startBench = async (
   const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
   const opened = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
   const engine = await startDynamodb({ assembly: opened, directory });
-  const meter = await startMeter(engine.endpoint, options.countsWorkers ? {} : { isBackground: workers() });
+  const { isBackground, reset } = workers();
+  const meter = await startMeter(engine.endpoint, options.countsWorkers ? {} : { isBackground });
   const service = await startService(
     ["--memory", ...(options.hibpUrl === undefined ? [] : ["--hibp-url", options.hibpUrl])],
     { AWS_ENDPOINT_URL_DYNAMODB: meter.url },
@@ -100,6 +103,10 @@ export const startBench = async (
     seeded,
     api,
     meter,
+    measure: (call) => {
+      reset();
+      return meter.trips(() => api.send(call));
+    },
     service,
     engine: { url: engine.endpoint, processId: engine.engineProcessId ?? 0 },
     assembly: assemblyDirectory,
@@ -112,18 +119,21 @@ export const startBench = async (
   };
 };
 
-/** No request of the API reads the due index or the upstream's rows, nor renews a scan's lock, as its workers do first. */
-const workers = (): ((seen: Seen) => boolean) => {
+/**
+ * Names what is not a request's own: the due index and the upstream's rows, which only workers read, and everything from a
+ * scan's first sign of life on, until `reset`.
+ */
+const workers = (): { isBackground: (seen: Seen) => boolean; reset: () => void } => {
   const own = [keys.limiter().pk, keys.breachNames().pk];
-  let scanBegan = 0;
-  return ({ operation, input }) => {
-    if (input.IndexName === dueIndex.name) return true;
-    const text = JSON.stringify(input);
-    if (own.some((pk) => text.includes(`"${pk}"`))) return true;
-    if (operation === "UpdateItem" && text.includes(`"${keys.scanLock(1).sk}"`)) scanBegan = Date.now();
-    return Date.now() - scanBegan < workerMilliseconds;
+  let scans = false;
+  return {
+    isBackground: ({ operation, input }) => {
+      const text = JSON.stringify(input);
+      scans ||= operation === "UpdateItem" && text.includes(`"${keys.scanLock(1).sk}"`);
+      return scans || input.IndexName === dueIndex.name || own.some((pk) => text.includes(`"${pk}"`));
+    },
+    reset: () => {
+      scans = false;
+    },
   };
 };
-
-/** What is asked within this time of a scan's last sign of life is the scan's. */
-const workerMilliseconds = 1_500;

@@ -1,0 +1,68 @@
+import { startHibpServer } from "../test/service/hibp-server.ts";
+import type { Arm, Cell, Context, Table } from "./arm.ts";
+import { dollarsNote } from "./dollars.ts";
+import { measure, measuredCells, measuredColumns, verdict } from "./measure.ts";
+import { initialState, operations } from "./operations.ts";
+import { accountsOf, upstreamCatalog } from "./seed.ts";
+import { seededDatabase, startBench } from "./service.ts";
+
+const targetCpuMilliseconds = 5;
+
+const measureSize = async (size: number, { progress }: Context): Promise<Table> => {
+  const database = await seededDatabase(size, progress);
+  const hibp = await startHibpServer();
+  Object.assign(hibp, {
+    accounts: accountsOf(database.seeded),
+    catalog: upstreamCatalog(),
+    covered: database.seeded.domains,
+  });
+  const bench = await startBench(database, { hibpUrl: hibp.url });
+  try {
+    const state = await initialState(bench);
+    const rows: Cell[][] = [];
+    for (const [position, operation] of operations.entries()) {
+      progress(`operations at ${size.toLocaleString("en-US")} findings`, position, operations.length);
+      const measured = await measure(bench, {
+        ...operation,
+        call: (index) => operation.call(state, index),
+        replied: (reply, index) => operation.replied?.(state, reply, index),
+      });
+      await operation.after?.(bench);
+      const targets = [
+        verdict("trips", measured.trips, operation.maxTrips),
+        ...(operation.maxWriteUnits === undefined
+          ? []
+          : [verdict("write", measured.writeUnits, operation.maxWriteUnits)]),
+        verdict("CPU", measured.cpuMilliseconds, targetCpuMilliseconds),
+      ];
+      rows.push([
+        operation.name,
+        ...measuredCells(measured),
+        targets.filter((each) => each !== "").join(", "),
+      ]);
+    }
+    return {
+      title: `Operations: ${size.toLocaleString("en-US")} findings of ${database.seeded.addresses.toLocaleString("en-US")} addresses`,
+      columns: ["Operation", ...measuredColumns, "Targets"],
+      rows,
+      notes: [
+        "The authorizer is included; the first row is what it takes by itself.",
+        "The message of POST /scans is counted as one trip; its units do not contain the scan.",
+        dollarsNote,
+      ],
+    };
+  } finally {
+    await bench.close();
+    await hibp.close();
+  }
+};
+
+export const endpoints: Arm = {
+  name: "endpoints",
+  about: "Every other operation",
+  run: async (context) => {
+    const tables: Table[] = [];
+    for (const size of context.sizes) tables.push(await measureSize(size, context));
+    return tables;
+  },
+};

@@ -1,0 +1,42 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { openAssembly } from "../local/assembly.ts";
+
+export type FunctionInfo = {
+  /** As in functions/routes.ts and workers.ts. */
+  name: string;
+  /** With the stack's. */
+  fullName: string;
+  directory: string;
+  megabytes: number;
+  /** Of its code, unpacked. */
+  bytes: number;
+};
+
+type Properties = {
+  FunctionName?: string;
+  Code: { S3Key?: string };
+  MemorySize?: number;
+};
+
+/** The functions of the template, by name. */
+export const functionsOf = (assemblyDirectory: string): Map<string, FunctionInfo> => {
+  const assembly = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
+  const prefix = `${assembly.stackName}-`;
+  return new Map(
+    assembly.ofType<Properties>("AWS::Lambda::Function").flatMap(({ logicalId, properties }) => {
+      const fullName = assembly.physicalId(logicalId);
+      if (!fullName.startsWith(prefix)) return [];
+      const name = fullName.slice(prefix.length);
+      const directory = assembly.assetDirectory(properties.Code.S3Key ?? "");
+      const info: FunctionInfo = {
+        name,
+        fullName,
+        directory,
+        megabytes: properties.MemorySize ?? 128,
+        bytes: readdirSync(directory).reduce((sum, file) => sum + statSync(join(directory, file)).size, 0),
+      };
+      return [[name, info] as const];
+    }),
+  );
+};

@@ -1,0 +1,210 @@
+import { blockOf, blockSize } from "../shared/table/blocks.ts";
+import type { ListKind } from "../shared/table/keys.ts";
+import type { Call } from "./api.ts";
+import type { Arm, Cell, Context, Table } from "./arm.ts";
+import { tableOf } from "./database.ts";
+import { dollarsNote } from "./dollars.ts";
+import { measure, measuredCells, measuredColumns, verdict } from "./measure.ts";
+import { type Filter, type Plain, readPlainly } from "./plain.ts";
+import type { Seeded } from "./seed.ts";
+import { type Bench, seededDatabase, startBench } from "./service.ts";
+
+export type ListCall = {
+  name: string;
+  /** Of its function. */
+  function: string;
+  path: string;
+  /** The key of the members in the reply. */
+  members: "breaches" | "emails" | "scans" | "activity";
+  kind: ListKind;
+  filter?: Filter;
+  /** Most round trips, the authorizer's included. */
+  maxTrips: number;
+};
+
+const hasFacet = (facet: string): Filter => ({ expression: "#facet = :facet", values: { ":facet": facet } });
+const begins = (text: string): Filter => ({ expression: "begins_with(#facet, :f)", values: { ":f": text } });
+const contains = (text: string): Filter => ({ expression: "contains(#facet, :f)", values: { ":f": text } });
+
+/** Pages of 50 of every list: at both ends and in the middle, and with filters that match less and less. */
+export const listCalls = ({ findings, addresses, scanIds, scanCount, activityCount }: Seeded): ListCall[] => {
+  const breaches = {
+    function: "list-breaches",
+    members: "breaches",
+    kind: "FINDING",
+    maxTrips: 4,
+  } as const;
+  const emails = { function: "list-emails", members: "emails", kind: "EMAIL", maxTrips: 3 } as const;
+  const scans = { function: "list-scans", members: "scans", kind: "SCAN", maxTrips: 3 } as const;
+  const activity = {
+    function: "list-activity",
+    members: "activity",
+    kind: "ACTIVITY",
+    maxTrips: 3,
+  } as const;
+  const page = (list: string, query = "", offset = 0): { name: string; path: string } => ({
+    name: `GET /${list}${query === "" ? "" : `?${query}`}${offset === 0 ? "" : ` at ${offset.toLocaleString("en-US")}`}`,
+    path: `/${list}?limit=50&offset=${offset}${query === "" ? "" : `&${query}`}`,
+  });
+  const middle = (count: number): number => Math.floor(count / 2);
+  return [
+    { ...breaches, ...page("breaches") },
+    { ...breaches, ...page("breaches", "", middle(findings)) },
+    { ...breaches, ...page("breaches", "", findings - 50) },
+    { ...breaches, ...page("breaches", "acknowledged=true"), filter: contains("-1") },
+    {
+      ...breaches,
+      ...page("breaches", "acknowledged=true", middle(middle(findings))),
+      filter: contains("-1"),
+    },
+    { ...breaches, ...page("breaches", `scanId=${scanIds.newest}`), filter: begins(`${scanIds.newest}-`) },
+    {
+      ...breaches,
+      ...page("breaches", `scanId=${scanIds.second}&acknowledged=true`),
+      filter: hasFacet(`${scanIds.second}-1`),
+    },
+    {
+      ...breaches,
+      ...page("breaches", `scanId=${scanIds.bulk}&acknowledged=false`),
+      filter: hasFacet(`${scanIds.bulk}-0`),
+    },
+    { ...emails, ...page("emails") },
+    { ...emails, ...page("emails", "", middle(addresses)) },
+    { ...emails, ...page("emails", "", addresses - 50) },
+    { ...emails, ...page("emails", "domainId=1"), filter: begins("1-") },
+    { ...emails, ...page("emails", "domainId=3"), filter: begins("3-") },
+    { ...emails, ...page("emails", "isActive=false"), filter: contains("-0") },
+    { ...scans, ...page("scans") },
+    { ...scans, ...page("scans", "", middle(scanCount)) },
+    { ...scans, ...page("scans", "status=failed"), filter: contains("failed") },
+    { ...activity, ...page("activity") },
+    { ...activity, ...page("activity", "", middle(activityCount)) },
+    { ...activity, ...page("activity", "category=alerts"), filter: hasFacet("alerts") },
+  ];
+};
+
+const timedCalls = 50;
+const targetCpuMilliseconds = 5;
+
+/** Most read units of an unfiltered page; scans and activity have none. */
+const maxReadUnits = (list: ListCall, { findings }: Seeded): number | undefined => {
+  if (list.kind === "EMAIL") return 60;
+  if (list.kind !== "FINDING") return undefined;
+  return findings > 100_000 ? 120 : findings > 1_000 ? 60 : 40;
+};
+
+/** What a filtered page may read on top for every block that holds part of it. */
+const unitsPerBlock = 52;
+
+const columns = [
+  "Page of 50",
+  "Matching",
+  "Blocks of the page",
+  ...measuredColumns,
+  "Plain: read units",
+  "Plain: trips",
+  "Plain: ms",
+  "Targets",
+];
+
+const measureList = async (
+  bench: Bench,
+  list: ListCall,
+  tableName: string,
+  plains: Map<string, Plain>,
+): Promise<Cell[]> => {
+  const { seeded, engine } = bench;
+  const call: Call = { method: "GET", path: list.path };
+  const measured = await measure(bench, {
+    function: list.function,
+    call: () => call,
+    status: 200,
+    timedCalls,
+  });
+  const { body } = measured.reply;
+  const total = Number(body.total);
+  const blocks = new Set((body[list.members] as { id: number }[]).map(({ id }) => blockOf(id))).size;
+
+  const key = `${list.kind} ${JSON.stringify(list.filter)}`;
+  const plain =
+    plains.get(key) ??
+    (await readPlainly(engine.url, tableName, {
+      org: seeded.org,
+      kind: list.kind,
+      blocks: Math.ceil(membersOf(list.kind, seeded) / blockSize),
+      filter: list.filter,
+    }));
+  plains.set(key, plain);
+  // Scans and activity show 365 days only.
+  if ((list.kind === "FINDING" || list.kind === "EMAIL") && plain.total !== total) {
+    throw new Error(`${list.name} says that there are ${total}, but there are ${plain.total}`);
+  }
+
+  const allowed = maxReadUnits(list, seeded);
+  const targets = [
+    verdict("trips", measured.trips, list.maxTrips),
+    ...(allowed === undefined
+      ? []
+      : [
+          verdict(
+            "read",
+            measured.readUnits,
+            allowed + (list.filter === undefined ? 0 : unitsPerBlock * blocks),
+          ),
+        ]),
+    verdict("CPU", measured.cpuMilliseconds, targetCpuMilliseconds),
+  ];
+  return [
+    list.name,
+    total,
+    blocks,
+    ...measuredCells(measured),
+    plain.readUnits,
+    plain.trips,
+    Math.round(plain.milliseconds),
+    targets.join(", "),
+  ];
+};
+
+const membersOf = (kind: ListKind, { findings, addresses, scanCount, activityCount }: Seeded): number =>
+  kind === "FINDING" ? findings : kind === "EMAIL" ? addresses : kind === "SCAN" ? scanCount : activityCount;
+
+const measureSize = async (size: number, { progress }: Context): Promise<Table> => {
+  const bench = await startBench(await seededDatabase(size, progress));
+  try {
+    // The first requests open connections and start instances.
+    for (const list of listCalls(bench.seeded)) await bench.api.send({ method: "GET", path: list.path });
+    const tableName = tableOf(bench.assembly).name;
+    const lists = listCalls(bench.seeded);
+    const plains = new Map<string, Plain>();
+    const rows: Cell[][] = [];
+    for (const [index, list] of lists.entries()) {
+      progress(`lists of ${size.toLocaleString("en-US")} findings`, index, lists.length);
+      rows.push(await measureList(bench, list, tableName, plains));
+    }
+    const { addresses } = bench.seeded;
+    return {
+      title: `Lists: ${size.toLocaleString("en-US")} findings of ${addresses.toLocaleString("en-US")} addresses`,
+      columns,
+      rows,
+      notes: [
+        "Trips, units, requests and KB are those of the whole request between functions and table, authorizer included: 2 read and 2 write units of it are the authorizer's.",
+        "Plain: query the whole list with a filter, count, skip to the offset; trips are pages of 1 MB one after the other. Its totals were compared with ours.",
+        "CPU ms: of the endpoint's function process for each warm call, on this machine.",
+        dollarsNote,
+      ],
+    };
+  } finally {
+    await bench.close();
+  }
+};
+
+export const lists: Arm = {
+  name: "lists",
+  about: "Pages of every list, beside the plain way",
+  run: async (context) => {
+    const tables: Table[] = [];
+    for (const size of context.sizes) tables.push(await measureSize(size, context));
+    return tables;
+  },
+};

@@ -1,0 +1,194 @@
+import type { Call, Reply } from "./api.ts";
+import type { Bench } from "./service.ts";
+
+/** What operations hand on to later ones. */
+export type State = {
+  /** Findings that are not acknowledged. */
+  open: number[];
+  added: number[];
+  channels: number[];
+};
+
+export type Operation = {
+  name: string;
+  /** The function that answers. */
+  function: string;
+  call: (state: State, index: number) => Call;
+  status: number;
+  replied?: (state: State, reply: Reply, index: number) => void;
+  /** Calls to time after the one that is counted; fewer where an hourly budget limits them. */
+  timedCalls: number;
+  messages?: number;
+  maxTrips: number;
+  maxWriteUnits?: number;
+  /** After all calls. */
+  after?: (bench: Bench) => Promise<void>;
+};
+
+/** Every operation that is no list, in an order in which each finds what it needs. */
+export const operations: readonly Operation[] = [
+  {
+    name: "Authorizer alone (unknown path)",
+    function: "refuse-route",
+    call: () => ({ method: "GET", path: "/nothing" }),
+    status: 404,
+    timedCalls: 30,
+    maxTrips: 1,
+    maxWriteUnits: 2,
+  },
+  {
+    name: "POST /breaches/acknowledge",
+    function: "acknowledge-breach",
+    call: ({ open }, index) => acknowledging(open[index]),
+    status: 200,
+    timedCalls: 20,
+    maxTrips: 4,
+    maxWriteUnits: 2 + 12,
+  },
+  {
+    name: "POST /breaches/acknowledge, again",
+    function: "acknowledge-breach",
+    call: ({ open }, index) => acknowledging(open[index]),
+    status: 200,
+    timedCalls: 20,
+    maxTrips: 4,
+    maxWriteUnits: 2 + 12,
+  },
+  {
+    name: "POST /emails",
+    function: "add-email",
+    call: (_, index) => ({
+      method: "POST",
+      path: "/emails",
+      body: { email: `new.${index}@one.seeded.example`, domainId: 1, teamId: 1, ownerName: "New" },
+    }),
+    status: 201,
+    replied: ({ added }, { body }) => added.push(Number(body.id)),
+    timedCalls: 10,
+    maxTrips: 4,
+  },
+  {
+    name: "PATCH /emails/{id}, disable",
+    function: "change-email",
+    call: ({ added }, index) => changing(added[index], false),
+    status: 200,
+    timedCalls: 10,
+    maxTrips: 4,
+  },
+  {
+    name: "PATCH /emails/{id}, enable",
+    function: "change-email",
+    call: ({ added }, index) => changing(added[index], true),
+    status: 200,
+    timedCalls: 10,
+    maxTrips: 4,
+  },
+  {
+    name: "PATCH /emails/{id}, no change",
+    function: "change-email",
+    call: ({ added }, index) => changing(added[index], true),
+    status: 200,
+    timedCalls: 10,
+    maxTrips: 4,
+  },
+  {
+    name: "DELETE /emails without findings",
+    function: "remove-email",
+    call: ({ added }, index) => ({ method: "DELETE", path: `/emails?id=${added[index]}` }),
+    status: 200,
+    timedCalls: 10,
+    maxTrips: 4,
+  },
+  {
+    name: "DELETE /emails with its findings",
+    function: "remove-email",
+    call: (_, index) => ({ method: "DELETE", path: `/emails?id=${101 + index}` }),
+    status: 200,
+    timedCalls: 10,
+    maxTrips: 4,
+  },
+  {
+    name: "POST /alert-configs",
+    function: "create-alert-config",
+    call: () => ({
+      method: "POST",
+      path: "/alert-configs",
+      body: { channel: "email", config: { recipients: ["alerts@one.seeded.example"] } },
+    }),
+    status: 201,
+    replied: ({ channels }, { body }) => channels.push(Number(body.id)),
+    timedCalls: 9,
+    maxTrips: 4,
+  },
+  {
+    name: "GET /alert-configs",
+    function: "list-alert-configs",
+    call: () => ({ method: "GET", path: "/alert-configs" }),
+    status: 200,
+    timedCalls: 30,
+    maxTrips: 3,
+  },
+  {
+    name: "PATCH /alert-configs/{id}",
+    function: "change-alert-config",
+    call: ({ channels }, index) => ({
+      method: "PATCH",
+      path: `/alert-configs/${channels[index]}`,
+      body: { isEnabled: false },
+    }),
+    status: 200,
+    timedCalls: 9,
+    maxTrips: 4,
+  },
+  {
+    name: "DELETE /alert-configs/{id}",
+    function: "delete-alert-config",
+    call: ({ channels }, index) => ({ method: "DELETE", path: `/alert-configs/${channels[index]}` }),
+    status: 200,
+    timedCalls: 9,
+    maxTrips: 4,
+  },
+  {
+    name: "POST /scans",
+    function: "start-scan",
+    call: () => ({ method: "POST", path: "/scans" }),
+    status: 201,
+    timedCalls: 0,
+    messages: 1,
+    maxTrips: 4,
+    after: (bench) => scanEnds(bench).then(() => undefined),
+  },
+];
+
+const acknowledging = (id: number | undefined): Call => ({
+  method: "POST",
+  path: "/breaches/acknowledge",
+  body: { id, resolution: "handled", reason: "Password changed" },
+});
+
+const changing = (id: number | undefined, isActive: boolean): Call => ({
+  method: "PATCH",
+  path: `/emails/${id}`,
+  body: { isActive },
+});
+
+/** Of the organization as it was seeded. */
+export const initialState = async ({ api }: Bench): Promise<State> => {
+  const { body } = await api.send({ method: "GET", path: "/breaches?acknowledged=false&limit=50" });
+  return { open: (body.breaches as { id: number }[]).map(({ id }) => id), added: [], channels: [] };
+};
+
+const lookAgainMilliseconds = 250;
+
+/** Waits for the end of the newest scan. */
+export const scanEnds = async ({ api }: Bench, seconds = 1_800): Promise<Record<string, unknown>> => {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const { body } = await api.send({ method: "GET", path: "/scans?limit=1" });
+    const [newest] = body.scans as Record<string, unknown>[];
+    if (newest?.status === "completed" || newest?.status === "failed") return newest;
+    if (Date.now() > deadline)
+      throw new Error(`A scan did not end in ${seconds} s: ${JSON.stringify(newest)}`);
+    await new Promise((resolve) => setTimeout(resolve, lookAgainMilliseconds));
+  }
+};

@@ -1,0 +1,93 @@
+/** What the processes of a local run use, as Linux counts it; elsewhere nothing is known. */
+import { readdirSync, readFileSync } from "node:fs";
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // It has ended.
+  }
+};
+
+/** A process and all below it. */
+export const treeOf = (processId: number): number[] => {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    // The second field is the command, in brackets, and may hold anything.
+    const [, parent] = /^\d+ \(.*\) \S (\d+) /s.exec(read(`/proc/${name}/stat`)) ?? [];
+    if (parent !== undefined)
+      children.set(Number(parent), [...(children.get(Number(parent)) ?? []), Number(name)]);
+  }
+  const below = (id: number): number[] => [id, ...(children.get(id) ?? []).flatMap(below)];
+  return below(processId);
+};
+
+/** Name of the function that a process is an instance of. */
+export const functionOf = (processId: number): string | undefined => {
+  const [, name] = /"functionName":"([^"]+)"/.exec(read(`/proc/${processId}/cmdline`)) ?? [];
+  return name;
+};
+
+/** CPU time of all threads so far. */
+export const cpuMilliseconds = (processId: number): number => {
+  let threads: string[] = [];
+  try {
+    threads = readdirSync(`/proc/${processId}/task`);
+  } catch {
+    return 0; // It has ended.
+  }
+  const nanoseconds = threads.map((thread) =>
+    Number(read(`/proc/${processId}/task/${thread}/schedstat`).split(" ")[0] ?? 0),
+  );
+  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
+};
+
+const megabytesIn = (text: string, field: string): number =>
+  Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0) / 1024;
+
+/** Memory in use, that which several share in equal parts. */
+export const megabytes = (processId: number): number =>
+  megabytesIn(read(`/proc/${processId}/smaps_rollup`), "Pss");
+
+/** The most that a process ever had in memory. */
+export const peakMegabytes = (processId: number): number =>
+  megabytesIn(read(`/proc/${processId}/status`), "VmHWM");
+
+/** Instances of functions below a process, by the function's name. */
+export const instancesOf = (processId: number): Map<string, number[]> => {
+  const instances = new Map<string, number[]>();
+  for (const id of treeOf(processId)) {
+    const name = functionOf(id);
+    if (name !== undefined) instances.set(name, [...(instances.get(name) ?? []), id]);
+  }
+  return instances;
+};
+
+/** Samples a tree's memory until it is stopped: the most in all, and the most of any instance of each function. */
+export const watchMemory = (
+  processIds: readonly number[],
+  everyMilliseconds = 500,
+): { stop: () => { megabytes: number; functions: Map<string, number> } } => {
+  let most = 0;
+  const functions = new Map<string, number>();
+  const sample = (): void => {
+    const ids = processIds.flatMap(treeOf);
+    most = Math.max(
+      most,
+      ids.reduce((sum, id) => sum + megabytes(id), 0),
+    );
+    for (const id of ids) {
+      const name = functionOf(id);
+      if (name !== undefined) functions.set(name, Math.max(functions.get(name) ?? 0, peakMegabytes(id)));
+    }
+  };
+  const timer = setInterval(sample, everyMilliseconds);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      sample();
+      return { megabytes: most, functions };
+    },
+  };
+};
