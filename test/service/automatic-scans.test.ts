@@ -64,4 +64,23 @@ describe("scans that nobody asks for", () => {
     );
     expect(triggered).toMatchObject({ type: "catalog_triggered", newBreachesFound: 2 });
   }, 120_000);
+
+  test("a breach that is renamed or retired upstream: findings show the new title, and keep what is gone", async () => {
+    const { api } = await prepare("never");
+    await api.post("/scans");
+    type Shown = { breach: { name: string; title: string } };
+    const titles = async () =>
+      Object.fromEntries(
+        ((await api.get("/breaches")).body.breaches as Shown[]).map(({ breach }) => [
+          breach.name,
+          breach.title,
+        ]),
+      );
+    await eventually(titles, ({ Alpha }) => Alpha === "Alpha (invented)", 60);
+    await breaches.write({ [`a@${domain}`]: ["Alpha", "Beta"] }, [
+      { ...inventedBreach("Beta"), Title: "Beta as it is called now", ModifiedDate: "2030-01-01T00:00:00Z" },
+    ]);
+    const shown = await eventually(titles, ({ Beta }) => Beta !== "Beta (invented)", 60);
+    expect(shown).toEqual({ Alpha: "Alpha (invented)", Beta: "Beta as it is called now" });
+  }, 120_000);
 });

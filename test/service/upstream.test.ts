@@ -131,6 +131,31 @@ describe("a covered domain", () => {
     expect((await emailsByAlias()).one?.lastScannedAt).toBeNull();
   });
 
+  test("that does not answer for a while is asked again until it does", async () => {
+    await add("one");
+    hibp.accounts = { [`one@${domain}`]: ["Alpha"] };
+    let failures = 2;
+    hibp.fail = (path) =>
+      path.startsWith("breacheddomain/") && failures-- > 0 ? { status: 503 } : undefined;
+    expect(await scan(organization.api)).toMatchObject({
+      status: "completed",
+      newBreachesFound: 1,
+      errorMessage: null,
+    });
+  });
+
+  test("with an answer of 20 MB is compared with what is monitored of it", async () => {
+    await add("user7", "user199999", "clean");
+    for (let index = 0; index < 200_000; index++) {
+      hibp.accounts[`user${index}@${domain}`] = ["Alpha", "Beta", ...Array(12).fill("Alpha")];
+    }
+    expect(await scan(organization.api)).toMatchObject({
+      status: "completed",
+      scannedEmails: 3,
+      newBreachesFound: 4,
+    });
+  });
+
   test("a breach that vanishes upstream keeps its finding, whose lastSeenAt stops; it comes back as the same finding", async () => {
     await add("one");
     hibp.accounts = { [`one@${domain}`]: ["Alpha", "Beta"] };
