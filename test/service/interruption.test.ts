@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DeleteQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../../bin/admin/connect.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
@@ -140,4 +141,20 @@ describe("a scan", () => {
     await expectEachFindingOnce(organization.api);
     expect(await scan(organization.api)).toMatchObject({ totalEmails: addressCount, newBreachesFound: 0 });
   }, 120_000);
+
+  test("that cannot be queued is 500 {error}; it has failed, and does not stand in the way of the next", async () => {
+    const { outputs } = await takePart();
+    const sqs = new SQSClient();
+    await sqs.send(new DeleteQueueCommand({ QueueUrl: outputs.ScanPlansQueueUrl }));
+    for (let count = 0; count < 2; count++) {
+      expect(await organization.api.post("/scans")).toMatchObject({
+        status: 500,
+        body: { error: expect.stringContaining("queue") },
+      });
+    }
+    const [latest, before] = await listScans(organization.api);
+    for (const failed of [latest, before]) {
+      expect(failed).toMatchObject({ status: "failed", errorMessage: "The scan could not be queued" });
+    }
+  }, 60_000);
 });
