@@ -1,0 +1,97 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { connect } from "../../bin/admin/connect.ts";
+import { commit } from "../../shared/imports/commit.ts";
+import { plan } from "../../shared/imports/plan.ts";
+import { administrator } from "../../shared/organizations/actor.ts";
+import { startAnother } from "./another.ts";
+import { createBreaches, inventedBreach } from "./breaches.ts";
+import { startChaos } from "./chaos.ts";
+import { admin, type Client, createClient, createOrganization, eventually, scan } from "./client.ts";
+
+const seed = 20_261_121;
+const domain = "chaos.example";
+const addressCount = 2000;
+const catalog = ["Alpha", "Beta", "Gamma"].map((name) => inventedBreach(name));
+
+/** Every address is in none to three breaches. */
+const accounts: Record<string, string[]> = Object.fromEntries(
+  Array.from({ length: addressCount }, (_, index): [string, string[]] => [
+    `user${index}@${domain}`,
+    ["Alpha", "Beta", "Gamma"].slice(0, (index * 7) % 4),
+  ]),
+);
+const expected = Object.entries(accounts).flatMap(([address, names]) =>
+  names.map((name) => `${address} ${name}`),
+);
+
+type Listed = { status: string; newBreachesFound: number };
+const latestScan = async (api: Client): Promise<Listed | undefined> => {
+  try {
+    return ((await api.get("/scans?limit=1")).body.scans as Listed[] | undefined)?.[0];
+  } catch {
+    // The service is being killed.
+    return undefined;
+  }
+};
+
+/** Every finding, as "address breach". */
+const listFindings = async (api: Client): Promise<string[]> => {
+  const all: string[] = [];
+  for (;;) {
+    const { body } = await api.get(`/breaches?limit=100&offset=${all.length}`);
+    const page = body.breaches as { email: string; breach: { name: string } }[];
+    all.push(...page.map(({ email, breach }) => `${email} ${breach.name}`));
+    if (page.length < 100) return all;
+  }
+};
+
+test("a scan whose workers and runtime are killed, whose messages are lost and doubled, finds everything once; all counters agree", async () => {
+  const breaches = await createBreaches(accounts, catalog);
+  const data = await mkdtemp(join(tmpdir(), "chaos-"));
+  const chaos = await startChaos(
+    { seed, lost: 0.25, doubled: 0.25, killEveryMilliseconds: 500, maximumKills: 8, killRuntimeAt: [2000] },
+    (variables, port) =>
+      startAnother(
+        [
+          ...["--data", data, "--speed", "150", "--breaches", breaches.directory],
+          ...(port === undefined ? [] : ["--port", String(port)]),
+        ],
+        variables,
+      ),
+  );
+  try {
+    const { apiUrl, port } = chaos.service();
+    const { id, key } = await createOrganization({}, { domain, apiUrl });
+    await connect({ port: String(port), stack: undefined });
+    const candidates = Object.keys(accounts).map((email) => ({ email }));
+    await commit(id, await plan(id, candidates), administrator);
+
+    const api = createClient({ authorization: `Bearer ${key}` }, apiUrl);
+    expect((await api.post("/scans")).status).toBe(201);
+    chaos.begin();
+    const began = Date.now();
+    const ended = await eventually(
+      () => latestScan(api),
+      (latest) => latest?.status === "completed" || latest?.status === "failed",
+      120,
+    );
+    const seconds = ((Date.now() - began) / 1000).toFixed(1);
+    const harm = await chaos.stop();
+    console.log(`seed ${seed}, ${seconds} s: ${JSON.stringify(harm)}`);
+    expect(harm.runtimes).toBe(1);
+    expect(ended).toMatchObject({ status: "completed", newBreachesFound: expected.length });
+    expect((await listFindings(api)).sort()).toEqual(expected.sort());
+    expect(await admin("check", { org: id }, apiUrl)).toMatchObject({
+      checked: { emails: { rows: addressCount }, findings: { rows: expected.length } },
+      differences: [],
+      unsettled: [],
+    });
+    expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 0 });
+    expect(await admin("check", { org: id }, apiUrl)).toMatchObject({ differences: [], unsettled: [] });
+  } finally {
+    await chaos.service().stop();
+  }
+}, 180_000);

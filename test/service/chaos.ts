@@ -1,0 +1,138 @@
+/** What can go wrong with a running service, at random: workers die, the whole runtime dies, messages are lost and doubled. */
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { LocalService } from "./run.ts";
+
+/** Shares of messages, between 0 and 1. */
+export type QueueFaults = { seed: number; lost: number; doubled: number };
+
+export type ChaosSettings = QueueFaults & {
+  /** Between two kills of a function's instance, on average. */
+  killEveryMilliseconds: number;
+  /** Instances killed at most: on a slow machine, some must live to do the work. */
+  maximumKills: number;
+  /** When the whole runtime is killed, with all messages: milliseconds from the beginning. */
+  killRuntimeAt: readonly number[];
+};
+
+export type Harm = { instances: Record<string, number>; runtimes: number; lost: number; doubled: number };
+
+/** Numbers from 0 to below 1 that a seed determines (mulberry32). */
+export const randomFrom = (seed: number): (() => number) => {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
+
+/** Workers of scans and what wakes them; others would only make the test's own requests fail. */
+const workers = ["plan-scan", "check-emails", "look-up-emails", "sweep"];
+
+/** Variables of a service whose queues lose and double messages. */
+export const withFaults = (faults: QueueFaults): Record<string, string> => ({
+  QUEUE_FAULTS: JSON.stringify(faults),
+  NODE_OPTIONS: `--import ${join(import.meta.dirname, "lossy-queues.ts")}`,
+});
+
+/**
+ * Starts a service and harms it until `stop`. `start` starts it with the given variables; with a port it is to be the same
+ * service again, on the data that the killed one left.
+ */
+export const startChaos = async (
+  settings: ChaosSettings,
+  start: (variables: Record<string, string>, port: number | undefined) => Promise<LocalService>,
+): Promise<{
+  service: () => LocalService;
+  /** Harms from now on. */
+  begin: () => void;
+  /** Harms no more; resolves when the last service is ready. */
+  stop: () => Promise<Harm>;
+}> => {
+  const random = randomFrom(settings.seed);
+  const harm: Harm = { instances: {}, runtimes: 0, lost: 0, doubled: 0 };
+  const variables = () => withFaults({ ...settings, seed: settings.seed + 1 + harm.runtimes });
+  let service = await start(variables(), undefined);
+  let isOver = false;
+  let running: Promise<void> = Promise.resolve();
+
+  const countMessages = (): void => {
+    const output = service.output();
+    harm.lost += output.match(/^queue lost /gm)?.length ?? 0;
+    harm.doubled += output.match(/^queue doubled /gm)?.length ?? 0;
+  };
+
+  const killRuntime = async (): Promise<void> => {
+    const ended = once(service.process, "exit");
+    service.process.kill("SIGKILL");
+    await ended;
+    harm.runtimes++;
+    countMessages();
+    service = await start(variables(), service.port);
+  };
+
+  /** Whether there was one. */
+  const killInstance = async (): Promise<boolean> => {
+    const instances = await instancesOf(service.process.pid ?? 0);
+    const victim = instances[Math.floor(random() * instances.length)];
+    if (victim === undefined) return false;
+    try {
+      process.kill(victim.pid, "SIGKILL");
+      harm.instances[victim.worker] = (harm.instances[victim.worker] ?? 0) + 1;
+      return true;
+    } catch {
+      // It had ended by itself.
+      return false;
+    }
+  };
+
+  const harmOn = async (): Promise<void> => {
+    const began = Date.now();
+    let kills = 0;
+    const runtimeKills = [...settings.killRuntimeAt];
+    while (!isOver) {
+      await setTimeout(2 * random() * settings.killEveryMilliseconds);
+      if (isOver) return;
+      if (Date.now() - began >= (runtimeKills[0] ?? Number.POSITIVE_INFINITY)) {
+        runtimeKills.shift();
+        await killRuntime();
+      } else if (kills < settings.maximumKills && (await killInstance())) kills++;
+    }
+  };
+
+  return {
+    service: () => service,
+    begin: () => {
+      running = harmOn();
+      // Whoever stops it hears of it.
+      running.catch(() => {});
+    },
+    stop: async () => {
+      isOver = true;
+      await running;
+      countMessages();
+      return harm;
+    },
+  };
+};
+
+/** The processes in which a local service runs the functions of workers. */
+const instancesOf = async (servicePid: number): Promise<{ pid: number; worker: string }[]> => {
+  const { stdout } = await promisify(execFile)("ps", ["-A", "-ww", "-o", "pid=,ppid=,args="], {
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  return stdout.split("\n").flatMap((line) => {
+    const [, pid, parent, args = ""] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    if (Number(parent) !== servicePid || !args.includes("lambda-instance")) return [];
+    const [, name = ""] = /"functionName":"([^"]*)"/.exec(args) ?? [];
+    const worker = workers.find((each) =>
+      name.toLowerCase().replaceAll("-", "").includes(each.replaceAll("-", "")),
+    );
+    return worker === undefined ? [] : [{ pid: Number(pid), worker }];
+  });
+};
