@@ -22,7 +22,7 @@ export default defineConfig({
       {
         test: {
           name: "service",
-          include: ["test/{endpoints,service}/**/*.test.ts"],
+          include: ["test/{bench,endpoints,service}/**/*.test.ts"],
           // One local service for all: the real bundles through the real template.
           globalSetup: "test/service/run.ts",
           testTimeout: 60_000,

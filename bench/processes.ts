@@ -43,6 +43,17 @@ export const cpuMilliseconds = (processId: number): number => {
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
 };
 
+/** Whether any thread of a process is running, or would like to. */
+export const isRunning = (processId: number): boolean => {
+  let threads: string[] = [];
+  try {
+    threads = readdirSync(`/proc/${processId}/task`);
+  } catch {
+    return false; // It has ended.
+  }
+  return threads.some((thread) => /^\d+ \(.*\) [RD] /s.test(read(`/proc/${processId}/task/${thread}/stat`)));
+};
+
 const megabytesIn = (text: string, field: string): number =>
   Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0) / 1024;
 

@@ -11,6 +11,7 @@ import { type LocalService, startService } from "../test/service/run.ts";
 import { type Api, type Call, createApi, type Reply } from "./api.ts";
 import type { Context } from "./arm.ts";
 import { createDatabase } from "./database.ts";
+import { isRunning, treeOf } from "./processes.ts";
 import { type Seeded, type Size, seed, sizeOf } from "./seed.ts";
 
 export type Bench = {
@@ -32,9 +33,15 @@ const scratchDirectory = (): string => {
   if (scratch === undefined) {
     const made = mkdtempSync(join(tmpdir(), "bench-"));
     scratch = made;
-    process.once("exit", () => rmSync(made, { recursive: true, force: true }));
+    process.once("exit", removeScratch);
   }
   return scratch;
+};
+
+/** For those that do not end with their process. */
+export const removeScratch = (): void => {
+  if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
+  scratch = undefined;
 };
 
 let synthesized: Promise<string> | undefined;
@@ -92,12 +99,17 @@ export const startBench = async (
   const opened = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
   const engine = await startDynamodb({ assembly: opened, directory });
   const { isBackground, reset } = workers();
-  const meter = await startMeter(engine.endpoint, options.countsWorkers ? {} : { isBackground });
+  let serviceId = 0;
+  const meter = await startMeter(engine.endpoint, {
+    ...(options.countsWorkers !== true && { isBackground }),
+    ...(process.platform === "linux" && { isBusy: () => treeOf(serviceId).some(isRunning) }),
+  });
   const service = await startService(
     ["--memory", ...(options.hibpUrl === undefined ? [] : ["--hibp-url", options.hibpUrl])],
     { AWS_ENDPOINT_URL_DYNAMODB: meter.url },
     assemblyDirectory,
   );
+  serviceId = service.process.pid ?? 0;
   const api = createApi(service.apiUrl, seeded.apiKeys);
   return {
     seeded,

@@ -27,16 +27,21 @@ export type Meter = {
   close: () => Promise<void>;
 };
 
-/** Requests of one trip come within a few milliseconds of each other, on a busy machine within some more. */
+/** Requests of one trip come within a few milliseconds of each other, unless the machine is busy. */
 const quietMilliseconds = 40;
+const quietWhenIdleMilliseconds = 12;
 
 /**
  * A proxy in front of a DynamoDB engine that asks it for the capacity of every request and adds it up. `isBackground` names
- * requests that are passed on uncounted.
+ * requests that are passed on uncounted. `isBusy`: whether those that make requests have anything to do, so that a trip
+ * ends only when they wait for its answers.
  */
 export const startMeter = async (
   upstream: string,
-  { isBackground = () => false }: { isBackground?: (seen: Seen) => boolean } = {},
+  {
+    isBackground = () => false,
+    isBusy,
+  }: { isBackground?: (seen: Seen) => boolean; isBusy?: () => boolean } = {},
 ): Promise<Meter> => {
   const { hostname, port } = new URL(upstream);
   const agent = new Agent({ keepAlive: true });
@@ -44,10 +49,11 @@ export const startMeter = async (
   let gate: ReturnType<typeof openGate> | undefined;
   const server = createServer(async (incoming, outgoing) => {
     const operation = String(incoming.headers["x-amz-target"] ?? "").split(".")[1] ?? "";
+    const entered = gate?.enter();
     const asked = await read(incoming);
     const input = JSON.parse(asked.toString("utf8")) as Record<string, unknown>;
     const isCounted = !isBackground({ operation, input });
-    const pass = isCounted ? gate?.enter() : undefined;
+    if (!isCounted) entered?.leave();
     const body = Buffer.from(
       JSON.stringify(isMetered(operation) ? { ...input, ReturnConsumedCapacity: "TOTAL" } : input),
     );
@@ -63,7 +69,7 @@ export const startMeter = async (
           if (reply.statusCode === 200) add(consumed, operation, told);
           else consumed.writeUnits += refusedUnits(input, told);
         }
-        await pass?.();
+        if (isCounted) await entered?.answered();
         outgoing.writeHead(reply.statusCode ?? 502, reply.headers).end(answer);
       },
     );
@@ -80,7 +86,7 @@ export const startMeter = async (
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     take,
     trips: async (act) => {
-      const opened = openGate();
+      const opened = openGate(isBusy);
       gate = opened;
       take();
       try {
@@ -101,9 +107,10 @@ export const startMeter = async (
 };
 
 /** Lets answers through together, once all are there and no further request has come for a moment. */
-const openGate = () => {
+const openGate = (isBusy?: () => boolean) => {
   let waiting: (() => void)[] = [];
   let unanswered = 0;
+  let entries = 0;
   let timer: NodeJS.Timeout | undefined;
   let trips = 0;
   const release = (): void => {
@@ -115,19 +122,39 @@ const openGate = () => {
   };
   const wait = (): void => {
     clearTimeout(timer);
-    if (unanswered === 0) timer = setTimeout(release, quietMilliseconds);
+    if (unanswered > 0) return;
+    const before = entries;
+    const look = (): void => {
+      if (entries !== before || unanswered > 0) return;
+      if (isBusy?.()) wait();
+      else release();
+    };
+    // What has arrived while this process was busy is taken in before the next look.
+    timer = setTimeout(
+      () => setImmediate(() => setImmediate(look)),
+      isBusy === undefined ? quietMilliseconds : quietWhenIdleMilliseconds,
+    );
   };
   return {
-    /** Says that a request has come; what it gives says that its answer is there, and waits until that may go on. */
-    enter: (): (() => Promise<void>) => {
+    /** A request has come. */
+    enter: () => {
+      entries++;
       unanswered++;
       clearTimeout(timer);
-      return () =>
-        new Promise((resolve) => {
+      return {
+        /** It is none of those that are counted. */
+        leave: (): void => {
           unanswered--;
-          waiting.push(resolve);
-          wait();
-        });
+          if (waiting.length > 0) wait();
+        },
+        /** Its answer is there; waits until that may go on. */
+        answered: (): Promise<void> =>
+          new Promise((resolve) => {
+            unanswered--;
+            waiting.push(resolve);
+            wait();
+          }),
+      };
     },
     trips: () => trips,
     release,

@@ -1,0 +1,42 @@
+/**
+ * What each operation may cost at 1,000 findings of 1,000 addresses: round trips one after the other, read and write units,
+ * the authorizer included. Exactly what was measured: a test fails when one grows.
+ */
+export type Budget = { trips: number; readUnits: number; writeUnits: number };
+
+export const budgets: Readonly<Record<string, Budget>> = {
+  "Authorizer alone (unknown path)": { trips: 1, readUnits: 2, writeUnits: 2 },
+  "DELETE /alert-configs/{id}": { trips: 5, readUnits: 4, writeUnits: 16 },
+  "DELETE /emails with its findings": { trips: 5, readUnits: 6, writeUnits: 22 },
+  "DELETE /emails without findings": { trips: 4, readUnits: 4, writeUnits: 16 },
+  "GET /activity": { trips: 3, readUnits: 37, writeUnits: 2 },
+  "GET /activity at 450": { trips: 3, readUnits: 34, writeUnits: 2 },
+  "GET /activity?category=alerts": { trips: 3, readUnits: 57, writeUnits: 2 },
+  "GET /alert-configs": { trips: 2, readUnits: 3, writeUnits: 2 },
+  "GET /breaches": { trips: 4, readUnits: 65, writeUnits: 2 },
+  "GET /breaches at 500": { trips: 4, readUnits: 39, writeUnits: 2 },
+  "GET /breaches at 950": { trips: 4, readUnits: 40, writeUnits: 2 },
+  "GET /breaches?acknowledged=true": { trips: 4, readUnits: 87, writeUnits: 2 },
+  "GET /breaches?acknowledged=true at 250": { trips: 4, readUnits: 75, writeUnits: 2 },
+  "GET /breaches?scanId=1&acknowledged=false": { trips: 4, readUnits: 46, writeUnits: 2 },
+  "GET /breaches?scanId=200&acknowledged=true": { trips: 4, readUnits: 82, writeUnits: 2 },
+  "GET /breaches?scanId=488": { trips: 4, readUnits: 36.5, writeUnits: 2 },
+  "GET /emails": { trips: 3, readUnits: 13, writeUnits: 2 },
+  "GET /emails at 500": { trips: 3, readUnits: 14, writeUnits: 2 },
+  "GET /emails at 950": { trips: 3, readUnits: 13, writeUnits: 2 },
+  "GET /emails?domainId=1": { trips: 3, readUnits: 33, writeUnits: 2 },
+  "GET /emails?domainId=3": { trips: 3, readUnits: 56, writeUnits: 2 },
+  "GET /emails?isActive=false": { trips: 3, readUnits: 55, writeUnits: 2 },
+  "GET /scans": { trips: 3, readUnits: 38, writeUnits: 2 },
+  "GET /scans at 245": { trips: 3, readUnits: 38, writeUnits: 2 },
+  "GET /scans?status=failed": { trips: 3, readUnits: 38, writeUnits: 2 },
+  "PATCH /alert-configs/{id}": { trips: 3, readUnits: 3, writeUnits: 9 },
+  "PATCH /emails/{id}, disable": { trips: 4, readUnits: 5, writeUnits: 16 },
+  "PATCH /emails/{id}, enable": { trips: 4, readUnits: 5, writeUnits: 16 },
+  "PATCH /emails/{id}, no change": { trips: 3, readUnits: 5, writeUnits: 4 },
+  "POST /alert-configs": { trips: 3, readUnits: 2, writeUnits: 12 },
+  "POST /breaches/acknowledge": { trips: 3, readUnits: 3, writeUnits: 13 },
+  "POST /breaches/acknowledge, again": { trips: 3, readUnits: 3, writeUnits: 11 },
+  "POST /emails": { trips: 4, readUnits: 5, writeUnits: 19 },
+  "POST /scans": { trips: 4, readUnits: 5, writeUnits: 16 },
+};

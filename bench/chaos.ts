@@ -1,0 +1,186 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { openAssembly } from "../local/assembly.ts";
+import { startDynamodb } from "../local/dynamodb.ts";
+import type { Report } from "../shared/check/check.ts";
+import { startChaos } from "../test/service/chaos.ts";
+import { startHibpServer } from "../test/service/hibp-server.ts";
+import { startMeter } from "../test/service/meter.ts";
+import { startService } from "../test/service/run.ts";
+import { createApi, type Reply } from "./api.ts";
+import type { Arm, Context, Table } from "./arm.ts";
+import { peakMegabytes } from "./processes.ts";
+import { accountsOf, domainNames, type Seeded, upstreamCatalog } from "./seed.ts";
+import { assembly, makeDatabase } from "./service.ts";
+
+const size = { addresses: 100_000, findings: 200_000 };
+const defaultSeed = 20_261_121;
+const faults = { lost: 0.1, doubled: 0.2, killEveryMilliseconds: 1500, maximumKills: 1000 };
+const killRuntimeAt = [20_000, 60_000, 120_000];
+
+/** Sweeps come every 5 s instead of 5 min. */
+const speed = "60";
+const scanWithinSeconds = 3600;
+
+const numbers = new Intl.NumberFormat("en-US");
+
+/** A scan that finds everything in the middle of chaos, what the checker says of it, and the scan after it. */
+export const chaos: Arm = {
+  name: "chaos",
+  about: "A scan of 100,000 addresses whose workers die and whose messages are lost and doubled",
+  run: async ({ progress }) => {
+    const seed = Number(process.env.CHAOS_SEED ?? defaultSeed);
+    const assemblyDirectory = await assembly();
+    const { directory, seeded } = await makeDatabase("chaos", size, { progress, isScanned: false });
+    const hibp = await startHibpServer();
+    Object.assign(hibp, { accounts: accountsOf(size), catalog: upstreamCatalog(), covered: domainNames });
+    const opened = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
+    const engine = await startDynamodb({ assembly: opened, directory });
+    const meter = await startMeter(engine.endpoint);
+    const harmed = await startChaos({ seed, ...faults, killRuntimeAt }, (variables, port) =>
+      startService(
+        ["--memory", "--speed", speed, "--hibp-url", hibp.url, "--port", String(port ?? 0)],
+        { ...variables, AWS_ENDPOINT_URL_DYNAMODB: meter.url },
+        assemblyDirectory,
+      ),
+    );
+    try {
+      const { apiUrl, port } = harmed.service();
+      const api = createApi(apiUrl, seeded.apiKeys);
+      const scan = () => runScan(api.send, progress);
+      meter.take();
+      const began = Date.now();
+      harmed.begin();
+      const first = await scan();
+      const seconds = (Date.now() - began) / 1000;
+      const harm = await harmed.stop();
+      const units = meter.take();
+
+      progress("checking");
+      const checked = await check(port, seeded);
+      progress("scanning again");
+      const again = await scan();
+      const checkedAgain = await check(port, seeded);
+      await api.close();
+
+      const kills = Object.entries(harm.instances).map(([worker, count]) => `${worker} ${count}`);
+      const rows: Table["rows"] = [
+        ["Seed", seed],
+        ["Workers killed", kills.join(", ")],
+        ["Whole runtime killed", harm.runtimes],
+        ["Messages lost", harm.lost],
+        ["Messages doubled", harm.doubled],
+        ["Scan", `${first.status}: ${described(first)}`],
+        ["Findings that upstream knows of active addresses", numbers.format(expectedFindings(hibp.accounts))],
+        ["Seconds", Number(seconds.toFixed(1))],
+        ["Read units", Math.round(units.readUnits)],
+        ["Write units", Math.round(units.writeUnits)],
+        ["Rows checked", rowsOf(checked.report)],
+        ["Differences", verdict(checked.report)],
+        ["Check: seconds", Number(checked.seconds.toFixed(1))],
+        ["Check: peak memory, MB", checked.megabytes],
+        ["Next scan", `${again.status}: ${described(again)}`],
+        ["Differences after it", verdict(checkedAgain.report)],
+      ];
+      return [
+        {
+          title: "Chaos: a first scan of 100,000 addresses",
+          columns: ["", "value"],
+          rows,
+          notes: [
+            `${faults.lost * 100} % of messages are lost, ${faults.doubled * 100} % doubled; a worker is killed every ${faults.killEveryMilliseconds / 1000} s on average, and the whole runtime, with all messages, after ${killRuntimeAt.map((at) => at / 1000).join(", ")} s. CHAOS_SEED chooses another seed.`,
+            "The checker recomputes every counter, directory row and breachCount from the rows (npm run admin -- check).",
+          ],
+        },
+      ];
+    } finally {
+      await harmed.stop();
+      await harmed.service().stop();
+      await meter.close();
+      await engine.close();
+      await hibp.close();
+    }
+  },
+};
+
+type Scan = { status: string; totalEmails: number; scannedEmails: number; newBreachesFound: number };
+
+const described = ({ totalEmails, scannedEmails, newBreachesFound }: Scan): string =>
+  `${numbers.format(scannedEmails)} of ${numbers.format(totalEmails)} addresses, ${numbers.format(newBreachesFound)} new findings`;
+
+/** One address in 500 of the seed is disabled. */
+const expectedFindings = (accounts: Record<string, string[]>): number =>
+  Object.entries(accounts).reduce(
+    (sum, [address, names]) => sum + (Number(/\.(\d+)@/.exec(address)?.[1]) % 500 === 250 ? 0 : names.length),
+    0,
+  );
+
+type Send = (call: { method: "GET" | "POST"; path: string }) => Promise<Reply>;
+
+/** Starts a scan and waits for its end, also while the service is being killed. */
+const runScan = async (send: Send, progress: Context["progress"]): Promise<Scan> => {
+  const sendOn = async (method: "GET" | "POST", path: string): Promise<Reply> => {
+    for (let tries = 0; ; tries++) {
+      try {
+        const reply = await send({ method, path });
+        if (reply.status < 500 || tries > 100) return reply;
+      } catch (error) {
+        if (tries > 100) throw error;
+      }
+      await setTimeout(500);
+    }
+  };
+  const started = await sendOn("POST", "/scans");
+  if (started.status !== 201 && started.status !== 409) {
+    throw new Error(`The scan did not start: ${JSON.stringify(started.body)}`);
+  }
+  for (const deadline = Date.now() + scanWithinSeconds * 1000; Date.now() < deadline; ) {
+    const { body } = await sendOn("GET", "/scans?limit=1");
+    const [latest] = body.scans as Scan[];
+    if (latest?.status === "completed" || latest?.status === "failed") return latest;
+    progress("scanning in chaos", latest?.scannedEmails ?? 0, latest?.totalEmails ?? 0);
+    await setTimeout(2000);
+  }
+  throw new Error(`The scan did not end in ${scanWithinSeconds} s`);
+};
+
+/** Runs the checker as operators do. */
+const check = async (
+  port: number,
+  { org }: Seeded,
+): Promise<{ report: Report; seconds: number; megabytes: number }> => {
+  const began = Date.now();
+  const entry = join(import.meta.dirname, "../bin/admin.ts");
+  const args = [entry, "check", "--org", String(org), "--port", String(port), "--json"];
+  let megabytes = 0;
+  const out = await new Promise<string>((resolve, reject) => {
+    const child = execFile(process.execPath, args, { maxBuffer: 2 ** 28 }, (error, stdout, stderr) => {
+      clearInterval(timer);
+      // Exit status 1 says that there are differences; the report does too.
+      if (stdout === "") reject(error ?? new Error(stderr));
+      else resolve(stdout);
+    });
+    const timer = setInterval(() => {
+      megabytes = Math.max(megabytes, peakMegabytes(child.pid ?? 0));
+    }, 200);
+  });
+  return {
+    report: JSON.parse(out) as Report,
+    seconds: (Date.now() - began) / 1000,
+    megabytes: Math.round(megabytes),
+  };
+};
+
+const rowsOf = ({ checked }: Report): string =>
+  Object.entries(checked)
+    .map(([kind, { rows }]) => `${kind} ${numbers.format(rows)}`)
+    .join(", ");
+
+const verdict = ({ differenceCount, unsettled, differences }: Report): string =>
+  differenceCount + unsettled.length === 0
+    ? "none"
+    : [
+        `${differenceCount}, ${unsettled.length} unsettled`,
+        ...differences.slice(0, 5).map(({ kind, id, says }) => `${kind} ${id}: ${says}`),
+      ].join("; ");

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type Budget, budgets } from "../../bench/budgets.ts";
+import { listCalls } from "../../bench/lists.ts";
+import { measure } from "../../bench/measure.ts";
+import { initialState, operations } from "../../bench/operations.ts";
+import { accountsOf, sizeOf, upstreamCatalog } from "../../bench/seed.ts";
+import { type Bench, makeDatabase, removeScratch, startBench } from "../../bench/service.ts";
+import { type HibpServer, startHibpServer } from "../service/hibp-server.ts";
+
+const size = 1_000;
+const measured: Record<string, Budget> = {};
+let bench: Bench;
+let hibp: HibpServer;
+
+beforeAll(async () => {
+  const assemblyDirectory = inject("assembly");
+  const database = await makeDatabase("budgets", sizeOf(size), { progress: () => {}, assemblyDirectory });
+  hibp = await startHibpServer();
+  Object.assign(hibp, {
+    accounts: accountsOf(database.seeded),
+    catalog: upstreamCatalog(),
+    covered: database.seeded.domains,
+  });
+  bench = await startBench(database, { hibpUrl: hibp.url, assemblyDirectory });
+  for (const list of listCalls(bench.seeded)) {
+    const call = { method: "GET", path: list.path } as const;
+    const counted = { function: list.function, call: () => call, status: 200, timedCalls: 0 };
+    measured[list.name] = costOf(await measure(bench, counted));
+  }
+  const state = await initialState(bench);
+  for (const operation of operations) {
+    measured[operation.name] = costOf(
+      await measure(bench, {
+        ...operation,
+        timedCalls: 0,
+        call: (index) => operation.call(state, index),
+        replied: (reply, index) => operation.replied?.(state, reply, index),
+      }),
+    );
+    await operation.after?.(bench);
+  }
+}, 120_000);
+
+afterAll(async () => {
+  await bench?.close();
+  await hibp?.close();
+  removeScratch();
+});
+
+const costOf = ({ trips, readUnits, writeUnits }: Budget): Budget => ({ trips, readUnits, writeUnits });
+
+describe("no operation costs more round trips or units than it did", () => {
+  test.each(Object.entries(budgets))("%s", (name, budget) => {
+    const cost = measured[name];
+    expect(cost, `bench/budgets.ts has a budget for "${name}", which is not measured any more`).toBeDefined();
+    for (const what of ["trips", "readUnits", "writeUnits"] as const) {
+      const value = cost?.[what] ?? 0;
+      expect(value, `${what} of ${name}`).toBeLessThanOrEqual(budget[what]);
+      if (value < budget[what]) {
+        console.log(`${name} costs less: lower ${what} to ${value} in bench/budgets.ts`);
+      }
+    }
+  });
+
+  test("every operation has a budget", () => {
+    const missing = Object.entries(measured).filter(([name]) => budgets[name] === undefined);
+    expect(Object.fromEntries(missing)).toEqual({});
+  });
+});
