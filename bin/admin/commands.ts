@@ -3,12 +3,11 @@ import * as z from "zod";
 import * as channels from "../../shared/alerts/channel.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
 import * as operator from "../../shared/alerts/operator.ts";
-import { Refusal } from "../../shared/api/errors.ts";
 import { text } from "../../shared/api/text.ts";
 import { lapse } from "../../shared/billing/billing.ts";
 import { type Billing, billingInterval, billingStatus } from "../../shared/billing/schema.ts";
-import * as emails from "../../shared/emails/email.ts";
 import { domainOf, emailAddress } from "../../shared/emails/schema.ts";
+import { importAll } from "../../shared/imports/commit.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as apiKeys from "../../shared/organizations/api-key.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
@@ -411,37 +410,42 @@ const listDeliveries = async (org: number, channel: number) => {
 };
 
 /** Adds the addresses of a file, one a line, that are of verified domains; those monitored already are skipped. */
+/** One address in a line; those of domains that are not there are invalid. */
 const importEmails = async (org: number, file: string) => {
-  const lines = await readFile(file, "utf8").catch(() => {
+  const text = await readFile(file, "utf8").catch(() => {
     throw new CommandError(`The file ${file} cannot be read.`);
   });
-  const byName = new Map((await domains.list(org)).map((domain) => [domain.name, domain.id]));
-  const addresses = [...new Set(lines.split(/\r?\n/).map((line) => line.trim()))].filter(
-    (line) => line !== "",
-  );
-  const count = { added: 0, skipped: 0, invalid: 0 };
-  const width = 10;
-  for (let start = 0; start < addresses.length; start += width) {
-    await Promise.all(
-      addresses.slice(start, start + width).map(async (given) => {
-        const email = emailAddress.safeParse(given).data;
-        const domainId = email === undefined ? undefined : byName.get(domainOf(email));
-        if (email === undefined || domainId === undefined) {
-          count.invalid++;
-          return;
-        }
-        try {
-          await emails.add(org, { email, domainId }, administrator);
-          count.added++;
-        } catch (error) {
-          if (!(error instanceof Refusal)) throw error;
-          if (error.refusal !== "emailAlreadyMonitored") {
-            throw new CommandError(`${email}: ${error.message} (${count.added} were added before).`);
-          }
-          count.skipped++;
-        }
-      }),
-    );
+  const byName = new Map((await domains.list(org)).map((domain) => [domain.name, domain]));
+  const lines = new Set(text.split(/\r?\n/).map((line) => line.trim()));
+  lines.delete("");
+  const rows = new Map<string, number>();
+  let invalid = 0;
+  for (const line of lines) {
+    const email = emailAddress.safeParse(line).data;
+    const domain = email === undefined ? undefined : byName.get(domainOf(email));
+    if (email === undefined || domain === undefined) {
+      invalid++;
+      continue;
+    }
+    if (!domain.verified) {
+      throw new CommandError(
+        `The domain ${domain.name} is not verified: "domain verify --org ${org} --domain ${domain.id}" says that it is.`,
+      );
+    }
+    rows.set(email, domain.id);
   }
-  return count;
+  const { imported, disabled } = await importAll(
+    org,
+    [...rows].map(([email, domainId]) => ({ email, domainId, ownerName: null })),
+    administrator,
+    progressOf(rows.size),
+  );
+  return { added: imported, disabled, skipped: rows.size - imported, invalid };
 };
+
+/** Shows how far a long command is, to a person who watches. */
+const progressOf =
+  (of: number) =>
+  (done: number): void => {
+    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of}${done >= of ? "\n" : ""}`);
+  };

@@ -1,0 +1,49 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { admin, createOrganization } from "./client.ts";
+
+const fileOf = async (text: string): Promise<string> => {
+  const file = join(await mkdtemp(join(tmpdir(), "addresses-")), "addresses.txt");
+  await writeFile(file, text);
+  return file;
+};
+
+describe("admin email import", () => {
+  test("imports every address once, counts the rest, logs one entry, and can be repeated", async () => {
+    const { id: org, domain, api } = await createOrganization();
+    const addresses = Array.from({ length: 120 }, (_, index) => `person${index}@${domain}`);
+    const file = await fileOf(
+      [...addresses, `PERSON1@${domain}`, "", "not an address", "a@elsewhere.example"].join("\r\n"),
+    );
+    expect(await admin("email import", { org, file })).toEqual({
+      added: 120,
+      disabled: 0,
+      skipped: 0,
+      invalid: 2,
+    });
+    expect((await api.get("/emails?limit=1")).body.total).toBe(120);
+    expect((await api.get("/activity?category=monitoring")).body.activity).toMatchObject([
+      { action: "emails.imported", summary: "Imported 120 emails", actor: { label: "Administrator" } },
+    ]);
+    expect(await admin("email import", { org, file })).toMatchObject({ added: 0, skipped: 120 });
+  });
+
+  test("imports disabled what the seat allowance has no room for", async () => {
+    const { id: org, domain, api } = await createOrganization({ "seat-allowance": "2" });
+    const file = await fileOf(["a", "b", "c"].map((alias) => `${alias}@${domain}`).join("\n"));
+    expect(await admin("email import", { org, file })).toMatchObject({ added: 3, disabled: 1 });
+    expect((await api.get("/emails?isActive=true")).body.total).toBe(2);
+  });
+
+  test("imports nothing when a domain is not verified, and says what to do", async () => {
+    const { id: org, domain, domainId, api } = await createOrganization();
+    await admin("domain unverify", { org, domain: domainId });
+    const file = await fileOf(`a@${domain}`);
+    await expect(admin("email import", { org, file })).rejects.toThrow(
+      `The domain ${domain} is not verified: "domain verify --org ${org} --domain ${domainId}" says that it is.`,
+    );
+    expect((await api.get("/emails")).body.total).toBe(0);
+  });
+});
