@@ -4,11 +4,11 @@ export type ArmName = keyof typeof arms;
 
 /** Every arm: what it measures. The file `<name>.ts` exports it under its name. */
 export const arms = {
-  lists: "Lists, filters and offsets, beside the plain way",
+  lists: "Pages of every list, beside the plain way",
   endpoints: "Every other operation",
   scans: "Scans of 100,000 addresses",
   import: "Import of 500 addresses",
-  bundles: "Bundles, module import and handler CPU",
+  bundles: "Sizes of the functions and how long they load",
   alerts: "Delivery of alerts",
   chaos: "Faults at every step",
 } as const;

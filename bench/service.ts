@@ -137,12 +137,19 @@ export const startBench = async (
  */
 const workers = (): { isBackground: (seen: Seen) => boolean; reset: () => void } => {
   const own = [keys.limiter().pk, keys.breachNames().pk];
+  const counter = keys.counter("BREACH");
   let scans = false;
   return {
     isBackground: ({ operation, input }) => {
       const text = JSON.stringify(input);
       scans ||= operation === "UpdateItem" && text.includes(`"${keys.scanLock(1).sk}"`);
-      return scans || input.IndexName === dueIndex.name || own.some((pk) => text.includes(`"${pk}"`));
+      const drawsBreach = text.includes(`"${counter.pk}"`) && text.includes(`"${counter.sk}"`);
+      return (
+        scans ||
+        drawsBreach ||
+        input.IndexName === dueIndex.name ||
+        own.some((pk) => text.includes(`"${pk}"`))
+      );
     },
     reset: () => {
       scans = false;

@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { writeBundles } from "../lib/bundle.ts";
+import type { Arm, Cell, Context, Table } from "./arm.ts";
+import { quantile, round, verdict } from "./measure.ts";
+
+const imports = 7;
+const maxKilobytes = 150;
+const maxMilliseconds = 60;
+
+/** Prints how long an import takes in a process that has loaded nothing else. */
+const script = (file: string): string =>
+  `const begin = performance.now(); await import(${JSON.stringify(pathToFileURL(file).href)}); process.stdout.write(String(performance.now() - begin)); process.exit();`;
+
+const importMilliseconds = async (file: string): Promise<number> => {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script(file)], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, AWS_REGION: "us-east-1", TABLE_NAME: "bench" },
+  });
+  let printed = "";
+  child.stdout.on("data", (chunk) => {
+    printed += chunk;
+  });
+  await once(child, "close");
+  const milliseconds = Number(printed);
+  if (printed === "" || Number.isNaN(milliseconds)) throw new Error(`${file} cannot be imported`);
+  return milliseconds;
+};
+
+/** Whose code it is: a package, or a folder of ours. */
+const ownerOf = (source: string): string => {
+  const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source) ?? [];
+  if (name?.startsWith("@aws-sdk/") || name?.startsWith("@smithy/")) return "AWS SDK";
+  return name ?? "ours";
+};
+
+const largest = (sources: Readonly<Record<string, number>>): string => {
+  const owners = new Map<string, number>();
+  for (const [source, bytes] of Object.entries(sources)) {
+    owners.set(ownerOf(source), (owners.get(ownerOf(source)) ?? 0) + bytes);
+  }
+  return [...owners]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 3)
+    .map(([owner, bytes]) => `${owner} ${Math.round(bytes / 1024)}`)
+    .join(", ");
+};
+
+const run = async ({ progress }: Context): Promise<Table[]> => {
+  const directory = mkdtempSync(join(tmpdir(), "bundles-"));
+  try {
+    const bundles = Object.entries(writeBundles(directory)).sort(([, a], [, b]) => b.bytes - a.bytes);
+    const rows: Cell[][] = [];
+    for (const [index, [folder, { bytes, sources }]] of bundles.entries()) {
+      progress("bundles", index, bundles.length);
+      const file = join(directory, folder, "index.mjs");
+      const times: number[] = [];
+      for (let count = 0; count < imports; count++) times.push(await importMilliseconds(file));
+      const kilobytes = round(bytes / 1024);
+      const median = round(quantile(times, 0.5));
+      rows.push([
+        folder,
+        kilobytes,
+        largest(sources),
+        median,
+        `${verdict("KB", kilobytes, maxKilobytes)}, ${verdict("import", median, maxMilliseconds)}`,
+      ]);
+    }
+    return [
+      {
+        title: "Bundles",
+        columns: ["Function", "KB minified", "Largest parts, KB", "Import ms (median)", "Targets"],
+        rows,
+        notes: [`Import: of the whole module in a fresh process, ${imports} times, on this machine.`],
+      },
+    ];
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+};
+
+export const bundles: Arm = { name: "bundles", about: "Sizes of the functions and how long they load", run };

@@ -1,0 +1,160 @@
+import { type HibpServer, startHibpServer } from "../test/service/hibp-server.ts";
+import type { Arm, Cell, Context, Table } from "./arm.ts";
+import { dollarsForUnits } from "./dollars.ts";
+import { functionsOf } from "./functions.ts";
+import { round, verdict } from "./measure.ts";
+import { scanEnds } from "./operations.ts";
+import { watchMemory } from "./processes.ts";
+import { addressOf, breachName, upstreamCatalog } from "./seed.ts";
+import { type Bench, makeDatabase, startBench } from "./service.ts";
+
+const addresses = 100_000;
+const breachesEach = 4;
+const newFindings = 500;
+/** Nobody is in it before the last scan. */
+const newBreach = breachName(420);
+
+const accounts = (): Record<string, string[]> =>
+  Object.fromEntries(
+    Array.from({ length: addresses }, (_, index) => [
+      addressOf(index),
+      Array.from({ length: breachesEach }, (_, nth) => breachName(1 + ((index * 7 + nth) % 400))),
+    ]),
+  );
+
+/** Active addresses: one in 500 is disabled and not scanned. */
+const activeAddresses = addresses - addresses / 500;
+
+type Targets = { writeUnits?: number; readUnits?: number; seconds?: number };
+
+const columns = [
+  "Scan",
+  "New findings",
+  "Seconds",
+  "Read units",
+  "Write units",
+  "Requests",
+  "MB",
+  "Domain searches",
+  "Other upstream calls",
+  "Dollars of units",
+  "Runtime MB",
+  "Targets",
+];
+
+const measureScan = async (
+  bench: Bench,
+  hibp: HibpServer,
+  scan: { name: string; newFindings: number; targets: Targets },
+  peaks: Map<string, number>,
+): Promise<Cell[]> => {
+  const memory = watchMemory([bench.service.process.pid ?? 0, bench.engine.processId], 1_000);
+  hibp.requests.length = 0;
+  bench.meter.take();
+  const begin = performance.now();
+  const started = await bench.api.send({ method: "POST", path: "/scans" });
+  if (started.status !== 201) throw new Error(`The scan did not start: ${JSON.stringify(started.body)}`);
+  const ended = await scanEnds(bench);
+  const seconds = (performance.now() - begin) / 1000;
+  const { readUnits, writeUnits, requests, bytes } = bench.meter.take();
+  const used = memory.stop();
+  for (const [name, megabytes] of used.functions) {
+    peaks.set(name, Math.max(peaks.get(name) ?? 0, megabytes));
+  }
+  if (ended.status !== "completed" || ended.newBreachesFound !== scan.newFindings) {
+    throw new Error(`${scan.name}: ${JSON.stringify(ended)}`);
+  }
+  const searches = hibp.requests.filter(({ path }) => path.startsWith("breacheddomain/")).length;
+  const { targets } = scan;
+  return [
+    scan.name,
+    scan.newFindings,
+    round(seconds),
+    Math.round(readUnits),
+    Math.round(writeUnits),
+    requests,
+    round(bytes / 1024 / 1024),
+    searches,
+    hibp.requests.length - searches,
+    dollarsForUnits({ readUnits, writeUnits }),
+    Math.round(used.megabytes),
+    [
+      ...(targets.writeUnits === undefined
+        ? []
+        : [verdict("write", Math.round(writeUnits), targets.writeUnits)]),
+      ...(targets.readUnits === undefined ? [] : [verdict("read", Math.round(readUnits), targets.readUnits)]),
+      ...(targets.seconds === undefined ? [] : [verdict("seconds", round(seconds), targets.seconds)]),
+      verdict("searches", searches, bench.seeded.domains.length),
+    ].join(", "),
+  ];
+};
+
+const run = async ({ progress }: Context): Promise<Table[]> => {
+  progress(`scans of ${addresses.toLocaleString("en-US")} addresses: the organization`);
+  const database = await makeDatabase("scans", { findings: 0, addresses }, { progress, isScanned: false });
+  const hibp = await startHibpServer();
+  Object.assign(hibp, {
+    accounts: accounts(),
+    catalog: upstreamCatalog(),
+    covered: database.seeded.domains,
+  });
+  const bench = await startBench(database, { hibpUrl: hibp.url, countsWorkers: true });
+  try {
+    const peaks = new Map<string, number>();
+    const rows: Cell[][] = [];
+    const scan = async (name: string, found: number, targets: Targets): Promise<void> => {
+      progress(`scans of ${addresses.toLocaleString("en-US")} addresses: ${name.toLowerCase()}`);
+      rows.push(await measureScan(bench, hibp, { name, newFindings: found, targets }, peaks));
+    };
+    await scan("First", activeAddresses * breachesEach, {});
+    await scan("Nothing new", 0, { writeUnits: 100, readUnits: 10_000, seconds: 60 });
+    for (let index = 0; index < newFindings; index++) {
+      hibp.accounts[addressOf(index * (addresses / newFindings))]?.push(newBreach);
+    }
+    await scan(`${newFindings} new findings`, newFindings, {
+      writeUnits: 3_500,
+      readUnits: 10_000,
+      seconds: 60,
+    });
+    return [
+      {
+        title: `Scans of ${addresses.toLocaleString("en-US")} addresses on ${database.seeded.domains.length} covered domains, no alert channels`,
+        columns,
+        rows,
+        notes: [
+          "Everything between functions and table while the scan runs, the requests that look for its end included (2 read and 2 write units of the authorizer each, and a page of scans).",
+          "Seconds: from the request to the end; upstream answers at once. Runtime MB: the most that the local runtime and its engine took together.",
+          "Other upstream calls: the subscription's status and domains.",
+        ],
+      },
+      memoryTable(bench, peaks),
+    ];
+  } finally {
+    await bench.close();
+    await hibp.close();
+  }
+};
+
+/** What instances of the functions took at most; a Node.js process without anything takes about 45 MB of it. */
+export const memoryTable = (bench: Bench, peaks: ReadonlyMap<string, number>): Table => {
+  const infos = [...functionsOf(bench.assembly).values()];
+  return {
+    title: "Memory of the functions that took part",
+    columns: ["Function", "Peak MB", "MB in the template", "Target"],
+    rows: [...peaks]
+      .sort(([, a], [, b]) => b - a)
+      .map(([fullName, megabytes]) => {
+        const info = infos.find((each) => each.fullName === fullName);
+        const most = info?.name === "plan-scan" ? 1024 : 256;
+        return [
+          info?.name ?? fullName,
+          Math.round(megabytes),
+          info?.megabytes ?? null,
+          verdict("MB", megabytes, most),
+        ];
+      }),
+    notes: ["Peak resident memory of an instance's process, with all of Node.js."],
+  };
+};
+
+export const scans: Arm = { name: "scans", about: "Scans of 100,000 addresses", run };
