@@ -19,6 +19,7 @@ export class QueueWorkerFunction extends ServiceFunction {
         resources: [queue.queueArn],
       }),
     );
+    if (worker.takesMeanwhile) this.function.addEnvironment("SOURCE_QUEUE_URL", queue.queueUrl);
     new EventSourceMapping(this, "Source", {
       target: this.function,
       eventSourceArn: queue.queueArn,

@@ -21,10 +21,7 @@ export interface EventSourceSettings {
   readonly reportsItemFailures: boolean;
 }
 
-/**
- * Batches beyond what the local functions run at once (lambda.ts) would only wait while their visibility timeout passes.
- * With few, one channel that hangs holds up the others.
- */
+/** Batches beyond what the local functions run at once (lambda.ts) would only wait while their visibility timeout passes. */
 const concurrencyLimit = 8;
 /** What one receive call gives at most; Lambda joins several for a larger batch. */
 const receiveSize = 10;
@@ -103,7 +100,6 @@ export function openEventSource(settings: EventSourceSettings): EventSource {
 
 /** Takes up to a batch. It can be empty when all that was there went to the dead-letter queue. */
 function receive({ queue, findQueue, batchSize }: EventSourceSettings): ReceivedMessage[] {
-  orderFairly(queue);
   const batch: ReceivedMessage[] = [];
   while (batch.length < batchSize && countAvailable(queue) > 0) {
     const wanted = Math.min(batchSize - batch.length, receiveSize);
@@ -116,7 +112,7 @@ function receive({ queue, findQueue, batchSize }: EventSourceSettings): Received
  * Fair queues: groups that have few messages in work come before groups that have many, so that one busy or slow
  * group can't hold up the others. Within a group the order stays.
  */
-function orderFairly(queue: SqsQueue): void {
+export function orderFairly(queue: SqsQueue): void {
   const first = queue.messages[0]?.messageGroupId;
   if (queue.messages.every(({ messageGroupId }) => messageGroupId === first)) {
     return;

@@ -5,7 +5,7 @@ import { S3Store } from "../node_modules/fauxqs/dist/s3/s3Store.js";
 import { SnsStore } from "../node_modules/fauxqs/dist/sns/snsStore.js";
 import { type SqsQueue, SqsStore } from "../node_modules/fauxqs/dist/sqs/sqsStore.js";
 import type { Assembly } from "./assembly.ts";
-import { type EventSource, openEventSource } from "./event-source.ts";
+import { type EventSource, openEventSource, orderFairly } from "./event-source.ts";
 import type { Lambda } from "./lambda.ts";
 
 export interface Sqs {
@@ -70,6 +70,11 @@ export async function startSqs(settings: {
       }
       enqueue(message);
       sources.get(queue)?.wake();
+    };
+    const dequeue = queue.dequeue.bind(queue);
+    queue.dequeue = (...args) => {
+      orderFairly(queue);
+      return dequeue(...args);
     };
   }
   for (const mapping of assembly.ofType<EventSourceMappingProperties>("AWS::Lambda::EventSourceMapping")) {

@@ -3,6 +3,7 @@ import { defineQueueWorker } from "../../shared/queue/worker.ts";
 const delivery = {
   batchSize: 1,
   timeoutSeconds: 30,
+  takesMeanwhile: true,
   uses: ["table:read", "table:write", "queue:delivery-retries", "email"],
   intervals: {
     REDISPATCH_INTERVAL_SECONDS: 3600,
@@ -12,7 +13,10 @@ const delivery = {
   },
 } as const;
 
-/** First attempts. They have their own lane, so that endpoints that fail cannot hold up those that work. */
+/**
+ * First attempts. They have their own lane, so that endpoints that fail cannot hold up those that work; those that do not
+ * answer take up no room, since the worker goes on with other messages meanwhile.
+ */
 export const deliverAlert = defineQueueWorker({
   ...delivery,
   queue: "deliveries",

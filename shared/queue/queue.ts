@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import {
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import type { SQSRecord } from "aws-lambda";
 import type { Message, QueueName } from "./messages.ts";
 
 /** SQS takes ten messages in a batch and 1 MiB in all. */
@@ -19,8 +26,9 @@ const client = (): SQSClient => {
   return sqs;
 };
 
-const urlOf = (queue: QueueName): string => {
-  const variable = `${queue.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`;
+const urlOf = (queue: QueueName): string => urlIn(`${queue.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`);
+
+const urlIn = (variable: string): string => {
   const url = process.env[variable];
   if (url === undefined || url === "") throw new Error(`${variable} is not set`);
   return url;
@@ -72,4 +80,33 @@ export const sendAll = async <Q extends QueueName>(
     bytes += size;
   }
   await flush();
+};
+
+/** The queue that feeds this function. */
+const source = (): string => urlIn("SOURCE_QUEUE_URL");
+
+/** Takes up to so many messages of the queue that feeds this function, in the form in which its event source has them. */
+export const receive = async (
+  atMost: number,
+  waitSeconds: number,
+): Promise<Pick<SQSRecord, "messageId" | "receiptHandle" | "body" | "attributes">[]> => {
+  const { Messages = [] } = await client().send(
+    new ReceiveMessageCommand({
+      QueueUrl: source(),
+      MaxNumberOfMessages: atMost,
+      WaitTimeSeconds: waitSeconds,
+      MessageSystemAttributeNames: ["ApproximateReceiveCount"],
+    }),
+  );
+  return Messages.map(({ MessageId = "", ReceiptHandle = "", Body = "", Attributes }) => ({
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    attributes: Attributes as unknown as SQSRecord["attributes"],
+  }));
+};
+
+/** Ends a message that `receive` has given. */
+export const remove = async (receiptHandle: string): Promise<void> => {
+  await client().send(new DeleteMessageCommand({ QueueUrl: source(), ReceiptHandle: receiptHandle }));
 };

@@ -24,6 +24,8 @@ export type QueueWorker = Worker & {
   maximumConcurrency: number;
   /** Deliveries of a message before it goes to the dead-letter queue. Default 5. */
   maximumReceives?: number;
+  /** While it waits it takes further messages itself (meanwhile.ts), so it is told where its queue is. */
+  takesMeanwhile?: boolean;
   /** The worker sends messages to its own queue on purpose (RecursiveLoop: Allow). */
   recursive?: boolean;
 };

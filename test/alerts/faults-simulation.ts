@@ -10,8 +10,14 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { type SendMessageBatchCommand, type SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import {
+  ReceiveMessageCommand,
+  type SendMessageBatchCommand,
+  type SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
 import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { vi } from "vitest";
@@ -337,7 +343,11 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   const sendToQueue = SQSClient.prototype.send;
 
   const breakQueue = (): void => {
-    SQSClient.prototype.send = ((command: SendMessageCommand | SendMessageBatchCommand) => {
+    SQSClient.prototype.send = ((
+      command: SendMessageCommand | SendMessageBatchCommand | ReceiveMessageCommand,
+    ) => {
+      // Every message gets an invocation of its own, by the clock: there is none to take meanwhile.
+      if (command instanceof ReceiveMessageCommand) return pause(50, { Messages: [] });
       const { QueueUrl } = command.input;
       const entries = "Entries" in command.input ? (command.input.Entries ?? []) : [command.input];
       const messages = entries as { MessageBody: string; DelaySeconds?: number }[];
@@ -703,6 +713,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   };
 
   const environment = {
+    SOURCE_QUEUE_URL: "deliveries",
     DELIVERIES_QUEUE_URL: "deliveries",
     DELIVERY_RETRIES_QUEUE_URL: "delivery-retries",
     OUTBOUND_ALLOWED_ORIGINS: origin,

@@ -57,6 +57,7 @@ const contracts = [
     memoryMegabytes?: number;
     queue?: string;
     recursive?: boolean;
+    takesMeanwhile?: boolean;
   };
 }[];
 
@@ -169,6 +170,7 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
         ...(uses("hibp") ? ["HIBP_API_KEY_SECRET_ARN"] : []),
         ...(uses("scheduler:") ? ["SCHEDULE_GROUP_NAME"] : []),
         ...(name === "refuse-route" ? ["DECLARED_METHODS"] : []),
+        ...(contract.takesMeanwhile ? ["SOURCE_QUEUE_URL"] : []),
         ...queues,
       ]),
     );
