@@ -52,7 +52,14 @@ test("a scan whose workers and runtime are killed, whose messages are lost and d
   const breaches = await createBreaches(accounts, catalog);
   const data = await mkdtemp(join(tmpdir(), "chaos-"));
   const chaos = await startChaos(
-    { seed, lost: 0.25, doubled: 0.25, killEveryMilliseconds: 500, maximumKills: 8, killRuntimeAt: [2000] },
+    {
+      seed,
+      lost: 0.25,
+      doubled: 0.25,
+      killEveryMilliseconds: 500,
+      maximumKills: { "plan-scan": 2, "check-emails": 6, sweep: 2 },
+      killRuntimeAt: [2000],
+    },
     (variables, port) =>
       startAnother(
         [

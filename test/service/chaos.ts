@@ -12,8 +12,8 @@ export type QueueFaults = { seed: number; lost: number; doubled: number };
 export type ChaosSettings = QueueFaults & {
   /** Between two kills of a function's instance, on average. */
   killEveryMilliseconds: number;
-  /** Instances killed at most: on a slow machine, some must live to do the work. */
-  maximumKills: number;
+  /** Instances of each worker killed at most: a scan ends as failed when nothing of it gets done for too long. */
+  maximumKills: Readonly<Record<string, number>>;
   /** When the whole runtime is killed, with all messages: milliseconds from the beginning. */
   killRuntimeAt: readonly number[];
 };
@@ -30,9 +30,6 @@ export const randomFrom = (seed: number): (() => number) => {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 };
-
-/** Workers of scans and what wakes them; others would only make the test's own requests fail. */
-const workers = ["plan-scan", "check-emails", "look-up-emails", "sweep"];
 
 /** Variables of a service whose queues lose and double messages. */
 export const withFaults = (faults: QueueFaults): Record<string, string> => ({
@@ -76,24 +73,22 @@ export const startChaos = async (
     service = await start(variables(), service.port);
   };
 
-  /** Whether there was one. */
-  const killInstance = async (): Promise<boolean> => {
-    const instances = await instancesOf(service.process.pid ?? 0);
+  const killInstance = async (): Promise<void> => {
+    const instances = (await instancesOf(service.process.pid ?? 0)).filter(
+      ({ worker }) => (harm.instances[worker] ?? 0) < (settings.maximumKills[worker] ?? 0),
+    );
     const victim = instances[Math.floor(random() * instances.length)];
-    if (victim === undefined) return false;
+    if (victim === undefined) return;
     try {
       process.kill(victim.pid, "SIGKILL");
       harm.instances[victim.worker] = (harm.instances[victim.worker] ?? 0) + 1;
-      return true;
     } catch {
       // It had ended by itself.
-      return false;
     }
   };
 
   const harmOn = async (): Promise<void> => {
     const began = Date.now();
-    let kills = 0;
     const runtimeKills = [...settings.killRuntimeAt];
     while (!isOver) {
       await setTimeout(2 * random() * settings.killEveryMilliseconds);
@@ -101,7 +96,7 @@ export const startChaos = async (
       if (Date.now() - began >= (runtimeKills[0] ?? Number.POSITIVE_INFINITY)) {
         runtimeKills.shift();
         await killRuntime();
-      } else if (kills < settings.maximumKills && (await killInstance())) kills++;
+      } else await killInstance();
     }
   };
 
@@ -113,9 +108,10 @@ export const startChaos = async (
       running.catch(() => {});
     },
     stop: async () => {
+      const isFirst = !isOver;
       isOver = true;
       await running;
-      countMessages();
+      if (isFirst) countMessages();
       return harm;
     },
   };
@@ -129,10 +125,8 @@ const instancesOf = async (servicePid: number): Promise<{ pid: number; worker: s
   return stdout.split("\n").flatMap((line) => {
     const [, pid, parent, args = ""] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
     if (Number(parent) !== servicePid || !args.includes("lambda-instance")) return [];
-    const [, name = ""] = /"functionName":"([^"]*)"/.exec(args) ?? [];
-    const worker = workers.find((each) =>
-      name.toLowerCase().replaceAll("-", "").includes(each.replaceAll("-", "")),
-    );
+    // Functions are named after the stack.
+    const [, worker] = /"functionName":"breach-monitor-[^-"]+-([^"]*)"/.exec(args) ?? [];
     return worker === undefined ? [] : [{ pid: Number(pid), worker }];
   });
 };
