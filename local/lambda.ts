@@ -9,11 +9,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Assembly } from "./assembly.ts";
-import type { FunctionError, InstanceData, InstanceMessage, Invocation } from "./lambda-instance.ts";
 
-export type { FunctionError } from "./lambda-instance.ts";
+export type FunctionError = { errorType: string; errorMessage: string; trace?: string[] };
 
 /** As the Invoke API answers: a function that failed has an answer too, with `functionError` beside it. */
 export type InvocationResult = { payload: unknown } | { functionError: "Unhandled"; payload: FunctionError };
@@ -40,6 +38,37 @@ export type LambdaOptions = {
   onFunctionError?: (functionName: string, error: FunctionError) => void;
 };
 
+/** What an instance is started with. */
+export type InstanceData = {
+  directory: string;
+  /** As in the template: `index.handler`. */
+  handler: string;
+  functionName: string;
+  functionArn: string;
+  memoryMegabytes: number;
+  logGroupName: string;
+  logStreamName: string;
+};
+
+export type Invocation = {
+  requestId: string;
+  /** Unix time in milliseconds at which the function's timeout passes. */
+  deadline: number;
+  /** The event as JSON: what crosses the boundary of a function is JSON, so that a Date or undefined becomes what it would. */
+  event: string;
+};
+
+/**
+ * What an instance says: once that it is ready or cannot be, then one answer (its JSON, as text) or failure per invocation;
+ * last of all that it crashed, if it did.
+ */
+export type InstanceMessage =
+  | { kind: "ready" }
+  | { kind: "not ready"; error: FunctionError }
+  | { kind: "answer"; payload: string }
+  | { kind: "failure"; error: FunctionError }
+  | { kind: "crash"; error: FunctionError };
+
 type FunctionProperties = {
   Code: { S3Key?: string };
   Environment?: { Variables?: Record<string, unknown> };
@@ -55,6 +84,11 @@ const MAXIMUM_INSTANCES = 4;
 /** Of a function that a queue feeds, which may wait long for servers elsewhere. As many batches are taken (event-source.ts). */
 const MAXIMUM_QUEUE_INSTANCES = 8;
 const IDLE_SECONDS = 60;
+/**
+ * How many instances of all functions are kept: with more, those that have been idle longest end. Each has about 30 MB of
+ * its own, and starting another takes a tenth of a second.
+ */
+const KEPT_INSTANCES = 12;
 /** Initialization may take ten seconds, then Lambda tries it again within the function's timeout; we just add the two. */
 const INITIALIZATION_SECONDS = 10;
 /** The limit of a synchronous invocation's payload, in bytes, each way. */
@@ -62,6 +96,7 @@ const PAYLOAD_BYTES = 6_291_556;
 
 export function openLambda(options: LambdaOptions): Lambda {
   const functions = new Map<string, LambdaFunction>();
+  const population = openPopulation();
   let closed = false;
 
   function open(functionArn: string): LambdaFunction {
@@ -69,7 +104,7 @@ export function openLambda(options: LambdaOptions): Lambda {
     if (logicalId === undefined) throw new Error(`The template has no function ${functionArn}`);
     const known = functions.get(logicalId);
     if (known !== undefined) return known;
-    const opened = openFunction(logicalId, options);
+    const opened = openFunction(logicalId, options, population);
     functions.set(logicalId, opened);
     return opened;
   }
@@ -87,6 +122,42 @@ export function openLambda(options: LambdaOptions): Lambda {
   };
 }
 
+/** The instances of all functions. */
+type Population = {
+  add(instance: Instance): void;
+  delete(instance: Instance): void;
+  /** `end` is called when there are too many, and others have been idle for less. */
+  idle(instance: Instance, end: () => void): void;
+  busy(instance: Instance): void;
+};
+
+function openPopulation(): Population {
+  const all = new Set<Instance>();
+  /** Longest first. */
+  const idle = new Map<Instance, () => void>();
+  function trim(): void {
+    for (const end of idle.values()) {
+      if (all.size <= KEPT_INSTANCES) return;
+      end();
+    }
+  }
+  return {
+    add: (instance) => {
+      all.add(instance);
+      trim();
+    },
+    delete: (instance) => {
+      all.delete(instance);
+      idle.delete(instance);
+    },
+    idle: (instance, end) => {
+      idle.set(instance, end);
+      trim();
+    },
+    busy: (instance) => idle.delete(instance),
+  };
+}
+
 type LambdaFunction = { invoke(event: unknown): Promise<InvocationResult>; close(): Promise<void> };
 type Waiting = { requestId: string; event: string; settle(result: InvocationResult): void };
 type Instance = {
@@ -96,7 +167,7 @@ type Instance = {
   timer: NodeJS.Timeout;
 };
 
-function openFunction(logicalId: string, options: LambdaOptions): LambdaFunction {
+function openFunction(logicalId: string, options: LambdaOptions, population: Population): LambdaFunction {
   const { assembly } = options;
   const functionName = assembly.physicalId(logicalId);
   const { properties } = assembly.resource<FunctionProperties>(logicalId);
@@ -126,10 +197,14 @@ function openFunction(logicalId: string, options: LambdaOptions): LambdaFunction
   function start(): void {
     const logStreamName = `${new Date().toISOString().slice(0, 10).replaceAll("-", "/")}/[$LATEST]${randomUUID().replaceAll("-", "")}`;
     const child = fork(
-      fileURLToPath(new URL("./lambda-instance.ts", import.meta.url)),
+      join(import.meta.dirname, "lambda-instance.mjs"),
       [JSON.stringify({ ...data, logStreamName } satisfies InstanceData)],
       {
-        execArgv: [`--max-old-space-size=${memoryMegabytes}`],
+        execArgv: [
+          `--max-old-space-size=${memoryMegabytes}`,
+          // Of what is young V8 keeps three of these, 16 MB each by default, before it looks what is still used.
+          `--max-semi-space-size=${Math.max(1, Math.round(memoryMegabytes / 64))}`,
+        ],
         env: environmentOf(functionName, properties, logStreamName, options),
         stdio: ["ignore", log, log, "ipc"],
       },
@@ -149,6 +224,7 @@ function openFunction(logicalId: string, options: LambdaOptions): LambdaFunction
       ),
     };
     instances.add(instance);
+    population.add(instance);
     child.on("message", (message: InstanceMessage) => hear(instance, message));
     child.on("error", (error) =>
       end(instance, { errorType: "Runtime.Unknown", errorMessage: error.message }),
@@ -199,11 +275,13 @@ function openFunction(logicalId: string, options: LambdaOptions): LambdaFunction
       run(instance, next);
     } else {
       instance.timer = setTimeout(() => end(instance), IDLE_SECONDS * 1000).unref();
+      population.idle(instance, () => end(instance));
     }
   }
 
   function run(instance: Instance, invocation: Waiting): void {
     clearTimeout(instance.timer);
+    population.busy(instance);
     instance.current = invocation;
     const { requestId, event } = invocation;
     const deadline = Date.now() + timeoutSeconds * 1000;
@@ -216,6 +294,7 @@ function openFunction(logicalId: string, options: LambdaOptions): LambdaFunction
   function end(instance: Instance, error?: FunctionError): void {
     if (!instances.delete(instance)) return;
     clearTimeout(instance.timer);
+    population.delete(instance);
     instance.process.kill("SIGKILL");
     const failed = instance.ready ? instance.current : waiting.shift();
     if (failed !== undefined && error !== undefined) fail(failed, error);

@@ -60,6 +60,15 @@ function functions(
   return lambda;
 }
 
+/** Whether a process has not ended. */
+function isRunning(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    return false;
+  }
+}
+
 describe("an invocation", () => {
   test("gets the event, the context and only its own environment", async () => {
     process.env.PARENT_SECRET = "must not leak";
@@ -128,6 +137,34 @@ describe("an invocation", () => {
     );
     const results = await Promise.all(Array.from({ length: 5 }, () => lambda.invoke(arnOf("One"), {})));
     expect(new Set(results.map(({ payload }) => payload)).size).toBe(1);
+  });
+
+  test("keeps twelve instances of all functions, those that were used last, and ends none that is busy", async () => {
+    const names = Array.from({ length: 14 }, (_, index) => `Kept${index}`);
+    const source = `export const handler = async ({ gate }) => {
+      if (gate !== undefined) while (!(await import("node:fs")).existsSync(gate)) await new Promise((r) => setTimeout(r, 5));
+      return process.pid; };`;
+    const lambda = functions(Object.fromEntries(names.map((name) => [name, source])));
+    const invoke = async (name: string | undefined, event = {}) =>
+      (await lambda.invoke(arnOf(name ?? ""), event)).payload as number;
+    const ids: number[] = [];
+    for (const name of names) {
+      ids.push(await invoke(name));
+      // The first is never among those that have been idle longest.
+      await invoke(names[0]);
+    }
+    const alive = () => ids.filter(isRunning);
+    await expect.poll(alive).toEqual([ids[0], ...ids.slice(3)]);
+    expect(await invoke(names[3])).toBe(ids[3]);
+
+    // Thirteen that are busy, and one more: nothing is idle, so nothing ends.
+    const gate = join(directory, "gate");
+    const running = names.slice(1).map((name) => invoke(name, { gate }));
+    const first = await invoke(names[0]);
+    writeFileSync(gate, "");
+    const busy = await Promise.all(running);
+    expect(new Set([first, ...busy]).size).toBe(14);
+    await expect.poll(() => [first, ...busy].filter(isRunning).length).toBe(12);
   });
 
   test("answers null for a handler that returns nothing", async () => {
