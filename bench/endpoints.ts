@@ -27,7 +27,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
         call: (index) => operation.call(state, index),
         replied: (reply, index) => operation.replied?.(state, reply, index),
       });
-      await operation.after?.(bench);
+      await operation.after?.(bench, measured.reply);
       const targets = [
         verdict("trips", measured.trips, operation.maxTrips),
         ...(operation.maxWriteUnits === undefined

@@ -1,4 +1,8 @@
+import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { type ScanRecord, scans } from "../shared/scans/record.ts";
 import type { Call, Reply } from "./api.ts";
+import { tableOf } from "./database.ts";
 import type { Bench } from "./service.ts";
 
 /** What operations hand on to later ones. */
@@ -21,8 +25,8 @@ export type Operation = {
   messages?: number;
   maxTrips: number;
   maxWriteUnits?: number;
-  /** After all calls. */
-  after?: (bench: Bench) => Promise<void>;
+  /** After all calls; `first` is the reply that was counted. */
+  after?: (bench: Bench, first: Reply) => Promise<unknown>;
 };
 
 /** Every operation that is no list, in an order in which each finds what it needs. */
@@ -156,7 +160,7 @@ export const operations: readonly Operation[] = [
     timedCalls: 0,
     messages: 1,
     maxTrips: 4,
-    after: (bench) => scanEnds(bench).then(() => undefined),
+    after: (bench, { body }) => scanEnds(bench, Number(body.scanJobId)),
   },
 ];
 
@@ -178,17 +182,35 @@ export const initialState = async ({ api }: Bench): Promise<State> => {
   return { open: (body.breaches as { id: number }[]).map(({ id }) => id), added: [], channels: [] };
 };
 
-const lookAgainMilliseconds = 250;
+const lookAgainMilliseconds = 200;
 
-/** Waits for the end of the newest scan. */
-export const scanEnds = async ({ api }: Bench, seconds = 1_800): Promise<Record<string, unknown>> => {
+/** Waits for the end of a scan. It looks at the engine itself, so that what the meter counts is the scan's. */
+export const scanEnds = async (
+  { engine, assembly, seeded }: Bench,
+  scanId: number,
+  seconds = 3_600,
+): Promise<ScanRecord> => {
+  const client = new DynamoDBClient({
+    endpoint: engine.url,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  });
+  const look = new GetItemCommand({
+    TableName: tableOf(assembly).name,
+    Key: marshall(scans.key(seeded.org, scanId)),
+    ConsistentRead: true,
+  });
   const deadline = Date.now() + seconds * 1000;
-  for (;;) {
-    const { body } = await api.send({ method: "GET", path: "/scans?limit=1" });
-    const [newest] = body.scans as Record<string, unknown>[];
-    if (newest?.status === "completed" || newest?.status === "failed") return newest;
-    if (Date.now() > deadline)
-      throw new Error(`A scan did not end in ${seconds} s: ${JSON.stringify(newest)}`);
-    await new Promise((resolve) => setTimeout(resolve, lookAgainMilliseconds));
+  try {
+    for (;;) {
+      const { Item } = await client.send(look);
+      const scan = Item && (unmarshall(Item) as ScanRecord);
+      const status = scan && scans.facetOf(scan).status;
+      if (scan !== undefined && (status === "completed" || status === "failed")) return scan;
+      if (Date.now() > deadline) throw new Error(`Scan ${scanId} did not end in ${seconds} s`);
+      await new Promise((resolve) => setTimeout(resolve, lookAgainMilliseconds));
+    }
+  } finally {
+    client.destroy();
   }
 };
