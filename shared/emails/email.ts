@@ -11,6 +11,7 @@ import { reserveOne } from "../table/blocks.ts";
 import { absent, condition, type Write } from "../table/condition.ts";
 import { dueShard, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import { noteEmail } from "./own-check.ts";
 import { type EmailFacet, emails, newEmailRow } from "./record.ts";
 import { domainOf, type MonitoredEmail } from "./schema.ts";
 import { lastScannedAt } from "./watermark.ts";
@@ -101,6 +102,7 @@ export const setActive = (
           }),
         }),
       ]),
+      ...(isActive ? [] : [noteEmail(org, id)]),
       ...activity.writes(org, slot, {
         action: isActive ? "email.enabled" : "email.disabled",
         summary: `${isActive ? "Enabled" : "Disabled"} ${row.email}`,

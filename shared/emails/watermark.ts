@@ -29,4 +29,6 @@ export const watermarkFor = (id: number, domain: Domain): Pick<Domain, "checkedB
   return domain;
 };
 
-const later = (a: string | null, b: string | null): string | null => ((a ?? "") > (b ?? "") ? a : b);
+/** The later of two times; null is earlier than any. */
+export const later = <T extends string | null>(a: string | null, b: T): string | T =>
+  a !== null && a > (b ?? "") ? a : b;

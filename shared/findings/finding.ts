@@ -1,8 +1,9 @@
 import * as activity from "../activity/activity.ts";
 import { Refusal } from "../api/errors.ts";
 import * as catalog from "../catalog/catalog.ts";
+import { type OwnChecks, ownChecks } from "../emails/own-check.ts";
 import { emails } from "../emails/record.ts";
-import { lastScannedAt } from "../emails/watermark.ts";
+import { lastScannedAt, later } from "../emails/watermark.ts";
 import type { Actor } from "../organizations/actor.ts";
 import * as domains from "../organizations/domain.ts";
 import { retrying } from "../table/attempts.ts";
@@ -18,43 +19,55 @@ export const list = async (
 ): Promise<{ breaches: Finding[]; total: number; unacknowledged: number }> => {
   const { acknowledged, scanId, limit, offset } = query;
   const filtered = acknowledged !== undefined || scanId !== undefined;
-  const { items, total, directory } = await findings.page(org, {
-    limit,
-    offset,
-    ...(filtered && {
-      matches: (facet: FindingFacet) =>
-        (acknowledged === undefined || facet.acknowledged === acknowledged) &&
-        (scanId === undefined || facet.scanId === scanId),
+  const [{ items, total, directory }, noted] = await Promise.all([
+    findings.page(org, {
+      limit,
+      offset,
+      ...(filtered && {
+        matches: (facet: FindingFacet) =>
+          (acknowledged === undefined || facet.acknowledged === acknowledged) &&
+          (scanId === undefined || facet.scanId === scanId),
+      }),
     }),
-  });
+    ownChecks(org),
+  ]);
   return {
-    breaches: await described(org, items),
+    breaches: await described(org, items, noted),
     total,
     unacknowledged: findings.sum(directory, (facet) => !facet.acknowledged),
   };
 };
 
 /** Findings as the interface shows them: with the catalog's current details and their e-mail's last check. */
-const described = async (org: number, rows: readonly FindingRecord[]): Promise<Finding[]> => {
+const described = async (
+  org: number,
+  rows: readonly FindingRecord[],
+  noted: OwnChecks,
+): Promise<Finding[]> => {
+  const hasOwnCheck = (row: FindingRecord): boolean =>
+    noted.domains.has(row.domainId) || noted.emails.has(row.emailId);
+  const ownIds = rows.filter(hasOwnCheck).map((row) => row.emailId);
   const [rowsOfEmails, domainsById, breaches] = await Promise.all([
-    emails.getMany(
-      org,
-      rows.map((row) => row.emailId),
-    ),
+    emails.getMany(org, ownIds),
     domains.getMany(
       org,
       rows.map((row) => row.domainId),
     ),
     catalog.details(rows.map((row) => row.breachId)),
   ]);
-  return rows.map((row, index): Finding => {
+  const emailsById = new Map(ownIds.map((id, index) => [id, rowsOfEmails[index]]));
+  const lastCheckOf = (row: FindingRecord): string | null => {
+    const domain = domainsById.get(row.domainId);
+    if (domain === undefined) return null;
+    if (!hasOwnCheck(row)) return domain.checkedAt;
+    // An e-mail that is being removed has no row any more.
+    const email = emailsById.get(row.emailId);
+    return email === undefined ? null : lastScannedAt(email, domain);
+  };
+  return rows.map((row): Finding => {
     const breach = breaches.get(row.breachId);
     if (breach === undefined) throw new Error(`Finding ${row.id} names a breach that is not in the catalog`);
     const { id, name, title, domain, breachDate, dataClasses, pwnCount, description } = breach;
-    const email = rowsOfEmails[index];
-    const emailDomain = domainsById.get(row.domainId);
-    const checkedAt =
-      email === undefined || emailDomain === undefined ? null : lastScannedAt(email, emailDomain);
     const { scanId, acknowledged } = findings.facetOf(row);
     const { at = null, by, reason = null, resolution = null } = row.acknowledgment ?? {};
     const byWhom = by?.id == null ? null : { id: by.id, label: by.label };
@@ -64,8 +77,8 @@ const described = async (org: number, rows: readonly FindingRecord[]): Promise<F
       emailId: row.emailId,
       breach: { id, name, title, domain, breachDate, dataClasses, pwnCount, description },
       firstDetectedAt: row.firstDetectedAt,
-      // An e-mail that is being removed has no row any more.
-      lastSeenAt: row.lastSeenAt ?? checkedAt ?? row.firstDetectedAt,
+      // While the check that found it is not finished, the last finished one is an earlier one.
+      lastSeenAt: row.lastSeenAt ?? later(lastCheckOf(row), row.firstDetectedAt),
       firstDetectedScanId: scanId,
       acknowledged,
       acknowledgedAt: at,

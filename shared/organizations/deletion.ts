@@ -48,6 +48,7 @@ export const resume = async (key: Key, waitSeconds: number): Promise<void> => {
   const partitions = [
     keys.domain(org, 0),
     keys.domainName(org, ""),
+    keys.ownChecksInBlock(org, 0),
     keys.team(org, 0),
     keys.user(org, 0),
     keys.session(org, ""),

@@ -2,6 +2,7 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import * as activity from "../activity/activity.ts";
 import * as channels from "../alerts/channel.ts";
 import * as delivery from "../alerts/delivery.ts";
+import { forgetDomain, noteDomain, ownChecks } from "../emails/own-check.ts";
 import { emails } from "../emails/record.ts";
 import { rangeName, rangeOf, watermarkFor } from "../emails/watermark.ts";
 import { findings } from "../findings/record.ts";
@@ -143,8 +144,12 @@ const errorOf = (input: {
 /** Says of each domain whose answer was compared that its e-mails were checked then; but not those of chunks left over. */
 const setWatermarks = async (org: number, scan: ScanRecord, allDomains: readonly Domain[]): Promise<void> => {
   const left = chunksLeft(scan);
-  for (const domain of allDomains) {
-    if (domain.planBy !== scan.id || domain.planState !== "checked" || domain.checkedBy >= scan.id) continue;
+  const checked = allDomains.filter(
+    ({ planBy, planState, checkedBy }) =>
+      planBy === scan.id && planState === "checked" && checkedBy < scan.id,
+  );
+  const noted = checked.length > 0 ? (await ownChecks(org)).domains : new Set();
+  for (const domain of checked) {
     const stale: NonNullable<Domain["stale"]> = {};
     for (const { batch, chunk, lookup } of left) {
       if (batch !== domain.planBatch || lookup) continue;
@@ -152,11 +157,14 @@ const setWatermarks = async (org: number, scan: ScanRecord, allDomains: readonly
       const { checkedBy, checkedAt } = watermarkFor(fromId, domain);
       stale[rangeName(fromId, toId)] = { checkedBy, checkedAt };
     }
+    const isWhole = Object.keys(stale).length === 0;
+    if (!isWhole) await noteDomain(org, domain.id);
     try {
       await table.update(keys.domain(org, domain.id), {
         set: { checkedBy: scan.id, checkedAt: domain.planAt, stale },
         if: condition("#planBy = :scan AND #checkedBy < :scan", { scan: scan.id }),
       });
+      if (isWhole && noted.has(domain.id)) await forgetDomain(org, domain.id);
     } catch (error) {
       if (!(error instanceof table.ConditionFailed)) throw error;
     }

@@ -2,6 +2,7 @@ import * as catalog from "../catalog/catalog.ts";
 import { breachedDomain, UpstreamFailure } from "../catalog/hibp.ts";
 import * as subscription from "../catalog/subscription.ts";
 import { withUpstream } from "../catalog/upstream.ts";
+import { noteDomain } from "../emails/own-check.ts";
 import { type Email, emails } from "../emails/record.ts";
 import { rangeName } from "../emails/watermark.ts";
 import type { Domain } from "../organizations/domain.ts";
@@ -219,6 +220,8 @@ const compareAndSave = async (
   const work = await compareBatch(scanned, answered);
   const lookups = work.chunks.filter(({ left }) => left.lookup);
   for (const { chunk } of lookups) await prepareLookup(org, scanId, batch, chunk);
+  const single = answered.filter(({ state }) => state === "single");
+  await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
 
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return;

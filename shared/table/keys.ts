@@ -33,6 +33,18 @@ export const keys = {
   scanRequest: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-REQUEST" }),
   listHead: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}`, sk: `HEAD#${kind}` }),
   domain: (org: number, id: number): Key => ({ pk: `ORG#${org}#DOMAIN`, sk: padded(id) }),
+  /**
+   * Where e-mails' own rows may tell another last check than their domain's watermark (emails/own-check.ts): a row for each
+   * such domain, and one with the ids for each block of e-mails.
+   */
+  ownChecksOfDomain: (org: number, domain: number): Key => ({
+    pk: `ORG#${org}#OWN-CHECK`,
+    sk: `DOMAIN#${padded(domain)}`,
+  }),
+  ownChecksInBlock: (org: number, block: number): Key => ({
+    pk: `ORG#${org}#OWN-CHECK`,
+    sk: `EMAIL#${padded(block)}`,
+  }),
   domainName: (org: number, name: string): Key => ({ pk: `ORG#${org}#DOMAIN-NAME`, sk: name }),
   team: (org: number, id: number): Key => ({ pk: `ORG#${org}#TEAM`, sk: padded(id) }),
   user: (org: number, id: number): Key => ({ pk: `ORG#${org}#USER`, sk: padded(id) }),

@@ -88,6 +88,42 @@ describe("200", () => {
     expect(await totals(`scanId=${first}&acknowledged=false`)).toEqual([2, 5]);
   });
 
+  test("lastSeenAt is the last check of the finding's e-mail: it stands still while that is disabled, and until its next check", async () => {
+    const { api, domainId } = await createOrganization();
+    const ids: unknown[] = [];
+    for (const alias of ["ada", "grace"]) {
+      ids.push((await api.post("/emails", { email: `${alias}@demo.example`, domainId })).body.id);
+    }
+    type Found = { emailId: unknown; lastSeenAt: string };
+    type Email = { id: unknown; lastScannedAt: string };
+    /** Of the first e-mail and of the other: the same in both lists. */
+    const seen = async (): Promise<string[]> => {
+      const { breaches } = (await api.get("/breaches")).body as { breaches: Found[] };
+      const { emails } = (await api.get("/emails")).body as { emails: Email[] };
+      return ids.map((id) => {
+        const times = new Set(
+          breaches.filter(({ emailId }) => emailId === id).map(({ lastSeenAt }) => lastSeenAt),
+        );
+        const [lastSeenAt] = times;
+        expect(times.size).toBe(1);
+        expect(lastSeenAt).toBe(emails.find((email) => email.id === id)?.lastScannedAt);
+        return lastSeenAt ?? "";
+      });
+    };
+    await scan(api);
+    const [disabledAt, before = ""] = await seen();
+    await api.patch(`/emails/${ids[0]}`, { isActive: false });
+    await scan(api);
+    const [whileDisabled, after = ""] = await seen();
+    expect(whileDisabled).toBe(disabledAt);
+    expect(after > before).toBe(true);
+    await api.patch(`/emails/${ids[0]}`, { isActive: true });
+    expect((await seen())[0]).toBe(disabledAt);
+    await scan(api);
+    const [enabled, other] = await seen();
+    expect(enabled).toBe(other);
+  });
+
   test("a scan that sees a finding again moves its lastSeenAt, never earlier than firstDetectedAt, and not its scan", async () => {
     const ofFirst = (await list(`?scanId=${first}`)).breaches as unknown as Record<string, string>[];
     for (const { firstDetectedAt = "", lastSeenAt = "" } of ofFirst) {
