@@ -5,6 +5,7 @@ import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { tableOf } from "./database.ts";
 import { dollarsNote } from "./dollars.ts";
 import { measure, measuredCells, measuredColumns, verdict } from "./measure.ts";
+import { memoryTable, watchMemory } from "./memory.ts";
 import { type Filter, type Plain, readPlainly } from "./plain.ts";
 import type { Seeded } from "./seed.ts";
 import { type Bench, seededDatabase, startBench } from "./service.ts";
@@ -85,6 +86,7 @@ export const listCalls = ({ findings, addresses, scanIds, scanCount, activityCou
 
 const timedCalls = 30;
 const targetCpuMilliseconds = 5;
+const maxRuntimeMegabytes = 600;
 
 /** Most read units of an unfiltered page; scans and activity have none. */
 const maxReadUnits = (list: ListCall, { findings }: Seeded): number | undefined => {
@@ -169,8 +171,9 @@ const measureList = async (
 const membersOf = (kind: ListKind, { findings, addresses, scanCount, activityCount }: Seeded): number =>
   kind === "FINDING" ? findings : kind === "EMAIL" ? addresses : kind === "SCAN" ? scanCount : activityCount;
 
-const measureSize = async (size: number, { progress }: Context): Promise<Table> => {
+const measureSize = async (size: number, { progress }: Context): Promise<Table[]> => {
   const bench = await startBench(await seededDatabase(size, progress));
+  const memory = watchMemory([bench.service.process.pid ?? 0, bench.engine.processId], 2_000);
   try {
     // The first requests open connections and start instances.
     for (const list of listCalls(bench.seeded)) await bench.api.send({ method: "GET", path: list.path });
@@ -183,7 +186,8 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
       rows.push(await measureList(bench, list, tableName, plains));
     }
     const { addresses } = bench.seeded;
-    return {
+    const used = memory.stop();
+    const table: Table = {
       title: `Lists: ${size.toLocaleString("en-US")} findings of ${addresses.toLocaleString("en-US")} addresses`,
       columns,
       rows,
@@ -192,9 +196,12 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
         "Plain: query the whole list with a filter, count, skip to the offset; trips are pages of 1 MB one after the other. Its totals were compared with ours.",
         "p99 of 30 calls is the slowest. CPU ms: of the endpoint's function process for each warm call, on this machine.",
         dollarsNote,
+        `Meanwhile the local runtime and its engine took ${Math.round(used.megabytes)} MB together at most: ${verdict("MB", used.megabytes, maxRuntimeMegabytes)}.`,
       ],
     };
+    return [table, memoryTable(bench, used.functions)];
   } finally {
+    memory.stop();
     await bench.close();
   }
 };
@@ -204,7 +211,7 @@ export const lists: Arm = {
   about: "Pages of every list, beside the plain way",
   run: async (context) => {
     const tables: Table[] = [];
-    for (const size of context.sizes) tables.push(await measureSize(size, context));
+    for (const size of context.sizes) tables.push(...(await measureSize(size, context)));
     return tables;
   },
 };

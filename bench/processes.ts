@@ -74,31 +74,3 @@ export const instancesOf = (processId: number): Map<string, number[]> => {
   }
   return instances;
 };
-
-/** Samples a tree's memory until it is stopped: the most in all, and the most of any instance of each function. */
-export const watchMemory = (
-  processIds: readonly number[],
-  everyMilliseconds = 500,
-): { stop: () => { megabytes: number; functions: Map<string, number> } } => {
-  let most = 0;
-  const functions = new Map<string, number>();
-  const sample = (): void => {
-    const ids = processIds.flatMap(treeOf);
-    most = Math.max(
-      most,
-      ids.reduce((sum, id) => sum + megabytes(id), 0),
-    );
-    for (const id of ids) {
-      const name = functionOf(id);
-      if (name !== undefined) functions.set(name, Math.max(functions.get(name) ?? 0, peakMegabytes(id)));
-    }
-  };
-  const timer = setInterval(sample, everyMilliseconds);
-  return {
-    stop: () => {
-      clearInterval(timer);
-      sample();
-      return { megabytes: most, functions };
-    },
-  };
-};

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { availableParallelism, cpus, totalmem } from "node:os";
+import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
 import { join } from "node:path";
 import type { Table } from "./arm.ts";
 import { arms } from "./command-line.ts";
@@ -43,4 +43,4 @@ const sectionsOf = (report: string): Map<string, string> =>
   );
 
 const machine = (): string =>
-  `${availableParallelism()} cores of ${cpus()[0]?.model.trim() ?? "unknown kind"}, ${Math.round(totalmem() / 2 ** 30)} GB, Node.js ${process.version}`;
+  `${availableParallelism()} cores of ${cpus()[0]?.model.trim() ?? "unknown kind"}, ${Math.round(totalmem() / 2 ** 30)} GB, Node.js ${process.version}, load ${loadavg()[1]?.toFixed(1)} in the last five minutes`;

@@ -2,10 +2,9 @@ import { scans as scanRows } from "../shared/scans/record.ts";
 import { type HibpServer, startHibpServer } from "../test/service/hibp-server.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { dollarsForUnits } from "./dollars.ts";
-import { functionsOf } from "./functions.ts";
 import { round, verdict } from "./measure.ts";
+import { memoryTable, watchMemory } from "./memory.ts";
 import { scanEnds } from "./operations.ts";
-import { watchMemory } from "./processes.ts";
 import { addressOf, breachName, upstreamCatalog } from "./seed.ts";
 import { type Bench, makeDatabase, startBench } from "./service.ts";
 
@@ -134,28 +133,6 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
     await bench.close();
     await hibp.close();
   }
-};
-
-/** What instances of the functions took at most; a Node.js process without anything takes about 45 MB of it. */
-export const memoryTable = (bench: Bench, peaks: ReadonlyMap<string, number>): Table => {
-  const infos = [...functionsOf(bench.assembly).values()];
-  return {
-    title: "Memory of the functions that took part",
-    columns: ["Function", "Peak MB", "MB in the template", "Target"],
-    rows: [...peaks]
-      .sort(([, a], [, b]) => b - a)
-      .map(([fullName, megabytes]) => {
-        const info = infos.find((each) => each.fullName === fullName);
-        const most = info?.name === "plan-scan" ? 1024 : 256;
-        return [
-          info?.name ?? fullName,
-          Math.round(megabytes),
-          info?.megabytes ?? null,
-          verdict("MB", megabytes, most),
-        ];
-      }),
-    notes: ["Peak resident memory of an instance's process, with all of Node.js."],
-  };
 };
 
 export const scans: Arm = { name: "scans", about: "Scans of 100,000 addresses", run };
