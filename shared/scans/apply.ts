@@ -10,6 +10,7 @@ import * as queue from "../queue/queue.ts";
 import { blockOf, type Reserved, reserve } from "../table/blocks.ts";
 import { condition, exists, type Write } from "../table/condition.ts";
 import * as table from "../table/table.ts";
+import { renewing } from "./record.ts";
 
 /** interface.md and decisions.md "Scans": a breach event holds at most this many breaches. */
 const breachesPerEvent = 75;
@@ -32,7 +33,7 @@ type Step = { emailId: number; found: number[]; gone: number[]; back: number[] }
 /**
  * Records what an answer from upstream changed: finding rows, what their e-mails hold, and the deliveries of the alerts,
  * together. Repeating it does nothing: each step is made from the e-mail's row as it is now and is refused when that changed.
- * E-mails that were removed, disabled or added since the scan began are left alone.
+ * E-mails that were removed, disabled or added since the scan began are left alone. Stops when the scan is over.
  */
 export const apply = async (application: Application, changes: readonly EmailChange[]): Promise<void> => {
   const { org } = application;
@@ -41,11 +42,12 @@ export const apply = async (application: Application, changes: readonly EmailCha
   const found = changes.reduce((sum, change) => sum + change.found.length, 0);
   const ids = await reserve(org, "FINDING", found, { tag: application.scanId });
 
+  const goOn = renewing(org, application.scanId);
   let group: { steps: Step[]; writes: number } = { steps: [], writes: 0 };
   const flush = async (): Promise<void> => {
     const { steps } = group;
     group = { steps: [], writes: 0 };
-    if (steps.length === 0) return;
+    if (steps.length === 0 || !(await goOn())) return;
     const reserved = ids.splice(
       0,
       steps.reduce((sum, step) => sum + step.found.length, 0),

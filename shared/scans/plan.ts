@@ -22,6 +22,7 @@ import {
   type Remaining,
   rangeOfChunk,
   renew,
+  renewing,
   type ScanRecord,
   scans,
 } from "./record.ts";
@@ -269,7 +270,10 @@ const compareBatch = async ({ org, scanId }: Scanned, answered: readonly Answere
     await emails.directory(org),
     (facet) => facet.isActive && byDomain.has(facet.domainId),
   );
+  const goOn = renewing(org, scanId);
   for (let start = 0; start < blocks.length; start += width) {
+    // Of a scan that is over nothing is saved.
+    await goOn();
     const read = await Promise.all(
       blocks.slice(start, start + width).map((block) => emails.members(org, block)),
     );

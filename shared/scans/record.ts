@@ -86,3 +86,19 @@ export const renew = async (org: number, scanId: number): Promise<boolean> => {
     throw error;
   }
 };
+
+/** More often than the sweep takes for silence. */
+const renewalMilliseconds = 3_000;
+
+/**
+ * For work that takes long: says every few seconds that a worker is at work, so that the sweep neither wakes another for the
+ * same nor gives the scan up. False when the scan is over.
+ */
+export const renewing = (org: number, scanId: number, now = Date.now): (() => Promise<boolean>) => {
+  let at = now();
+  return async () => {
+    if (now() - at < renewalMilliseconds) return true;
+    at = now();
+    return renew(org, scanId);
+  };
+};
