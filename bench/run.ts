@@ -35,6 +35,7 @@ const run = async (): Promise<void> => {
   }
 };
 
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 await run().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;

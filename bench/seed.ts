@@ -282,10 +282,14 @@ export const seed = (
     }
     yield* findingList.rest();
 
+    const disabled = new Map<number, Set<number>>();
     const emailList = countMembers("EMAIL");
     for (let index = 0; index < addresses; index++) {
       const email = addressOf(index);
       const reserved = emailList.reserve(at(0, 1));
+      if (!isActive(index)) {
+        disabled.set(reserved.block, (disabled.get(reserved.block) ?? new Set()).add(reserved.id));
+      }
       const lastScannedBy = isActive(index) ? (lastFound[index] ?? 0) : lastScan;
       const row: EmailRow = {
         email,
@@ -304,6 +308,7 @@ export const seed = (
       yield emailList.row(emails.put(org, reserved, facet, row));
     }
     yield* emailList.rest();
+    for (const [block, ids] of disabled) yield { ...keys.ownChecksInBlock(org, block), ids };
     if (isScanned) yield* scanRows(at, addresses, foundBy);
     if (isScanned) yield* activityRows(activityCount, at);
   };

@@ -110,6 +110,11 @@ export const startBench = async (
     assemblyDirectory,
   );
   serviceId = service.process.pid ?? 0;
+  // However this process ends; the engine watches for that itself.
+  const end = (): void => {
+    service.process.kill();
+  };
+  process.once("exit", end);
   const api = createApi(service.apiUrl, seeded.apiKeys);
   return {
     seeded,
@@ -125,6 +130,7 @@ export const startBench = async (
     close: async () => {
       await api.close();
       await service.stop();
+      process.off("exit", end);
       await meter.close();
       await engine.close();
     },

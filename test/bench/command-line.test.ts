@@ -1,0 +1,30 @@
+import { describe, expect, test } from "vitest";
+import { arms, readCommandLine } from "../../bench/command-line.ts";
+
+describe("the command line of npm run bench", () => {
+  test("without arguments every arm runs, on sizes that take minutes at most", () => {
+    expect(readCommandLine([])).toEqual({
+      arms: Object.keys(arms),
+      sizes: [1_000, 100_000],
+      json: false,
+      write: false,
+    });
+  });
+
+  test("arms and sizes are taken once each, sizes ascending", () => {
+    expect(readCommandLine(["scans", "lists", "scans", "--size", "1000000", "--size", "1000"])).toMatchObject(
+      {
+        arms: ["scans", "lists"],
+        sizes: [1_000, 1_000_000],
+      },
+    );
+  });
+
+  test.each([
+    [["nothing"], /no arm "nothing"\. Arms: lists, .* Usage: npm run bench/],
+    [["--size", "7"], /--size takes 1000, 100000, 1000000, not "7"\. Usage:/],
+    [["--fast"], /'--fast'\. Usage:/],
+  ])("%j is refused with what to type instead", (args, sentence) => {
+    expect(() => readCommandLine(args)).toThrow(sentence);
+  });
+});
