@@ -11,6 +11,7 @@ export const arms = {
   bundles: "Sizes of the functions and how long they load",
   alerts: "Delivery of alerts",
   chaos: "Faults at every step",
+  cost: "What a month costs, line by line",
 } as const;
 
 export const sizes = [1_000, 100_000, 1_000_000] as const;
