@@ -65,8 +65,8 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 const functionTimeout = 30 * second;
-/** The schedule's runs are a minute apart; fewer of them find the same, a little later. */
-const redispatchInterval = 4 * minute;
+/** The schedule's runs are a minute apart; fewer of them find the same, a little later. Each comes at any time within this. */
+const redispatchInterval = 2 * minute;
 const startedAt = Date.UTC(2030, 0, 1);
 
 type Stop =
@@ -620,7 +620,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     }
     const redispatchAt = (count: number): void => {
       const name = `re-dispatch ${count}`;
-      at(startedAt + count * redispatchInterval, common, async () => {
+      at(startedAt + (count + draw(`${name}/when`)) * redispatchInterval, common, async () => {
         redispatchAt(count + 1);
         if (draw(`${name}/missed`) < faultRate) return note("schedule: run missed");
         await start({ name, lane: common, pauses: false }, () =>

@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../alerts/receiver.ts";
 import { startAnother } from "./another.ts";
 import { type Client, createClient, eventually } from "./client.ts";
 import { connectAdmin, type OwnAdmin } from "./own-admin.ts";
+import { addWebhook } from "./own-channel.ts";
 import type { LocalService } from "./run.ts";
 
 type Event = { id: number; type: string; timestamp: string; data: Record<string, unknown> };
@@ -27,27 +28,27 @@ beforeAll(async () => {
   });
   service = await startAnother(["--memory", "--speed", "3600", "--allow-origin", receiver.origin]);
   admin = await connectAdmin(service);
+  vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", receiver.origin);
 });
 afterAll(async () => {
+  vi.unstubAllEnvs();
   await service?.stop();
   await receiver?.close();
 });
 
-type Channel = { org: number; id: number; path: string; api: Client };
+type Channel = { org: number; id: number; path: string };
 
 /** A fresh organization with one webhook channel. */
 const newChannel = async (name: string, answer: Answer): Promise<Channel> => {
   const { id: org } = await admin("org create", { name, "scan-every": "never" });
-  const { key } = await admin("key create", { org, label: "Test key" });
-  const api = createClient({ authorization: `Bearer ${key}` }, service.apiUrl);
   const path = `/${name}`;
   answers.set(path, answer);
-  const created = await api.post("/alert-configs", {
-    channel: "webhook",
-    config: { url: `${receiver.origin}${path}` },
-  });
-  expect(created).toMatchObject({ status: 201 });
-  return { org, id: created.body.id as number, path, api };
+  return { org, id: await addWebhook(org, `${receiver.origin}${path}`), path };
+};
+
+const signUp = async ({ org }: Channel): Promise<Client> => {
+  const { key } = await admin("key create", { org, label: "Test key" });
+  return createClient({ authorization: `Bearer ${key}` }, service.apiUrl);
 };
 
 /** Makes deliveries as a scan does, without one; gives their ids, ascending. */
@@ -93,7 +94,7 @@ describe.concurrent("deliveries over hours", () => {
   test("a receiver that always fails sees 30 posts in 10 groups of 3, one id, 30 timestamps, then silence; by hand it gets a dispatch more", async () => {
     const channel = await newChannel("fails", fail);
     const [id] = await raiseEvents(channel, 1);
-    const [delivery] = await untilAll(channel, { status: "not delivered" }, 120);
+    const [delivery] = await untilAll(channel, { status: "not delivered" }, 180);
     expect(delivery).toMatchObject({ id, attempts: 30, failedAttempts: 30, failureReason: "HTTP 500" });
     await pause(3);
 
@@ -109,7 +110,7 @@ describe.concurrent("deliveries over hours", () => {
     const between = pauses.filter((_, index) => index % 3 === 2);
     const within = pauses.filter((_, index) => index % 3 !== 2).sort((a, b) => a - b);
     expect(Math.min(...between)).toBeGreaterThan(900);
-    expect(within[Math.floor(within.length / 2)]).toBeLessThan(Math.min(...between) / 2);
+    expect(within[Math.floor(within.length / 2)]).toBeLessThan(Math.min(...between));
 
     const retry = () => admin("delivery retry", { org: channel.org, delivery: id as number });
     expect(await retry()).toMatchObject({ id, attempt: 31 });
@@ -124,7 +125,7 @@ describe.concurrent("deliveries over hours", () => {
 
   test("a receiver that is down for a while gets every event once it is back", async () => {
     const channel = await newChannel("down", reset);
-    const ids = await raiseEvents(channel, 5);
+    const ids = await raiseEvents(channel, 3);
     await eventually(
       async () => received(channel),
       (posts) => posts.length >= 6 * ids.length,
@@ -139,25 +140,38 @@ describe.concurrent("deliveries over hours", () => {
   }, 120_000);
 
   test("deliveries of a disabled channel wait, and it gets them when it is enabled again in time", async () => {
-    const channel = await newChannel("disabled", fail);
-    const enable = (isEnabled: boolean) => channel.api.patch(`/alert-configs/${channel.id}`, { isEnabled });
-    await raiseEvents(channel, 1);
-    await untilAll(channel, { status: "retrying" });
-    expect(await enable(false)).toMatchObject({ status: 200 });
-    await pause(1);
-    const posts = received(channel).length;
-    await pause(2);
-    expect(received(channel)).toHaveLength(posts);
-    answers.set(channel.path, accept);
+    let held: ServerResponse | undefined;
+    const channel = await newChannel("disabled", (response) => {
+      held = response;
+    });
+    const api = await signUp(channel);
+    const enable = (isEnabled: boolean) => api.patch(`/alert-configs/${channel.id}`, { isEnabled });
+    // Changes nothing but starts the function: in 24 s a day has passed.
     expect(await enable(true)).toMatchObject({ status: 200 });
-    await untilAll(channel, { status: "delivered" });
+    await raiseEvents(channel, 1);
+    await eventually(
+      async () => held,
+      (response) => response !== undefined,
+    );
+    expect(await enable(false)).toMatchObject({ status: 200 });
+    answers.set(channel.path, accept);
+    if (held !== undefined) fail(held);
+    // Two retries and, each "hour", a dispatch would come.
+    await untilAll(channel, { status: "retrying" });
+    await pause(3);
+    expect(received(channel)).toHaveLength(1);
+    expect(await enable(true)).toMatchObject({ status: 200 });
+    await untilAll(channel, { status: "delivered", attempts: 2, failedAttempts: 1 });
   }, 120_000);
 
   test("deliveries of a channel that stays disabled are given up a day after their event", async () => {
     const channel = await newChannel("abandoned", fail);
     const { id } = await admin("channel test", { org: channel.org, channel: channel.id });
     await untilAll(channel, { id, status: "retrying" });
-    await channel.api.patch(`/alert-configs/${channel.id}`, { isEnabled: false });
+    const api = await signUp(channel);
+    expect(await api.patch(`/alert-configs/${channel.id}`, { isEnabled: false })).toMatchObject({
+      status: 200,
+    });
     const [given] = await untilAll(channel, { failureReason: "channel was disabled" });
     expect(given).toMatchObject({ id, status: "not delivered" });
     expect(given?.attempts).toBeLessThan(30);
@@ -165,9 +179,10 @@ describe.concurrent("deliveries over hours", () => {
 
   test("a channel that is removed while a delivery is retrying gets nothing more and leaves no history", async () => {
     const channel = await newChannel("removed", fail);
-    await raiseEvents(channel, 5);
+    await raiseEvents(channel, 3);
     await untilAll(channel, { status: "retrying" });
-    expect(await channel.api.delete(`/alert-configs/${channel.id}`)).toMatchObject({ status: 200 });
+    const api = await signUp(channel);
+    expect(await api.delete(`/alert-configs/${channel.id}`)).toMatchObject({ status: 200 });
     await pause(1);
     const posts = received(channel).length;
     await pause(2);
@@ -178,7 +193,8 @@ describe.concurrent("deliveries over hours", () => {
   test("a test event is a delivery of its own, whatever the channel wants", async () => {
     const channel = await newChannel("test", accept);
     const { org, id: channelId } = channel;
-    await channel.api.patch(`/alert-configs/${channelId}`, { notifyOnScanError: false });
+    const api = await signUp(channel);
+    await api.patch(`/alert-configs/${channelId}`, { notifyOnScanError: false });
     expect(await admin("channel list", { org })).toEqual({
       channels: [
         expect.objectContaining({
@@ -198,7 +214,7 @@ describe.concurrent("deliveries over hours", () => {
         data: { error: expect.stringContaining("a test of the alert channel") },
       },
     ]);
-    await channel.api.patch(`/alert-configs/${channelId}`, { isEnabled: false });
+    await api.patch(`/alert-configs/${channelId}`, { isEnabled: false });
     await expect(admin("channel test", { org, channel: channelId })).rejects.toThrow("is disabled");
     await expect(admin("delivery retry", { org, delivery: 999_999_999 })).rejects.toThrow(
       "The organization has no delivery 999999999.",
