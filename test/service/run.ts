@@ -32,7 +32,7 @@ const readyWithinMilliseconds = 60_000;
 
 /**
  * Starts a local service with these options on a free port (unless they name one) and waits until it is ready. `parts`:
- * AWS_ENDPOINT_URL_* of parts to replace. `assembly`: a synthesized stack to run; undefined: it synthesizes one.
+ * AWS_ENDPOINT_URL_* of parts to replace, and other variables. `assembly`: a synthesized stack to run; undefined: it synthesizes one.
  */
 export const startService = async (
   options: readonly string[],
@@ -92,7 +92,9 @@ const withoutAwsVariables = (): NodeJS.ProcessEnv =>
 /** vitest's global set-up: one service and one receiver for all test files. */
 export default async function setUp({ provide }: TestProject): Promise<() => Promise<void>> {
   const receiver: Receiver = await startReceiver();
-  const service = await startService(["--memory", "--allow-origin", receiver.url]);
+  const service = await startService(["--memory", "--allow-origin", receiver.url], {
+    LOCAL_KEPT_MEGABYTES: "65536",
+  });
   const information = await fetch(new URL("/.local/stack", service.apiUrl));
   const { dataDirectory } = (await information.json()) as { dataDirectory: string };
   provide("apiUrl", service.apiUrl);
