@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createGzip } from "node:zlib";
@@ -12,8 +12,6 @@ import type { Context } from "./arm.ts";
 import type { Row } from "./seed.ts";
 
 const rowsPerWrite = 500;
-/** Of a row in the engine's file, roughly: for progress only. */
-const bytesPerRow = 450;
 
 type TableProperties = Record<"AttributeDefinitions" | "KeySchema" | "GlobalSecondaryIndexes", unknown>;
 
@@ -59,19 +57,9 @@ export const createDatabase = async (
     progress(`${of.toLocaleString("en-US")} rows: writing`, done, of),
   );
   const file = join(directory, "dynamodb.sqlite");
-  const poll = setInterval(async () => {
-    const { size } = await stat(file).catch(() => ({ size: 0 }));
-    progress(
-      `${of.toLocaleString("en-US")} rows: into the engine`,
-      Math.min(size, of * bytesPerRow),
-      of * bytesPerRow,
-    );
-  }, 1000);
-  try {
-    await runImport(["import", "--source", source, "--schema", schemaFile, "--output", file]);
-  } finally {
-    clearInterval(poll);
-  }
+  // The engine imports into memory and writes the file in the end, so there is nothing to tell about how far it is.
+  progress(`${of.toLocaleString("en-US")} rows: into the engine`);
+  await runImport(["import", "--source", source, "--schema", schemaFile, "--output", file]);
   await rm(source, { recursive: true });
 };
 
