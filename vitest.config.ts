@@ -1,11 +1,35 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // Tests start many short processes (services, the command line), whose time is mostly compiling the same modules.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/compile");
 
+/** Files that take longest, mostly waiting. */
+const longest = [
+  "upstream-rate",
+  "interruption",
+  "organization-deletion",
+  "delivery",
+  "chaos",
+  "upstream",
+  "automatic-scans",
+].map((name) => `/test/service/${name}.test.ts`);
+
+/** They begin first, so that the last of them does not run alone. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const index = longest.findIndex((name) => moduleId.endsWith(name));
+      return index === -1 ? longest.length : index;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     // Most of a test's time is waiting: for sweeps, retries and new windows.
     maxWorkers: 3,
     projects: [
