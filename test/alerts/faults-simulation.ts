@@ -376,9 +376,10 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   /** The place of a delivery among those of its organization: the same in every run, as the id is not. */
   const ordinalOf = (id: number): number => id - firstId;
 
-  /** Notes the deliveries that a transaction has just made. */
+  /** Notes the deliveries that a transaction has just made, and that it has removed the channel that is to be removed. */
   const record = (command: TransactWriteCommand): void => {
-    for (const { Put } of command.input.TransactItems ?? []) {
+    for (const { Put, Delete } of command.input.TransactItems ?? []) {
+      if (Delete?.Key?.pk === keys.channel(org, 0).pk) removedAt ??= clock.now;
       const row = Put?.Item as (Delivery & { event: { error: string } }) | undefined;
       if (row?.event === undefined || witnesses.has(row.id)) continue;
       if (firstId === 0) firstId = row.id;
@@ -667,13 +668,8 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   };
 
   const removeChannel = async (id: number): Promise<void> => {
-    if ((await channels.get(org, id)) !== undefined) {
-      await channels.remove(org, id, administrator).finally(async () => {
-        if ((await channels.get(org, id)) === undefined) removedAt ??= clock.now;
-      });
-    }
+    if ((await channels.get(org, id)) !== undefined) await channels.remove(org, id, administrator);
     if ((await table.get(keys.channelRemoval(org, id))) !== undefined) {
-      removedAt ??= clock.now;
       await deleteHistory(org, id, () => true);
     }
   };
