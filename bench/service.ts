@@ -102,7 +102,7 @@ export const startBench = async (
   let serviceId = 0;
   const meter = await startMeter(engine.endpoint, {
     ...(options.countsWorkers !== true && { isBackground }),
-    ...(process.platform === "linux" && { isBusy: () => treeOf(serviceId).some(isRunning) }),
+    ...(process.platform === "linux" && { isBusy: () => isAnyRunning(serviceId) }),
   });
   const service = await startService(
     ["--memory", ...(options.hibpUrl === undefined ? [] : ["--hibp-url", options.hibpUrl])],
@@ -136,6 +136,9 @@ export const startBench = async (
     },
   };
 };
+
+/** Instances first: what one of them has sent is then on its way through the service itself, or through. */
+const isAnyRunning = (serviceId: number): boolean => treeOf(serviceId).reverse().some(isRunning);
 
 /**
  * Names what is not a request's own: the due index and the upstream's rows, which only workers read, and everything from a

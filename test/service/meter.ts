@@ -124,14 +124,16 @@ const openGate = (isBusy?: () => boolean) => {
     clearTimeout(timer);
     if (unanswered > 0) return;
     const before = entries;
-    const look = (): void => {
-      if (entries !== before || unanswered > 0) return;
-      if (isBusy?.()) wait();
-      else release();
+    // What has arrived while this process was busy is taken in before each look.
+    const look = (then: () => void): void => {
+      setImmediate(() =>
+        setImmediate(() => {
+          if (entries === before && unanswered === 0) then();
+        }),
+      );
     };
-    // What has arrived while this process was busy is taken in before the next look.
     timer = setTimeout(
-      () => setImmediate(() => setImmediate(look)),
+      () => look(() => (isBusy?.() ? wait() : look(release))),
       isBusy === undefined ? quietMilliseconds : quietWhenIdleMilliseconds,
     );
   };
