@@ -19,7 +19,7 @@ const limits: Record<string, number> = {
   authorize: 201,
   "change-alert-config": 366,
   "change-email": 344,
-  "check-emails": 395,
+  "check-emails": 400,
   "commit-import": 347,
   "create-alert-config": 365,
   "delete-alert-config": 363,
@@ -38,7 +38,7 @@ const limits: Record<string, number> = {
   "remove-email": 344,
   "start-scan": 369,
   "start-scheduled-scan": 358,
-  sweep: 395,
+  sweep: 400,
   "sync-catalog": 360,
 };
 
