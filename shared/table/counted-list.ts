@@ -126,6 +126,32 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     return newestFirst.slice(0, taken).filter((each) => matching(each.facet));
   };
 
+  /** The same of the block that the time boundary runs through, and how many of its matching members are visible. */
+  const readMixed = async (
+    org: number,
+    row: DirectoryRow,
+    part: { matching: (name: string) => boolean; since: string; start: number; taken: number },
+  ): Promise<{ count: number; items: M[] }> => {
+    const { matching, since, start, taken } = part;
+    const visible = condition("#createdAt >= :since", { since });
+    const all = countIn(row, () => true);
+    if (countIn(row, matching) === all && start + taken <= all / 4) {
+      // Those of the page are sent, all others only counted.
+      const [count, newest] = await Promise.all([
+        table.count({ pk: keys.member(org, kind, row.block, 0).pk, where: visible }),
+        taken > 0 ? readBlock(org, row.block, { descending: true, limit: start + taken }) : [],
+      ]);
+      return { count, items: newest.slice(start).filter((each) => each.createdAt >= since) };
+    }
+    const members = await readBlock(org, row.block, {
+      descending: true,
+      where: allOf(hasOneOf(matchingFacets(row, matching)), visible),
+      project: taken > 0 ? undefined : ["facet"],
+    });
+    const matched = members.filter((each) => matching(each.facet));
+    return { count: matched.length, items: matched.slice(start, start + taken) };
+  };
+
   const list = {
     kind,
     key,
@@ -298,6 +324,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       let total = 0;
       let skip = offset;
       let needed = limit;
+      let counted: number | Promise<number> = 0;
       const reads: Promise<M[]>[] = [];
       const facetsOnPage = new Set<string>();
       const read = (row: DirectoryRow, rows: Promise<M[]>): void => {
@@ -313,26 +340,21 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
         needed -= taken;
       }
 
-      const wholeTotal = total;
       if (mixed !== undefined && since !== undefined && countIn(mixed, matching) > 0) {
-        const start = skip;
-        const taken = needed;
+        const part = readMixed(org, mixed, { matching, since, start: skip, taken: needed });
+        counted = part.then(({ count }) => count);
         read(
           mixed,
-          readBlock(org, mixed.block, {
-            descending: true,
-            where: hasOneOf(matchingFacets(mixed, matching)),
-            project: taken > 0 ? undefined : ["createdAt", "facet"],
-          }).then((members) => {
-            const visible = members.filter((each) => each.createdAt >= since && matching(each.facet));
-            total = wholeTotal + visible.length;
-            return visible.slice(start, start + taken);
-          }),
+          part.then(({ items }) => items),
         );
       }
 
-      const [joined, ...parts] = await Promise.all([join?.([...facetsOnPage].map(decode)), ...reads]);
-      return { items: parts.flat(), total, directory, joined: joined as J };
+      const [joined, visible, ...parts] = await Promise.all([
+        join?.([...facetsOnPage].map(decode)),
+        counted,
+        ...reads,
+      ]);
+      return { items: parts.flat(), total: total + visible, directory, joined: joined as J };
     },
   };
   return list;
