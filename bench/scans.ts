@@ -76,7 +76,7 @@ const measureScan = async (
     round(bytes / 1024 / 1024),
     searches,
     hibp.requests.length - searches,
-    dollarsForUnits({ readUnits, writeUnits }),
+    dollarsForUnits({ readUnits, writeUnits }).toFixed(4),
     Math.round(used.megabytes),
     [
       ...(targets.writeUnits === undefined
