@@ -20,7 +20,7 @@ const faults = {
   lost: 0.1,
   doubled: 0.2,
   killEveryMilliseconds: 1500,
-  maximumKills: { "plan-scan": 2, "check-emails": 1000, sweep: 5 },
+  maximumKills: { "plan-scan": 2, "check-emails": 200, sweep: 5 },
 };
 const killRuntimeAt = [45_000, 120_000, 200_000];
 
