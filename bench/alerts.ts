@@ -18,10 +18,13 @@ const channelsPerGroup = 20;
 /** Two of the channels of each organization: 10 %. */
 const isDead = (url: string): boolean => /-(0|1)$/.test(url);
 
+/** How the dead ones behave: they are not dead all the time. */
+type Manner = "answer" | "fail" | "hang";
+
 /** At once, to see how many go out in a second. */
 const burstEvents = 25;
 /** One after the other, at half of what the service can do on this machine, but at most 20 deliveries a second. */
-const pacedEvents = 40;
+const pacedEvents = 30;
 const shortestPaceMilliseconds = 1000;
 const paceFor = ({ perSecond }: { perSecond: number }): number =>
   Math.max(shortestPaceMilliseconds, (2 * 1000 * channelsPerGroup) / perSecond);
@@ -32,20 +35,22 @@ const concurrency = 8;
 /** One organization's event: a delivery for each of its channels; gives their ids. */
 export type Lane = { raise: (group: number) => Promise<number[]>; close: () => Promise<void> };
 
-type Measured = { perSecond: number; paceMilliseconds: number; healthy: number[] };
+/** `calm` and `healthy`: milliseconds from event to receipt, ascending, with all endpoints answering and of those that do. */
+type Measured = { perSecond: number; paceMilliseconds: number; calm: number[]; healthy: number[] };
 
 export const alerts: Arm = {
   name: "alerts",
   about: "Deliveries per second, and how late alerts are while every tenth endpoint never answers",
   run: async ({ progress }) => {
-    let isHanging = false;
+    let dead: Manner = "answer";
     const receiver = await startReceiver({
       respond: ({ url = "" }, response) => {
-        if (!isHanging || !isDead(url)) response.writeHead(204).end();
+        const manner = isDead(url) ? dead : "answer";
+        if (manner !== "hang") response.writeHead(manner === "fail" ? 500 : 204).end();
       },
     });
-    const hang = (hangs: boolean): void => {
-      isHanging = hangs;
+    const letDead = (manner: Manner): void => {
+      dead = manner;
     };
     process.env.OUTBOUND_ALLOWED_ORIGINS = receiver.origin;
     const urls = (name: string): string[][] =>
@@ -58,13 +63,13 @@ export const alerts: Arm = {
     try {
       progress("alerts: starting the service");
       const service = await startOwn(receiver, urls("service"));
-      const own = await measure(service, { receiver, hang, name: "this service", progress });
+      const own = await measure(service, { receiver, letDead, name: "this service", progress });
       progress("alerts: starting Redis and BullMQ");
       const plain = await startBullMq(urls("bullmq"), concurrency).catch((error: Error) => error);
       const compared =
         plain instanceof Error
           ? plain
-          : await measure(plain, { receiver, hang, name: "BullMQ", progress, pace: own.paceMilliseconds });
+          : await measure(plain, { receiver, letDead, name: "BullMQ", progress, pace: own.paceMilliseconds });
       return [asTable(own, compared)];
     } finally {
       await receiver.close();
@@ -126,7 +131,7 @@ const createOrganization = async (urls: readonly string[]) => {
 
 type Surroundings = {
   receiver: Receiver;
-  hang: (hangs: boolean) => void;
+  letDead: (manner: Manner) => void;
   name: string;
   progress: Context["progress"];
   /** Default: what suits the lane itself. */
@@ -135,7 +140,7 @@ type Surroundings = {
 
 const measure = async (
   lane: Lane,
-  { receiver, hang, name, progress, pace }: Surroundings,
+  { receiver, letDead, name, progress, pace }: Surroundings,
 ): Promise<Measured> => {
   const raisedAt = new Map<number, number>();
   const raise = async (count: number, pause: number): Promise<number> => {
@@ -167,12 +172,18 @@ const measure = async (
   };
 
   try {
-    // Workers start, and code becomes warm.
-    hang(false);
     let from = receiver.requests.length;
-    const warming = await raise(groupCount, 0);
-    await until(() => receiver.requests.length - from >= warming);
+    /** Workers of both lanes start, and code becomes warm. */
+    const warm = async (): Promise<void> => {
+      letDead("fail");
+      from = receiver.requests.length;
+      const made = await raise(groupCount, 0);
+      // Two retries of each that fails.
+      await until(() => receiver.requests.length - from >= made * (1 + (2 * 2) / channelsPerGroup));
+      letDead("answer");
+    };
 
+    await warm();
     from = receiver.requests.length;
     const began = Date.now();
     const burst = await raise(burstEvents, 0);
@@ -180,21 +191,21 @@ const measure = async (
     const last = Math.max(...[...arrivals(from).values()].map(({ at }) => at));
     const perSecond = burst / ((last - began) / 1000);
 
-    hang(true);
-    from = receiver.requests.length;
     const paceMilliseconds = pace ?? paceFor({ perSecond });
-    const paced = await raise(pacedEvents, paceMilliseconds);
-    const expected = paced * (1 - 2 / channelsPerGroup);
-    let healthy: [number, { at: number; path: string }][] = [];
-    await until(() => {
-      healthy = [...arrivals(from)].filter(([, arrival]) => isHealthy(arrival));
-      return healthy.length >= expected;
-    });
-    return {
-      perSecond,
-      paceMilliseconds,
-      healthy: healthy.map(([id, { at }]) => at - (raisedAt.get(id) ?? 0)).sort((a, b) => a - b),
+    const paced = async (): Promise<number[]> => {
+      from = receiver.requests.length;
+      const expected = (await raise(pacedEvents, paceMilliseconds)) * (1 - 2 / channelsPerGroup);
+      let healthy: [number, { at: number; path: string }][] = [];
+      await until(() => {
+        healthy = [...arrivals(from)].filter(([, arrival]) => isHealthy(arrival));
+        return healthy.length >= expected;
+      });
+      return healthy.map(([id, { at }]) => at - (raisedAt.get(id) ?? 0)).sort((a, b) => a - b);
     };
+    const calm = await paced();
+    await warm();
+    letDead("hang");
+    return { perSecond, paceMilliseconds, calm, healthy: await paced() };
   } finally {
     await lane.close();
   }
@@ -217,13 +228,16 @@ const asTable = (own: Measured, compared: Measured | Error) => {
         `First attempts a second, ${burstEvents * channelsPerGroup} at once, all endpoints answer`,
         (m) => m.perSecond,
       ),
-      row("10 % of endpoints never answer: healthy deliveries", ({ healthy }) => healthy.length),
-      row("… event to receipt, p50, ms", ({ healthy }) => quantile(healthy, 0.5)),
-      row("… p95, ms", ({ healthy }) => quantile(healthy, 0.95)),
-      row("… maximum, ms", ({ healthy }) => healthy.at(-1) ?? 0),
+      row("Event to receipt, all endpoints answer, p50, ms", ({ calm }) => quantile(calm, 0.5)),
+      row("… p95, ms", ({ calm }) => quantile(calm, 0.95)),
+      row("Event to receipt, 10 % of endpoints never answer, healthy p50, ms", ({ healthy }) =>
+        quantile(healthy, 0.5),
+      ),
+      row("… healthy p95, ms", ({ healthy }) => quantile(healthy, 0.95)),
+      row("… healthy maximum, ms", ({ healthy }) => healthy.at(-1) ?? 0),
     ],
     notes: [
-      `${groupCount} organizations with ${channelsPerGroup} webhook channels each; ${concurrency} workers; 10 s timeout, attempts 1 s and 2 s later. While endpoints hang, ${Math.round((channelsPerGroup * 1000) / own.paceMilliseconds)} deliveries a second.`,
+      `${groupCount} organizations with ${channelsPerGroup} webhook channels each; ${concurrency} workers; 10 s timeout, attempts 1 s and 2 s later. Latencies at ${Math.round((channelsPerGroup * 1000) / own.paceMilliseconds)} deliveries a second.`,
       "This service: the whole local run, its functions, table engine and queue on this machine, and every attempt written to the table twice. BullMQ: its jobs and nothing else.",
       ...(compared instanceof Error ? [`BullMQ ${compared.message}.`] : []),
     ],

@@ -2,7 +2,8 @@ import { defineQueueWorker } from "../../shared/queue/worker.ts";
 
 const delivery = {
   batchSize: 1,
-  timeoutSeconds: 30,
+  // Long enough to take other messages while an attempt waits; shorter than an attempt's lease.
+  timeoutSeconds: 40,
   takesMeanwhile: true,
   uses: ["table:read", "table:write", "queue:delivery-retries", "email"],
   intervals: {

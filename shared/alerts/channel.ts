@@ -36,7 +36,12 @@ export type ChannelForm = {
 }[ChannelKind];
 
 /** An alert channel as it is stored, secrets included: never reply or log it. */
-export type Channel = Flags & { id: number; createdAt: string } & ChannelForm;
+export type Channel = Flags & {
+  id: number;
+  createdAt: string;
+  /** See slowness.ts. */
+  slowUntil?: string;
+} & ChannelForm;
 
 /** Whether a channel wants events of a type now. */
 export const wants = (channel: Channel, type: EventType): boolean =>

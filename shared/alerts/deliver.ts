@@ -9,6 +9,7 @@ import * as delivery from "./delivery.ts";
 import type { Event } from "./envelope.ts";
 import type { Outcome } from "./outbound.ts";
 import { send } from "./send.ts";
+import * as slowness from "./slowness.ts";
 
 /** Settings of an attempt, in seconds. */
 export type AttemptSettings = {
@@ -52,6 +53,10 @@ export const attempt = async (
     await delivery.putOff(org, row, new Date(Math.min(now + settings.waitingSeconds * 1000, givenUpAt)));
     return log("waiting", obstacle);
   }
+  if (message.attempt === 1 && message.slow !== true && slowness.isSlow(channel)) {
+    await queue.send("delivery-retries", { ...message, slow: true }, { group: String(channelId) });
+    return log("by the retries' lane");
+  }
   const attemptsLeft = delivery.attemptsLeft(row, message.attempt);
   if (attemptsLeft < 0) {
     const failure = row.failureReason ?? "no answer was recorded";
@@ -63,6 +68,7 @@ export const attempt = async (
   const event = await eventOf(row.event);
   const claimed = await delivery.claim(org, deliveryId, message.attempt, new Date());
   if (claimed === undefined) return log("dropped");
+  const sentAt = Date.now();
   const outcome = await send(channel, deliveryId, event, { organizationName: owner.name }).catch(
     (error: Error): Outcome => {
       // A failed attempt like any other, so that it is seen and ends.
@@ -70,9 +76,16 @@ export const attempt = async (
       return { failure: "could not be sent" };
     },
   );
+  const took = { milliseconds: Date.now() - sentAt, isDelivered: "status" in outcome };
+  const noteSlowness = () =>
+    slowness.note(org, channel, took).catch((error: Error) => {
+      // Only others' speed depends on it.
+      logger.error("slowness could not be noted", { ...fields, error });
+    });
   if ("status" in outcome) {
     await delivery.finish(org, claimed, { label: "delivered" }, null);
-    return log("delivered");
+    log("delivered");
+    return noteSlowness();
   }
   const next = delivery.afterFailure(attemptsLeft, settings.redispatchSeconds);
   const finished = await delivery.finish(org, claimed, next, outcome.failure);
@@ -84,6 +97,7 @@ export const attempt = async (
       { delaySeconds: next.retryAfterSeconds, group: String(channelId) },
     );
   }
+  await noteSlowness();
 };
 
 /** Why nothing may be sent for now; undefined when it may. */

@@ -15,6 +15,15 @@ export const emailChange = z.object({
 });
 export type EmailChange = z.infer<typeof emailChange>;
 
+/** `slow`: a first attempt that goes by way of the retries' lane, since its channel is slow to answer. */
+const delivery = z.object({
+  organizationId: id,
+  deliveryId: id,
+  channelId: id,
+  attempt: z.int().positive(),
+  slow: z.boolean().optional(),
+});
+
 export const messages = {
   /** `resume`: from the sweep, to send again what was lost. */
   "scan-plans": z.object({ organizationId: id, scanId: id, resume: z.boolean().optional() }),
@@ -35,13 +44,8 @@ export const messages = {
     chunk: z.string(),
     cursor: z.int().min(0),
   }),
-  deliveries: z.object({ organizationId: id, deliveryId: id, channelId: id, attempt: z.int().positive() }),
-  "delivery-retries": z.object({
-    organizationId: id,
-    deliveryId: id,
-    channelId: id,
-    attempt: z.int().positive(),
-  }),
+  deliveries: delivery,
+  "delivery-retries": delivery,
 } as const;
 
 export type QueueName = keyof typeof messages;

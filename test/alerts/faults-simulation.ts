@@ -64,7 +64,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-const functionTimeout = 30 * second;
+const functionTimeout = 40 * second;
 /** The schedule's runs are a minute apart; fewer of them find the same, a little later. Each comes at any time within this. */
 const redispatchInterval = 2 * minute;
 const startedAt = Date.UTC(2030, 0, 1);
@@ -775,7 +775,7 @@ const createQueues = (): SqsStore => {
   const store = new SqsStore();
   const redrive = { deadLetterTargetArn: "dead-letters", maxReceiveCount: 5 };
   for (const name of ["deliveries", "delivery-retries"]) {
-    store.createQueue(name, name, name, { VisibilityTimeout: "180", RedrivePolicy: JSON.stringify(redrive) });
+    store.createQueue(name, name, name, { VisibilityTimeout: "240", RedrivePolicy: JSON.stringify(redrive) });
   }
   store.createQueue("dead-letters", "dead-letters", "dead-letters");
   return store;
