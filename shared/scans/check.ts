@@ -31,7 +31,7 @@ const takeOff = async (
   const path = `remaining.${batch}.${chunk}`;
   try {
     return await table.update<ScanRecord>(scans.key(org, scanId), {
-      add: { scannedEmails: left.emails },
+      add: { scannedEmails: left },
       remove: [path],
       if: condition(`attribute_exists(#remaining.#${batch}.#${chunk}) AND #facet = :running`, {
         running: scans.encode({ ...scans.facetOf(scan), status: "running" }),

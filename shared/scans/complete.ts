@@ -13,7 +13,15 @@ import * as queue from "../queue/queue.ts";
 import { condition } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { chunksLeft, heldBy, rangeOfChunk, type ScanRecord, type ScanRow, scans } from "./record.ts";
+import {
+  chunksLeft,
+  heldBy,
+  isLookup,
+  rangeOfChunk,
+  type ScanRecord,
+  type ScanRow,
+  scans,
+} from "./record.ts";
 
 /** Whether everything that a scan planned is done. */
 export const isDone = (scan: Pick<ScanRow, "planned" | "remaining">): boolean =>
@@ -151,8 +159,8 @@ const setWatermarks = async (org: number, scan: ScanRecord, allDomains: readonly
   const noted = checked.length > 0 ? (await ownChecks(org)).domains : new Set();
   for (const domain of checked) {
     const stale: NonNullable<Domain["stale"]> = {};
-    for (const { batch, chunk, lookup } of left) {
-      if (batch !== domain.planBatch || lookup) continue;
+    for (const { batch, chunk } of left) {
+      if (batch !== domain.planBatch || isLookup(chunk)) continue;
       const { fromId, toId } = rangeOf(rangeOfChunk(chunk));
       const { checkedBy, checkedAt } = watermarkFor(fromId, domain);
       stale[rangeName(fromId, toId)] = { checkedBy, checkedAt };

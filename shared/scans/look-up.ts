@@ -198,7 +198,7 @@ const save = async (
         scans.change(org, scanId, {
           from: { ...scans.facetOf(scan), status: "running" },
           add: { scannedEmails: checked, failedEmails: failed },
-          ...(left === 0 ? { remove: [path] } : { set: { [`${path}.emails`]: left } }),
+          ...(left === 0 ? { remove: [path] } : { set: { [path]: left } }),
           if: condition(`attribute_exists(#remaining.#${batch}.#${chunk})`),
         }),
       ]),

@@ -18,8 +18,8 @@ import { compare } from "./compare.ts";
 import { end, isDone, isPlanned } from "./complete.ts";
 import {
   chunksLeft,
+  isLookup,
   lookupChunk,
-  type Remaining,
   rangeOfChunk,
   renew,
   renewing,
@@ -206,7 +206,7 @@ const claim = async (org: number, scanId: number, domain: Domain, planAt: string
 type Work = {
   unchanged: number;
   failed: number;
-  chunks: { chunk: string; left: Remaining; changes: EmailChange[] }[];
+  chunks: { chunk: string; emails: number; changes: EmailChange[] }[];
 };
 
 /** Compares a batch's answers with the e-mails, saves what is to be done, then sends it. */
@@ -219,7 +219,7 @@ const compareAndSave = async (
   const { org, scanId } = scanned;
   const batch = answered[0]?.domain.id ?? 0;
   const work = await compareBatch(scanned, answered);
-  const lookups = work.chunks.filter(({ left }) => left.lookup);
+  const lookups = work.chunks.filter(({ chunk }) => isLookup(chunk));
   for (const { chunk } of lookups) await prepareLookup(org, scanId, batch, chunk);
   const single = answered.filter(({ state }) => state === "single");
   await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
@@ -227,7 +227,7 @@ const compareAndSave = async (
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return;
   const running = { ...scans.facetOf(scan), status: "running" };
-  const remaining = Object.fromEntries(work.chunks.map(({ chunk, left }) => [chunk, left]));
+  const remaining = Object.fromEntries(work.chunks.map(({ chunk, emails }) => [chunk, emails]));
   try {
     await table.transact([
       ...scans.writes(org, [
@@ -294,14 +294,14 @@ const compareBatch = async ({ org, scanId }: Scanned, answered: readonly Answere
       for (const part of inParts(changes)) {
         work.chunks.push({
           chunk: rangeOf(part.map((change) => change.emailId)),
-          left: { emails: part.length, lookup: false },
+          emails: part.length,
           changes: part,
         });
       }
       if (single.length > 0) {
         work.chunks.push({
           chunk: lookupChunk(rangeOf(single.map((row) => row.id))),
-          left: { emails: single.length, lookup: true },
+          emails: single.length,
           changes: [],
         });
       }
@@ -359,7 +359,7 @@ const send = async (
   await queue.sendAll(
     "scan-chunks",
     work.chunks
-      .filter(({ left }) => !left.lookup)
+      .filter(({ chunk }) => !isLookup(chunk))
       .map(({ chunk, changes }) => ({
         message: { ...name, chunk, checkedAt, changes },
         group: String(org),
@@ -368,7 +368,7 @@ const send = async (
   await queue.sendAll(
     "scan-lookups",
     work.chunks
-      .filter(({ left }) => left.lookup)
+      .filter(({ chunk }) => isLookup(chunk))
       .map(({ chunk }) => ({ message: { ...name, chunk, cursor: 0 }, group: String(org) })),
   );
 };
@@ -377,12 +377,12 @@ const send = async (
 const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<void> => {
   const { org, scanId, invocation } = scanned;
   const left = chunksLeft(scan);
-  for (const { batch, chunk } of left.filter((each) => each.lookup)) {
+  for (const { batch, chunk } of left.filter((each) => isLookup(each.chunk))) {
     const row = await table.get<{ cursor: number }>(keys.lookup(org, scanId, batch, chunk));
     const message = { organizationId: org, scanId, batch, chunk, cursor: row?.cursor ?? 0 };
     await queue.send("scan-lookups", message, { group: String(org) });
   }
-  const compared = left.filter((each) => !each.lookup);
+  const compared = left.filter((each) => !isLookup(each.chunk));
   if (compared.length === 0) return;
 
   const planned = (await domains.list(org)).filter(

@@ -5,8 +5,8 @@ import * as table from "../table/table.ts";
 
 /**
  * A scan as it is stored. Its domains are planned in batches, and a batch's work is cut into chunks: ranges of e-mail ids
- * inside one block. `remaining` names the chunks that are not done, by batch, so that whoever empties it completes the scan,
- * exactly once.
+ * inside one block. `remaining` names the chunks that are not done, by batch, with how many e-mails each still has to check, so
+ * that whoever empties it completes the scan, exactly once. Every chunk that is done rewrites it: it has to stay small.
  */
 export type ScanRow = {
   startedAt: string | null;
@@ -19,24 +19,23 @@ export type ScanRow = {
   newBreachesFound: number;
   /** Whether every domain is planned: only then an empty `remaining` means that all is done. */
   planned: boolean;
-  remaining: Record<string, Record<string, Remaining>>;
+  remaining: Record<string, Record<string, number>>;
   /** The first findings block that this scan can have written to. */
   findingsFromBlock: number;
 };
 
-/** How many e-mails a chunk still has to check; `lookup`: one by one, with a row of its own (look-up.ts). */
-export type Remaining = { emails: number; lookup: boolean };
-
-/** A chunk of single look-ups has the same range as one of a domain answer; its name starts with an L. */
+/** A chunk of single look-ups (look-up.ts) has the same range as one of a domain answer; its name starts with an L. */
 export const lookupChunk = (range: string): string => `L${range}`;
+
+export const isLookup = (chunk: string): boolean => chunk.startsWith("L");
 
 export const rangeOfChunk = (chunk: string): string => chunk.replace(/^L/, "");
 
 export const chunksLeft = (
   scan: Pick<ScanRow, "remaining">,
-): (Remaining & { batch: number; chunk: string })[] =>
+): { batch: number; chunk: string; emails: number }[] =>
   Object.entries(scan.remaining).flatMap(([batch, chunks]) =>
-    Object.entries(chunks).map(([chunk, left]) => ({ ...left, batch: Number(batch), chunk })),
+    Object.entries(chunks).map(([chunk, emails]) => ({ batch: Number(batch), chunk, emails })),
   );
 
 export type ScanFacet = { type: string; status: string };
