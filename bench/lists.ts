@@ -194,7 +194,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
       notes: [
         "Trips, units, requests and KB are those of the whole request between functions and table, authorizer included: 2 read and 2 write units of it are the authorizer's.",
         "Plain: query the whole list with a filter, count, skip to the offset; trips are pages of 1 MB one after the other. Its totals were compared with ours.",
-        "p99 of 30 calls is the slowest. CPU ms: of the endpoint's function process for each warm call, on this machine.",
+        "p99 of 30 calls is the slowest. CPU ms: of the endpoint's function process, of each call but the first dozen of an instance, on this machine.",
         dollarsNote,
         `Meanwhile the local runtime and its engine took ${Math.round(used.megabytes)} MB together at most: ${verdict("MB", used.megabytes, maxRuntimeMegabytes)}.`,
       ],
