@@ -56,8 +56,8 @@ test("a scan whose workers and runtime are killed, whose messages are lost and d
       seed,
       lost: 0.25,
       doubled: 0.25,
-      killEveryMilliseconds: 500,
-      maximumKills: { "plan-scan": 2, "check-emails": 6, sweep: 2 },
+      killEveryMilliseconds: 400,
+      maximumKills: { "plan-scan": 1, "check-emails": 4, sweep: 1 },
       killRuntimeAt: [2000],
     },
     (variables, port) =>
