@@ -5,4 +5,6 @@ import { type LocalService, startService } from "./run.ts";
 export const startAnother = (
   options: readonly string[],
   parts: Record<string, string> = {},
-): Promise<LocalService> => startService(options, parts, inject("assembly"));
+): Promise<LocalService> =>
+  // Functions that end for others' sake and start again would take most of a test's time.
+  startService(options, { LOCAL_KEPT_MEGABYTES: "65536", ...parts }, inject("assembly"));
