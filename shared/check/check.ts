@@ -89,6 +89,7 @@ const checkFindings = async (
   const countByScan = new Map<number, number>();
   const missingScans = new Set<number>();
   const passed = await goThrough(org, findings, examination, {
+    attributes: ["emailId", "breachId", "lastSeenAt", "acknowledgment"],
     progress: (done, of) => progress("findings", done, of),
     visit: async (members) => {
       const wrong = members.filter((row) => !isAcknowledgmentRight(row)).map(({ id }) => id);
@@ -116,6 +117,7 @@ const checkEmails = async ({ org, examination, progress }: Context, index: Findi
   const domainIds = new Set((await domains.list(org)).map(({ id }) => id));
   const teamIds = new Set((await teams.list(org)).map(({ id }) => id));
   return goThrough(org, emails, examination, {
+    attributes: ["email", "findings", "gone", "unacknowledged"],
     progress: (done, of) => progress("e-mails", done, of),
     visit: async (members) => {
       const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
@@ -141,6 +143,7 @@ const checkScans = async (
 ): Promise<Passed> => {
   const open: number[] = [];
   const passed = await goThrough(org, scans, examination, {
+    attributes: ["newBreachesFound", "totalEmails", "scannedEmails", "failedEmails"],
     progress: (done, of) => progress("scans", done, of),
     visit: async (members) => {
       open.push(...members.filter(isOpen).map(({ id }) => id));
@@ -160,6 +163,7 @@ const checkScans = async (
 
 const checkActivity = ({ org, examination, progress }: Context): Promise<Passed> =>
   goThrough(org, entries, examination, {
+    attributes: ["category"],
     progress: (done, of) => progress("activity", done, of),
     visit: async (members) => {
       const wrong = members.filter((row) => entries.facetOf(row).category !== row.category);
@@ -173,6 +177,7 @@ const checkActivity = ({ org, examination, progress }: Context): Promise<Passed>
 
 const checkDeliveries = ({ org, examination, progress }: Context): Promise<Passed> =>
   goThrough(org, deliveries, examination, {
+    attributes: ["dueShard", "dueAt"],
     progress: (done, of) => progress("deliveries", done, of),
     visit: async (members) => {
       const wrong = members.filter((row) => !isDueRight(row, shardOfDelivery(row)));

@@ -14,7 +14,7 @@ type Holding = Pick<Email, "findings" | "unacknowledged" | "gone">;
 type Held = { right: Holding; problems: string[] };
 
 /** What an e-mail should say of its findings, by the findings that it names. */
-const holdingBy = (row: Email, findingOf: (id: number) => Indexed | undefined): Held => {
+const holdingBy = (row: Holding & { id: number }, findingOf: (id: number) => Indexed | undefined): Held => {
   const right: Holding = { findings: {}, unacknowledged: 0 };
   const problems: string[] = [];
   const gone = new Set<number>();
@@ -48,7 +48,7 @@ const listed = (ids: ReadonlySet<number> | undefined): string =>
   [...(ids ?? [])].sort((one, other) => one - other).join(",") || "none";
 
 /** Whether an e-mail and the findings read before agree; marks those that it holds. */
-export const agrees = (row: Email, index: FindingIndex): boolean => {
+export const agrees = (row: Holding & { id: number }, index: FindingIndex): boolean => {
   for (const id of Object.values(row.findings)) index.markHeld(id);
   return holdingBy(row, (id) => index.get(id)).problems.length === 0;
 };

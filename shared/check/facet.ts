@@ -5,7 +5,7 @@ import * as table from "../table/table.ts";
 import { asRead, type Found, type Look } from "./difference.ts";
 
 /** A finding is acknowledged exactly when it says by whom. */
-export const isAcknowledgmentRight = (row: FindingRecord): boolean =>
+export const isAcknowledgmentRight = (row: Pick<FindingRecord, "facet" | "acknowledgment">): boolean =>
   findings.facetOf(row).acknowledged === (row.acknowledgment !== undefined);
 
 export const lookAtAcknowledgment =

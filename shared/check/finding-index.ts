@@ -16,7 +16,7 @@ export class FindingIndex {
   #breachIds = new Uint32Array(1024);
   #flags = new Uint8Array(1024);
 
-  add(row: FindingRecord): void {
+  add(row: Pick<FindingRecord, "id" | "facet" | "emailId" | "breachId" | "lastSeenAt">): void {
     if (this.#size === this.#ids.length) this.#grow();
     const at = this.#size++;
     this.#ids[at] = row.id;

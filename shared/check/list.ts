@@ -18,6 +18,9 @@ export type Passed = {
   excess: Map<string, number>;
 };
 
+const always = ["id", "createdAt", "facet"] as const;
+type Always = (typeof always)[number];
+
 /** Blocks read ahead. */
 const width = 4;
 
@@ -29,19 +32,19 @@ const probesAtOnce = 16;
  * Goes through a list, oldest block first, with about `width` blocks in memory: each block's members against its directory
  * row, then the head that ids are handed out from. `visit` gets every block's members.
  */
-export const goThrough = async <M extends Member>(
+export const goThrough = async <M extends Member, Name extends keyof M & string>(
   org: number,
   list: CheckedList<M>,
   examination: Examination,
   options: {
-    visit?: ((rows: M[]) => Promise<void>) | undefined;
-    /** Attributes that `visit` needs beside `id`, `createdAt` and `facet`, which it is to name too; default: whole rows. */
-    project?: readonly string[];
+    /** Attributes that `visit` looks at beside `id`, `createdAt` and `facet`. */
+    attributes: readonly Name[];
+    visit: (rows: Pick<M, Name | Always>[]) => Promise<void>;
     progress: (done: number, of: number) => void;
   },
 ): Promise<Passed> => {
   const { kind } = list;
-  const { project } = options;
+  const project = [...new Set<string>([...always, ...options.attributes])];
   const directory = await list.directory(org);
   const byBlock = new Map(directory.map((row) => [row.block, row]));
   const lost = await membersWithoutDirectory(org, kind, byBlock);
@@ -58,7 +61,7 @@ export const goThrough = async <M extends Member>(
   const readAhead = (index: number): void => {
     const block = blocks[index];
     if (block === undefined) return;
-    const members = list.members(org, block, project === undefined ? {} : { project });
+    const members = list.members(org, block, { project });
     // It is awaited in its turn.
     members.catch(() => {});
     reading[index] = members;
@@ -83,7 +86,7 @@ export const goThrough = async <M extends Member>(
     for (const { createdAt } of members) if (createdAt > latest) latest = createdAt;
     highestId = Math.max(highestId, members.at(-1)?.id ?? 0);
     passed.rows += members.length;
-    await options.visit?.(members);
+    await options.visit(members);
     options.progress(passed.rows, Math.max(expected, passed.rows));
   }
   await examination.examine(

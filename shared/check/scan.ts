@@ -15,7 +15,10 @@ export const isOpen = (row: { facet: string }): boolean => {
  * What an ended scan counted. Findings go with their e-mails, so it can have found more than there are now. `excess`: what
  * the findings' directory counts too many.
  */
-export const isCountRight = (row: ScanRecord, findingCount: number): boolean =>
+export const isCountRight = (
+  row: Pick<ScanRecord, "facet" | "newBreachesFound" | "totalEmails" | "scannedEmails" | "failedEmails">,
+  findingCount: number,
+): boolean =>
   isOpen(row) ||
   (findingCount <= row.newBreachesFound &&
     (scans.facetOf(row).status !== "completed" || row.scannedEmails + row.failedEmails === row.totalEmails));
