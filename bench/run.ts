@@ -35,7 +35,12 @@ const run = async (): Promise<void> => {
   }
 };
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.once(signal, () => {
+    process.stderr.write(`\nEnded by ${signal}\n`);
+    process.exit(1);
+  });
+}
 await run().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
