@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
-import * as z from "zod";
+import * as z from "zod/mini";
 import * as channels from "../../shared/alerts/channel.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
 import * as operator from "../../shared/alerts/operator.ts";
 import { text } from "../../shared/api/text.ts";
+import { valid } from "../../shared/api/valid.ts";
 import { lapse } from "../../shared/billing/billing.ts";
 import { type Billing, billingInterval, billingStatus } from "../../shared/billing/schema.ts";
 import { domainOf, emailAddress } from "../../shared/emails/schema.ts";
@@ -40,49 +41,48 @@ const scanFrequency = z.enum(["day", "week", "never"]);
 
 const domainName = z
   .string()
-  .trim()
-  .toLowerCase()
-  .max(253)
-  .regex(
-    /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
-    "must be a domain name",
+  .check(
+    z.trim(),
+    z.toLowerCase(),
+    z.maxLength(253),
+    z.regex(
+      /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
+      "must be a domain name",
+    ),
   );
 
 /** Parses a flag; the error names it. */
-const parsed = <S extends z.ZodType>(flag: string, schema: S, value: unknown): z.output<S> => {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new CommandError(`--${flag}: ${result.error.issues[0]?.message ?? "is not valid"}.`);
+const parsed = <S extends z.ZodMiniType>(flag: string, schema: S, value: unknown): z.output<S> => {
+  const { data, problem } = valid(schema, value);
+  if (problem === undefined) return data;
+  throw new CommandError(`--${flag}: ${problem.message}.`);
 };
 
 const number = (flag: string, value: string | undefined, minimum = 0): number =>
   parsed(
     flag,
     z
-      .string()
-      .regex(/^\d{1,16}$/, "must be a whole number")
-      .transform(Number)
-      .refine(
-        (parsedNumber) => Number.isSafeInteger(parsedNumber) && parsedNumber >= minimum,
-        "is out of range",
+      .pipe(z.string().check(z.regex(/^\d{1,16}$/, "must be a whole number")), z.transform(Number))
+      .check(
+        z.refine(
+          (parsedNumber) => Number.isSafeInteger(parsedNumber) && parsedNumber >= minimum,
+          "is out of range",
+        ),
       ),
     value,
   );
 
 const name = (flag: string, value: string | undefined): string =>
-  parsed(
-    flag,
-    text(200).refine((given) => given.trim() !== "", "must not be empty"),
-    value,
-  );
+  parsed(flag, text(200).check(z.refine((given) => given.trim() !== "", "must not be empty")), value);
 
 /** In the form of every stored time, UTC with milliseconds: they are compared as strings. */
 const instant = (flag: string, value: string | undefined): string =>
   parsed(
     flag,
-    z.iso
-      .datetime({ offset: true, message: "must be an ISO 8601 time such as 2030-01-31T00:00:00Z" })
-      .transform((given) => new Date(given).toISOString()),
+    z.pipe(
+      z.iso.datetime({ offset: true, message: "must be an ISO 8601 time such as 2030-01-31T00:00:00Z" }),
+      z.transform((given: string) => new Date(given).toISOString()),
+    ),
     value,
   );
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
 import { idField } from "../../shared/api/page.ts";
 import { acknowledgeReason, resolution } from "../../shared/findings/schema.ts";
@@ -6,9 +6,9 @@ import { acknowledgeReason, resolution } from "../../shared/findings/schema.ts";
 export const acknowledgeBreach = defineEndpoint({
   summary: "Acknowledge a breach finding",
   body: z.object({
-    id: idField.meta({ description: "The finding's id" }),
-    resolution: resolution.default("handled"),
-    reason: acknowledgeReason.optional(),
+    id: idField.check(z.meta({ description: "The finding's id" })),
+    resolution: z._default(resolution, "handled"),
+    reason: z.optional(acknowledgeReason),
   }),
   status: 200,
   reply: z.object({ success: z.boolean() }),

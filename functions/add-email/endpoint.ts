@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
 import { idField } from "../../shared/api/page.ts";
 import { emailAddress, ownerName } from "../../shared/emails/schema.ts";
@@ -7,11 +7,11 @@ export const addEmail = defineEndpoint({
   summary: "Start monitoring an e-mail address",
   body: z.object({
     email: emailAddress,
-    domainId: idField.meta({
-      description: "A verified domain of the organization, the one that the address is of",
-    }),
-    teamId: idField.optional(),
-    ownerName: ownerName.optional(),
+    domainId: idField.check(
+      z.meta({ description: "A verified domain of the organization, the one that the address is of" }),
+    ),
+    teamId: z.optional(idField),
+    ownerName: z.optional(ownerName),
   }),
   status: 201,
   reply: z.object({ success: z.boolean(), id: idField }),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
 import { count } from "../../shared/api/page.ts";
 import { importPlan } from "../../shared/imports/schema.ts";
@@ -9,8 +9,10 @@ export const commitImport = defineEndpoint({
   status: 200,
   reply: z.object({
     success: z.boolean(),
-    importedCount: count.meta({ description: "All that were imported" }),
-    disabledCount: count.meta({ description: "Those of them that are disabled, beyond the seat allowance" }),
+    importedCount: count.check(z.meta({ description: "All that were imported" })),
+    disabledCount: count.check(
+      z.meta({ description: "Those of them that are disabled, beyond the seat allowance" }),
+    ),
     skippedCount: count,
   }),
   refusals: ["nothingToImport", "quoteMismatch"],

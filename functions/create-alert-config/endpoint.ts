@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { newAlertConfig } from "../../shared/alerts/schema.ts";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
 import { idField } from "../../shared/api/page.ts";

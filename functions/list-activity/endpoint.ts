@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { activityEntry, category } from "../../shared/activity/schema.ts";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
 import { pageQuery, total } from "../../shared/api/page.ts";
@@ -8,7 +8,7 @@ export const listActivity = defineEndpoint({
   summary: "List the account activity of the last 365 days, newest first",
   query: z.object({
     ...pageQuery,
-    category: category.optional().meta({ description: "Only entries of this category" }),
+    category: z.optional(category).check(z.meta({ description: "Only entries of this category" })),
   }),
   status: 200,
   reply: z.object({ activity: z.array(activityEntry), total, retention }),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
 import { pageQuery, total } from "../../shared/api/page.ts";
 import { retention } from "../../shared/api/retention.ts";
@@ -8,8 +8,8 @@ export const listScans = defineEndpoint({
   summary: "List the scans of the last 365 days, newest first",
   query: z.object({
     ...pageQuery,
-    type: scanType.optional().meta({ description: "Only those of this type" }),
-    status: scanStatus.optional().meta({ description: "Only those in this state" }),
+    type: z.optional(scanType).check(z.meta({ description: "Only those of this type" })),
+    status: z.optional(scanStatus).check(z.meta({ description: "Only those in this state" })),
   }),
   status: 200,
   reply: z.object({ scans: z.array(scan), total, retention }),

@@ -1,11 +1,14 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/api/endpoint.ts";
 import { idField } from "../../shared/api/page.ts";
 
 export const startScan = defineEndpoint({
   summary: "Start a breach scan",
   status: 201,
-  reply: z.object({ success: z.boolean(), scanJobId: idField.meta({ description: "The scan's id" }) }),
+  reply: z.object({
+    success: z.boolean(),
+    scanJobId: idField.check(z.meta({ description: "The scan's id" })),
+  }),
   refusals: ["scanInProgress", "noActiveEmails", "scanNotQueued"],
   limit: "scans",
   counted: "by handler",

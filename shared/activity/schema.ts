@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { idField } from "../api/page.ts";
 import { timestamp } from "../api/text.ts";
 
@@ -10,12 +10,12 @@ export const activityEntry = z
     id: idField,
     createdAt: timestamp,
     category,
-    action: z.string().meta({ examples: ["email.added"] }),
-    summary: z.string().meta({ description: "For people; the wording may change" }),
+    action: z.string().check(z.meta({ examples: ["email.added"] })),
+    summary: z.string().check(z.meta({ description: "For people; the wording may change" })),
     actor: z.object({
       type: z.enum(["user", "api_key", "system", "removed", "support"]),
       label: z.string(),
     }),
   })
-  .meta({ id: "ActivityEntry" });
+  .check(z.meta({ id: "ActivityEntry" }));
 export type ActivityEntry = z.infer<typeof activityEntry>;

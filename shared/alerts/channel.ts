@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import * as activity from "../activity/activity.ts";
 import { Refusal } from "../api/errors.ts";
+import { valid } from "../api/valid.ts";
 import type { Actor } from "../organizations/actor.ts";
 import { retrying } from "../table/attempts.ts";
 import { drawId } from "../table/blocks.ts";
@@ -215,14 +216,13 @@ const patchedForm = (row: Channel, patch: ChannelPatch): ChannelForm => {
   if (row.channel === "webhook" && kind === "webhook" && given.url === urlPreview(row.config.url))
     delete given.url;
   const config = kind === row.channel ? { ...row.config, ...given } : given;
-  const result = channelConfig[kind].safeParse(config);
-  if (!result.success) {
-    const [issue] = result.error.issues;
+  const { data, problem } = valid(channelConfig[kind], config);
+  if (problem !== undefined) {
     throw new Refusal("invalidInput", {
-      error: `${["config", ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "is not valid"}`,
+      error: `${["config", ...problem.path].join(".")}: ${problem.message}`,
     });
   }
-  return normalized({ channel: kind, config: result.data } as ChannelForm);
+  return normalized({ channel: kind, config: data } as ChannelForm);
 };
 
 /** Whether a patch writes where the channel sends to. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { count, idField } from "../api/page.ts";
 
 /** What an event tells, by its type. interface.md "Envelope". */
@@ -13,7 +13,7 @@ export const eventData = {
           dataClasses: z.array(z.string()),
         }),
       )
-      .min(1),
+      .check(z.minLength(1)),
   }),
   scan_complete: z.object({
     scannedCount: count,
@@ -34,7 +34,7 @@ export type Event = z.infer<typeof event>;
 
 /**
  * The JSON text of one attempt: the text that is signed and sent. `id` is the delivery's and the same in every attempt;
- * `at` is the attempt's time. Fields that the contract does not name are left out. Throws a ZodError on wrong data.
+ * `at` is the attempt's time. Fields that the contract does not name are left out. Throws on wrong data.
  */
 export function envelope({ id, at, ...rest }: Event & { id: number; at: Date }): string {
   const { type, data } = event.parse(rest);

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import http, { type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
+import https from "node:https";
 import net, { type LookupFunction, type Socket } from "node:net";
 import { addAbortSignal } from "node:stream";
 import tls from "node:tls";
@@ -121,7 +122,8 @@ function request(
   body: Buffer | string,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    http
+    // For plain connections too: the connection is made, and node:http as an ES module loads all of fetch with it.
+    https
       .request({
         // Nothing of the environment has a say in how to connect: there is no agent.
         createConnection: () => socket,

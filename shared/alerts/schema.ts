@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { idField } from "../api/page.ts";
 import { atMost } from "../api/text.ts";
 import { emailAddress } from "../emails/schema.ts";
@@ -10,28 +10,29 @@ const maximumSecretLength = 1024;
 export const channelKind = z.enum(["email", "slack", "webhook"]);
 export type ChannelKind = z.infer<typeof channelKind>;
 
-const secret = atMost(maximumSecretLength)
-  .refine((value) => value.isWellFormed(), "must be well-formed Unicode")
-  .meta({
+const secret = atMost(maximumSecretLength).check(
+  z.refine((value) => value.isWellFormed(), "must be well-formed Unicode"),
+  z.meta({
     description:
       "Signs the deliveries; never returned. Empty: none. In a PATCH, one that is left out stays as it is",
-  });
+  }),
+);
 
-const publicUrl = z
-  .string()
-  .min(1)
-  .max(maximumUrlLength)
-  .meta({
+const publicUrl = z.string().check(
+  z.minLength(1),
+  z.maxLength(maximumUrlLength),
+  z.meta({
     format: "uri",
     description: "Public HTTPS without credentials; never returned",
     examples: ["https://hooks.example.com/breaches"],
-  });
+  }),
+);
 
 /** interface.md "Config on write". */
 export const channelConfig = {
-  email: z.object({ recipients: z.array(emailAddress).min(1).max(20) }),
+  email: z.object({ recipients: z.array(emailAddress).check(z.minLength(1), z.maxLength(20)) }),
   slack: z.object({ webhookUrl: publicUrl }),
-  webhook: z.object({ url: publicUrl, secret: secret.optional() }),
+  webhook: z.object({ url: publicUrl, secret: z.optional(secret) }),
 } as const;
 
 const notificationFlags = {
@@ -42,10 +43,10 @@ const notificationFlags = {
 };
 
 const withDefaults = {
-  isEnabled: notificationFlags.isEnabled.default(true),
-  notifyOnNewBreach: notificationFlags.notifyOnNewBreach.default(true),
-  notifyOnScanComplete: notificationFlags.notifyOnScanComplete.default(false),
-  notifyOnScanError: notificationFlags.notifyOnScanError.default(true),
+  isEnabled: z._default(notificationFlags.isEnabled, true),
+  notifyOnNewBreach: z._default(notificationFlags.notifyOnNewBreach, true),
+  notifyOnScanComplete: z._default(notificationFlags.notifyOnScanComplete, false),
+  notifyOnScanError: z._default(notificationFlags.notifyOnScanError, true),
 };
 
 /** interface.md "POST /alert-configs"; defaults: decisions.md "Alert channels". */
@@ -53,35 +54,39 @@ export const newAlertConfig = z
   .discriminatedUnion("channel", [
     z
       .object({ channel: z.literal("email"), config: channelConfig.email, ...withDefaults })
-      .meta({ id: "NewEmailAlertConfig" }),
+      .check(z.meta({ id: "NewEmailAlertConfig" })),
     z
       .object({ channel: z.literal("slack"), config: channelConfig.slack, ...withDefaults })
-      .meta({ id: "NewSlackAlertConfig" }),
+      .check(z.meta({ id: "NewSlackAlertConfig" })),
     z
       .object({ channel: z.literal("webhook"), config: channelConfig.webhook, ...withDefaults })
-      .meta({ id: "NewWebhookAlertConfig" }),
+      .check(z.meta({ id: "NewWebhookAlertConfig" })),
   ])
-  .meta({ id: "NewAlertConfig" });
+  .check(z.meta({ id: "NewAlertConfig" }));
 
 /** interface.md "PATCH /alert-configs/:id": any subset. Which config is right depends on the channel as it is. */
 export const alertConfigPatch = z
-  .object({
-    channel: channelKind,
-    config: z
-      .object({
-        ...channelConfig.email.shape,
-        ...channelConfig.slack.shape,
-        ...channelConfig.webhook.shape,
-      })
-      .partial()
-      .meta({
-        description:
-          "Merged field by field; another `channel` needs its full config. A webhook's `urlPreview` sent back as `url` changes nothing",
-      }),
-    ...notificationFlags,
-  })
-  .partial()
-  .meta({ id: "AlertConfigPatch" });
+  .partial(
+    z.object({
+      channel: channelKind,
+      config: z
+        .partial(
+          z.object({
+            ...channelConfig.email.shape,
+            ...channelConfig.slack.shape,
+            ...channelConfig.webhook.shape,
+          }),
+        )
+        .check(
+          z.meta({
+            description:
+              "Merged field by field; another `channel` needs its full config. A webhook's `urlPreview` sent back as `url` changes nothing",
+          }),
+        ),
+      ...notificationFlags,
+    }),
+  )
+  .check(z.meta({ id: "AlertConfigPatch" }));
 
 /** interface.md "Config in responses": secrets and urls are write-only. */
 export const alertConfig = z
@@ -92,7 +97,7 @@ export const alertConfig = z
     isEnabled: z.boolean(),
     config: z.union([
       z.object({
-        urlPreview: z.string().meta({ examples: ["https://hooks.example.com/..."] }),
+        urlPreview: z.string().check(z.meta({ examples: ["https://hooks.example.com/..."] })),
         hasSecret: z.boolean(),
       }),
       z.object({ hasWebhookUrl: z.boolean() }),
@@ -102,7 +107,7 @@ export const alertConfig = z
     notifyOnScanComplete: z.boolean(),
     notifyOnScanError: z.boolean(),
   })
-  .meta({ id: "AlertConfig" });
+  .check(z.meta({ id: "AlertConfig" }));
 export type AlertConfig = z.infer<typeof alertConfig>;
 
 export const eventType = z.enum(["breach", "scan_complete", "scan_error"]);

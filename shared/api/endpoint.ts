@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import type { RefusalName } from "./errors.ts";
 import type { OrganizationLimit } from "./limits.ts";
 
@@ -37,17 +37,17 @@ export type Endpoint = {
   /** One line, as a client reads it in the reference. */
   summary: string;
   /** Path parameters; values arrive as strings. */
-  path?: z.ZodObject;
+  path?: z.ZodMiniObject;
   /** Query parameters; values arrive as strings. */
-  query?: z.ZodObject;
+  query?: z.ZodMiniObject;
   /** JSON body, an object. Absent: the body is not read. */
-  body?: z.ZodObject | z.ZodDiscriminatedUnion;
+  body?: z.ZodMiniObject | z.ZodMiniDiscriminatedUnion;
   /** A file in a multipart/form-data body instead; it is read when the handler asks for it, so after the request counts. */
   upload?: Upload;
   /** Status of success. */
   status: 200 | 201;
   /** Body of success: replies go through it, so nothing that is not declared can leak. */
-  reply: z.ZodObject;
+  reply: z.ZodMiniObject;
   /** What this endpoint may refuse, beside what every endpoint may (input, authentication, limits, billing). */
   refusals: readonly RefusalName[];
   /** The organization's hourly budget that a valid request is counted against. */

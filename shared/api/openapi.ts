@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { eventData } from "../alerts/envelope.ts";
 import { signatureHeader } from "../alerts/signature.ts";
 import type { Endpoint, Route, Upload } from "./endpoint.ts";
@@ -178,7 +178,11 @@ const limitOf = (route: Route, routes: readonly Route[]): string | undefined => 
 };
 
 /** Of the types that the values have, as OpenAPI writes them into paths and queries: `7`, `true`. */
-const parametersOf = (where: "path" | "query", schema: z.ZodObject | undefined, schemas: Schemas): Json[] =>
+const parametersOf = (
+  where: "path" | "query",
+  schema: z.ZodMiniObject | undefined,
+  schemas: Schemas,
+): Json[] =>
   Object.entries(schema?.shape ?? {}).map(([name, value]) => {
     const { description, ...json } = jsonSchema(value, "output", schemas);
     return {
@@ -312,11 +316,13 @@ const headersOf = (status: number): Json => {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 };
 
-const webhook = (type: string, data: z.ZodObject, schemas: Schemas): Json => {
+const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): Json => {
   const envelope = z.object({
-    id: idField.meta({ description: "The same in every attempt of one delivery: ignore one that was seen" }),
+    id: idField.check(
+      z.meta({ description: "The same in every attempt of one delivery: ignore one that was seen" }),
+    ),
     type: z.literal(type),
-    timestamp: timestamp.meta({ description: "Of this attempt: reject or log old ones" }),
+    timestamp: timestamp.check(z.meta({ description: "Of this attempt: reject or log old ones" })),
     data,
   });
   return {
@@ -352,7 +358,7 @@ const jsonContent = (schema: Json): Json => ({ "application/json": { schema } })
  * The JSON Schema of a contract's schema. Those with an id go to `schemas` and are referred to. Throws when two different
  * schemas have one id.
  */
-const jsonSchema = (schema: z.ZodType, io: "input" | "output", schemas: Schemas): Json => {
+const jsonSchema = (schema: z.core.$ZodType, io: "input" | "output", schemas: Schemas): Json => {
   const text = JSON.stringify(
     // Wrapped, since the outermost schema is never referred to.
     z.toJSONSchema(z.object({ schema }), { io, target: "draft-2020-12", override: adapt }),
@@ -375,22 +381,22 @@ const adapt = ({
   // A reply may get more fields one day; clients must not reject those.
   delete jsonSchema.additionalProperties;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) jsonSchema.format = "int64";
-  if (zodSchema instanceof z.ZodDiscriminatedUnion) {
+  if (zodSchema instanceof z.ZodMiniDiscriminatedUnion) {
     jsonSchema.discriminator = discriminatorOf(zodSchema);
   }
 };
 
 /** Which schema is meant by which value of the field that tells. */
-const discriminatorOf = ({ def }: z.ZodDiscriminatedUnion): Json => ({
+const discriminatorOf = ({ _zod: { def } }: z.ZodMiniDiscriminatedUnion): Json => ({
   propertyName: def.discriminator,
   mapping: Object.fromEntries(
     def.options.map((option) => {
       const id = z.globalRegistry.get(option)?.id;
-      const literal = option instanceof z.ZodObject ? option.shape[def.discriminator] : undefined;
-      if (id === undefined || !(literal instanceof z.ZodLiteral)) {
+      const literal = option instanceof z.ZodMiniObject ? option.shape[def.discriminator] : undefined;
+      if (id === undefined || !(literal instanceof z.ZodMiniLiteral)) {
         throw new Error(`An alternative by ${def.discriminator} needs an id and one value of it`);
       }
-      return [literal.value, `#/components/schemas/${id}`];
+      return [literal.def.values[0], `#/components/schemas/${id}`];
     }),
   ),
 });

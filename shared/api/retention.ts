@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { timestamp } from "./text.ts";
 
 const visibleDays = 365;
@@ -6,7 +6,7 @@ const visibleDays = 365;
 /** interface.md "Retention object": scans and activity are visible for 365 days. */
 export const retention = z
   .object({ days: z.literal(visibleDays), visibleSince: timestamp })
-  .meta({ id: "Retention", description: "Older entries are kept, but not returned" });
+  .check(z.meta({ id: "Retention", description: "Older entries are kept, but not returned" }));
 
 export const retentionAt = (now: Date): z.infer<typeof retention> => ({
   days: visibleDays,

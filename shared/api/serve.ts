@@ -1,16 +1,17 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
 import type { Endpoint, Upload } from "./endpoint.ts";
 import { Refusal } from "./errors.ts";
 import * as limits from "./limits.ts";
 import type { Principal } from "./principal.ts";
+import { valid } from "./valid.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
 type Input<E, Part extends "path" | "query" | "body"> =
-  E extends Record<Part, infer S extends z.ZodType> ? z.output<S> : undefined;
+  E extends Record<Part, infer S extends z.ZodMiniType> ? z.output<S> : undefined;
 
 /** What a handler is called with: input as the contract declares it, valid and counted. */
 export type Call<E extends Endpoint> = {
@@ -83,13 +84,13 @@ const once = (act: () => Promise<void>): (() => Promise<void>) => {
 };
 
 const inputOf = (endpoint: Endpoint, event: APIGatewayProxyEvent): Record<string, unknown> => ({
-  ...(endpoint.path && { path: valid(endpoint.path, event.pathParameters ?? {}) }),
-  ...(endpoint.query && { query: valid(endpoint.query, queryOf(endpoint.query, event)) }),
-  ...(endpoint.body && { body: valid(endpoint.body, bodyOf(event)) }),
+  ...(endpoint.path && { path: parsed(endpoint.path, event.pathParameters ?? {}) }),
+  ...(endpoint.query && { query: parsed(endpoint.query, queryOf(endpoint.query, event)) }),
+  ...(endpoint.body && { body: parsed(endpoint.body, bodyOf(event)) }),
 });
 
 /** Declared parameters only: others are ignored, but one that is meant may not be given twice. */
-const queryOf = (schema: z.ZodObject, event: APIGatewayProxyEvent): Record<string, string> => {
+const queryOf = (schema: z.ZodMiniObject, event: APIGatewayProxyEvent): Record<string, string> => {
   const query: Record<string, string> = {};
   for (const name of Object.keys(schema.shape)) {
     const [value, ...others] = event.multiValueQueryStringParameters?.[name] ?? [];
@@ -115,13 +116,12 @@ const bodyOf = (event: APIGatewayProxyEvent): unknown => {
 };
 
 /** Parses input; the error names the first field that is wrong, never its value. */
-const valid = <S extends z.ZodType>(schema: S, input: unknown): z.output<S> => {
-  const result = schema.safeParse(input);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const field = issue?.path.join(".") ?? "";
-  const problem = issue?.message ?? "is not valid";
+const parsed = (schema: z.ZodMiniType, input: unknown): unknown => {
+  const { data, problem } = valid(schema, input);
+  if (problem === undefined) return data;
+  const field = problem.path.join(".");
   throw new Refusal("invalidInput", {
-    error: field === "" || problem.startsWith(field) ? problem : `${field}: ${problem}`,
+    error:
+      field === "" || problem.message.startsWith(field) ? problem.message : `${field}: ${problem.message}`,
   });
 };

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** decisions.md "Subscription states"; the last four are the lapsed reasons of interface.md "Errors" 402. */
 export const billingStatus = z.enum([
@@ -17,10 +17,10 @@ export const billingInterval = z.enum(["month", "year"]);
 export const billing = z.object({
   status: billingStatus,
   /** ISO 8601; a trial is over from then on. */
-  trialEndsAt: z.string().nullable(),
+  trialEndsAt: z.nullable(z.string()),
   interval: billingInterval,
-  seatPriceCents: z.int().min(0),
+  seatPriceCents: z.int().check(z.minimum(0)),
   /** Most e-mails that may be active; null: any number. */
-  seatAllowance: z.int().min(0).nullable(),
+  seatAllowance: z.nullable(z.int().check(z.minimum(0))),
 });
 export type Billing = z.infer<typeof billing>;

@@ -6,7 +6,7 @@
  * Every function throws `UpstreamFailure` when there is no trustworthy answer, so that no failure reads as "no breaches".
  */
 import { SecretsProvider } from "@aws-lambda-powertools/parameters/secrets";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { type BreachDetails, breachName, upstreamBreach } from "./schema.ts";
 
 /**
@@ -105,7 +105,7 @@ export const subscribedDomains = async (): Promise<string[]> => {
 /** `rpm`: requests that the key may make in a minute. */
 export const subscriptionStatus = async (): Promise<{ rpm: number }> => {
   const answer = await ask("subscription/status", "", { timeoutSeconds: 30, maxBytes: megabyte });
-  return { rpm: parse("subscription/status", z.object({ Rpm: z.int().positive() }), answer).Rpm };
+  return { rpm: parse("subscription/status", z.object({ Rpm: z.int().check(z.positive()) }), answer).Rpm };
 };
 
 /** The answer 404, which for a look-up means: no breaches. */
@@ -220,7 +220,7 @@ const readBounded = async (resource: Resource, response: Response, maxBytes: num
   return parts.join("");
 };
 
-const parse = <T>(resource: Resource, schema: z.ZodType<T>, answer: unknown): T => {
+const parse = <T>(resource: Resource, schema: z.ZodMiniType<T>, answer: unknown): T => {
   const parsed = schema.safeParse(answer);
   if (!parsed.success) throw malformed(resource);
   return parsed.data;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** A breach as the catalog holds it. */
 export type Breach = {
@@ -37,38 +37,40 @@ const maxDataClassCharacters = 100;
 const cut = (text: string, characters: number): string => text.slice(0, characters).toWellFormed();
 
 /** A name is a sort key of the table (1,024 bytes at most). */
-export const breachName = z
-  .string()
-  .min(1)
-  .max(300)
-  .transform((name) => name.toWellFormed());
+export const breachName = z.pipe(
+  z.string().check(z.minLength(1), z.maxLength(300)),
+  z.transform((name: string) => name.toWellFormed()),
+);
 
 const text = (characters: number) =>
-  z
-    .string()
-    .catch("")
-    .transform((value) => cut(value, characters));
+  z.pipe(
+    z.catch(z.string(), ""),
+    z.transform((value: string) => cut(value, characters)),
+  );
 
 /**
- * A breach in HIBP's form. Only the name is indispensable; a missing or malformed detail gets a neutral value, so that
- * one odd entry does not keep the rest from being known.
+ * HIBP's form. Only the name is indispensable; a missing or malformed detail gets a neutral value, so that one odd entry does
+ * not keep the rest from being known.
  */
-export const upstreamBreach = z
-  .object({
-    Name: breachName,
-    Title: text(maxTextCharacters),
-    Domain: text(maxTextCharacters),
-    BreachDate: z.iso.date().catch(unknownDate),
-    AddedDate: text(maxTextCharacters),
-    ModifiedDate: text(maxTextCharacters),
-    PwnCount: z.int().min(0).catch(0),
-    Description: text(maxDescriptionCharacters),
-    DataClasses: z.array(z.unknown()).catch([]),
-    IsSensitive: z.boolean().catch(false),
-    IsRetired: z.boolean().catch(false),
-  })
-  .transform(
-    (breach): BreachDetails => ({
+const hibpForm = z.object({
+  Name: breachName,
+  Title: text(maxTextCharacters),
+  Domain: text(maxTextCharacters),
+  BreachDate: z.catch(z.iso.date(), unknownDate),
+  AddedDate: text(maxTextCharacters),
+  ModifiedDate: text(maxTextCharacters),
+  PwnCount: z.catch(z.int().check(z.minimum(0)), 0),
+  Description: text(maxDescriptionCharacters),
+  DataClasses: z.catch(z.array(z.unknown()), []),
+  IsSensitive: z.catch(z.boolean(), false),
+  IsRetired: z.catch(z.boolean(), false),
+});
+
+/** A breach as HIBP lists it, as ours. */
+export const upstreamBreach = z.pipe(
+  hibpForm,
+  z.transform(
+    (breach: z.output<typeof hibpForm>): BreachDetails => ({
       name: breach.Name,
       title: breach.Title === "" ? breach.Name : breach.Title,
       domain: breach.Domain,
@@ -83,4 +85,5 @@ export const upstreamBreach = z
       isSensitive: breach.IsSensitive,
       isRetired: breach.IsRetired,
     }),
-  );
+  ),
+);

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { count, idField } from "../api/page.ts";
 import { text, timestamp } from "../api/text.ts";
 
@@ -6,17 +6,14 @@ import { text, timestamp } from "../api/text.ts";
  * An e-mail address, trimmed and lower-cased (decisions.md "E-mail addresses"): at most 254 characters (RFC 5321
  * 4.5.3.1), in the form of the HTML standard.
  */
-export const emailAddress = z
-  .string()
-  .trim()
-  .max(254)
-  .regex(z.regexes.html5Email, "must be an e-mail address")
+export const emailAddress = z.string().check(
+  z.trim(),
+  z.maxLength(254),
+  z.regex(z.regexes.html5Email, "must be an e-mail address"),
   // After the form is checked: some letters beyond ASCII have a lower case within it, such as the Kelvin sign.
-  .toLowerCase()
-  .meta({
-    description: "Trimmed and lower-cased",
-    examples: ["ada@demo.example"],
-  });
+  z.toLowerCase(),
+  z.meta({ description: "Trimmed and lower-cased", examples: ["ada@demo.example"] }),
+);
 
 export const ownerName = text(200);
 
@@ -28,14 +25,14 @@ export const monitoredEmail = z
   .object({
     id: idField,
     email: z.string(),
-    ownerName: z.string().nullable(),
-    isActive: z.boolean().meta({ description: "Whether it is scanned and takes a seat" }),
-    lastScannedAt: timestamp.nullable(),
+    ownerName: z.nullable(z.string()),
+    isActive: z.boolean().check(z.meta({ description: "Whether it is scanned and takes a seat" })),
+    lastScannedAt: z.nullable(timestamp),
     createdAt: timestamp,
     domain: z.object({ id: idField, name: z.string() }),
-    team: z.object({ id: idField, name: z.string() }).nullable(),
+    team: z.nullable(z.object({ id: idField, name: z.string() })),
     breachCount: count,
     unacknowledgedBreachCount: count,
   })
-  .meta({ id: "MonitoredEmail" });
+  .check(z.meta({ id: "MonitoredEmail" }));
 export type MonitoredEmail = z.infer<typeof monitoredEmail>;

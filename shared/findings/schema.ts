@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { count, idField } from "../api/page.ts";
 import { text, timestamp } from "../api/text.ts";
 
@@ -13,30 +13,34 @@ const acknowledger = z.object({ id: idField, label: z.string() });
 /** interface.md "Breach finding". `description` is HTML as the catalog has it: escape or sanitize it before showing it. */
 export const finding = z
   .object({
-    id: idField.meta({ description: "Permanent, never reused" }),
+    id: idField.check(z.meta({ description: "Permanent, never reused" })),
     email: z.string(),
     emailId: idField,
     breach: z.object({
       id: idField,
-      name: z.string().meta({ description: "Permanent key of Have I Been Pwned" }),
+      name: z.string().check(z.meta({ description: "Permanent key of Have I Been Pwned" })),
       title: z.string(),
-      domain: z.string().meta({ description: "May be empty" }),
-      breachDate: z.string().meta({ format: "date", examples: ["2026-01-31"] }),
+      domain: z.string().check(z.meta({ description: "May be empty" })),
+      breachDate: z.string().check(z.meta({ format: "date", examples: ["2026-01-31"] })),
       dataClasses: z.array(z.string()),
       pwnCount: count,
-      description: z.string().meta({
-        description: "HTML as Have I Been Pwned wrote it: escape or sanitize it before showing it",
-      }),
+      description: z.string().check(
+        z.meta({
+          description: "HTML as Have I Been Pwned wrote it: escape or sanitize it before showing it",
+        }),
+      ),
     }),
     firstDetectedAt: timestamp,
     lastSeenAt: timestamp,
-    firstDetectedScanId: idField.nullable(),
+    firstDetectedScanId: z.nullable(idField),
     acknowledged: z.boolean(),
-    acknowledgedAt: timestamp.nullable(),
-    acknowledgedBy: acknowledger.nullable().meta({ description: "The user who acknowledged it" }),
-    acknowledgedByApiKey: acknowledger.nullable().meta({ description: "The API key that acknowledged it" }),
-    acknowledgeReason: z.string().nullable(),
-    resolution: resolution.nullable(),
+    acknowledgedAt: z.nullable(timestamp),
+    acknowledgedBy: z.nullable(acknowledger).check(z.meta({ description: "The user who acknowledged it" })),
+    acknowledgedByApiKey: z
+      .nullable(acknowledger)
+      .check(z.meta({ description: "The API key that acknowledged it" })),
+    acknowledgeReason: z.nullable(z.string()),
+    resolution: z.nullable(resolution),
   })
-  .meta({ id: "BreachFinding" });
+  .check(z.meta({ id: "BreachFinding" }));
 export type Finding = z.infer<typeof finding>;

@@ -2,7 +2,9 @@
  * Finds the e-mail addresses in a file that people exported somewhere: comma, semicolon or tab separated values, or a
  * list. Pure, and linear in the size of the file.
  */
+
 import { type CsvError, parse } from "csv-parse/sync";
+import * as z from "zod/mini";
 import { Refusal } from "../api/errors.ts";
 import { emailAddress, ownerName } from "../emails/schema.ts";
 import { firstHeader, type NameColumns } from "./header.ts";
@@ -157,5 +159,5 @@ const maximumNameCharacters = 200;
 
 const ownerOf = (cells: readonly string[], names: NameColumns): string | undefined => {
   const name = line(names.map((column) => cells[column] ?? "").join(" "));
-  return ownerName.min(1).safeParse(shorten(name, maximumNameCharacters)).data;
+  return ownerName.check(z.minLength(1)).safeParse(shorten(name, maximumNameCharacters)).data;
 };

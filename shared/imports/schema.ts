@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { count, idField } from "../api/page.ts";
 import { text } from "../api/text.ts";
 import { billingInterval } from "../billing/schema.ts";
@@ -24,11 +24,11 @@ export type ImportStatus = z.infer<typeof importStatus>;
 export const importRow = z
   .object({
     email: text(maximumAddressCharacters),
-    domainId: idField.nullable().meta({ description: "Null exactly when the row is invalid" }),
+    domainId: z.nullable(idField).check(z.meta({ description: "Null exactly when the row is invalid" })),
     status: importStatus,
-    ownerName: ownerName.optional(),
+    ownerName: z.optional(ownerName),
   })
-  .meta({ id: "ImportRow" });
+  .check(z.meta({ id: "ImportRow" }));
 export type ImportRow = z.infer<typeof importRow>;
 
 /** interface.md "Import plan"; the counts are totals after the import, the cents are per interval. */
@@ -36,14 +36,14 @@ export const quote = z
   .object({
     interval: billingInterval,
     isEstimate: z.boolean(),
-    newSeatsCount: count.meta({ description: "Paid seats after the import" }),
-    newActiveCount: count.meta({ description: "Active e-mails after the import" }),
-    estimatedDeltaCents: z.int().meta({ description: "What is paid more for each interval" }),
+    newSeatsCount: count.check(z.meta({ description: "Paid seats after the import" })),
+    newActiveCount: count.check(z.meta({ description: "Active e-mails after the import" })),
+    estimatedDeltaCents: z.int().check(z.meta({ description: "What is paid more for each interval" })),
   })
-  .meta({ id: "Quote" });
+  .check(z.meta({ id: "Quote" }));
 export type Quote = z.infer<typeof quote>;
 
 export const importPlan = z
-  .object({ emails: z.array(importRow).max(maximumRows), quote })
-  .meta({ id: "ImportPlan" });
+  .object({ emails: z.array(importRow).check(z.maxLength(maximumRows)), quote })
+  .check(z.meta({ id: "ImportPlan" }));
 export type ImportPlan = z.infer<typeof importPlan>;

@@ -1,10 +1,10 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /**
  * The message of every queue. A message only wakes a worker: the truth is in the table, so each can be lost, repeated or late.
  * Messages that changed form between two deployments fail here and end in the dead-letter queue.
  */
-const id = z.int().positive();
+const id = z.int().check(z.positive());
 
 /** One domain answer's differences for one e-mail: what to add, what disappeared upstream, what came back (breach ids). */
 export const emailChange = z.object({
@@ -20,13 +20,13 @@ const delivery = z.object({
   organizationId: id,
   deliveryId: id,
   channelId: id,
-  attempt: z.int().positive(),
-  slow: z.boolean().optional(),
+  attempt: z.int().check(z.positive()),
+  slow: z.optional(z.boolean()),
 });
 
 export const messages = {
   /** `resume`: from the sweep, to send again what was lost. */
-  "scan-plans": z.object({ organizationId: id, scanId: id, resume: z.boolean().optional() }),
+  "scan-plans": z.object({ organizationId: id, scanId: id, resume: z.optional(z.boolean()) }),
   /** `batch` and `chunk` name the work in the scan's `remaining`; the chunk is a range of e-mail ids. */
   "scan-chunks": z.object({
     organizationId: id,
@@ -42,7 +42,7 @@ export const messages = {
     scanId: id,
     batch: id,
     chunk: z.string(),
-    cursor: z.int().min(0),
+    cursor: z.int().check(z.minimum(0)),
   }),
   deliveries: delivery,
   "delivery-retries": delivery,

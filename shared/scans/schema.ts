@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { count, idField } from "../api/page.ts";
 import { timestamp } from "../api/text.ts";
 
@@ -13,17 +13,21 @@ export const scan = z
     id: idField,
     type: scanType,
     status: scanStatus,
-    totalEmails: count.meta({ description: "E-mails to check; once completed, those checked or failed" }),
-    scannedEmails: count.meta({ description: "E-mails checked so far" }),
-    newBreachesFound: count.meta({ description: "Findings that this scan newly detected" }),
-    findingsItemized: z.boolean().meta({
-      description:
-        "Whether GET /breaches?scanId=… lists them; recorded when the results were saved, and not updated when an e-mail is removed with its findings",
-    }),
-    errorMessage: z.string().nullable().meta({ description: "Why the scan failed" }),
-    startedAt: timestamp.nullable(),
-    completedAt: timestamp.nullable(),
+    totalEmails: count.check(
+      z.meta({ description: "E-mails to check; once completed, those checked or failed" }),
+    ),
+    scannedEmails: count.check(z.meta({ description: "E-mails checked so far" })),
+    newBreachesFound: count.check(z.meta({ description: "Findings that this scan newly detected" })),
+    findingsItemized: z.boolean().check(
+      z.meta({
+        description:
+          "Whether GET /breaches?scanId=… lists them; recorded when the results were saved, and not updated when an e-mail is removed with its findings",
+      }),
+    ),
+    errorMessage: z.nullable(z.string()).check(z.meta({ description: "Why the scan failed" })),
+    startedAt: z.nullable(timestamp),
+    completedAt: z.nullable(timestamp),
     createdAt: timestamp,
   })
-  .meta({ id: "Scan" });
+  .check(z.meta({ id: "Scan" }));
 export type Scan = z.infer<typeof scan>;

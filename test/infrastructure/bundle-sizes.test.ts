@@ -11,35 +11,35 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 /**
  * Limits in KiB, a few above what each is. Of those with a table about 190 are the SDK's DynamoDB client (with SQS's another
- * 30), 100 are zod, 20 the logger.
+ * 30), 45 are zod/mini, 20 the logger.
  */
 const limits: Record<string, number> = {
-  "acknowledge-breach": 341,
-  "add-email": 344,
-  authorize: 201,
-  "change-alert-config": 366,
-  "change-email": 344,
-  "check-emails": 400,
-  "commit-import": 347,
-  "create-alert-config": 365,
-  "delete-alert-config": 363,
+  "acknowledge-breach": 289,
+  "add-email": 281,
+  authorize: 202,
+  "change-alert-config": 307,
+  "change-email": 280,
+  "check-emails": 336,
+  "commit-import": 286,
+  "create-alert-config": 306,
+  "delete-alert-config": 304,
   // SES's schemas of all its operations: 61.
-  "deliver-alert": 486,
-  "list-activity": 334,
-  "list-alert-configs": 355,
-  "list-breaches": 337,
-  "list-emails": 338,
-  "list-scans": 335,
-  "look-up-emails": 432,
-  "plan-scan": 431,
-  "preview-import": 394,
-  "redispatch-alerts": 375,
-  "refuse-route": 35,
-  "remove-email": 344,
-  "start-scan": 369,
-  "start-scheduled-scan": 358,
-  sweep: 400,
-  "sync-catalog": 360,
+  "deliver-alert": 437,
+  "list-activity": 266,
+  "list-alert-configs": 296,
+  "list-breaches": 286,
+  "list-emails": 277,
+  "list-scans": 268,
+  "look-up-emails": 382,
+  "plan-scan": 381,
+  "preview-import": 332,
+  "redispatch-alerts": 312,
+  "refuse-route": 36,
+  "remove-email": 280,
+  "start-scan": 298,
+  "start-scheduled-scan": 283,
+  sweep: 334,
+  "sync-catalog": 300,
 };
 
 const kibibytes = (bytes: number) => Math.round((bytes / 1024) * 10) / 10;

@@ -47,7 +47,7 @@ const layers: { name: string; files: RegExp; may: RegExp[] }[] = [
   {
     name: "domains stand on table and queues",
     files: /^shared\//,
-    may: [/^shared\/(?!api\/)/, /^shared\/api\/(errors|page|retention|text)\.ts$/],
+    may: [/^shared\/(?!api\/)/, /^shared\/api\/(errors|page|retention|text|valid)\.ts$/],
   },
   {
     name: "the local runtime knows nothing of the product",
