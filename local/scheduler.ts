@@ -63,7 +63,7 @@ interface Schedule extends StoredSchedule {
 
 const defaultGroup = "default";
 /** Faster than this a schedule only burns the machine's few cores; occurrences in between are left out. */
-const shortestIntervalMilliseconds = 100;
+const shortestIntervalMilliseconds = 250;
 const maximumRunning = 4;
 const retryDelaysMilliseconds = [1_000, 2_000];
 /** setTimeout takes no more; a longer wait goes on in several steps. */

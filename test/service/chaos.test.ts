@@ -9,7 +9,7 @@ import { administrator } from "../../shared/organizations/actor.ts";
 import { startAnother } from "./another.ts";
 import { createBreaches, inventedBreach } from "./breaches.ts";
 import { startChaos } from "./chaos.ts";
-import { admin, type Client, createClient, createOrganization, eventually, scan } from "./client.ts";
+import { type Client, commandLine, createClient, createOrganization, eventually, scan } from "./client.ts";
 
 const seed = 20_261_121;
 const domain = "chaos.example";
@@ -91,13 +91,13 @@ test("a scan whose workers and runtime are killed, whose messages are lost and d
     expect(harm.runtimes).toBe(1);
     expect(ended).toMatchObject({ status: "completed", newBreachesFound: expected.length });
     expect((await listFindings(api)).sort()).toEqual(expected.sort());
-    expect(await admin("check", { org: id }, apiUrl)).toMatchObject({
+    expect(await commandLine("check", { org: id }, apiUrl)).toMatchObject({
       checked: { emails: { rows: addressCount }, findings: { rows: expected.length } },
       differences: [],
       unsettled: [],
     });
     expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 0 });
-    expect(await admin("check", { org: id }, apiUrl)).toMatchObject({ differences: [], unsettled: [] });
+    expect(await commandLine("check", { org: id }, apiUrl)).toMatchObject({ differences: [], unsettled: [] });
   } finally {
     await chaos.service().stop();
   }

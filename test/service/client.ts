@@ -58,11 +58,11 @@ export const createClient = (headers: Record<string, string>, apiUrl: string = i
 
 type Result = Record<string, unknown> & { id: number };
 
-let stack: Promise<Stack> | undefined;
+let connected: { port: string; stack: Promise<Stack> } | undefined;
 
 /**
- * Runs an admin command: `admin("org create", { name: "Acme" })`. On the service that all tests share in this process,
- * which is faster; on another by the real command line.
+ * Runs an admin command: `admin("org create", { name: "Acme" })`. On the first service that a test file works on in this
+ * process, which is faster (the product's modules then work on that service); on another by the real command line.
  */
 export const admin = async (
   command: string,
@@ -70,18 +70,19 @@ export const admin = async (
   apiUrl: string = inject("apiUrl"),
 ): Promise<Result> => {
   const { port } = new URL(apiUrl);
-  if (apiUrl !== inject("apiUrl")) return runCommandLine(command, flags, port);
-  stack ??= connect({ port, stack: undefined });
+  connected ??= { port, stack: connect({ port, stack: undefined }) };
+  if (connected.port !== port) return commandLine(command, flags, apiUrl);
   const strings = Object.fromEntries(Object.entries(flags).map(([flag, value]) => [flag, String(value)]));
   const run = commands[command]?.run;
   if (run === undefined) throw new Error(`No admin command ${command}`);
-  return (await run(strings, await stack)) as Result;
+  return (await run(strings, await connected.stack)) as Result;
 };
 
-const runCommandLine = async (
+/** The same by the real command line: also right after the service was started again. */
+export const commandLine = async (
   command: string,
   flags: Record<string, string | number | true>,
-  port: string,
+  apiUrl: string,
 ): Promise<Result> => {
   const args = Object.entries(flags).flatMap(([flag, value]) =>
     value === true ? [`--${flag}`] : [`--${flag}`, String(value)],
@@ -93,7 +94,7 @@ const runCommandLine = async (
     ...args,
     "--json",
     "--port",
-    port,
+    new URL(apiUrl).port,
   ]);
   return JSON.parse(stdout) as Result;
 };

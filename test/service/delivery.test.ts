@@ -2,8 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../alerts/receiver.ts";
 import { startAnother } from "./another.ts";
-import { type Client, createClient, eventually } from "./client.ts";
-import { connectAdmin, type OwnAdmin } from "./own-admin.ts";
+import { admin as adminOf, type Client, createClient, eventually } from "./client.ts";
 import { addWebhook } from "./own-channel.ts";
 import type { LocalService } from "./run.ts";
 
@@ -19,7 +18,6 @@ const answers = new Map<string, Answer>();
 
 let receiver: Receiver;
 let service: LocalService;
-let admin: OwnAdmin;
 
 /** An hour is a second. */
 beforeAll(async () => {
@@ -27,7 +25,6 @@ beforeAll(async () => {
     respond: (request, response) => answers.get(request.url ?? "")?.(response as ServerResponse),
   });
   service = await startAnother(["--memory", "--speed", "3600", "--allow-origin", receiver.origin]);
-  admin = await connectAdmin(service);
   vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", receiver.origin);
 });
 afterAll(async () => {
@@ -35,6 +32,9 @@ afterAll(async () => {
   await service?.stop();
   await receiver?.close();
 });
+
+const admin = (command: string, flags: Record<string, string | number>) =>
+  adminOf(command, flags, service.apiUrl);
 
 type Channel = { org: number; id: number; path: string };
 

@@ -66,37 +66,6 @@ const expectEachFindingOnce = async (api: Client): Promise<void> => {
   expect(found.sort()).toEqual(expected.sort());
 };
 
-describe("an interrupted scan", () => {
-  afterEach(stop);
-
-  test.each([150, 700])(
-    "goes on after the service was killed %i ms into it; the next one works; no finding is doubled or missing",
-    async (milliseconds) => {
-      const data = await mkdtemp(join(tmpdir(), "killed-"));
-      const first = await start(["--data", data]);
-      const organization = await prepare(first.apiUrl);
-      expect((await organization.api.post("/scans")).status).toBe(201);
-      await new Promise((resolve) => setTimeout(resolve, milliseconds));
-      first.process.kill("SIGKILL");
-      await once(first.process, "exit");
-
-      const second = await start(["--data", data]);
-      const api = createClient({ authorization: `Bearer ${organization.key}` }, second.apiUrl);
-      const [ended] = await eventually(
-        () => listScans(api),
-        ([latest]) => latest?.status === "completed" || latest?.status === "failed",
-        60,
-      );
-      expect(ended?.status).toBe("completed");
-      await expectEachFindingOnce(api);
-      expect(ended?.newBreachesFound).toBe(2 * addressCount);
-      expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 0 });
-      await expectEachFindingOnce(api);
-    },
-    180_000,
-  );
-});
-
 describe("a scan", () => {
   let organization: Awaited<ReturnType<typeof prepare>>;
   beforeAll(async () => {
@@ -157,4 +126,35 @@ describe("a scan", () => {
       expect(failed).toMatchObject({ status: "failed", errorMessage: "The scan could not be queued" });
     }
   }, 60_000);
+});
+
+describe("an interrupted scan", () => {
+  afterEach(stop);
+
+  test.each([150, 700])(
+    "goes on after the service was killed %i ms into it; the next one works; no finding is doubled or missing",
+    async (milliseconds) => {
+      const data = await mkdtemp(join(tmpdir(), "killed-"));
+      const first = await start(["--data", data]);
+      const organization = await prepare(first.apiUrl);
+      expect((await organization.api.post("/scans")).status).toBe(201);
+      await new Promise((resolve) => setTimeout(resolve, milliseconds));
+      first.process.kill("SIGKILL");
+      await once(first.process, "exit");
+
+      const second = await start(["--data", data]);
+      const api = createClient({ authorization: `Bearer ${organization.key}` }, second.apiUrl);
+      const [ended] = await eventually(
+        () => listScans(api),
+        ([latest]) => latest?.status === "completed" || latest?.status === "failed",
+        60,
+      );
+      expect(ended?.status).toBe("completed");
+      await expectEachFindingOnce(api);
+      expect(ended?.newBreachesFound).toBe(2 * addressCount);
+      expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 0 });
+      await expectEachFindingOnce(api);
+    },
+    180_000,
+  );
 });

@@ -6,8 +6,7 @@ import * as queue from "../../shared/queue/queue.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Receiver, startReceiver } from "../alerts/receiver.ts";
 import { startAnother } from "./another.ts";
-import { eventually } from "./client.ts";
-import { connectAdmin, type OwnAdmin } from "./own-admin.ts";
+import { admin, eventually } from "./client.ts";
 import { addWebhook } from "./own-channel.ts";
 import type { LocalService } from "./run.ts";
 
@@ -21,7 +20,6 @@ const attemptMilliseconds = 10_000;
 let isHanging = false;
 let receiver: Receiver;
 let service: LocalService;
-let admin: OwnAdmin;
 
 beforeAll(async () => {
   receiver = await startReceiver({
@@ -30,7 +28,6 @@ beforeAll(async () => {
     },
   });
   service = await startAnother(["--memory", "--allow-origin", receiver.origin]);
-  admin = await connectAdmin(service);
   vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", receiver.origin);
 });
 
@@ -58,7 +55,7 @@ const raiseEvents = async (org: number): Promise<number> => {
 const urlOf = ({ config }: channels.Channel): string => ("url" in config ? config.url : "");
 
 test("channels that never answer, more than there are workers, hold up no other channel", async () => {
-  const { id: org } = await admin("org create", { name: "Isolation", "scan-every": "never" });
+  const { id: org } = await admin("org create", { name: "Isolation", "scan-every": "never" }, service.apiUrl);
   for (const path of [...hangingPaths, ...healthyPaths]) await addWebhook(org, `${receiver.origin}${path}`);
   const until = (paths: readonly string[], rounds: number) =>
     eventually(
