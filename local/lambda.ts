@@ -247,6 +247,7 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
       case "ready":
         instance.ready = true;
         rest(instance);
+        provide();
         break;
       case "not ready":
       case "crash":
@@ -324,14 +325,16 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
     settle({ functionError: "Unhandled", payload: error });
   }
 
-  /** Puts free instances to work and starts more while more invocations wait than instances are starting. */
+  /**
+   * Puts free instances to work and starts another while invocations wait, one at a time: starting takes a core for longer than
+   * most invocations run, so those that wait are often served before a second one is up.
+   */
   function provide(): void {
     for (const instance of instances) {
       if (instance.ready && instance.current === undefined && waiting.length > 0) rest(instance);
     }
-    const starting = [...instances].filter(({ ready }) => !ready).length;
-    const wanted = Math.min(waiting.length - starting, maximumInstances - instances.size);
-    for (let count = 0; count < wanted && !closed; count += 1) start();
+    const isStarting = [...instances].some(({ ready }) => !ready);
+    if (waiting.length > 0 && !isStarting && instances.size < maximumInstances && !closed) start();
   }
 
   return {
@@ -374,7 +377,9 @@ function environmentOf(
     name,
     name.endsWith("_INTERVAL_SECONDS") ? String(Number(value) / speed) : String(value),
   ]);
+  const { NODE_COMPILE_CACHE } = process.env;
   return {
+    ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
     TZ: ":UTC",
     _HANDLER: properties.Handler,
     AWS_DEFAULT_REGION: assembly.region,

@@ -1,6 +1,6 @@
 import type { Invocation } from "../queue/consume.ts";
 import * as queue from "../queue/queue.ts";
-import { dueIndex, dueShard, dueShards, type Key, organizationOf } from "../table/keys.ts";
+import { dueIndex, dueShardsOf, type Key, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { deliveries, takeDue } from "./delivery.ts";
 
@@ -18,12 +18,12 @@ export const redispatchDue = async ({ logger, remainingSeconds }: Invocation): P
   const now = new Date().toISOString();
   const counts = { sent: 0, failed: 0 };
   let lastError: unknown;
-  const redispatchShard = async (shard: number): Promise<void> => {
-    const pages = table.queryPages<Due>({ index: dueIndex, pk: dueShard("DELIVERY", shard), to: now });
+  const redispatchShard = async (pk: string): Promise<void> => {
+    const pages = table.queryPages<Due>({ index: dueIndex, pk, to: now });
     for await (const page of pages) {
       for (let start = 0; start < page.length; start += width) {
         if (remainingSeconds() < 10) {
-          logger.warn("re-dispatch stopped early", { shard });
+          logger.warn("re-dispatch stopped early", { shard: pk });
           return;
         }
         for (const outcome of await Promise.allSettled(page.slice(start, start + width).map(redispatch))) {
@@ -36,7 +36,7 @@ export const redispatchDue = async ({ logger, remainingSeconds }: Invocation): P
     }
   };
   // All shards at once: after an outage none has to wait for the backlog of the others.
-  await Promise.all(Array.from({ length: dueShards }, (_, shard) => redispatchShard(shard)));
+  await Promise.all(dueShardsOf("DELIVERY").map(redispatchShard));
   if (counts.sent + counts.failed > 0) logger.info("re-dispatch", counts);
   if (counts.failed > 0) {
     throw new Error(`${counts.failed} deliveries were not re-dispatched`, { cause: lastError });

@@ -3,7 +3,7 @@ import * as emails from "../emails/email.ts";
 import * as deletion from "../organizations/deletion.ts";
 import type { Invocation } from "../queue/consume.ts";
 import * as queue from "../queue/queue.ts";
-import { type DueKind, dueIndex, dueShard, dueShards, type Key, organizationOf } from "../table/keys.ts";
+import { type DueKind, dueIndex, dueShardsOf, type Key, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { end } from "./complete.ts";
 import { chunksLeft, heldBy, leaseMilliseconds, type ScanLock, scans } from "./record.ts";
@@ -49,12 +49,8 @@ const forEachDue = async (
   { logger, remainingSeconds }: Invocation,
   act: (key: Key) => Promise<void>,
 ): Promise<void> => {
-  for (let shard = 0; shard < dueShards; shard++) {
-    const pages = table.queryPages<Key>({
-      index: dueIndex,
-      pk: dueShard(kind, shard),
-      to: now.toISOString(),
-    });
+  for (const pk of dueShardsOf(kind)) {
+    const pages = table.queryPages<Key>({ index: dueIndex, pk, to: now.toISOString() });
     for await (const page of pages) {
       for (const key of page) {
         if (remainingSeconds() < 30) return;

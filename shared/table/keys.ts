@@ -99,8 +99,19 @@ export const keys = {
  */
 export const dueIndex = { name: "due", partition: "dueShard", sort: "dueAt" } as const;
 export type DueKind = "SCAN" | "SCAN-REQUEST" | "DELIVERY" | "REMOVAL" | "CHANNEL-REMOVAL" | "DELETION";
-export const dueShards = 4;
-export const dueShard = (kind: DueKind, id: number): string => `${kind}#${id % dueShards}`;
+const dueShards: Record<DueKind, number> = {
+  SCAN: 4,
+  "SCAN-REQUEST": 4,
+  DELIVERY: 4,
+  // Rare: they never make an index partition hot.
+  REMOVAL: 1,
+  "CHANNEL-REMOVAL": 1,
+  DELETION: 1,
+};
+export const dueShard = (kind: DueKind, id: number): string => `${kind}#${id % dueShards[kind]}`;
+/** All partitions of the index that hold rows of a kind. */
+export const dueShardsOf = (kind: DueKind): string[] =>
+  Array.from({ length: dueShards[kind] }, (_, shard) => dueShard(kind, shard));
 
 /** Rows of the due index name their organization in `pk` and, but for scan locks, their id in `sk`. */
 export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key.pk)?.[1]);

@@ -31,7 +31,7 @@ import * as operator from "../../shared/alerts/operator.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import * as queue from "../../shared/queue/queue.ts";
-import { dueIndex, dueShard, dueShards, keys } from "../../shared/table/keys.ts";
+import { dueIndex, dueShardsOf, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { Clock, common, drawing, tick } from "./faults-clock.ts";
 import { connectTable } from "./faults-table.ts";
@@ -701,8 +701,8 @@ export const simulate = async (settings: Settings): Promise<Result> => {
       const members = rows.filter((row) => row.facet === facet).length;
       if (counters !== members) violations.push(`${counters} counted of ${facet}, where ${members} are`);
     }
-    for (let shard = 0; shard < dueShards; shard++) {
-      const due = await table.query<{ pk: string }>({ index: dueIndex, pk: dueShard("DELIVERY", shard) });
+    for (const shard of dueShardsOf("DELIVERY")) {
+      const due = await table.query<{ pk: string }>({ index: dueIndex, pk: shard });
       const own = due.filter(({ pk }) => pk.startsWith(`ORG#${org}#`));
       if (own.length > 0) violations.push(`${own.length} deliveries are still due`);
     }
