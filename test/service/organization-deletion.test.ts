@@ -53,7 +53,7 @@ type Everything = { org: number; api: Client; browser: Client; single: number };
 
 /** An organization that has something of everything there is; `name` is in all of it. */
 const createWithEverything = async (name: string): Promise<Everything> => {
-  const { id: org } = await run("org create", { name, "scan-every": "day" });
+  const { id: org } = await run("org create", { name, "scan-every": "week" });
   const { id: covered } = await run("domain add", { org, name: "covered.example", verified: "" });
   const { id: single } = await run("domain add", { org, name: `${name}.example`, verified: "" });
   const { id: teamId } = await run("team create", { org, name: `${name} team` });
