@@ -27,7 +27,7 @@ const delivery = z.object({
 export const messages = {
   /** `resume`: from the sweep, to send again what was lost. */
   "scan-plans": z.object({ organizationId: id, scanId: id, resume: z.optional(z.boolean()) }),
-  /** `batch` and `chunk` name the work in the scan's `remaining`; the chunk is a range of e-mail ids. */
+  /** `batch` and `chunk` name the work in the scan's `remaining`; the chunk is ranges of e-mail ids. */
   "scan-chunks": z.object({
     organizationId: id,
     scanId: id,

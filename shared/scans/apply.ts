@@ -2,7 +2,7 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import * as channels from "../alerts/channel.ts";
 import * as delivery from "../alerts/delivery.ts";
 import { type Email, type EmailFacet, emails } from "../emails/record.ts";
-import { lastScannedAt, rangeOf } from "../emails/watermark.ts";
+import { lastScannedAt } from "../emails/watermark.ts";
 import { findings } from "../findings/record.ts";
 import type { Domain } from "../organizations/domain.ts";
 import type { EmailChange } from "../queue/messages.ts";
@@ -229,14 +229,13 @@ const isHeld = (row: Email, breachId: number): boolean => row.findings[breachId]
 export const isIncluded = (row: Email, facet: EmailFacet, scanId: number): boolean =>
   facet.isActive && row.since < scanId;
 
-/** The e-mails of a range that a scan includes. */
+/** The e-mails of a range, which is inside one block, that a scan includes. */
 export const includedIn = async (
   org: number,
   scanId: number,
-  range: string,
+  { fromId, toId }: { fromId: number; toId: number },
   isWanted: (domainId: number) => boolean,
 ): Promise<Email[]> => {
-  const { fromId, toId } = rangeOf(range);
   const rows = await emails.members(org, blockOf(fromId), { fromId, toId });
   return rows.filter((row) => {
     const facet = emails.facetOf(row);

@@ -4,7 +4,7 @@ import * as channels from "../alerts/channel.ts";
 import * as delivery from "../alerts/delivery.ts";
 import { forgetDomain, noteDomain, ownChecks } from "../emails/own-check.ts";
 import { emails } from "../emails/record.ts";
-import { rangeName, rangeOf, watermarkFor } from "../emails/watermark.ts";
+import { rangeName, watermarkFor } from "../emails/watermark.ts";
 import { findings } from "../findings/record.ts";
 import { service } from "../organizations/actor.ts";
 import type { Domain } from "../organizations/domain.ts";
@@ -17,7 +17,7 @@ import {
   chunksLeft,
   heldBy,
   isLookup,
-  rangeOfChunk,
+  rangesOfChunk,
   type ScanRecord,
   type ScanRow,
   scans,
@@ -161,9 +161,10 @@ const setWatermarks = async (org: number, scan: ScanRecord, allDomains: readonly
     const stale: NonNullable<Domain["stale"]> = {};
     for (const { batch, chunk } of left) {
       if (batch !== domain.planBatch || isLookup(chunk)) continue;
-      const { fromId, toId } = rangeOf(rangeOfChunk(chunk));
-      const { checkedBy, checkedAt } = watermarkFor(fromId, domain);
-      stale[rangeName(fromId, toId)] = { checkedBy, checkedAt };
+      for (const { fromId, toId } of rangesOfChunk(chunk)) {
+        const { checkedBy, checkedAt } = watermarkFor(fromId, domain);
+        stale[rangeName(fromId, toId)] = { checkedBy, checkedAt };
+      }
     }
     const isWhole = Object.keys(stale).length === 0;
     if (!isWhole) await noteDomain(org, domain.id);

@@ -4,7 +4,6 @@ import { UpstreamFailure } from "../catalog/hibp.ts";
 import * as subscription from "../catalog/subscription.ts";
 import { type LookUp, lookUpAccounts } from "../catalog/upstream.ts";
 import { type Email, emails } from "../emails/record.ts";
-import { rangeName, rangeOf } from "../emails/watermark.ts";
 import type { Domain } from "../organizations/domain.ts";
 import * as domains from "../organizations/domain.ts";
 import type { Invocation } from "../queue/consume.ts";
@@ -16,7 +15,7 @@ import * as table from "../table/table.ts";
 import { apply, includedIn } from "./apply.ts";
 import { compare } from "./compare.ts";
 import { end, isDone } from "./complete.ts";
-import { rangeOfChunk, renew, scans } from "./record.ts";
+import { rangesOfChunk, renew, scans } from "./record.ts";
 
 /** Addresses of one step: what is lost and asked again when a worker dies, and how often progress shows. */
 const addressesPerStep = 25;
@@ -80,8 +79,9 @@ const takeStep = async (
   logger: Logger,
 ): Promise<{ cursor: number; isOver: boolean; waitSeconds: number }> => {
   const { org, scanId, batch, chunk } = work;
-  const { fromId, toId } = rangeOf(rangeOfChunk(chunk));
-  const ahead = await includedIn(org, scanId, rangeName(Math.max(fromId, cursor + 1), toId), (domainId) => {
+  const [{ fromId, toId } = { fromId: 0, toId: 0 }] = rangesOfChunk(chunk);
+  const range = { fromId: Math.max(fromId, cursor + 1), toId };
+  const ahead = await includedIn(org, scanId, range, (domainId) => {
     const domain = domainsById.get(domainId);
     return domain?.planBy === scanId && domain.planBatch === batch && domain.planState === "single";
   });

@@ -17,10 +17,11 @@ import { includedIn, isIncluded } from "./apply.ts";
 import { compare } from "./compare.ts";
 import { end, isDone, isPlanned } from "./complete.ts";
 import {
+  chunkName,
   chunksLeft,
   isLookup,
   lookupChunk,
-  rangeOfChunk,
+  rangesOfChunk,
   renew,
   renewing,
   type ScanRecord,
@@ -38,6 +39,13 @@ const width = 8;
 
 /** Longest message about a chunk, in bytes of JSON: ten fit into a batch. */
 const chunkBytes = 80_000;
+
+/**
+ * A few changes of each of many blocks go into one chunk, up to so many of both: every chunk costs a write of the scan, but is
+ * also what is done side by side, and what is done again when a worker dies.
+ */
+const changesPerSparseChunk = 100;
+const rangesPerSparseChunk = 16;
 
 /** What a plan needs after its last question upstream, to compare and save. */
 const reserveSeconds = 90;
@@ -271,6 +279,7 @@ const compareBatch = async ({ org, scanId }: Scanned, answered: readonly Answere
     (facet) => facet.isActive && byDomain.has(facet.domainId),
   );
   const goOn = renewing(org, scanId);
+  const changed: EmailChange[][] = [];
   for (let start = 0; start < blocks.length; start += width) {
     // Of a scan that is over nothing is saved.
     await goOn();
@@ -291,13 +300,7 @@ const compareBatch = async ({ org, scanId }: Scanned, answered: readonly Answere
         } else if (answer.state === "single") single.push(row);
         else work.failed++;
       }
-      for (const part of inParts(changes)) {
-        work.chunks.push({
-          chunk: rangeOf(part.map((change) => change.emailId)),
-          emails: part.length,
-          changes: part,
-        });
-      }
+      if (changes.length > 0) changed.push(changes);
       if (single.length > 0) {
         work.chunks.push({
           chunk: lookupChunk(rangeOf(single.map((row) => row.id))),
@@ -306,6 +309,11 @@ const compareBatch = async ({ org, scanId }: Scanned, answered: readonly Answere
         });
       }
     }
+  }
+  for (const parts of inChunks(changed)) {
+    const changes = parts.flat();
+    const ranges = parts.map((part) => rangeOf(part.map((change) => change.emailId)));
+    work.chunks.push({ chunk: chunkName(ranges), emails: changes.length, changes });
   }
   return work;
 };
@@ -330,19 +338,35 @@ const breachesOf = (
   return new Set((names.get(alias) ?? []).map((name) => ids.get(name)).filter((id) => id !== undefined));
 };
 
-const inParts = (changes: readonly EmailChange[]): EmailChange[][] => {
-  const parts: EmailChange[][] = [];
-  let bytes = chunkBytes;
-  for (const change of changes) {
-    const size = JSON.stringify(change).length;
-    if (bytes + size > chunkBytes) {
-      parts.push([]);
-      bytes = 0;
+/** The changes of each block, as chunks of one or more parts, each part of one block. */
+const inChunks = (blocks: readonly EmailChange[][]): EmailChange[][][] => {
+  const chunks: EmailChange[][][] = [];
+  let chunk: EmailChange[][] = [];
+  let count = 0;
+  let bytes = 0;
+  const begin = (): void => {
+    chunk = [];
+    chunks.push(chunk);
+    count = 0;
+    bytes = 0;
+  };
+  for (const changes of blocks) {
+    const isFull = count + changes.length > changesPerSparseChunk || chunk.length === rangesPerSparseChunk;
+    if (chunks.length === 0 || isFull) begin();
+    let part: EmailChange[] = [];
+    for (const change of changes) {
+      const size = JSON.stringify(change).length;
+      if (bytes > 0 && bytes + size > chunkBytes) {
+        begin();
+        part = [];
+      }
+      if (part.length === 0) chunk.push(part);
+      part.push(change);
+      count++;
+      bytes += size;
     }
-    parts.at(-1)?.push(change);
-    bytes += size;
   }
-  return parts;
+  return chunks;
 };
 
 const prepareLookup = async (org: number, scanId: number, batch: number, chunk: string): Promise<void> => {
@@ -405,7 +429,10 @@ const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<void> => {
     const byDomain = new Map(answered.map((each) => [each.domain.id, each]));
     const breachIds = await idsOf(answered);
     for (const { chunk } of compared.filter((each) => each.batch === batch)) {
-      const rows = await includedIn(org, scanId, rangeOfChunk(chunk), (id) => byDomain.has(id));
+      const parts = await Promise.all(
+        rangesOfChunk(chunk).map((range) => includedIn(org, scanId, range, (id) => byDomain.has(id))),
+      );
+      const rows = parts.flat();
       const changes = rows.flatMap((row) => {
         const answer = byDomain.get(emails.facetOf(row).domainId);
         if (answer?.state !== "checked") return [];

@@ -4,8 +4,8 @@ import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
 /**
- * A scan as it is stored. Its domains are planned in batches, and a batch's work is cut into chunks: ranges of e-mail ids
- * inside one block. `remaining` names the chunks that are not done, by batch, with how many e-mails each still has to check, so
+ * A scan as it is stored. Its domains are planned in batches, and a batch's work is cut into chunks: ranges of e-mail ids,
+ * each inside one block. `remaining` names the chunks that are not done, by batch, with how many e-mails each still has to check, so
  * that whoever empties it completes the scan, exactly once. Every chunk that is done rewrites it: it has to stay small.
  */
 export type ScanRow = {
@@ -24,12 +24,22 @@ export type ScanRow = {
   findingsFromBlock: number;
 };
 
-/** A chunk of single look-ups (look-up.ts) has the same range as one of a domain answer; its name starts with an L. */
+/** The name of a chunk: its ranges, `first_last` or `first_last_first_last`. */
+export const chunkName = (ranges: readonly string[]): string => ranges.join("_");
+
+/** A chunk of single look-ups (look-up.ts) can have the range of one of a domain answer; its name starts with an L. */
 export const lookupChunk = (range: string): string => `L${range}`;
 
 export const isLookup = (chunk: string): boolean => chunk.startsWith("L");
 
-export const rangeOfChunk = (chunk: string): string => chunk.replace(/^L/, "");
+/** The ranges of a chunk, ascending; of look-ups there is one. */
+export const rangesOfChunk = (chunk: string): { fromId: number; toId: number }[] => {
+  const ids = chunk.replace(/^L/, "").split("_").map(Number);
+  return Array.from({ length: ids.length / 2 }, (_, index) => ({
+    fromId: ids[2 * index] ?? 0,
+    toId: ids[2 * index + 1] ?? 0,
+  }));
+};
 
 export const chunksLeft = (
   scan: Pick<ScanRow, "remaining">,
