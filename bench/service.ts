@@ -145,7 +145,8 @@ const isAnyRunning = (serviceId: number): boolean => treeOf(serviceId).reverse()
  * scan's first sign of life on, until `reset`.
  */
 const workers = (): { isBackground: (seen: Seen) => boolean; reset: () => void } => {
-  const own = [keys.limiter().pk, keys.breachNames().pk];
+  // The second service on a table takes what the first one's upstream knew for news, and asks for scans.
+  const own = [keys.limiter().pk, keys.breachNames().pk, keys.organizations(1).pk, keys.scanRequest(1).sk];
   const counter = keys.counter("BREACH");
   let scans = false;
   return {
