@@ -11,8 +11,9 @@ const project = join(import.meta.dirname, "..");
 const requireForDependencies =
   'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
-/** Parts of the SDK that no function needs, by what takes their place in the bundles. */
+/** What no function needs, or not as it is, by what takes its place in the bundles. */
 const replacements = {
+  "node:http": join(import.meta.dirname, "builtin-http.ts"),
   "@aws-sdk/credential-provider-node": join(import.meta.dirname, "lambda-credentials.ts"),
   "@aws-sdk/middleware-endpoint-discovery": join(import.meta.dirname, "no-endpoint-discovery.ts"),
   "@smithy/core/event-streams": join(import.meta.dirname, "no-event-streams.ts"),
