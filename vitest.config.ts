@@ -5,16 +5,21 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 // Tests start many short processes (services, the command line), whose time is mostly compiling the same modules.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/compile");
 
-/** Files that take longest, mostly waiting. */
+/** Files that take longest; those that mostly wait beside those that compute. */
 const longest = [
-  "upstream-rate",
-  "interruption",
-  "organization-deletion",
-  "delivery",
-  "chaos",
-  "upstream",
-  "automatic-scans",
-].map((name) => `/test/service/${name}.test.ts`);
+  "service/upstream-rate",
+  "alerts/faults",
+  "service/interruption",
+  "service/check",
+  "service/chaos",
+  "service/organization-deletion",
+  "infrastructure/stack",
+  "service/upstream",
+  "service/delivery",
+  "table/counted-list",
+  "service/isolation",
+  "service/automatic-scans",
+].map((name) => `/test/${name}.test.ts`);
 
 /** They begin first, so that the last of them does not run alone. */
 class LongestFirst extends BaseSequencer {
@@ -31,7 +36,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     // Most of a test's time is waiting: for sweeps, retries and new windows.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       {
         test: {
