@@ -71,7 +71,7 @@ export const chaos: Arm = {
 
       const kills = Object.entries(harm.instances).map(([worker, count]) => `${worker} ${count}`);
       const rows: Table["rows"] = [
-        ["Seed", seed],
+        ["Seed", String(seed)],
         ["Workers killed", kills.join(", ")],
         ["Whole runtime killed", harm.runtimes],
         ["Messages lost", harm.lost],
