@@ -9,7 +9,7 @@ import { openTemplate } from "../local/template.ts";
 /** A lane with room for one invocation at a time. */
 const assembly = openTemplate({
   Worker: { Type: "AWS::Lambda::Function", Properties: { Handler: "index.handler", Timeout: 2 } },
-  Work: { Type: "AWS::SQS::Queue", Properties: { VisibilityTimeout: 2 } },
+  Work: { Type: "AWS::SQS::Queue", Properties: { VisibilityTimeout: 4 } },
   Mapping: {
     Type: "AWS::Lambda::EventSourceMapping",
     Properties: {
