@@ -13,7 +13,7 @@ import { type Client, commandLine, createClient, createOrganization, eventually,
 
 const seed = 20_261_121;
 const domain = "chaos.example";
-const addressCount = 2000;
+const addressCount = 1400;
 const catalog = ["Alpha", "Beta", "Gamma"].map((name) => inventedBreach(name));
 
 /** Every address is in none to three breaches. */
@@ -58,7 +58,7 @@ test("a scan whose workers and runtime are killed, whose messages are lost and d
       doubled: 0.25,
       killEveryMilliseconds: 400,
       maximumKills: { "plan-scan": 1, "check-emails": 4, sweep: 1 },
-      killRuntimeAt: [2000],
+      killRuntimeAt: [1500],
     },
     (variables, port) =>
       startAnother(

@@ -14,7 +14,7 @@ import { admin, type Client, createClient, createOrganization, eventually, scan 
 import type { LocalService } from "./run.ts";
 
 const domain = "interrupted.example";
-const addressCount = 300;
+const addressCount = 200;
 const addresses = Array.from({ length: addressCount }, (_, index) => `user${index}@${domain}`);
 const accounts = Object.fromEntries(addresses.map((address) => [address, ["Alpha", "Beta"]]));
 
