@@ -21,6 +21,7 @@ import {
   chunksLeft,
   isLookup,
   lookupChunk,
+  maximumRanges,
   rangesOfChunk,
   renew,
   renewing,
@@ -41,11 +42,10 @@ const width = 8;
 const chunkBytes = 80_000;
 
 /**
- * A few changes of each of many blocks go into one chunk, up to so many of both: every chunk costs a write of the scan, but is
+ * A few changes of each of some blocks go into one chunk, up to so many: every chunk costs a write of the scan, but is
  * also what is done side by side, and what is done again when a worker dies.
  */
 const changesPerSparseChunk = 100;
-const rangesPerSparseChunk = 16;
 
 /** What a plan needs after its last question upstream, to compare and save. */
 const reserveSeconds = 90;
@@ -351,7 +351,7 @@ const inChunks = (blocks: readonly EmailChange[][]): EmailChange[][][] => {
     bytes = 0;
   };
   for (const changes of blocks) {
-    const isFull = count + changes.length > changesPerSparseChunk || chunk.length === rangesPerSparseChunk;
+    const isFull = count + changes.length > changesPerSparseChunk || chunk.length === maximumRanges;
     if (chunks.length === 0 || isFull) begin();
     let part: EmailChange[] = [];
     for (const change of changes) {

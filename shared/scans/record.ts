@@ -1,3 +1,4 @@
+import { rangeOf } from "../emails/watermark.ts";
 import { type Condition, condition } from "../table/condition.ts";
 import { countedList } from "../table/counted-list.ts";
 import { keys } from "../table/keys.ts";
@@ -24,8 +25,14 @@ export type ScanRow = {
   findingsFromBlock: number;
 };
 
-/** The name of a chunk: its ranges, `first_last` or `first_last_first_last`. */
-export const chunkName = (ranges: readonly string[]): string => ranges.join("_");
+/**
+ * Ranges that a chunk can have: its name is a placeholder in conditions, for which DynamoDB has 255 bytes, and an id has up to
+ * 16 digits.
+ */
+export const maximumRanges = 7;
+
+/** The name of a chunk: its ranges (watermark.ts), `first_last` or `first_last__first_last`. */
+export const chunkName = (ranges: readonly string[]): string => ranges.join("__");
 
 /** A chunk of single look-ups (look-up.ts) can have the range of one of a domain answer; its name starts with an L. */
 export const lookupChunk = (range: string): string => `L${range}`;
@@ -33,13 +40,8 @@ export const lookupChunk = (range: string): string => `L${range}`;
 export const isLookup = (chunk: string): boolean => chunk.startsWith("L");
 
 /** The ranges of a chunk, ascending; of look-ups there is one. */
-export const rangesOfChunk = (chunk: string): { fromId: number; toId: number }[] => {
-  const ids = chunk.replace(/^L/, "").split("_").map(Number);
-  return Array.from({ length: ids.length / 2 }, (_, index) => ({
-    fromId: ids[2 * index] ?? 0,
-    toId: ids[2 * index + 1] ?? 0,
-  }));
-};
+export const rangesOfChunk = (chunk: string): { fromId: number; toId: number }[] =>
+  chunk.replace(/^L/, "").split("__").map(rangeOf);
 
 export const chunksLeft = (
   scan: Pick<ScanRow, "remaining">,

@@ -70,6 +70,9 @@ type Expressions = {
   ExpressionAttributeValues?: Record<string, unknown>;
 };
 
+/** DynamoDB's "Expression parameters" quota, in bytes, `#` or `:` included. Placeholders are ASCII. */
+const maxAlias = 255;
+
 /** Collects the names and values that one request's expressions refer to. */
 export class Placeholders {
   readonly names: Record<string, string> = {};
@@ -105,8 +108,10 @@ export class Placeholders {
     return given.expression;
   }
 
-  /** The request fields; DynamoDB refuses empty maps. */
+  /** The request fields; DynamoDB refuses empty maps, and longer placeholders (not every local engine does). */
   fields(): Pick<Expressions, "ExpressionAttributeNames" | "ExpressionAttributeValues"> {
+    const tooLong = Object.keys({ ...this.names, ...this.values }).find((alias) => alias.length > maxAlias);
+    if (tooLong !== undefined) throw new Error(`A placeholder is longer than ${maxAlias} bytes: ${tooLong}`);
     return {
       ...(Object.keys(this.names).length > 0 && { ExpressionAttributeNames: this.names }),
       ...(Object.keys(this.values).length > 0 && { ExpressionAttributeValues: this.values }),

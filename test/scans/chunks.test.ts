@@ -4,6 +4,7 @@ import { buildApp } from "fauxqs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as emails from "../../shared/emails/email.ts";
 import type { MonitoredEmail } from "../../shared/emails/schema.ts";
+import { rangeName } from "../../shared/emails/watermark.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { importAll } from "../../shared/imports/commit.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
@@ -14,10 +15,12 @@ import * as queue from "../../shared/queue/queue.ts";
 import { check } from "../../shared/scans/check.ts";
 import { end } from "../../shared/scans/complete.ts";
 import { plan } from "../../shared/scans/plan.ts";
-import { rangesOfChunk, scans } from "../../shared/scans/record.ts";
+import { chunkName, maximumRanges, rangesOfChunk, scans } from "../../shared/scans/record.ts";
 import { start } from "../../shared/scans/scan.ts";
 import { blockOf } from "../../shared/table/blocks.ts";
+import { condition, conditionFields } from "../../shared/table/condition.ts";
 import { reply, startUpstream, type UpstreamServer } from "../catalog/upstream-server.ts";
+import { activeBilling } from "../organizations/billing.ts";
 import { type Engine, startEngine } from "../table/engine.ts";
 
 const domainName = "sparse.example";
@@ -55,14 +58,7 @@ beforeAll(async () => {
     vi.stubEnv(`${name.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`, `${url}/000000000000/${name}`);
   }
 
-  const billing = {
-    status: "active",
-    trialEndsAt: null,
-    interval: "month",
-    seatPriceCents: 100,
-    seatAllowance: null,
-  } as const;
-  ({ id: org } = await organizations.create({ name: "Test", billing, scanEvery: "never" }));
+  ({ id: org } = await organizations.create({ name: "Test", billing: activeBilling, scanEvery: "never" }));
   const domain = await domains.create(org, { name: domainName, verified: true });
   if (domain === "exists") throw new Error(`${domainName} is there`);
   const rows = Array.from({ length: addressCount }, (_, index) => ({
@@ -191,4 +187,15 @@ test("a chunk of several blocks that is never reached is failed, and only in its
   });
   const [latest, ...rest] = await lastScans([...ofRanges, ...others]);
   expect(new Set(rest)).toEqual(new Set([latest]));
+});
+
+test("the longest name of a chunk says its ranges and is a placeholder that DynamoDB takes; one range more is refused", () => {
+  const range = { fromId: Number.MAX_SAFE_INTEGER - 1, toId: Number.MAX_SAFE_INTEGER };
+  const nameOf = (count: number) =>
+    chunkName(Array.from({ length: count }, () => rangeName(range.fromId, range.toId)));
+  const using = (name: string) => conditionFields(condition(`attribute_exists(#remaining.#1.#${name})`));
+  const name = nameOf(maximumRanges);
+  expect(rangesOfChunk(name)).toEqual(Array.from({ length: maximumRanges }, () => range));
+  expect(using(name).ExpressionAttributeNames).toHaveProperty(`#${name}`, name);
+  expect(() => using(nameOf(maximumRanges + 1))).toThrow("longer than 255 bytes");
 });
