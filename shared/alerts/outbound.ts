@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
-import https from "node:https";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import net, { type LookupFunction, type Socket } from "node:net";
 import { addAbortSignal } from "node:stream";
 import tls from "node:tls";
@@ -122,16 +121,14 @@ function request(
   body: Buffer | string,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // For plain connections too: the connection is made, and node:http as an ES module loads all of fetch with it.
-    https
-      .request({
-        // Nothing of the environment has a say in how to connect: there is no agent.
-        createConnection: () => socket,
-        method: "POST",
-        path: pathname + search,
-        headers: { host, "user-agent": userAgent, "content-type": "application/json", ...headers },
-        maxHeaderSize: maximumHeaderBytes,
-      })
+    httpRequest({
+      // Nothing of the environment has a say in how to connect: there is no agent.
+      createConnection: () => socket,
+      method: "POST",
+      path: pathname + search,
+      headers: { host, "user-agent": userAgent, "content-type": "application/json", ...headers },
+      maxHeaderSize: maximumHeaderBytes,
+    })
       .on("response", resolve)
       .on("error", reject)
       // Neither was heard when the receiver switched protocols.
