@@ -7,6 +7,7 @@ import * as organizations from "../shared/organizations/organization.ts";
 import * as queue from "../shared/queue/queue.ts";
 import * as table from "../shared/table/table.ts";
 import { type Receiver, startReceiver } from "../test/alerts/receiver.ts";
+import { activeBilling } from "../test/organizations/billing.ts";
 import { startService } from "../test/service/run.ts";
 import type { Arm, Cell, Context } from "./arm.ts";
 import { startBullMq } from "./bullmq.ts";
@@ -103,13 +104,7 @@ const startOwn = async (receiver: Receiver, groups: readonly string[][]): Promis
 const createOrganization = async (urls: readonly string[]) => {
   const { id: org } = await organizations.create({
     name: "Measured",
-    billing: {
-      status: "active",
-      trialEndsAt: null,
-      interval: "month",
-      seatPriceCents: 0,
-      seatAllowance: null,
-    },
+    billing: activeBilling,
     scanEvery: "never",
   });
   for (const url of urls) {

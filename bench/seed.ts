@@ -4,7 +4,6 @@
  * so that a scan finds nothing new.
  */
 import { type Action, categoryOf, entries } from "../shared/activity/activity.ts";
-import type { Billing } from "../shared/billing/schema.ts";
 import type { Breach } from "../shared/catalog/schema.ts";
 import { type EmailRow, emails } from "../shared/emails/record.ts";
 import { type FindingRow, findings } from "../shared/findings/record.ts";
@@ -20,6 +19,7 @@ import { blockOf, blockSize, firstIdOf, type Reserved } from "../shared/table/bl
 import type { Item } from "../shared/table/condition.ts";
 import type { MemberWrite } from "../shared/table/counted-list.ts";
 import { type CounterKind, type Key, keys, type ListKind } from "../shared/table/keys.ts";
+import { activeBilling } from "../test/organizations/billing.ts";
 
 export type Row = Key & Item;
 
@@ -319,14 +319,13 @@ export const seed = (
 const isActive = (index: number): boolean => index % 500 !== 250;
 
 const organizationRows = function* (createdAt: string, apiKeys: readonly string[]): Generator<Row> {
-  const billing: Billing = {
-    status: "active",
-    trialEndsAt: null,
-    interval: "month",
-    seatPriceCents: 100,
-    seatAllowance: null,
+  const organization: Organization = {
+    id: org,
+    name: "Seeded",
+    createdAt,
+    billing: activeBilling,
+    scanEvery: "never",
   };
-  const organization: Organization = { id: org, name: "Seeded", createdAt, billing, scanEvery: "never" };
   yield { ...keys.organization(org), ...organization };
   yield { ...keys.organizations(org), id: org };
   const user: User = { id: actor.id ?? 0, email: actor.label, name: null, createdAt, removed: false };

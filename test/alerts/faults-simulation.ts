@@ -33,6 +33,7 @@ import * as organizations from "../../shared/organizations/organization.ts";
 import * as queue from "../../shared/queue/queue.ts";
 import { dueIndex, dueShardsOf, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
+import { activeBilling } from "../organizations/billing.ts";
 import { Clock, common, drawing, tick } from "./faults-clock.ts";
 import { connectTable } from "./faults-table.ts";
 
@@ -572,13 +573,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   const prepare = async (): Promise<Record<string, channels.Channel>> => {
     const organization = await organizations.create({
       name: "Faults",
-      billing: {
-        status: "active",
-        trialEndsAt: null,
-        interval: "month",
-        seatPriceCents: 0,
-        seatAllowance: null,
-      },
+      billing: activeBilling,
       scanEvery: "never",
     });
     org = organization.id;

@@ -114,7 +114,7 @@ describe("the decision, in virtual time", () => {
       fc.property(worlds, (world) => {
         expect(busiestMinute(simulate(world))).toBeLessThanOrEqual(world.rpm);
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     );
   });
 

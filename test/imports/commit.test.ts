@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { entries } from "../../shared/activity/activity.ts";
 import { activeCount } from "../../shared/billing/quote.ts";
-import type { Billing } from "../../shared/billing/schema.ts";
 import * as emails from "../../shared/emails/email.ts";
 import { emails as emailRows } from "../../shared/emails/record.ts";
 import { commit } from "../../shared/imports/commit.ts";
@@ -11,6 +10,7 @@ import * as domains from "../../shared/organizations/domain.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
+import { activeBilling } from "../organizations/billing.ts";
 import { type Engine, startEngine } from "../table/engine.ts";
 
 const actor: Actor = { type: "api_key", id: 1, label: "Test key" };
@@ -48,13 +48,7 @@ afterEach(() => {
 afterAll(() => engine.stop());
 
 const createOrganization = async (allowance: number | null = null) => {
-  const billing: Billing = {
-    status: "active",
-    trialEndsAt: null,
-    interval: "month",
-    seatPriceCents: 100,
-    seatAllowance: allowance,
-  };
+  const billing = { ...activeBilling, seatAllowance: allowance };
   const { id: org } = await organizations.create({ name: "Test", billing, scanEvery: "never" });
   return { org, domainId: await createDomain(org, "demo.example") };
 };

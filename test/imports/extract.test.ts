@@ -372,6 +372,6 @@ test("of any bytes, what is found can be shown as rows, or the file is refused",
         expect(emailAddress.safeParse(each.email).data ?? each.email).toBe(each.email);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 2000 },
   );
 });

@@ -5,6 +5,7 @@ import * as organizations from "../../shared/organizations/organization.ts";
 import * as teams from "../../shared/organizations/team.ts";
 import * as users from "../../shared/organizations/user.ts";
 import { type Engine, startEngine } from "../table/engine.ts";
+import { activeBilling } from "./billing.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -12,18 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-const billing = {
-  status: "active",
-  trialEndsAt: null,
-  interval: "month",
-  seatPriceCents: 100,
-  seatAllowance: null,
-} as const;
-
 test("an actor is shown as user, api_key or system; a removed user as removed; one who is not a member as support", async () => {
   const [{ id: org }, { id: other }] = await Promise.all([
-    organizations.create({ name: "A", billing, scanEvery: "never" }),
-    organizations.create({ name: "B", billing, scanEvery: "never" }),
+    organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" }),
+    organizations.create({ name: "B", billing: activeBilling, scanEvery: "never" }),
   ]);
   const member = await users.create(org, { email: "member@a.example", name: null });
   const leaver = await users.create(org, { email: "leaver@a.example", name: null });
@@ -48,8 +41,8 @@ test("an actor is shown as user, api_key or system; a removed user as removed; o
 
 test("a user of another organization can be neither seen nor removed", async () => {
   const [{ id: org }, { id: other }] = await Promise.all([
-    organizations.create({ name: "A", billing, scanEvery: "never" }),
-    organizations.create({ name: "B", billing, scanEvery: "never" }),
+    organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" }),
+    organizations.create({ name: "B", billing: activeBilling, scanEvery: "never" }),
   ]);
   const stranger = await users.create(other, { email: "staff@b.example", name: null });
   expect(await users.get(org, stranger.id)).toBeUndefined();

@@ -2,7 +2,6 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { connect } from "../../bin/admin/connect.ts";
 import { commit } from "../../shared/imports/commit.ts";
 import { plan } from "../../shared/imports/plan.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
@@ -70,9 +69,8 @@ test("a scan whose workers and runtime are killed, whose messages are lost and d
       ),
   );
   try {
-    const { apiUrl, port } = chaos.service();
+    const { apiUrl } = chaos.service();
     const { id, key } = await createOrganization({}, { domain, apiUrl });
-    await connect({ port: String(port), stack: undefined });
     const candidates = Object.keys(accounts).map((email) => ({ email }));
     await commit(id, await plan(id, candidates), administrator);
 

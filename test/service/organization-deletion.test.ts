@@ -5,13 +5,12 @@ import { setTimeout } from "node:timers/promises";
 import { ListSchedulesCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { commands } from "../../bin/admin/commands.ts";
 import { connect, type Stack } from "../../bin/admin/connect.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { startAnother } from "./another.ts";
-import { type Client, createClient, eventually, scan } from "./client.ts";
+import { admin, type Client, createClient, eventually, scan } from "./client.ts";
 import { type HibpServer, startHibpServer } from "./hibp-server.ts";
 import type { LocalService } from "./run.ts";
 
@@ -44,10 +43,8 @@ afterAll(async () => {
   await hibp?.close();
 });
 
-const run = async (command: string, flags: Record<string, string | number>) => {
-  const strings = Object.fromEntries(Object.entries(flags).map(([flag, value]) => [flag, String(value)]));
-  return (await commands[command]?.run(strings, stack)) as Record<string, unknown> & { id: number };
-};
+const run = (command: string, flags: Record<string, string | number>) =>
+  admin(command, flags, service.apiUrl);
 
 type Everything = { org: number; api: Client; browser: Client; single: number };
 

@@ -286,7 +286,7 @@ const seed = Number(process.env.SEED ?? 20_300_101);
 describe("a counted list answers as a naive list does", () => {
   test("after every step of random histories: totals, pages, filters, the time boundary", async () => {
     console.log(`SEED=${seed}`);
-    await fc.assert(histories(), { seed, numRuns: Number(process.env.RUNS ?? 15), endOnFailure: true });
+    await fc.assert(histories(), { seed, numRuns: Number(process.env.RUNS ?? 25), endOnFailure: true });
     console.log(`up to ${blocksSeen} blocks with members in one history`);
     expect(blocksSeen).toBeGreaterThanOrEqual(3);
   }, 600_000);
