@@ -89,7 +89,7 @@ export const makeDatabase = async (
 
 /**
  * Starts engine, meter and service. `countsWorkers` false: only what API requests do is metered, not what schedules and
- * queues do meanwhile.
+ * queues do meanwhile; and their CPU time counts, so rows come with their attributes in order (meter.ts).
  */
 export const startBench = async (
   { directory, seeded }: Database,
@@ -101,7 +101,7 @@ export const startBench = async (
   const { isBackground, reset } = workers();
   let serviceId = 0;
   const meter = await startMeter(engine.endpoint, {
-    ...(options.countsWorkers !== true && { isBackground }),
+    ...(options.countsWorkers !== true && { isBackground, ordersAttributes: true }),
     ...(process.platform === "linux" && { isBusy: () => isAnyRunning(serviceId) }),
   });
   const service = await startService(
