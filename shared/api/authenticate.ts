@@ -1,10 +1,10 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { lapse } from "../billing/billing.ts";
 import type { ApiKey } from "../organizations/api-key.ts";
-import * as organization from "../organizations/organization.ts";
+import type { Organization } from "../organizations/organization.ts";
 import { readApiKey, readSession } from "../organizations/secret.ts";
 import type { Session } from "../organizations/session.ts";
-import { type Key, keys } from "../table/keys.ts";
+import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import * as limits from "./limits.ts";
 import type { GatewayRefusal, Principal } from "./principal.ts";
@@ -14,7 +14,7 @@ type Credential = { kind: "key" | "session"; organizationId: number; hash: strin
 
 /**
  * Decides who a request is from (interface.md "Authentication", decisions.md "Order of checks"): address limit, then
- * authentication, then key limit, origin and subscription. One parallel trip of two reads and at most two counts.
+ * authentication, then key limit, origin and subscription. One parallel trip: the reads together, and at most two counts.
  * "unauthenticated" becomes the gateway's 401.
  */
 export const authenticate = async (
@@ -22,11 +22,10 @@ export const authenticate = async (
   now: Date = new Date(),
 ): Promise<Principal | GatewayRefusal | "unauthenticated"> => {
   const credential = credentialOf(event);
-  const [addressSeconds, keySeconds, row, owner] = await Promise.all([
+  const [addressSeconds, keySeconds, [row, owner]] = await Promise.all([
     limits.countAddress(event.requestContext.identity.sourceIp, now),
     credential !== "none" && credential.kind === "key" ? limits.countKey(credential.hash, now) : 0,
-    credential === "none" ? undefined : table.get<ApiKey | Session>(rowKey(credential)),
-    credential === "none" ? undefined : organization.get(credential.organizationId),
+    credential === "none" ? [] : rowsOf(credential),
   ]);
 
   if (addressSeconds > 0) return { refusal: "addressLimit", retryAfterSeconds: addressSeconds };
@@ -42,10 +41,16 @@ export const authenticate = async (
   return { organizationId: owner.id, actor };
 };
 
-const rowKey = (credential: Exclude<Credential, "none">): Key =>
-  credential.kind === "key"
-    ? keys.apiKey(credential.organizationId, credential.hash)
-    : keys.session(credential.organizationId, credential.hash);
+/** The secret's row and its organization's, in one request. */
+const rowsOf = async ({
+  kind,
+  organizationId,
+  hash,
+}: Exclude<Credential, "none">): Promise<[(ApiKey | Session | undefined)?, (Organization | undefined)?]> => {
+  const key = kind === "key" ? keys.apiKey(organizationId, hash) : keys.session(organizationId, hash);
+  const [row, owner] = await table.getMany([key, keys.organization(organizationId)]);
+  return [row as ApiKey | Session | undefined, owner as Organization | undefined];
+};
 
 const actorOf = (row: ApiKey | Session, now: Date): Principal["actor"] | undefined => {
   if ("userId" in row) {

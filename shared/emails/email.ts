@@ -190,17 +190,20 @@ const transactOr = async (refusals: readonly RefusalName[], writes: Write[]): Pr
   }
 };
 
-/** The domains and teams that facets name. */
+/** The domains and teams that facets name, in one request. */
 const belongingTo = async (org: number, facets: readonly EmailFacet[]) => {
-  const teamIds = facets.map((facet) => facet.teamId).filter((team) => team !== null);
-  const [domainsById, teamsById] = await Promise.all([
-    domains.getMany(
-      org,
-      facets.map((facet) => facet.domainId),
-    ),
-    teams.getMany(org, teamIds),
+  const domainIds = [...new Set(facets.map((facet) => facet.domainId))];
+  const teamIds = [...new Set(facets.map((facet) => facet.teamId))].filter((id) => id !== null);
+  const rows = await table.getMany<{ id: number }>([
+    ...domainIds.map((id) => keys.domain(org, id)),
+    ...teamIds.map((id) => keys.team(org, id)),
   ]);
-  return { domains: domainsById, teams: teamsById };
+  const byId = <T>(some: typeof rows) =>
+    new Map(some.filter((row) => row !== undefined).map((row) => [row.id, row as T]));
+  return {
+    domains: byId<domains.Domain>(rows.slice(0, domainIds.length)),
+    teams: byId<teams.Team>(rows.slice(domainIds.length)),
+  };
 };
 
 /** A page of monitored e-mails, newest first, and how many there are in all. */

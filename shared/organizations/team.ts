@@ -20,9 +20,4 @@ export const create = async (org: number, name: string, actor: Actor): Promise<T
 
 export const get = (org: number, id: number): Promise<Team | undefined> => table.get(keys.team(org, id));
 
-export const getMany = async (org: number, ids: readonly number[]): Promise<Map<number, Team>> => {
-  const rows = await table.getMany<Team>([...new Set(ids)].map((id) => keys.team(org, id)));
-  return new Map(rows.filter((row) => row !== undefined).map((row) => [row.id, row]));
-};
-
 export const list = (org: number): Promise<Team[]> => table.query({ pk: keys.team(org, 0).pk });
