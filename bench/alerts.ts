@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { connect } from "../bin/admin/connect.ts";
 import * as channels from "../shared/alerts/channel.ts";
+import * as configure from "../shared/alerts/configure.ts";
 import { deliveries, raise } from "../shared/alerts/delivery.ts";
 import { administrator } from "../shared/organizations/actor.ts";
 import * as organizations from "../shared/organizations/organization.ts";
@@ -114,7 +115,7 @@ const createOrganization = async (urls: readonly string[]) => {
       notifyOnScanComplete: true,
       notifyOnScanError: true,
     };
-    await channels.create(
+    await configure.create(
       org,
       { channel: "webhook", config: { url }, ...flags },
       administrator,

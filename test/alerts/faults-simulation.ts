@@ -25,6 +25,7 @@ import { handler as deliver } from "../../functions/deliver-alert/handler.ts";
 import { handler as redispatch } from "../../functions/redispatch-alerts/handler.ts";
 import { type SqsQueue, SqsStore } from "../../node_modules/fauxqs/dist/sqs/sqsStore.js";
 import * as channels from "../../shared/alerts/channel.ts";
+import * as configure from "../../shared/alerts/configure.ts";
 import { type AlertEvent, type Delivery, deliveries, raise, wake } from "../../shared/alerts/delivery.ts";
 import { deleteHistory } from "../../shared/alerts/history.ts";
 import * as operator from "../../shared/alerts/operator.ts";
@@ -579,7 +580,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     org = organization.id;
     const made: Record<string, channels.Channel> = {};
     for (const name of Object.keys(behaviours)) {
-      const id = await channels.create(
+      const id = await configure.create(
         org,
         {
           channel: "webhook",
@@ -627,7 +628,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     redispatchAt(1);
     const channelIdOf = (name: string): number => all[name]?.id ?? 0;
     const setEnabled = (name: string, isEnabled: boolean) => async () => {
-      await channels.change(org, channelIdOf(name), { isEnabled }, administrator, async () => undefined);
+      await configure.change(org, channelIdOf(name), { isEnabled }, administrator, async () => undefined);
       if (isEnabled) await wake(org, channelIdOf(name));
     };
     at(startedAt + 30 * minute, common, setEnabled("disabled", false));

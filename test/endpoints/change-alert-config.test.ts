@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import * as channels from "../../shared/alerts/channel.ts";
+import * as configure from "../../shared/alerts/configure.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import { createOrganization, type Organization, scan } from "../service/client.ts";
 import { receivedAt } from "../service/receiver.ts";
@@ -184,7 +184,7 @@ describe("200", () => {
     ];
     // In this process, all read before one writes.
     const count = async () => {};
-    await Promise.all(changes.map((change) => channels.change(org, id, change, administrator, count)));
+    await Promise.all(changes.map((change) => configure.change(org, id, change, administrator, count)));
     expect(await findChannel(api, id)).toMatchObject({
       isEnabled: false,
       notifyOnNewBreach: false,

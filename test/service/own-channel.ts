@@ -1,4 +1,4 @@
-import * as channels from "../../shared/alerts/channel.ts";
+import * as configure from "../../shared/alerts/configure.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 
 /**
@@ -6,7 +6,7 @@ import { administrator } from "../../shared/organizations/actor.ts";
  * a test that is not about it need not start its functions. OUTBOUND_ALLOWED_ORIGINS must allow the url.
  */
 export const addWebhook = (org: number, url: string): Promise<number> =>
-  channels.create(
+  configure.create(
     org,
     {
       channel: "webhook",
