@@ -31,7 +31,7 @@ if (!/^[a-z][a-z0-9-]{0,27}$/.test(stage)) {
 const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
 new ServiceStack(app, `breach-monitor-${stage}`, {
   description: `Breach monitoring service, stage ${stage}`,
-  bundles: bundleFunctions(join(app.outdir, "bundles")),
+  bundles: await bundleFunctions(join(app.outdir, "bundles")),
   alarmEmail: app.node.tryGetContext("alarmEmail"),
   senderEmail: app.node.tryGetContext("senderEmail"),
   env: { ...(account !== undefined && { account }), ...(region !== undefined && { region }) },

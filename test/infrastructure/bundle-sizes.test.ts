@@ -6,39 +6,38 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type Contents, folders, writeBundles } from "../../lib/bundle.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "bundle-sizes-test-"));
-const bundles: Record<string, Contents> = writeBundles(directory);
+const bundles: Record<string, Contents> = await writeBundles(directory);
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /**
  * Limits in KiB, a few above what each is. Of those with a table about 190 are the SDK's DynamoDB client (with SQS's another
- * 30), 45 are zod/mini, 20 the logger.
+ * 30), 25 to 45 zod/mini, 20 the logger.
  */
 const limits: Record<string, number> = {
   "acknowledge-breach": 289,
   "add-email": 281,
-  authorize: 202,
-  "change-alert-config": 307,
+  authorize: 203,
+  "change-alert-config": 306,
   "change-email": 280,
-  "check-emails": 336,
+  "check-emails": 306,
   "commit-import": 286,
-  "create-alert-config": 306,
-  "delete-alert-config": 304,
-  // SES's schemas of all its operations: 61.
-  "deliver-alert": 437,
+  "create-alert-config": 305,
+  "delete-alert-config": 276,
+  "deliver-alert": 380,
   "list-activity": 266,
-  "list-alert-configs": 296,
-  "list-breaches": 286,
+  "list-alert-configs": 283,
+  "list-breaches": 285,
   "list-emails": 277,
-  "list-scans": 268,
-  "look-up-emails": 382,
-  "plan-scan": 381,
-  "preview-import": 332,
-  "redispatch-alerts": 312,
-  "refuse-route": 36,
-  "remove-email": 280,
-  "start-scan": 298,
-  "start-scheduled-scan": 283,
-  sweep: 334,
+  "list-scans": 267,
+  "look-up-emails": 355,
+  "plan-scan": 354,
+  "preview-import": 331,
+  "redispatch-alerts": 281,
+  "refuse-route": 35,
+  "remove-email": 279,
+  "start-scan": 295,
+  "start-scheduled-scan": 280,
+  sweep: 313,
   "sync-catalog": 300,
 };
 
@@ -80,6 +79,7 @@ describe("a package is only where it is needed", () => {
   test.each([
     ["busboy", ["preview-import"]],
     ["csv-parse", ["preview-import"]],
+    ["ipaddr.js", ["change-alert-config", "create-alert-config", "deliver-alert"]],
     ["@aws-sdk/client-sesv2", ["deliver-alert"]],
     ["@aws-sdk/client-secrets-manager", ["look-up-emails", "plan-scan", "sync-catalog"]],
     // The SDK's own ways that no function goes.

@@ -29,8 +29,8 @@ let production: Assembly;
 /** With every option of the stack. */
 let staging: Assembly;
 
-beforeAll(() => {
-  bundles = bundleFunctions(join(directory, "bundles"));
+beforeAll(async () => {
+  bundles = await bundleFunctions(join(directory, "bundles"));
   production = synthesize("production");
   staging = synthesize("staging", {
     alarmEmail: "oncall@example.com",
@@ -533,13 +533,13 @@ test("with a sender the functions that use e-mail may send from it, in whichever
   expect(() => synthesize("nobody", { senderEmail: "not an address" })).toThrow(/senderEmail must be/);
 });
 
-test("the same sources give the same bytes", () => {
+test("the same sources give the same bytes", async () => {
   const again = mkdtempSync(join(tmpdir(), "stack-test-bundles-"));
   try {
-    bundleFunctions(again);
+    await bundleFunctions(again);
     for (const folder of folders) {
       const [first, second] = [join(directory, "bundles"), again].map((each) =>
-        readFileSync(join(each, folder, "index.mjs")),
+        readFileSync(join(each, folder, "index.cjs")),
       );
       expect(first?.equals(second as Buffer), folder).toBe(true);
     }
