@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { writeBundles } from "../lib/bundle.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { quantile, round, verdict } from "./measure.ts";
@@ -11,19 +12,19 @@ const imports = 7;
 const maxKilobytes = 150;
 const maxMilliseconds = 60;
 
-/** Prints how long it takes to load a function in a process that has loaded nothing else, and its CPU time. */
+/** Prints how long an import takes in a process that has loaded nothing else, and its CPU time. */
 const script = (file: string): string =>
   [
     "const cpu = process.cpuUsage();",
     "const begin = performance.now();",
-    `require(${JSON.stringify(file)});`,
+    `await import(${JSON.stringify(pathToFileURL(file).href)});`,
     "const wall = performance.now() - begin;",
     "const { user, system } = process.cpuUsage(cpu);",
     "process.stdout.write(JSON.stringify([wall, (user + system) / 1000]), () => process.exit());",
   ].join("\n");
 
 const importOnce = async (file: string): Promise<[wall: number, cpu: number]> => {
-  const child = spawn(process.execPath, ["--input-type=commonjs", "-e", script(file)], {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script(file)], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, AWS_REGION: "us-east-1", TABLE_NAME: "bench" },
   });
@@ -32,7 +33,7 @@ const importOnce = async (file: string): Promise<[wall: number, cpu: number]> =>
     printed += chunk;
   });
   const [status] = (await once(child, "close")) as [number | null];
-  if (status !== 0) throw new Error(`${file} cannot be loaded`);
+  if (status !== 0) throw new Error(`${file} cannot be imported`);
   return JSON.parse(printed);
 };
 
@@ -62,7 +63,7 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
     const rows: Cell[][] = [];
     for (const [index, [folder, { bytes, sources }]] of bundles.entries()) {
       progress("bundles", index, bundles.length);
-      const file = join(directory, folder, "index.cjs");
+      const file = join(directory, folder, "index.js");
       const walls: number[] = [];
       const cpus: number[] = [];
       for (let count = 0; count < imports; count++) {

@@ -1,5 +1,5 @@
 /** Bundles every function in one go: esbuild shares its work between them, which one call per function would not. */
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { build, type Plugin } from "esbuild";
@@ -49,7 +49,7 @@ export const folders: readonly string[] = [
 export type Contents = { bytes: number; sources: Record<string, number> };
 
 /**
- * Writes `<directory>/<folder>/index.cjs` for the `functions/<folder>/handler.ts` of each function. The same sources give
+ * Writes `<directory>/<folder>/index.js` for the `functions/<folder>/handler.ts` of each function. The same sources give
  * the same bytes, wherever the checkout is. Fails if a handler is missing or does not build.
  */
 export async function bundleFunctions(directory: string): Promise<Bundles> {
@@ -65,7 +65,6 @@ export async function writeBundles(directory: string): Promise<Record<string, Co
       folders.map((folder) => [`${folder}/index`, `functions/${folder}/handler.ts`]),
     ),
     outdir: directory,
-    outExtension: { ".js": ".cjs" },
     bundle: true,
     // CommonJS: an ES module that imports `node:http` reads all its properties, and one of them loads all of fetch.
     format: "cjs",
@@ -83,6 +82,10 @@ export async function writeBundles(directory: string): Promise<Record<string, Co
     logLevel: "error",
     metafile: true,
   });
+  // What the code is, wherever it lies: this project's own package.json says that its files are ES modules.
+  for (const folder of folders) {
+    await writeFile(join(directory, folder, "package.json"), '{ "type": "commonjs" }\n');
+  }
   return Object.fromEntries(
     Object.values(metafile.outputs).map(({ entryPoint = "", bytes, inputs }) => [
       entryPoint.split("/")[1],

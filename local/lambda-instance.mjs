@@ -5,7 +5,7 @@
  * JavaScript, because each instance would otherwise load what takes types away: 13 MB and 80 ms.
  */
 import { existsSync } from "node:fs";
-import { createRequire, flushCompileCache } from "node:module";
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -29,9 +29,7 @@ async function loadHandler({ directory, handler }) {
     .find((candidate) => existsSync(candidate));
   if (path === undefined) throw new RuntimeError("ImportModuleError", `Cannot find module '${module}'`);
   /** @type {Record<string, unknown>} */
-  const exports = path.endsWith(".cjs")
-    ? createRequire(import.meta.url)(path)
-    : await import(pathToFileURL(path).href);
+  const exports = await import(pathToFileURL(path).href);
   const found = exports[name];
   if (typeof found !== "function") {
     throw new RuntimeError("HandlerNotFound", `${handler} is undefined or not exported`);

@@ -539,7 +539,7 @@ test("the same sources give the same bytes", async () => {
     await bundleFunctions(again);
     for (const folder of folders) {
       const [first, second] = [join(directory, "bundles"), again].map((each) =>
-        readFileSync(join(each, folder, "index.cjs")),
+        readFileSync(join(each, folder, "index.js")),
       );
       expect(first?.equals(second as Buffer), folder).toBe(true);
     }
