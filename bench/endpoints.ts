@@ -29,7 +29,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
       });
       await operation.after?.(bench, measured.reply);
       const targets = [
-        verdict("trips", measured.trips, operation.maxTrips),
+        ...(operation.maxTrips === undefined ? [] : [verdict("trips", measured.trips, operation.maxTrips)]),
         ...(operation.maxWriteUnits === undefined
           ? []
           : [verdict("write", measured.writeUnits, operation.maxWriteUnits)]),
