@@ -1,9 +1,16 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // Tests start many short processes (services, the command line), whose time is mostly compiling the same modules.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/compile");
+
+// Tests kill processes, which leave their temporary files behind: all of them go with the run.
+const temporary = mkdtempSync(join(tmpdir(), "breach-monitor-tests-"));
+process.env.TMPDIR = temporary;
+process.once("exit", () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }));
 
 /** Files that take longest; those that mostly wait beside those that compute. */
 const longest = [
