@@ -66,7 +66,7 @@ export async function writeBundles(directory: string): Promise<Record<string, Co
     ),
     outdir: directory,
     bundle: true,
-    // CommonJS: an ES module that imports `node:http` reads all its properties, and one of them loads all of fetch.
+    // CommonJS: an ES module that imports `node:http`, or `import()`, reads all its properties, and one loads all of fetch.
     format: "cjs",
     supported: { "dynamic-import": false },
     platform: "node",

@@ -42,14 +42,11 @@ export const authenticate = async (
 };
 
 /** The secret's row and its organization's, in one request. */
-const rowsOf = async ({
-  kind,
-  organizationId,
-  hash,
-}: Exclude<Credential, "none">): Promise<[(ApiKey | Session | undefined)?, (Organization | undefined)?]> => {
+const rowsOf = async (credential: Exclude<Credential, "none">) => {
+  const { kind, organizationId, hash } = credential;
   const key = kind === "key" ? keys.apiKey(organizationId, hash) : keys.session(organizationId, hash);
-  const [row, owner] = await table.getMany([key, keys.organization(organizationId)]);
-  return [row as ApiKey | Session | undefined, owner as Organization | undefined];
+  const rows = await table.getMany([key, keys.organization(organizationId)]);
+  return rows as [(ApiKey | Session)?, Organization?];
 };
 
 const actorOf = (row: ApiKey | Session, now: Date): Principal["actor"] | undefined => {
