@@ -109,12 +109,17 @@ describe("an invocation", () => {
 
   test("has its instance for itself; instances are kept and at most four", async () => {
     const lambda = functions({
-      Busy: `let served = 0, running = 0;
+      // However slowly they start, no instance is done before there are four.
+      Busy: `import { readdirSync, writeFileSync } from "node:fs";
+        import { setTimeout } from "node:timers/promises";
+        let served = 0, running = 0;
         const id = crypto.randomUUID();
+        writeFileSync(import.meta.dirname + "/started-" + id, "");
+        const started = () => readdirSync(import.meta.dirname).filter((name) => name.startsWith("started-"));
         export const handler = async () => {
           running += 1; served += 1;
           const overlap = running > 1;
-          await new Promise((resolve) => setTimeout(resolve, 20));
+          do await setTimeout(20); while (started().length < 4);
           running -= 1;
           return { id, served, overlap };
         };`,
