@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { writeBundles } from "../lib/bundle.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { quantile, round, verdict } from "./measure.ts";
@@ -12,19 +11,19 @@ const imports = 7;
 const maxKilobytes = 150;
 const maxMilliseconds = 60;
 
-/** Prints how long an import takes in a process that has loaded nothing else, and its CPU time. */
+/** Prints how long it takes to load a module, as Lambda does, in a process that has loaded nothing else, and its CPU time. */
 const script = (file: string): string =>
   [
     "const cpu = process.cpuUsage();",
     "const begin = performance.now();",
-    `await import(${JSON.stringify(pathToFileURL(file).href)});`,
+    `require(${JSON.stringify(file)});`,
     "const wall = performance.now() - begin;",
     "const { user, system } = process.cpuUsage(cpu);",
     "process.stdout.write(JSON.stringify([wall, (user + system) / 1000]), () => process.exit());",
   ].join("\n");
 
 const importOnce = async (file: string): Promise<[wall: number, cpu: number]> => {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", script(file)], {
+  const child = spawn(process.execPath, ["--input-type=commonjs", "-e", script(file)], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, AWS_REGION: "us-east-1", TABLE_NAME: "bench" },
   });

@@ -5,7 +5,7 @@
  * JavaScript, because each instance would otherwise load what takes types away: 13 MB and 80 ms.
  */
 import { existsSync } from "node:fs";
-import { flushCompileCache } from "node:module";
+import { createRequire, flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -29,7 +29,7 @@ async function loadHandler({ directory, handler }) {
     .find((candidate) => existsSync(candidate));
   if (path === undefined) throw new RuntimeError("ImportModuleError", `Cannot find module '${module}'`);
   /** @type {Record<string, unknown>} */
-  const exports = await import(pathToFileURL(path).href);
+  const exports = path.endsWith(".mjs") ? await import(pathToFileURL(path).href) : createRequire(path)(path);
   const found = exports[name];
   if (typeof found !== "function") {
     throw new RuntimeError("HandlerNotFound", `${handler} is undefined or not exported`);

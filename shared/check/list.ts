@@ -73,7 +73,10 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
     readAhead(index + width);
 
     const row = byBlock.get(block);
-    const stored = { ...row?.counts, ...(row !== undefined && row.from !== "" && { from: row.from }) };
+    const stored = {
+      ...Object.fromEntries(row?.counts ?? []),
+      ...(row !== undefined && row.from !== "" && { from: row.from }),
+    };
     if (wrongIn(stored, members, latest) !== undefined) {
       const left = await examination.examine(
         { kind: `${kind.toLowerCase()} block`, id: block },

@@ -30,8 +30,7 @@ export const lookAtCounts =
     const row = await scans.get(org, id);
     if (row === undefined) return undefined;
     const directory = await findings.directory(org);
-    const findingCount =
-      countOf(directory, id) - countOf([{ block: 0, from: "", counts: Object.fromEntries(excess) }], id);
+    const findingCount = countOf(directory, id) - countOf([{ block: 0, from: "", counts: excess }], id);
     if (isCountRight(row, findingCount)) return undefined;
     const { newBreachesFound, totalEmails, scannedEmails, failedEmails } = row;
     const found = Math.max(newBreachesFound, findingCount);

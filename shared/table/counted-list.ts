@@ -41,7 +41,7 @@ export type DirectoryRow = {
   /** No member of this block is older, none of an earlier block is younger. */
   from: string;
   /** Encoded facet to number of members; may be 0. */
-  counts: Record<string, number>;
+  counts: ReadonlyMap<string, number>;
 };
 
 /** Newest block first. */
@@ -280,12 +280,8 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     directory: async (org: number, options: { fromBlock?: number } = {}): Promise<Directory> => {
       const { pk } = keys.directory(org, kind, 0);
       const from = options.fromBlock === undefined ? undefined : padded(options.fromBlock);
-      const rows = await table.query<Key & { from?: string }>({ pk, from, descending: true });
-      return rows.map(({ pk: _, sk, from, ...counts }) => ({
-        block: Number(sk),
-        from: from ?? "",
-        counts: counts as Record<string, number>,
-      }));
+      const rows = await table.queryWire({ pk, from, descending: true });
+      return rows.map(directoryRow);
     },
 
     /** How many members match, exactly. */
@@ -374,11 +370,19 @@ const decodeValue = (as: "boolean" | "integer" | "word", encoded: string): Facet
   return encoded;
 };
 
+const directoryRow = (row: table.WireRow): DirectoryRow => {
+  const counts = new Map<string, number>();
+  for (const name in row) {
+    if (!directoryAttributes.has(name)) counts.set(name, Number(row[name]?.N));
+  }
+  return { block: Number(row.sk?.S), from: row.from?.S ?? "", counts };
+};
+
 const hasFacet = (name: string): Condition => condition("#facet = :facetBefore", { facetBefore: name });
 
 /** Facets that a block has or had members of, and that match. */
 const matchingFacets = (row: DirectoryRow, matching: (name: string) => boolean): string[] =>
-  Object.keys(row.counts).filter(matching);
+  [...row.counts.keys()].filter(matching);
 
 /** Leaves out the members of other facets, so that they are not sent; undefined when there are too many to name. */
 const hasOneOf = (names: string[]): Condition | undefined =>
@@ -391,6 +395,6 @@ const hasOneOf = (names: string[]): Condition | undefined =>
 
 const countIn = (row: DirectoryRow, matching: (name: string) => boolean): number => {
   let count = 0;
-  for (const [name, members] of Object.entries(row.counts)) if (matching(name)) count += members;
+  for (const [name, members] of row.counts) if (matching(name)) count += members;
   return count;
 };

@@ -9,6 +9,7 @@ import {
   ConditionalCheckFailedException,
   DynamoDBClient,
   TransactionCanceledException,
+  QueryCommand as WireQueryCommand,
 } from "@aws-sdk/client-dynamodb";
 import {
   BatchGetCommand,
@@ -17,12 +18,12 @@ import {
   GetCommand,
   PutCommand,
   QueryCommand,
-  type QueryCommandOutput,
+  type QueryCommandInput,
   TransactWriteCommand,
   type TransactWriteCommandInput,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import {
   type Change,
   type Condition,
@@ -70,16 +71,18 @@ const tableName = (): string => {
   return name;
 };
 
-let documentClient: DynamoDBDocumentClient | undefined;
+let clients: { wire: DynamoDBClient; documents: DynamoDBDocumentClient } | undefined;
 
-/** The one client, made when it is first needed. */
-export const client = (): DynamoDBDocumentClient => {
-  documentClient ??= makeClient();
-  return documentClient;
+/** The one client, made when it is first needed; `wire` takes and gives values as they are on the wire. */
+const connected = (): NonNullable<typeof clients> => {
+  clients ??= connect();
+  return clients;
 };
 
-const makeClient = (): DynamoDBDocumentClient => {
-  const dynamodb = new DynamoDBClient({
+export const client = (): DynamoDBDocumentClient => connected().documents;
+
+const connect = (): NonNullable<typeof clients> => {
+  const wire = new DynamoDBClient({
     maxAttempts: 4,
     requestHandler: {
       connectionTimeout: 1_000,
@@ -90,8 +93,9 @@ const makeClient = (): DynamoDBDocumentClient => {
     },
   });
   // It goes through every input and output for a logger, also when there is none: a fifth of a list's time.
-  dynamodb.middlewareStack.remove("loggerMiddleware");
-  return DynamoDBDocumentClient.from(dynamodb, { marshallOptions: { removeUndefinedValues: true } });
+  wire.middlewareStack.remove("loggerMiddleware");
+  const documents = DynamoDBDocumentClient.from(wire, { marshallOptions: { removeUndefinedValues: true } });
+  return { wire, documents };
 };
 
 /** One row, strongly consistent. */
@@ -162,18 +166,39 @@ export const query = async <T = Item>(input: QueryInput): Promise<T[]> => {
 /** How many rows a query would give. Costs the same read units, but sends none. */
 export const count = async (input: Omit<QueryInput, "limit" | "project" | "descending">): Promise<number> => {
   let count = 0;
-  for await (const page of replies({ ...input, select: "COUNT" })) count += page.Count ?? 0;
+  for await (const page of replies({ ...input, select: "COUNT" }, sendDocuments)) count += page.Count ?? 0;
   return count;
+};
+
+/** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */
+export type WireRow = Record<string, AttributeValue>;
+
+/** As `query`, at a third of the time: for rows by the thousand. */
+export const queryWire = async (input: QueryInput): Promise<WireRow[]> => {
+  const rows: WireRow[] = [];
+  for await (const page of replies(input, sendWire)) rows.push(...(page.Items ?? []));
+  return rows;
 };
 
 /** The same, one page (at most 1 MB) at a time. Pages may be empty. */
 export async function* queryPages<T = Item>(input: QueryInput): AsyncGenerator<T[], void, undefined> {
-  for await (const page of replies(input)) yield (page.Items ?? []) as T[];
+  for await (const page of replies(input, sendDocuments)) yield (page.Items ?? []) as T[];
 }
 
-async function* replies(
+const sendDocuments = (parameters: QueryCommandInput) => client().send(new QueryCommand(parameters));
+
+const sendWire = ({ ExpressionAttributeValues, ...parameters }: QueryCommandInput) =>
+  connected().wire.send(
+    new WireQueryCommand({
+      ...parameters,
+      ExpressionAttributeValues: ExpressionAttributeValues && marshall(ExpressionAttributeValues),
+    }),
+  );
+
+async function* replies<Reply extends { Count?: number | undefined; LastEvaluatedKey?: Item | undefined }>(
   input: QueryInput & { select?: "COUNT" },
-): AsyncGenerator<QueryCommandOutput, void, undefined> {
+  send: (parameters: QueryCommandInput) => Promise<Reply>,
+): AsyncGenerator<Reply, void, undefined> {
   const { pk, prefix, from, to, index, limit, where } = input;
   if (where !== undefined && limit !== undefined)
     throw new Error("A query takes `where` or a limit, not both");
@@ -197,21 +222,19 @@ async function* replies(
   let left = limit ?? Number.POSITIVE_INFINITY;
   let start: Item | undefined;
   while (left > 0) {
-    const reply = await client().send(
-      new QueryCommand({
-        TableName: tableName(),
-        IndexName: index?.name,
-        KeyConditionExpression: conditions.join(" AND "),
-        ProjectionExpression: projection,
-        FilterExpression: filter,
-        Select: input.select,
-        ...placeholders.fields(),
-        ConsistentRead: index === undefined && (input.consistent ?? true),
-        ScanIndexForward: !(input.descending ?? false),
-        Limit: Number.isFinite(left) ? left : undefined,
-        ExclusiveStartKey: start,
-      }),
-    );
+    const reply = await send({
+      TableName: tableName(),
+      IndexName: index?.name,
+      KeyConditionExpression: conditions.join(" AND "),
+      ProjectionExpression: projection,
+      FilterExpression: filter,
+      Select: input.select,
+      ...placeholders.fields(),
+      ConsistentRead: index === undefined && (input.consistent ?? true),
+      ScanIndexForward: !(input.descending ?? false),
+      Limit: Number.isFinite(left) ? left : undefined,
+      ExclusiveStartKey: start,
+    });
     left -= reply.Count ?? 0;
     yield reply;
     start = reply.LastEvaluatedKey;

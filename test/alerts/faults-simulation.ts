@@ -689,11 +689,11 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     }
     for (const row of rows) if (!witnesses.has(row.id)) violations.push(`Delivery ${row.id} from nowhere`);
     const facets = new Set([
-      ...directory.flatMap(({ counts }) => Object.keys(counts)),
+      ...directory.flatMap(({ counts }) => [...counts.keys()]),
       ...rows.map((row) => row.facet),
     ]);
     for (const facet of facets) {
-      const counters = directory.reduce((sum, { counts }) => sum + (counts[facet] ?? 0), 0);
+      const counters = directory.reduce((sum, { counts }) => sum + (counts.get(facet) ?? 0), 0);
       const members = rows.filter((row) => row.facet === facet).length;
       if (counters !== members) violations.push(`${counters} counted of ${facet}, where ${members} are`);
     }

@@ -13,6 +13,7 @@ import { scans } from "../../shared/scans/record.ts";
 import { start as startScan } from "../../shared/scans/scan.ts";
 import { blockOf } from "../../shared/table/blocks.ts";
 import type { Change } from "../../shared/table/condition.ts";
+import type { DirectoryRow } from "../../shared/table/counted-list.ts";
 import { type Key, keys, type ListKind } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { admin, createOrganization, eventually, type Organization, scan } from "./client.ts";
@@ -138,7 +139,7 @@ describe("damage is found with its id and mended:", () => {
     scanId = findings.facetOf(finding).scanId as number;
   });
 
-  const listed: [ListKind, { directory: (org: number) => Promise<{ block: number; counts: object }[]> }][] = [
+  const listed: [ListKind, { directory: (org: number) => Promise<DirectoryRow[]> }][] = [
     ["EMAIL", emails],
     ["FINDING", findings],
     ["SCAN", scans],
@@ -152,9 +153,7 @@ describe("damage is found with its id and mended:", () => {
       listed.map(async ([kind, list]) => {
         const [row] = await list.directory(org);
         const block = row?.block ?? 0;
-        const counts = Object.entries(row?.counts ?? {})
-          .filter(([, count]) => count > 0)
-          .sort();
+        const counts = [...(row?.counts ?? [])].filter(([, count]) => count > 0).sort();
         return {
           key: keys.directory(org, kind, block),
           subject: `${kind.toLowerCase()} block ${block}`,
