@@ -37,27 +37,32 @@ import type { Key } from "./keys.ts";
 
 /** The condition of a put, update or remove did not hold. `item` is the row as it is, undefined when there is none. */
 export class ConditionFailed extends Error {
-  readonly item: Item | undefined;
+  declare readonly item: Item | undefined;
   constructor(item: Item | undefined) {
     super("The condition of a write did not hold");
     this.name = "ConditionFailed";
-    this.item = item;
+    hold(this, { item });
   }
 }
 
 /** Conditions of a transaction did not hold: `index` in the list of writes, and the row as it is. Nothing was written. */
 export class TransactionRefused extends Error {
-  readonly failed: { index: number; item: Item | undefined }[];
+  declare readonly failed: { index: number; item: Item | undefined }[];
   constructor(failed: { index: number; item: Item | undefined }[]) {
     super(`Conditions of a transaction did not hold: writes ${failed.map((each) => each.index).join(", ")}`);
     this.name = "TransactionRefused";
-    this.failed = failed;
+    hold(this, { failed });
   }
   /** Whether the write at this index is one of those whose condition failed. */
   refused(index: number): boolean {
     return this.failed.some((each) => each.index === index);
   }
 }
+
+/** Not enumerable: loggers write down what is, and rows hold addresses, urls and secrets. */
+const hold = (error: Error, rows: Record<string, unknown>): void => {
+  for (const [name, value] of Object.entries(rows)) Object.defineProperty(error, name, { value });
+};
 
 const maxTransactionWrites = 100;
 /** A page of a list may have to read a block for each of its members, all at once (counted-list.ts). */

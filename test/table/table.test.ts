@@ -1,4 +1,6 @@
 import { createServer, request, type Server } from "node:http";
+import { inspect } from "node:util";
+import { LogFormatter, LogItem } from "@aws-lambda-powertools/logger";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { absent, condition, exists } from "../../shared/table/condition.ts";
 import { dueIndex, type Key } from "../../shared/table/keys.ts";
@@ -133,7 +135,9 @@ describe("reads", () => {
     const text = "x".repeat(100_000);
     for (let index = 10; index < 25; index++) await table.put({ pk: "wire", sk: `a${index}`, text, index });
     const rows = await table.queryWire({ pk: "wire", from: "a11", descending: true });
-    expect(rows.map((row) => row.index?.N)).toEqual(Array.from({ length: 14 }, (_, index) => `${24 - index}`));
+    expect(rows.map((row) => row.index?.N)).toEqual(
+      Array.from({ length: 14 }, (_, index) => `${24 - index}`),
+    );
     expect(rows[0]).toEqual({ pk: { S: "wire" }, sk: { S: "a24" }, text: { S: text }, index: { N: "24" } });
   });
 
@@ -144,6 +148,27 @@ describe("reads", () => {
     expect(found.map((item) => item.pk)).toEqual(["due"]);
     expect(await table.query({ pk: "SCAN#1", to: "2029", index: dueIndex })).toEqual([]);
   });
+});
+
+test("a refusal that is logged shows no row: rows hold addresses, urls and secrets", async () => {
+  const key = newKey();
+  await table.put({ ...key, secret: "whsec_hidden" });
+  const refusals = await Promise.all([
+    table.put(key, absent).catch((error: unknown) => error),
+    table.transact([{ put: key, if: absent }]).catch((error: unknown) => error),
+  ]);
+  expect(refusals).toMatchObject([
+    { name: "ConditionFailed", item: { secret: "whsec_hidden" } },
+    { name: "TransactionRefused", failed: [{ index: 0, item: { secret: "whsec_hidden" } }] },
+  ]);
+  const formatter = new (class extends LogFormatter {
+    formatAttributes = () => new LogItem({ attributes: {} });
+  })();
+  const logged = JSON.stringify(refusals.map((error) => formatter.formatError(error as Error)));
+  expect(logged).toContain("Conditions of a transaction did not hold");
+  for (const shown of [logged, JSON.stringify(refusals), inspect(refusals, { depth: 9 })]) {
+    expect(shown).not.toContain("whsec_hidden");
+  }
 });
 
 describe("writes of one row", () => {
