@@ -21,12 +21,38 @@ export const lastScannedAt = (email: Email, domain: Domain): string | null => {
   return later(email.lastScannedAt, checkedAt);
 };
 
-export const watermarkFor = (id: number, domain: Domain): Pick<Domain, "checkedBy" | "checkedAt"> => {
+export type Watermark = Pick<Domain, "checkedBy" | "checkedAt">;
+
+export const watermarkFor = (id: number, domain: Domain): Watermark => {
   for (const [range, watermark] of Object.entries(domain.stale ?? {})) {
     const { fromId, toId } = rangeOf(range);
     if (id >= fromId && id <= toId) return watermark;
   }
   return domain;
+};
+
+/** The watermarks that hold within a range now, by the ranges that they hold for: they stay when a scan does not reach it. */
+export const watermarksWithin = (
+  { fromId, toId }: { fromId: number; toId: number },
+  domain: Domain,
+): Record<string, Watermark> => {
+  const within: Record<string, Watermark> = {};
+  const { checkedBy, checkedAt } = domain;
+  let next = fromId;
+  const upTo = (last: number, watermark: Watermark): void => {
+    if (last >= next) within[rangeName(next, last)] = watermark;
+    next = Math.max(next, last + 1);
+  };
+  const stale = Object.entries(domain.stale ?? {})
+    .map(([range, watermark]) => ({ ...rangeOf(range), watermark }))
+    .filter((each) => each.fromId <= toId && each.toId >= fromId)
+    .sort((a, b) => a.fromId - b.fromId);
+  for (const { fromId: first, toId: last, watermark } of stale) {
+    upTo(first - 1, { checkedBy, checkedAt });
+    upTo(Math.min(last, toId), watermark);
+  }
+  upTo(toId, { checkedBy, checkedAt });
+  return within;
 };
 
 /** The later of two times; null is earlier than any. */

@@ -4,7 +4,7 @@ import * as channels from "../alerts/channel.ts";
 import * as delivery from "../alerts/delivery.ts";
 import { forgetDomain, noteDomain, ownChecks } from "../emails/own-check.ts";
 import { emails } from "../emails/record.ts";
-import { rangeName, watermarkFor } from "../emails/watermark.ts";
+import { watermarksWithin } from "../emails/watermark.ts";
 import { findings } from "../findings/record.ts";
 import { service } from "../organizations/actor.ts";
 import type { Domain } from "../organizations/domain.ts";
@@ -161,10 +161,7 @@ const setWatermarks = async (org: number, scan: ScanRecord, allDomains: readonly
     const stale: NonNullable<Domain["stale"]> = {};
     for (const { batch, chunk } of left) {
       if (batch !== domain.planBatch || isLookup(chunk)) continue;
-      for (const { fromId, toId } of rangesOfChunk(chunk)) {
-        const { checkedBy, checkedAt } = watermarkFor(fromId, domain);
-        stale[rangeName(fromId, toId)] = { checkedBy, checkedAt };
-      }
+      for (const range of rangesOfChunk(chunk)) Object.assign(stale, watermarksWithin(range, domain));
     }
     const isWhole = Object.keys(stale).length === 0;
     if (!isWhole) await noteDomain(org, domain.id);
