@@ -41,8 +41,6 @@ export type DeliveryRow = {
   /** While there is something left to do. */
   dueShard?: string;
   dueAt?: string;
-  /** Put off because its channel is disabled or its organization lapsed. */
-  waiting?: true;
   /** Attempts after which it is given up, if not `maximumAttempts`: a person had it sent again after it was given up. */
   attemptLimit?: number;
 };
@@ -151,7 +149,6 @@ export const claim = async (
         lease: { token, until: inMilliseconds(now, leaseMilliseconds) },
         dueAt: inMilliseconds(now, leaseMilliseconds),
       },
-      remove: ["waiting"],
       if: allOf(
         condition("#attempts = :before AND attribute_exists(#dueAt)", { before: attempt - 1 }),
         notInHand(now),
@@ -244,7 +241,7 @@ export const end = async (
               from,
               to: { ...from, label: "not_delivered" },
               set: { failureReason: how.failureReason },
-              remove: ["lease", "dueShard", "dueAt", "waiting"],
+              remove: ["lease", "dueShard", "dueAt"],
               if: asRead,
             }),
       ]),
@@ -258,36 +255,11 @@ export const end = async (
 export const putOff = async (org: number, delivery: Delivery, until: Date): Promise<void> => {
   try {
     await table.update(deliveries.key(org, delivery.id), {
-      set: { dueAt: until.toISOString(), waiting: true },
+      set: { dueAt: until.toISOString() },
       if: allOf(condition("attribute_exists(#dueAt)"), attemptsAsRead(delivery), notInHand(new Date())),
     });
   } catch (error) {
     if (!(error instanceof table.ConditionFailed)) throw error;
-  }
-};
-
-/** Makes the deliveries due that wait for a channel: it was enabled. The re-dispatch sends them within a minute. */
-export const wake = async (org: number, channelId: number): Promise<void> => {
-  const blocks = deliveries.blocks(
-    await deliveries.directory(org),
-    (facet) => facet.channelId === channelId && (facet.label === "pending" || facet.label === "retrying"),
-  );
-  for (const block of blocks) {
-    const rows = await deliveries.members(org, block);
-    const waiting = rows.filter((row) => row.waiting && deliveries.facetOf(row).channelId === channelId);
-    await Promise.all(
-      waiting.map(async (row) => {
-        try {
-          await table.update(deliveries.key(org, row.id), {
-            set: { dueAt: new Date().toISOString() },
-            remove: ["waiting"],
-            if: condition("attribute_exists(#waiting)"),
-          });
-        } catch (error) {
-          if (!(error instanceof table.ConditionFailed)) throw error;
-        }
-      }),
-    );
   }
 };
 

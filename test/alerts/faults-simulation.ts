@@ -26,7 +26,7 @@ import { handler as redispatch } from "../../functions/redispatch-alerts/handler
 import { type SqsQueue, SqsStore } from "../../node_modules/fauxqs/dist/sqs/sqsStore.js";
 import * as channels from "../../shared/alerts/channel.ts";
 import * as configure from "../../shared/alerts/configure.ts";
-import { type AlertEvent, type Delivery, deliveries, raise, wake } from "../../shared/alerts/delivery.ts";
+import { type AlertEvent, type Delivery, deliveries, raise } from "../../shared/alerts/delivery.ts";
 import { deleteHistory } from "../../shared/alerts/history.ts";
 import * as operator from "../../shared/alerts/operator.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
@@ -629,7 +629,6 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     const channelIdOf = (name: string): number => all[name]?.id ?? 0;
     const setEnabled = (name: string, isEnabled: boolean) => async () => {
       await configure.change(org, channelIdOf(name), { isEnabled }, administrator, async () => undefined);
-      if (isEnabled) await wake(org, channelIdOf(name));
     };
     at(startedAt + 30 * minute, common, setEnabled("disabled", false));
     at(startedAt + 5.5 * hour, common, setEnabled("disabled", true));
