@@ -31,9 +31,9 @@ export const begin = async (org: number): Promise<"begun" | "unknown"> => {
 
 /**
  * Deletes all rows of an organization whose deletion began `waitSeconds` ago, its own row last, so that a deletion that
- * was cut off is found again. Does nothing before.
+ * was cut off, or that may not go on, is found again. Does nothing before.
  */
-export const resume = async (key: Key, waitSeconds: number): Promise<void> => {
+export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
   const organization = await table.get<Organization & { deletingSince: string }>(key);
   if (organization?.deleting !== true) return;
   if (Date.now() < Date.parse(organization.deletingSince) + waitSeconds * 1000) return;
@@ -44,7 +44,9 @@ export const resume = async (key: Key, waitSeconds: number): Promise<void> => {
     await table.update(key, { set: { deletingSince: new Date().toISOString() }, if: exists });
     return;
   }
-  for (const kind of listKinds) await deleteList(org, kind);
+  for (const kind of listKinds) {
+    if (!(await deleteList(org, kind, mayGoOn))) return;
+  }
   const partitions = [
     keys.domain(org, 0),
     keys.domainName(org, ""),
@@ -63,10 +65,11 @@ export const resume = async (key: Key, waitSeconds: number): Promise<void> => {
   await table.remove(key);
 };
 
-/** Deletes the members of a list, with what hangs on each, and a block's directory row after its members. */
-const deleteList = async (org: number, kind: ListKind): Promise<void> => {
+/** Deletes the members of a list, with what hangs on each, and a block's directory row after its members. False: not all. */
+const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
   const directory = await table.query<Key>({ pk: keys.directory(org, kind, 0).pk, project: ["pk", "sk"] });
   for (const row of directory) {
+    if (!mayGoOn()) return false;
     const block = Number(row.sk);
     await deletePartition(
       keys.member(org, kind, block, 0).pk,
@@ -79,6 +82,7 @@ const deleteList = async (org: number, kind: ListKind): Promise<void> => {
     );
     await table.remove(row);
   }
+  return true;
 };
 
 const deletePartition = async (

@@ -16,6 +16,9 @@ const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
 /** However fast waiting passes: workers that are at work say so at least this often. */
 const minimumSilenceSeconds = 5;
 
+/** Time for what has begun: nothing else is begun any more. */
+const reserveSeconds = 30;
+
 /** Settings of the sweep, in seconds. */
 export type SweepSettings = {
   /** Silence after which a scan's workers are woken again. */
@@ -36,10 +39,13 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
   await forEachDue("REMOVAL", now, invocation, (key) =>
     emails.resumeRemoval(organizationOf(key), Number(key.sk)),
   );
+  const mayGoOn = () => invocation.remainingSeconds() > reserveSeconds;
   await forEachDue("CHANNEL-REMOVAL", now, invocation, (key) =>
-    deleteHistory(organizationOf(key), Number(key.sk), () => invocation.remainingSeconds() > 30),
+    deleteHistory(organizationOf(key), Number(key.sk), mayGoOn),
   );
-  await forEachDue("DELETION", now, invocation, (key) => deletion.resume(key, settings.deletionSeconds));
+  await forEachDue("DELETION", now, invocation, (key) =>
+    deletion.resume(key, settings.deletionSeconds, mayGoOn),
+  );
 };
 
 /** One that fails is logged and stays due; the others go on. */
@@ -53,7 +59,7 @@ const forEachDue = async (
     const pages = table.queryPages<Key>({ index: dueIndex, pk, to: now.toISOString() });
     for await (const page of pages) {
       for (const key of page) {
-        if (remainingSeconds() < 30) return;
+        if (remainingSeconds() < reserveSeconds) return;
         try {
           await act(key);
         } catch (error) {
