@@ -1,23 +1,24 @@
 import { Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { domainOf, emailAddress } from "../shared/emails/schema.ts";
+import { emailAddress } from "../shared/emails/schema.ts";
 
-/** Where e-mail alerts come from, and the identities of SES of which one has to be verified. */
-export type Sender = { address: string; identityArns: string[] };
+/** Where e-mail alerts come from, and the SES identities of the account. */
+export type Sender = { address: string; identitiesArn: string };
 
 /**
- * SES sends for an address when the address, its domain or a parent of that is verified; which of them it is, a stack does not
- * know. They belong to the account: several stages may send from one, and removing a stage must not end its
+ * SES sends for an address when the address, its domain or a parent of that is verified; and where a recipient is an identity
+ * of the account, which all are in SES's sandbox, it asks for permission on that one too. So the grant names the sender, and
+ * any identity. They belong to the account: several stages may send from one, and removing a stage must not end its
  * verification. Throws if the address is none.
  */
 export function findSender(scope: Construct, address: string): Sender {
   if (!emailAddress.safeParse(address).success || address !== address.trim()) {
     throw new Error(`senderEmail must be an e-mail address, not "${address}"`);
   }
-  const labels = domainOf(address).toLowerCase().split(".");
-  const domains = labels.slice(0, -1).map((_, index) => labels.slice(index).join("."));
-  const identityArns = [address, ...domains].map((resourceName) =>
-    Stack.of(scope).formatArn({ service: "ses", resource: "identity", resourceName }),
-  );
-  return { address, identityArns };
+  const identitiesArn = Stack.of(scope).formatArn({
+    service: "ses",
+    resource: "identity",
+    resourceName: "*",
+  });
+  return { address, identitiesArn };
 }
