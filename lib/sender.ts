@@ -1,5 +1,4 @@
-import { Stack } from "aws-cdk-lib";
-import type { Construct } from "constructs";
+import { Aws } from "aws-cdk-lib";
 import { emailAddress } from "../shared/emails/schema.ts";
 
 /** Where e-mail alerts come from, and the SES identities of the account. */
@@ -11,14 +10,10 @@ export type Sender = { address: string; identitiesArn: string };
  * any identity. They belong to the account: several stages may send from one, and removing a stage must not end its
  * verification. Throws if the address is none.
  */
-export function findSender(scope: Construct, address: string): Sender {
+export function findSender(address: string): Sender {
   if (!emailAddress.safeParse(address).success || address !== address.trim()) {
     throw new Error(`senderEmail must be an e-mail address, not "${address}"`);
   }
-  const identitiesArn = Stack.of(scope).formatArn({
-    service: "ses",
-    resource: "identity",
-    resourceName: "*",
-  });
+  const identitiesArn = `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/*`;
   return { address, identitiesArn };
 }

@@ -48,7 +48,7 @@ export class ServiceStack extends Stack {
     const queues = Object.fromEntries(
       queueWorkers.map(({ worker }) => [worker.queue, new WorkQueue(this, worker, alarms).queue]),
     ) as Record<QueueName, Queue>;
-    const sender = senderEmail === undefined ? undefined : findSender(this, senderEmail);
+    const sender = senderEmail === undefined ? undefined : findSender(senderEmail);
     const resources: Resources = { table, queues, hibpApiKey, scheduleGroup, sender };
 
     // Workers
