@@ -19,6 +19,15 @@ export const lapse = (billing: Billing, now: Date): RefusalName | undefined => {
   return status === "active" || status === "past_due" ? undefined : lapsedRefusals[status];
 };
 
+/** Whether work is done for an organization; undefined is one that is gone. */
+export const isServed = (
+  organization: { billing: Billing; deleting?: boolean } | undefined,
+  now: Date,
+): boolean =>
+  organization !== undefined &&
+  organization.deleting !== true &&
+  lapse(organization.billing, now) === undefined;
+
 /**
  * Takes or frees seats, in the transaction that makes e-mails active or not. Taking is refused beyond the allowance,
  * however many try at once.

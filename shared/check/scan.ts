@@ -87,6 +87,7 @@ export const lookAtOpenScan =
     const now = new Date().toISOString();
     const taken: ScanLock = {
       scanId: id,
+      planTurn: 0,
       renewedAt: now,
       fruitlessSweeps: 0,
       progress: "",

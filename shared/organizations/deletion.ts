@@ -77,7 +77,11 @@ const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): 
       async (member) => {
         if (kind === "EMAIL")
           await table.remove(keys.address(org, (member as unknown as { email: string }).email));
-        if (kind === "SCAN") await deletePartition(keys.lookup(org, Number(member.sk), 0, "").pk);
+        if (kind === "SCAN") {
+          const scan = Number(member.sk);
+          await deletePartition(keys.lookup(org, scan, 0, "").pk);
+          await deletePartition(keys.closedChunk(org, scan, 0, "").pk);
+        }
       },
     );
     await table.remove(row);

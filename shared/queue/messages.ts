@@ -25,8 +25,13 @@ const delivery = z.object({
 });
 
 export const messages = {
-  /** `resume`: from the sweep, to send again what was lost. */
-  "scan-plans": z.object({ organizationId: id, scanId: id, resume: z.optional(z.boolean()) }),
+  /** `turn`: a message with another one than the scan lock's is late or repeated, and dropped. `resume`: send what was lost. */
+  "scan-plans": z.object({
+    organizationId: id,
+    scanId: id,
+    turn: z.int().check(z.minimum(0)),
+    resume: z.optional(z.boolean()),
+  }),
   /** `batch` and `chunk` name the work in the scan's `remaining`; the chunk is ranges of e-mail ids. */
   "scan-chunks": z.object({
     organizationId: id,

@@ -8,19 +8,22 @@ import type { Domain } from "../organizations/domain.ts";
 import type { EmailChange } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
 import { blockOf, type Reserved, reserve } from "../table/blocks.ts";
-import { condition, exists, type Write } from "../table/condition.ts";
+import { absent, condition, exists, type Write } from "../table/condition.ts";
+import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { renewing } from "./record.ts";
 
 /** interface.md and decisions.md "Scans": a breach event holds at most this many breaches. */
 const breachesPerEvent = 75;
 
-/** DynamoDB's 100 writes of a transaction, less the directory rows of findings (3) and deliveries (2). */
-const writesPerTransaction = 95;
+/** DynamoDB's 100 writes of a transaction, less the chunk's (1) and the directory rows of findings (3) and deliveries (2). */
+const writesPerTransaction = 94;
 
 export type Application = {
   org: number;
   scanId: number;
+  batch: number;
+  chunk: string;
   /** When the check was taken: before its answer was asked for. */
   checkedAt: string;
   domains: ReadonlyMap<number, Domain>;
@@ -33,9 +36,10 @@ type Step = { emailId: number; found: number[]; gone: number[]; back: number[] }
 /**
  * Records what an answer from upstream changed: finding rows, what their e-mails hold, and the deliveries of the alerts,
  * together. Repeating it does nothing: each step is made from the e-mail's row as it is now and is refused when that changed.
- * E-mails that were removed, disabled or added since the scan began are left alone. Stops when the scan is over.
+ * E-mails that were removed, disabled or added since the scan began are left alone, and those of a domain that is no longer
+ * verified. False when the scan is over: then nothing more is written.
  */
-export const apply = async (application: Application, changes: readonly EmailChange[]): Promise<void> => {
+export const apply = async (application: Application, changes: readonly EmailChange[]): Promise<boolean> => {
   const { org } = application;
   const alertChannels = await channels.list(org);
   const wanted = delivery.countWanting(alertChannels, "breach");
@@ -44,17 +48,20 @@ export const apply = async (application: Application, changes: readonly EmailCha
 
   const goOn = renewing(org, application.scanId);
   let group: { steps: Step[]; writes: number } = { steps: [], writes: 0 };
-  const flush = async (): Promise<void> => {
+  const flush = async (): Promise<boolean> => {
     const { steps } = group;
     group = { steps: [], writes: 0 };
-    if (steps.length === 0 || !(await goOn())) return;
+    if (steps.length === 0) return true;
+    if (!(await goOn())) return false;
     const reserved = ids.splice(
       0,
       steps.reduce((sum, step) => sum + step.found.length, 0),
     );
-    if (await write(application, alertChannels, steps, reserved)) return;
-    // Something changed meanwhile: one by one, from the rows as they are now.
-    for (const step of steps) await writeAlone(application, alertChannels, step);
+    const outcome = await write(application, alertChannels, steps, reserved);
+    if (outcome !== "changed") return outcome === "written";
+    // One by one, from the rows as they are now.
+    for (const step of steps) if (!(await writeAlone(application, alertChannels, step))) return false;
+    return true;
   };
   for (const change of changes) {
     for (const step of stepsOf(change)) {
@@ -62,12 +69,13 @@ export const apply = async (application: Application, changes: readonly EmailCha
         1 + step.found.length + step.gone.length + step.back.length + (step.found.length > 0 ? wanted : 0);
       // Two steps of one e-mail cannot share a transaction.
       const again = group.steps.some((each) => each.emailId === step.emailId);
-      if (again || group.writes + size > writesPerTransaction) await flush();
+      const isFull = again || group.writes + size > writesPerTransaction;
+      if (isFull && !(await flush())) return false;
       group.steps.push(step);
       group.writes += size;
     }
   }
-  await flush();
+  return flush();
 };
 
 /** What disappeared comes first: it keeps the time of the check before this one, which the other steps overwrite. */
@@ -91,22 +99,26 @@ const writeAlone = async (
   application: Application,
   alertChannels: readonly channels.Channel[],
   step: Step,
-): Promise<void> => {
+): Promise<boolean> => {
   for (let count = 0; count < maximumTries; count++) {
     const ids = await reserve(application.org, "FINDING", step.found.length, { tag: application.scanId });
-    if (await write(application, alertChannels, [step], ids)) return;
+    const outcome = await write(application, alertChannels, [step], ids);
+    if (outcome !== "changed") return outcome === "written";
   }
   throw new Error(`E-mail ${step.emailId} kept changing while a scan wrote to it`);
 };
 
-/** Writes steps in one transaction and sends the alerts' messages. False when a row changed after it was read. */
+/** `changed`: a row did, after it was read. `over`: the scan ended without this chunk. Nothing was written then. */
+type Outcome = "written" | "changed" | "over";
+
+/** Writes steps in one transaction and sends the alerts' messages. */
 const write = async (
   application: Application,
   alertChannels: readonly channels.Channel[],
   steps: readonly Step[],
   reserved: readonly Reserved[],
-): Promise<boolean> => {
-  const { org, logger } = application;
+): Promise<Outcome> => {
+  const { org, scanId, batch, chunk, logger } = application;
   const rows = await emails.getMany(
     org,
     steps.map((step) => step.emailId),
@@ -114,6 +126,7 @@ const write = async (
   const ids = [...reserved];
   const parts = steps.map((step, index) => partOf(application, rows[index], step, ids));
   const present = parts.filter((part) => part !== undefined);
+  if (present.length === 0) return "written";
   const raised = await delivery.raise(
     org,
     alertChannels,
@@ -123,6 +136,7 @@ const write = async (
   );
   try {
     await table.transact([
+      { check: keys.closedChunk(org, scanId, batch, chunk), if: absent },
       ...emails.writes(
         org,
         present.map((part) => part.email),
@@ -135,7 +149,7 @@ const write = async (
       ...delivery.deliveries.writes(org, raised.writes),
     ]);
   } catch (error) {
-    if (error instanceof table.TransactionRefused) return false;
+    if (error instanceof table.TransactionRefused) return error.refused(0) ? "over" : "changed";
     throw error;
   }
   try {
@@ -144,7 +158,7 @@ const write = async (
     // The rows say that they are due; the re-dispatch sends them.
     logger.warn("alerts go out late", { organizationId: org, error: error as Error });
   }
-  return true;
+  return "written";
 };
 
 /** The writes of one step against the e-mail's row as it is; undefined when nothing is left to write. */
@@ -157,7 +171,7 @@ const partOf = (
   if (row === undefined) return undefined;
   const facet = emails.facetOf(row);
   const domain = domains.get(facet.domainId);
-  if (!isIncluded(row, facet, scanId) || domain === undefined) return undefined;
+  if (!isIncluded(row, facet, scanId) || domain?.verified !== true) return undefined;
 
   const found = step.found.filter((breachId) => row.findings[breachId] === undefined);
   const gone = step.gone.filter((breachId) => isHeld(row, breachId) && !row.gone?.has(breachId));

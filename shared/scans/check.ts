@@ -13,7 +13,8 @@ export const check = async (message: Message<"scan-chunks">, { logger }: Invocat
   if (!(await renew(org, scanId))) return;
   const rows = await domains.list(org);
   const domainsById = new Map(rows.map((domain) => [domain.id, domain]));
-  await apply({ org, scanId, checkedAt, domains: domainsById, logger }, changes);
+  const application = { org, scanId, batch, chunk, checkedAt, domains: domainsById, logger };
+  if (!(await apply(application, changes))) return;
   const scan = await takeOff(org, scanId, batch, chunk);
   if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
 };

@@ -2,6 +2,7 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import * as activity from "../activity/activity.ts";
 import * as channels from "../alerts/channel.ts";
 import * as delivery from "../alerts/delivery.ts";
+import type { UpstreamFailure } from "../catalog/hibp.ts";
 import { forgetDomain, noteDomain, ownChecks } from "../emails/own-check.ts";
 import { emails } from "../emails/record.ts";
 import { watermarksWithin } from "../emails/watermark.ts";
@@ -11,7 +12,7 @@ import type { Domain } from "../organizations/domain.ts";
 import * as domains from "../organizations/domain.ts";
 import * as queue from "../queue/queue.ts";
 import { condition } from "../table/condition.ts";
-import { keys } from "../table/keys.ts";
+import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import {
   chunksLeft,
@@ -31,26 +32,57 @@ export const isDone = (scan: Pick<ScanRow, "planned" | "remaining">): boolean =>
 export const isPlanned = (domain: Domain, scanId: number): boolean =>
   domain.planBy === scanId && domain.planState !== undefined && domain.planState !== "fetching";
 
+/** Every failed try means that some work was finished. */
+const maximumTries = 20;
+
+/** Rows written at the same time. */
+const width = 25;
+
+/** No worker is at work for longer. */
+const closedSeconds = 86_400;
+
+type Ending = { reason?: string; logger: Logger };
+
+/** Reasons of ends before everything is done. */
+export const lapsed = "the organization's subscription has lapsed";
+export const reasonOf = (failure: UpstreamFailure): string =>
+  failure.kind === "unauthorized"
+    ? "Have I Been Pwned refused the API key"
+    : "Have I Been Pwned did not answer";
+
 /**
  * Ends a scan, exactly once: completed when at least one e-mail was checked, else failed. What is not done counts as
- * failed and is left for the next scan; `reason` says why. The end, the lock's release, the log entry and the alerts are
- * one transaction; the domains' watermarks come before it, since what they say is true by then.
+ * failed and is left for the next scan, and nothing of it is written any more; `reason` says why.
  */
-export const end = async (
+export const end = async (org: number, scanId: number, ending: Ending): Promise<void> => {
+  const closed = new Set<string>();
+  for (let count = 0; count < maximumTries; count++) {
+    if (await endAsRead(org, scanId, ending, closed)) return;
+  }
+  throw new Error(`Scan ${scanId} kept changing while it was ended`);
+};
+
+/**
+ * The end, the lock's release, the log entry and the alerts are one transaction; the domains' watermarks come before it,
+ * since what they say is true by then. False when work was finished after the scan was read.
+ */
+const endAsRead = async (
   org: number,
   scanId: number,
-  { reason, logger }: { reason?: string; logger: Logger },
-): Promise<void> => {
+  { reason, logger }: Ending,
+  closed: Set<string>,
+): Promise<boolean> => {
   const [scan, allDomains, alertChannels] = await Promise.all([
     scans.get(org, scanId),
     domains.list(org),
     channels.list(org),
   ]);
-  if (scan === undefined) return;
+  if (scan === undefined) return true;
   const from = scans.facetOf(scan);
-  if (from.status !== "running" && from.status !== "pending") return;
+  if (from.status !== "running" && from.status !== "pending") return true;
 
   const left = chunksLeft(scan);
+  await close(org, scanId, left, closed);
   const unplanned = new Set(
     scan.planned
       ? []
@@ -97,8 +129,9 @@ export const end = async (
             errorMessage: error,
             remaining: {},
           },
-          // Work that was finished since the row was read would be missing in what is written here.
-          if: condition("#scannedEmails = :scanned AND #failedEmails = :failed", {
+          // Work that was planned or finished since the row was read would be missing in what is written here.
+          if: condition("#remaining = :remaining AND #scannedEmails = :scanned AND #failedEmails = :failed", {
+            remaining: scan.remaining,
             scanned: scan.scannedEmails,
             failed: scan.failedEmails,
           }),
@@ -114,8 +147,8 @@ export const end = async (
       ...delivery.deliveries.writes(org, raised.writes),
     ]);
   } catch (refused) {
-    // Another worker ended it, or finished work in between: then it ends the scan.
-    if (refused instanceof table.TransactionRefused) return;
+    // Without the lock it is over, or its organization is being deleted.
+    if (refused instanceof table.TransactionRefused) return refused.refused(0);
     throw refused;
   }
   logger.info("scan ended", {
@@ -132,6 +165,27 @@ export const end = async (
   } catch (late) {
     logger.warn("alerts go out late", { organizationId: org, error: late as Error });
   }
+  return true;
+};
+
+/**
+ * A worker that is still at a chunk can write nothing more from here on, so that what it has found is counted and its
+ * e-mails can be called failed.
+ */
+const close = async (
+  org: number,
+  scanId: number,
+  chunks: ReturnType<typeof chunksLeft>,
+  closed: Set<string>,
+): Promise<void> => {
+  const expiry = { [timeToLive]: Math.floor(Date.now() / 1000) + closedSeconds };
+  const open = chunks
+    .map(({ batch, chunk }) => keys.closedChunk(org, scanId, batch, chunk))
+    .filter(({ sk }) => !closed.has(sk));
+  for (let start = 0; start < open.length; start += width) {
+    await Promise.all(open.slice(start, start + width).map((key) => table.put({ ...key, ...expiry })));
+  }
+  for (const { sk } of open) closed.add(sk);
 };
 
 const errorOf = (input: {

@@ -1,11 +1,12 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
+import { isServed } from "../billing/billing.ts";
 import * as catalog from "../catalog/catalog.ts";
 import { UpstreamFailure } from "../catalog/hibp.ts";
 import * as subscription from "../catalog/subscription.ts";
 import { type LookUp, lookUpAccounts } from "../catalog/upstream.ts";
 import { type Email, emails } from "../emails/record.ts";
-import type { Domain } from "../organizations/domain.ts";
 import * as domains from "../organizations/domain.ts";
+import * as organizations from "../organizations/organization.ts";
 import type { Invocation } from "../queue/consume.ts";
 import type { EmailChange, Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
@@ -14,7 +15,7 @@ import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { apply, includedIn } from "./apply.ts";
 import { compare } from "./compare.ts";
-import { end, isDone } from "./complete.ts";
+import { end, isDone, lapsed, reasonOf } from "./complete.ts";
 import { rangesOfChunk, renew, scans } from "./record.ts";
 
 /** Addresses of one step: what is lost and asked again when a worker dies, and how often progress shows. */
@@ -40,14 +41,16 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
   const { logger, remainingSeconds } = invocation;
   const work: Chunk = { org, scanId, batch, chunk };
   if (!(await renew(org, scanId))) return;
+  if (!isServed(await organizations.get(org), new Date())) {
+    await end(org, scanId, { reason: lapsed, logger });
+    return;
+  }
   if (!(await claim(work, message.cursor))) return;
-  const rows = await domains.list(org);
-  const domainsById = new Map(rows.map((domain) => [domain.id, domain]));
 
   let cursor = message.cursor;
   try {
     for (;;) {
-      const step = await takeStep(work, cursor, domainsById, logger);
+      const step = await takeStep(work, cursor, logger);
       cursor = step.cursor;
       if (step.isOver) return;
       if (step.waitSeconds > 0 || remainingSeconds() < stepSeconds) {
@@ -63,11 +66,7 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
     }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    const reason =
-      error.kind === "unauthorized"
-        ? "Have I Been Pwned refused the API key"
-        : "Have I Been Pwned did not answer";
-    await end(org, scanId, { reason, logger });
+    await end(org, scanId, { reason: reasonOf(error), logger });
   }
 };
 
@@ -75,15 +74,17 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
 const takeStep = async (
   work: Chunk,
   cursor: number,
-  domainsById: ReadonlyMap<number, Domain>,
   logger: Logger,
 ): Promise<{ cursor: number; isOver: boolean; waitSeconds: number }> => {
   const { org, scanId, batch, chunk } = work;
   const [{ fromId, toId } = { fromId: 0, toId: 0 }] = rangesOfChunk(chunk);
   const range = { fromId: Math.max(fromId, cursor + 1), toId };
+  const domainsById = new Map((await domains.list(org)).map((domain) => [domain.id, domain]));
   const ahead = await includedIn(org, scanId, range, (domainId) => {
     const domain = domainsById.get(domainId);
-    return domain?.planBy === scanId && domain.planBatch === batch && domain.planState === "single";
+    const isPlanned =
+      domain?.planBy === scanId && domain.planBatch === batch && domain.planState === "single";
+    return isPlanned && domain.verified;
   });
   const rows = ahead.slice(0, addressesPerStep);
   const checkedAt = new Date().toISOString();
@@ -93,7 +94,7 @@ const takeStep = async (
     rpm,
   );
   const answered = rows.slice(0, answers.length);
-  await record({ org, scanId, checkedAt, domains: domainsById, logger }, answered, answers);
+  await record({ ...work, checkedAt, domains: domainsById, logger }, answered, answers);
 
   const failed = answers.filter((answer) => answer instanceof UpstreamFailure).length;
   const left = ahead.length - answered.length;
@@ -125,7 +126,7 @@ const record = async (
     if (change === undefined) unchanged.push(row);
     else changes.push(change);
   }
-  await apply(application, changes);
+  if (!(await apply(application, changes))) return;
   await Promise.all(unchanged.map((row) => setChecked(application, row)));
 };
 

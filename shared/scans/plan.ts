@@ -1,3 +1,4 @@
+import { isServed } from "../billing/billing.ts";
 import * as catalog from "../catalog/catalog.ts";
 import { breachedDomain, UpstreamFailure } from "../catalog/hibp.ts";
 import * as subscription from "../catalog/subscription.ts";
@@ -7,6 +8,7 @@ import { type Email, emails } from "../emails/record.ts";
 import { rangeName } from "../emails/watermark.ts";
 import type { Domain } from "../organizations/domain.ts";
 import * as domains from "../organizations/domain.ts";
+import * as organizations from "../organizations/organization.ts";
 import type { Invocation } from "../queue/consume.ts";
 import type { EmailChange, Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
@@ -15,18 +17,21 @@ import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { includedIn, isIncluded } from "./apply.ts";
 import { compare } from "./compare.ts";
-import { end, isDone, isPlanned } from "./complete.ts";
+import { end, isDone, isPlanned, lapsed, reasonOf } from "./complete.ts";
 import {
   chunkName,
   chunksLeft,
+  heldInTurn,
   isLookup,
   lookupChunk,
   maximumRanges,
+  pausePlanning,
   rangesOfChunk,
   renew,
-  renewing,
   type ScanRecord,
   scans,
+  takeTurn,
+  whileRenewing,
 } from "./record.ts";
 
 /** Domains that are planned together: their rows and the scan's go in one transaction. */
@@ -56,7 +61,14 @@ const callSeconds = 60;
 /** The longest delay of a message. */
 const maximumDelaySeconds = 900;
 
-type Scanned = { org: number; scanId: number; invocation: Invocation };
+/** What is answered is saved after so long, so that its e-mails do not wait for slow answers about other domains. */
+const longestBatchMilliseconds = 5_000;
+
+/** `turn`: of this planner; nothing is saved when another one took the next (record.ts). */
+type Scanned = { org: number; scanId: number; turn: number; invocation: Invocation };
+
+/** How far a planner came: to the end; it has to go on after a delay; or another one does, or nobody has to. */
+type Outcome = "planned" | { delaySeconds: number } | "over";
 
 /** A domain of a batch, and what is known of it: who is in which breaches; to be looked up one by one; or nothing. */
 type Answered = { domain: Domain } & (
@@ -72,17 +84,28 @@ type Answered = { domain: Domain } & (
 export const plan = async (message: Message<"scan-plans">, invocation: Invocation): Promise<void> => {
   const { organizationId: org, scanId, resume = false } = message;
   const { logger } = invocation;
-  const scanned = { org, scanId, invocation };
-  if (!(await renew(org, scanId))) return;
+  if (!(await takeTurn(org, scanId, message.turn))) return;
+  const turn = message.turn + 1;
+  const scanned = { org, scanId, turn, invocation };
   const scan = await begin(org, scanId);
   if (scan === undefined) return;
+  if (!isServed(await organizations.get(org), new Date())) {
+    await end(org, scanId, { reason: lapsed, logger });
+    return;
+  }
   try {
-    const delaySeconds = scan.planned ? undefined : await planDomains(scanned);
-    if (delaySeconds !== undefined) {
-      await queue.send("scan-plans", { organizationId: org, scanId }, { delaySeconds });
+    const outcome = await whileRenewing(org, scanId, turn, async (): Promise<Outcome> => {
+      if (!scan.planned) return planDomains(scanned);
+      return resume ? sendAgain(scanned, scan) : "planned";
+    });
+    if (outcome === "over") return;
+    if (outcome !== "planned") {
+      const { delaySeconds } = outcome;
+      if (!(await pausePlanning(org, scanId, turn, delaySeconds))) return;
+      const next = { organizationId: org, scanId, turn, resume };
+      await queue.send("scan-plans", next, { delaySeconds });
       return;
     }
-    if (resume && scan.planned) await sendAgain(scanned, scan);
     const planned = await scans.get(org, scanId);
     if (planned !== undefined && isDone(planned)) await end(org, scanId, { logger });
   } catch (error) {
@@ -90,11 +113,6 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
     await end(org, scanId, { reason: reasonOf(error), logger });
   }
 };
-
-const reasonOf = (failure: UpstreamFailure): string =>
-  failure.kind === "unauthorized"
-    ? "Have I Been Pwned refused the API key"
-    : "Have I Been Pwned did not answer";
 
 /** Takes the scan from pending to running; undefined when it is over. */
 const begin = async (org: number, scanId: number): Promise<ScanRecord | undefined> => {
@@ -120,19 +138,22 @@ const begin = async (org: number, scanId: number): Promise<ScanRecord | undefine
   return scans.get(org, scanId);
 };
 
-/** Plans batch after batch. Gives the delay after which to go on, or undefined when every domain is planned. */
-const planDomains = async (scanned: Scanned): Promise<number | undefined> => {
-  const { org, scanId, invocation } = scanned;
+/** Plans batch after batch. */
+const planDomains = async (scanned: Scanned): Promise<Outcome> => {
+  const { org, scanId, turn, invocation } = scanned;
   for (;;) {
+    if (!(await renew(org, scanId, turn))) return "over";
     const verified = (await domains.list(org)).filter((domain) => domain.verified);
     const todo = verified.filter((domain) => !isPlanned(domain, scanId));
-    if (todo.length > 0 && invocation.remainingSeconds() < reserveSeconds + callSeconds) return 0;
+    if (todo.length > 0 && invocation.remainingSeconds() < reserveSeconds + callSeconds)
+      return { delaySeconds: 0 };
     const { planAt, answered, delaySeconds } = await ask(scanned, todo.slice(0, domainsPerBatch));
     if (answered.length > 0 || todo.length === 0) {
-      await compareAndSave(scanned, planAt, answered, { last: answered.length === todo.length });
+      const last = answered.length === todo.length;
+      const saved = await compareAndSave(scanned, planAt, answered, { last });
+      if (saved && last) return "planned";
     }
-    if (delaySeconds !== undefined) return delaySeconds;
-    if (answered.length === todo.length) return undefined;
+    if (delaySeconds !== undefined) return { delaySeconds };
   }
 };
 
@@ -142,7 +163,8 @@ const ask = async (
   todo: readonly Domain[],
 ): Promise<{ planAt: string; answered: Answered[]; delaySeconds?: number }> => {
   const answered: Answered[] = [];
-  const planAt = new Date().toISOString();
+  const begunAt = Date.now();
+  const planAt = new Date(begunAt).toISOString();
   if (todo.length === 0) return { planAt, answered };
   const waitSeconds = () => Math.max(0, invocation.remainingSeconds() - reserveSeconds - callSeconds);
   let aliases = 0;
@@ -152,29 +174,32 @@ const ask = async (
       todo.map((domain) => domain.name),
       { waitSeconds: waitSeconds() },
     );
-    // From here on, e-mails that are added or enabled are not of this scan. Then ask; then read the e-mails.
-    const claimed = await Promise.all(todo.map((domain) => claim(org, scanId, domain, planAt)));
-    for (const domain of todo.filter((_, index) => claimed[index])) {
-      if (!covered.has(domain.name)) {
-        answered.push({ domain, state: "single" });
-        continue;
-      }
-      if (!(await renew(org, scanId))) return { planAt, answered: [], delaySeconds: 0 };
+    // From its claim on, a domain's e-mails that are added or enabled are not of this scan. Then ask; then read the e-mails.
+    const single = todo.filter((domain) => !covered.has(domain.name));
+    const claimed = await Promise.all(single.map((domain) => claim(org, scanId, domain, planAt)));
+    for (const [index, domain] of single.entries()) {
+      if (claimed[index]) answered.push({ domain, state: "single" });
+    }
+    for (const domain of todo.filter(({ name }) => covered.has(name))) {
+      if (!(await claim(org, scanId, domain, planAt))) continue;
       const answer = await askDomain(domain.name, rpm, waitSeconds());
       if (answer instanceof Map) {
         answered.push({ domain, state: "checked", names: answer });
         aliases += answer.size;
       } else answered.push({ domain, state: answer });
       if (aliases > aliasesPerBatch || invocation.remainingSeconds() < reserveSeconds + callSeconds) break;
+      if (Date.now() - begunAt > longestBatchMilliseconds) break;
     }
     return { planAt, answered };
   } catch (error) {
-    if (error instanceof UpstreamFailure && error.kind === "rate_limited") {
-      const delaySeconds = Math.min(maximumDelaySeconds, Math.ceil(error.retryAfterSeconds) + 1);
-      return { planAt, answered, delaySeconds };
-    }
-    throw error;
+    return { planAt, answered, delaySeconds: delayAfter(error) };
   }
+};
+
+/** After how long to ask again when it was too often; throws what else went wrong. */
+const delayAfter = (error: unknown): number => {
+  if (!(error instanceof UpstreamFailure) || error.kind !== "rate_limited") throw error;
+  return Math.min(maximumDelaySeconds, Math.ceil(error.retryAfterSeconds) + 1);
 };
 
 /** A domain that the subscription does not cover after all is looked up one by one. */
@@ -217,14 +242,17 @@ type Work = {
   chunks: { chunk: string; emails: number; changes: EmailChange[] }[];
 };
 
-/** Compares a batch's answers with the e-mails, saves what is to be done, then sends it. */
+/**
+ * Compares a batch's answers with the e-mails, saves what is to be done, then sends it. False when nothing was saved: another
+ * planner took over, or a domain is no longer verified.
+ */
 const compareAndSave = async (
   scanned: Scanned,
   planAt: string,
   answered: readonly Answered[],
   { last }: { last: boolean },
-): Promise<void> => {
-  const { org, scanId } = scanned;
+): Promise<boolean> => {
+  const { org, scanId, turn } = scanned;
   const batch = answered[0]?.domain.id ?? 0;
   const work = await compareBatch(scanned, answered);
   const lookups = work.chunks.filter(({ chunk }) => isLookup(chunk));
@@ -233,11 +261,12 @@ const compareAndSave = async (
   await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
 
   const scan = await scans.get(org, scanId);
-  if (scan === undefined) return;
+  if (scan === undefined) return false;
   const running = { ...scans.facetOf(scan), status: "running" };
   const remaining = Object.fromEntries(work.chunks.map(({ chunk, emails }) => [chunk, emails]));
   try {
     await table.transact([
+      { check: keys.scanLock(org), if: heldInTurn(scanId, turn) },
       ...scans.writes(org, [
         scans.change(org, scanId, {
           from: running,
@@ -253,20 +282,19 @@ const compareAndSave = async (
         ({ domain, state }): Write => ({
           update: keys.domain(org, domain.id),
           set: { planState: state, planBatch: batch },
-          if: condition("#planBy = :scan AND #planState = :fetching AND #planAt = :planAt", {
-            scan: scanId,
-            fetching: "fetching",
-            planAt,
-          }),
+          if: condition(
+            "#verified = :verified AND #planBy = :scan AND #planState = :fetching AND #planAt = :planAt",
+            { verified: true, scan: scanId, fetching: "fetching", planAt },
+          ),
         }),
       ),
     ]);
   } catch (error) {
-    // Another invocation planned one of these domains in between, and goes on with them.
-    if (error instanceof table.TransactionRefused) return;
+    if (error instanceof table.TransactionRefused) return false;
     throw error;
   }
   await send(scanned, planAt, batch, work);
+  return true;
 };
 
 /** Reads the e-mails of a batch's domains, after its answers, and finds what differs. */
@@ -278,11 +306,8 @@ const compareBatch = async ({ org, scanId }: Scanned, answered: readonly Answere
     await emails.directory(org),
     (facet) => facet.isActive && byDomain.has(facet.domainId),
   );
-  const goOn = renewing(org, scanId);
   const changed: EmailChange[][] = [];
   for (let start = 0; start < blocks.length; start += width) {
-    // Of a scan that is over nothing is saved.
-    await goOn();
     const read = await Promise.all(
       blocks.slice(start, start + width).map((block) => emails.members(org, block)),
     );
@@ -398,8 +423,8 @@ const send = async (
 };
 
 /** Sends what is left of a planned scan once more: of domain answers by asking again, of single look-ups by their cursor. */
-const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<void> => {
-  const { org, scanId, invocation } = scanned;
+const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<Outcome> => {
+  const { org, scanId, turn, invocation } = scanned;
   const left = chunksLeft(scan);
   for (const { batch, chunk } of left.filter((each) => isLookup(each.chunk))) {
     const row = await table.get<{ cursor: number }>(keys.lookup(org, scanId, batch, chunk));
@@ -407,7 +432,7 @@ const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<void> => {
     await queue.send("scan-lookups", message, { group: String(org) });
   }
   const compared = left.filter((each) => !isLookup(each.chunk));
-  if (compared.length === 0) return;
+  if (compared.length === 0) return "planned";
 
   const planned = (await domains.list(org)).filter(
     (domain) => domain.planBy === scanId && domain.planState === "checked",
@@ -418,11 +443,14 @@ const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<void> => {
     const ofBatch = planned.filter((domain) => domain.planBatch === batch);
     const checkedAt = ofBatch[0]?.planAt ?? "";
     for (const domain of ofBatch) {
-      if (!(await renew(org, scanId))) return;
+      if (!(await renew(org, scanId, turn))) return "over";
       const waitSeconds = Math.max(0, invocation.remainingSeconds() - reserveSeconds - callSeconds);
-      const answer = await askDomain(domain.name, rpm, waitSeconds);
-      if (!(answer instanceof Map)) continue;
-      answered.push({ domain, state: "checked", names: answer });
+      try {
+        const answer = await askDomain(domain.name, rpm, waitSeconds);
+        if (answer instanceof Map) answered.push({ domain, state: "checked", names: answer });
+      } catch (error) {
+        return { delaySeconds: delayAfter(error) };
+      }
     }
     // Chunks stay as they are while an answer is missing: the sweep comes again, and in the end counts them as failed.
     if (answered.length < ofBatch.length) continue;
@@ -445,4 +473,5 @@ const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<void> => {
       );
     }
   }
+  return "planned";
 };

@@ -62,6 +62,8 @@ export type ScanRecord = NonNullable<Awaited<ReturnType<typeof scans.get>>>;
  */
 export type ScanLock = {
   scanId: number;
+  /** Whose turn it is to plan (`takeTurn`). */
+  planTurn: number;
   /** When a worker last said that it is at work. */
   renewedAt: string;
   /** Sweeps that found nothing done since the one before. */
@@ -73,24 +75,52 @@ export type ScanLock = {
   dueAt: string;
 };
 
-/**
- * A worker is at work for at most as long as its function may run. A scan is ended from outside only when none has said
- * so for longer: a late worker of an ended scan then writes nothing.
- */
+/** Longer than any worker can be at work without saying so: only then a scan without progress is given up. */
 export const leaseMilliseconds = 360_000;
 
 export const heldBy = (scanId: number): Condition => condition("#scanId = :scanId", { scanId });
 
+/** The scan is in progress, and nobody took the turn to plan it since. */
+export const heldInTurn = (scanId: number, turn: number): Condition =>
+  condition("#scanId = :scanId AND #planTurn = :turn", { scanId, turn });
+
 /**
- * Says that a worker is at work for a scan; every worker does so before it writes. False when the scan is over.
+ * Says that a worker is at work for a scan; every worker does so before it writes. False when the scan is over, or with
+ * `turn`: when another planner took over.
  */
-export const renew = async (org: number, scanId: number): Promise<boolean> => {
+export const renew = (org: number, scanId: number, turn?: number): Promise<boolean> => {
   const now = new Date().toISOString();
+  return changeLock(
+    org,
+    { renewedAt: now, dueAt: now },
+    turn === undefined ? heldBy(scanId) : heldInTurn(scanId, turn),
+  );
+};
+
+/**
+ * Makes whoever has a plan message the scan's one planner, with the next turn; one that is still at work then saves nothing more.
+ * False: the message is late or repeated, or the scan is over.
+ */
+export const takeTurn = (org: number, scanId: number, turn: number): Promise<boolean> => {
+  const now = new Date().toISOString();
+  return changeLock(org, { renewedAt: now, dueAt: now, planTurn: turn + 1 }, heldInTurn(scanId, turn));
+};
+
+/** A planner waits for so long before its next message: the sweep is not to take that for silence. False as of `renew`. */
+export const pausePlanning = (
+  org: number,
+  scanId: number,
+  turn: number,
+  seconds: number,
+): Promise<boolean> => {
+  const now = Date.now();
+  const dueAt = new Date(now + seconds * 1_000).toISOString();
+  return changeLock(org, { renewedAt: new Date(now).toISOString(), dueAt }, heldInTurn(scanId, turn));
+};
+
+const changeLock = async (org: number, set: Partial<ScanLock>, given: Condition): Promise<boolean> => {
   try {
-    await table.update(keys.scanLock(org), {
-      set: { renewedAt: now, dueAt: now },
-      if: heldBy(scanId),
-    });
+    await table.update(keys.scanLock(org), { set, if: given });
     return true;
   } catch (error) {
     if (error instanceof table.ConditionFailed) return false;
@@ -107,9 +137,28 @@ const renewalMilliseconds = 3_000;
  */
 export const renewing = (org: number, scanId: number, now = Date.now): (() => Promise<boolean>) => {
   let at = now();
+  let isOver = false;
   return async () => {
-    if (now() - at < renewalMilliseconds) return true;
-    at = now();
-    return renew(org, scanId);
+    if (!isOver && now() - at >= renewalMilliseconds) {
+      at = now();
+      isOver = !(await renew(org, scanId));
+    }
+    return !isOver;
   };
+};
+
+/** The same of a planner, which also waits for answers: while `act` runs. */
+export const whileRenewing = async <T>(
+  org: number,
+  scanId: number,
+  turn: number,
+  act: () => Promise<T>,
+): Promise<T> => {
+  // One that fails is followed by the next; that another planner took over shows when something is saved.
+  const timer = setInterval(() => renew(org, scanId, turn).catch(() => {}), renewalMilliseconds);
+  try {
+    return await act();
+  } finally {
+    clearInterval(timer);
+  }
 };

@@ -1,6 +1,6 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { Refusal } from "../api/errors.ts";
-import { lapse } from "../billing/billing.ts";
+import { isServed } from "../billing/billing.ts";
 import { service } from "../organizations/actor.ts";
 import * as organizations from "../organizations/organization.ts";
 import { condition } from "../table/condition.ts";
@@ -65,10 +65,7 @@ export const startByItself = async (
   type: ScanType,
   logger: Logger,
 ): Promise<"started" | "in progress" | "skipped"> => {
-  const owner = await organizations.get(org);
-  const isServed =
-    owner !== undefined && owner.deleting !== true && lapse(owner.billing, new Date()) === undefined;
-  if (!isServed) return "skipped";
+  if (!isServed(await organizations.get(org), new Date())) return "skipped";
   try {
     const scanId = await scans.start(org, type, service);
     logger.info("scan started", { organizationId: org, scanId, type });

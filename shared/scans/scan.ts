@@ -88,6 +88,7 @@ export const start = async (
   const { id, createdAt } = reserved;
   const takenLock: ScanLock = {
     scanId: id,
+    planTurn: 0,
     renewedAt: createdAt,
     fruitlessSweeps: 0,
     progress: "",
@@ -128,7 +129,7 @@ export const start = async (
     throw error;
   }
   try {
-    await queue.send("scan-plans", { organizationId: org, scanId: id });
+    await queue.send("scan-plans", { organizationId: org, scanId: id, turn: 0 });
   } catch {
     await fail(org, id, type);
     throw new Refusal("scanNotQueued");

@@ -78,11 +78,16 @@ const sweepScan = async (
 ): Promise<void> => {
   const org = organizationOf(key);
   const lock = await table.get<ScanLock>(key);
-  const silenceSeconds = Math.max(minimumSilenceSeconds, settings.silenceSeconds);
-  if (lock === undefined || now.getTime() - Date.parse(lock.dueAt) < silenceSeconds * 1000) return;
+  if (lock === undefined) return;
   const { scanId } = lock;
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return;
+  const interrupted = { reason: "the scan was interrupted", logger };
+  // However busy it is.
+  if (now.getTime() - Date.parse(scan.createdAt) > maximumScanMilliseconds)
+    return end(org, scanId, interrupted);
+  const silenceSeconds = Math.max(minimumSilenceSeconds, settings.silenceSeconds);
+  if (now.getTime() - Date.parse(lock.dueAt) < silenceSeconds * 1000) return;
 
   const left = chunksLeft(scan);
   const progress = [
@@ -93,12 +98,9 @@ const sweepScan = async (
     left.reduce((sum, chunk) => sum + chunk.emails, 0),
   ].join("/");
   const fruitlessSweeps = progress === lock.progress ? lock.fruitlessSweeps + 1 : 0;
-  const isTooOld = now.getTime() - Date.parse(scan.createdAt) > maximumScanMilliseconds;
-  if (isTooOld || fruitlessSweeps >= maximumFruitlessSweeps) {
+  if (fruitlessSweeps >= maximumFruitlessSweeps) {
     // Not while a worker may still be at work.
-    if (now.getTime() - Date.parse(lock.renewedAt) > leaseMilliseconds) {
-      await end(org, scanId, { reason: "the scan was interrupted", logger });
-    }
+    if (now.getTime() - Date.parse(lock.renewedAt) > leaseMilliseconds) await end(org, scanId, interrupted);
     return;
   }
   await table.update(key, {
@@ -106,5 +108,5 @@ const sweepScan = async (
     if: heldBy(scanId),
   });
   logger.warn("scan woken", { organizationId: org, scanId, fruitlessSweeps });
-  await queue.send("scan-plans", { organizationId: org, scanId, resume: true });
+  await queue.send("scan-plans", { organizationId: org, scanId, turn: lock.planTurn, resume: true });
 };

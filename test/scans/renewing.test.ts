@@ -18,6 +18,7 @@ const lock = () => table.get<ScanLock>(keys.scanLock(org));
 test("work that takes long says every few seconds that it goes on, and learns when its scan is over", async () => {
   const taken: ScanLock = {
     scanId,
+    planTurn: 0,
     renewedAt: before,
     fruitlessSweeps: 0,
     progress: "",
@@ -41,6 +42,8 @@ test("work that takes long says every few seconds that it goes on, and learns wh
 
   await table.put({ ...keys.scanLock(org), ...taken, scanId: scanId + 1 });
   now += 5_000;
+  expect(await goOn()).toBe(false);
+  now += 1;
   expect(await goOn()).toBe(false);
   expect(await lock()).toMatchObject({ scanId: scanId + 1, renewedAt: before });
 });

@@ -7,7 +7,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../../bin/admin/connect.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as queue from "../../shared/queue/queue.ts";
+import type { ScanLock } from "../../shared/scans/record.ts";
 import * as scans from "../../shared/scans/scan.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
 import { startAnother } from "./another.ts";
 import { createBreaches, inventedBreach } from "./breaches.ts";
 import { admin, type Client, createClient, createOrganization, eventually, scan } from "./client.ts";
@@ -98,7 +101,12 @@ describe("a scan", () => {
     const started = await organization.api.post("/scans");
     const scanId = started.body.scanJobId as number;
     for (let count = 0; count < 15; count++) {
-      await queue.send("scan-plans", { organizationId: organization.id, scanId, resume: count % 2 === 0 });
+      const lock = await table.get<ScanLock>(keys.scanLock(organization.id));
+      // One that takes over, and then one that comes twice.
+      const message = { organizationId: organization.id, scanId, turn: lock?.planTurn ?? 0 };
+      for (let copy = 0; copy < 2; copy++) {
+        await queue.send("scan-plans", { ...message, resume: count % 2 === 0 });
+      }
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const [ended] = await eventually(

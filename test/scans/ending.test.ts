@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import * as findings from "../../shared/findings/finding.ts";
+import { administrator } from "../../shared/organizations/actor.ts";
+import * as domains from "../../shared/organizations/domain.ts";
+import * as organizations from "../../shared/organizations/organization.ts";
+import { check } from "../../shared/scans/check.ts";
+import { end } from "../../shared/scans/complete.ts";
+import { lookUp } from "../../shared/scans/look-up.ts";
+import { plan } from "../../shared/scans/plan.ts";
+import { scans } from "../../shared/scans/record.ts";
+import { start } from "../../shared/scans/scan.ts";
+import { sweep } from "../../shared/scans/sweep.ts";
+import * as table from "../../shared/table/table.ts";
+import { activeBilling } from "../organizations/billing.ts";
+import { createScanned, invocation, logger, scanned, startWorkers, take, type Workers } from "./workers.ts";
+
+let workers: Workers;
+beforeAll(async () => {
+  workers = await startWorkers();
+  // Both are known as covered before anything else is asked.
+  workers.breached = { "covered.example": {}, "large.example": {} };
+}, 60_000);
+afterAll(() => workers?.stop());
+afterEach(() => {
+  workers.fails = () => undefined;
+});
+
+/** Starts a scan and plans it. */
+const planned = async (org: number): Promise<number> => {
+  const scanId = await start(org, "manual", administrator);
+  for (const message of await take("scan-plans")) await plan(message, invocation());
+  return scanId;
+};
+
+const foundBy = async (org: number, scanId: number): Promise<number> =>
+  (await findings.list(org, { limit: 1, offset: 0, scanId })).total;
+
+const lookUps = (): number =>
+  workers.upstream.requests.filter(({ path }) => path.startsWith("breachedaccount/")).length;
+
+describe("a scan that ends before its work is done", () => {
+  test("counts exactly what its workers have found; those that are late write nothing more", async () => {
+    const count = 300;
+    const breaches = Array.from({ length: 12 }, (_, index) => `Breach${index}`);
+    workers.breached["large.example"] = Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [index, breaches]),
+    );
+    const org = await createScanned({ "large.example": count });
+    const scanId = await planned(org);
+    const chunks = await take("scan-chunks");
+    let isAtWork = true;
+    const working = Promise.all(chunks.map((chunk) => check(chunk, invocation()))).finally(() => {
+      isAtWork = false;
+    });
+    while ((await foundBy(org, scanId)) === 0) await sleep(10);
+    expect(isAtWork).toBe(true);
+    await end(org, scanId, { reason: "for a test", logger });
+    const ended = await scanned(org, scanId);
+    const found = await foundBy(org, scanId);
+    await working;
+    expect(found).toBeGreaterThan(0);
+    expect(found).toBeLessThan(count * breaches.length);
+    expect(ended).toMatchObject({
+      newBreachesFound: found,
+      errorMessage: expect.stringContaining("for a test"),
+    });
+    expect(await foundBy(org, scanId)).toBe(found);
+
+    // Nothing of it is lost: the next scan finds the rest.
+    const nextId = await planned(org);
+    for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
+    const rest = count * breaches.length - found;
+    expect(await scanned(org, nextId)).toMatchObject({ status: "completed", newBreachesFound: rest });
+    expect(await foundBy(org, nextId)).toBe(rest);
+  }, 60_000);
+
+  test("after a day ends however busy its workers are", async () => {
+    const org = await createScanned({ "busy.example": 1 });
+    const scanId = await planned(org);
+    await sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+    expect(await scanned(org, scanId)).toMatchObject({ status: "running" });
+    const dayAgo = new Date(Date.now() - 24 * 3_600_000 - 1_000).toISOString();
+    await table.update(scans.key(org, scanId), { set: { createdAt: dayAgo } });
+    await sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+    expect(await scanned(org, scanId)).toMatchObject({
+      status: "failed",
+      errorMessage: expect.stringContaining("the scan was interrupted"),
+    });
+  });
+
+  test.each(["plan-scan", "look-up-emails"])(
+    "of an organization that lapses before %s: nobody is asked",
+    async (by) => {
+      const org = await createScanned({ [`${by}.example`]: 3 });
+      const scanId = await start(org, "manual", administrator);
+      const [message] = await take("scan-plans");
+      if (message === undefined) throw new Error("there is no message");
+      const lapse = () =>
+        organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
+      if (by === "plan-scan") await lapse();
+      await plan(message, invocation());
+      const before = lookUps();
+      await lapse();
+      for (const each of await take("scan-lookups")) await lookUp(each, invocation());
+      expect(lookUps()).toBe(before);
+      expect(await scanned(org, scanId)).toMatchObject({
+        status: "failed",
+        errorMessage:
+          "None of 3 monitored emails could be scanned: the organization's subscription has lapsed",
+      });
+    },
+  );
+});
+
+describe("e-mails of a domain that is no longer verified", () => {
+  test("are not looked up any more, and the scan completes with the others", async () => {
+    const org = await createScanned({ "leaves.example": 40, "stays.example": 2 });
+    const scanId = await planned(org);
+    const before = lookUps();
+    const [leaving, staying] = await domains.list(org);
+    const messages = await take("scan-lookups");
+    // Time for one step of 25 addresses each.
+    for (const message of messages) await lookUp(message, invocation(20));
+    await domains.setVerified(org, leaving?.id ?? 0, false);
+    for (const message of await take("scan-lookups")) await lookUp(message, invocation());
+    expect(lookUps() - before).toBeLessThan(40);
+    expect(await scanned(org, scanId)).toMatchObject({
+      status: "completed",
+      totalEmails: lookUps() - before,
+      scannedEmails: lookUps() - before,
+      errorMessage: null,
+    });
+    expect(staying?.verified).toBe(true);
+  });
+
+  test("get no findings from an answer that came before", async () => {
+    workers.breached["covered.example"] = { 0: ["Alpha"], 1: ["Alpha"] };
+    const org = await createScanned({ "covered.example": 2 });
+    const scanId = await planned(org);
+    const [domain] = await domains.list(org);
+    await domains.setVerified(org, domain?.id ?? 0, false);
+    for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
+    expect(await scanned(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 0 });
+    expect(await foundBy(org, scanId)).toBe(0);
+  });
+});

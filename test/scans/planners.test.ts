@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as limiter from "../../shared/catalog/limiter.ts";
+import { administrator } from "../../shared/organizations/actor.ts";
+import { check } from "../../shared/scans/check.ts";
+import { plan } from "../../shared/scans/plan.ts";
+import type { ScanLock } from "../../shared/scans/record.ts";
+import { start } from "../../shared/scans/scan.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { createScanned, invocation, scanned, startWorkers, take, type Workers } from "./workers.ts";
+
+/** More than are planned together. */
+const names = Array.from({ length: 95 }, (_, index) => `many${index}.example`);
+
+let workers: Workers;
+let org: number;
+beforeAll(async () => {
+  workers = await startWorkers();
+  workers.breached = Object.fromEntries(names.map((name) => [name, {}]));
+  org = await createScanned(Object.fromEntries(names.map((name) => [name, 2])));
+}, 60_000);
+afterAll(() => workers?.stop());
+
+const searches = (): number =>
+  workers.upstream.requests.filter(({ path }) => path.startsWith("breacheddomain/")).length;
+
+const setBreached = (names: string[], breaches: string[]): void => {
+  for (const name of names) workers.breached[name] = { 0: breaches };
+};
+
+test("one message that comes twice plans once; one from the sweep takes over, and the planner before it stops", async () => {
+  setBreached(names, ["Alpha"]);
+  workers.latencyMilliseconds = 10;
+  const scanId = await start(org, "manual", administrator);
+  const [message] = await take("scan-plans");
+  if (message === undefined) throw new Error("there is no message");
+  const before = searches();
+  const first = [plan(message, invocation()), plan(message, invocation())];
+  while (searches() - before < 40) await sleep(5);
+  await Promise.all([...first, plan({ ...message, turn: 1, resume: true }, invocation())]);
+  workers.latencyMilliseconds = 0;
+  // The answers of the first batch are asked for again, at most.
+  expect(searches() - before).toBeLessThanOrEqual(2 * names.length);
+  const chunks = await take("scan-chunks");
+  expect(chunks.flatMap(({ changes }) => changes)).toHaveLength(names.length);
+  for (const chunk of chunks) await check(chunk, invocation());
+  expect(await scanned(org, scanId)).toMatchObject({
+    status: "completed",
+    scannedEmails: 2 * names.length,
+    newBreachesFound: names.length,
+  });
+  expect(await take("scan-plans")).toEqual([]);
+}, 60_000);
+
+test("a scan that is resumed while the upstream's rate limit is reached waits, and goes on", async () => {
+  setBreached(names.slice(0, 3), ["Alpha", "Beta"]);
+  const scanId = await start(org, "manual", administrator);
+  for (const message of await take("scan-plans")) await plan(message, invocation());
+  expect(await take("scan-chunks")).toHaveLength(1);
+
+  await limiter.pause(600);
+  await plan({ organizationId: org, scanId, turn: 1, resume: true }, invocation());
+  expect(await scanned(org, scanId)).toMatchObject({ status: "running" });
+  // The sweep does not take that for silence.
+  const lock = await table.get<ScanLock>(keys.scanLock(org));
+  expect(Date.parse(lock?.dueAt ?? "") - Date.now()).toBeGreaterThan(500_000);
+
+  await table.remove(keys.limiter());
+  await plan({ organizationId: org, scanId, turn: 2, resume: true }, invocation());
+  for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
+  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 3 });
+});
+
+test("slow answers: progress is saved every few seconds, and what is answered does not wait for the rest", async () => {
+  const some = names.slice(0, 30);
+  setBreached(some.slice(0, 1), ["Alpha"]);
+  const org = await createScanned(Object.fromEntries(some.map((name) => [name, 2])));
+  const scanId = await start(org, "manual", administrator);
+  const [message] = await take("scan-plans");
+  if (message === undefined) throw new Error("there is no message");
+  workers.latencyMilliseconds = 400;
+  const planning = plan(message, invocation());
+  const seen = new Set<number>();
+  let chunksBeforeTheEnd = 0;
+  for (let isDone = false; !isDone; ) {
+    isDone = await Promise.race([planning.then(() => true), sleep(250, false)]);
+    const scan = await scanned(org, scanId);
+    if (scan.status === "running" && scan.planned === false) {
+      seen.add(scan.scannedEmails ?? 0);
+      chunksBeforeTheEnd += (await take("scan-chunks")).length;
+    }
+  }
+  workers.latencyMilliseconds = 0;
+  expect(seen.size).toBeGreaterThan(2);
+  expect(chunksBeforeTheEnd).toBeGreaterThan(0);
+}, 60_000);
