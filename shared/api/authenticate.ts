@@ -14,21 +14,26 @@ type Credential = { kind: "key" | "session"; organizationId: number; hash: strin
 
 /**
  * Decides who a request is from (interface.md "Authentication", decisions.md "Order of checks"): address limit, then
- * authentication, then key limit, origin and subscription. One parallel trip: the reads together, and at most two counts.
- * "unauthenticated" becomes the gateway's 401.
+ * authentication, then key limit, origin and subscription. One parallel trip: the reads together, and at most two counts;
+ * only what the address limit refuses takes another, since it must not count for the key. "unauthenticated" becomes the
+ * gateway's 401.
  */
 export const authenticate = async (
   event: APIGatewayRequestAuthorizerEvent,
   now: Date = new Date(),
 ): Promise<Principal | GatewayRefusal | "unauthenticated"> => {
   const credential = credentialOf(event);
+  const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
   const [addressSeconds, keySeconds, [row, owner]] = await Promise.all([
     limits.countAddress(event.requestContext.identity.sourceIp, now),
-    credential !== "none" && credential.kind === "key" ? limits.countKey(credential.hash, now) : 0,
+    keyHash === undefined ? 0 : limits.countKey(keyHash, now),
     credential === "none" ? [] : rowsOf(credential),
   ]);
 
-  if (addressSeconds > 0) return { refusal: "addressLimit", retryAfterSeconds: addressSeconds };
+  if (addressSeconds > 0) {
+    if (keyHash !== undefined) await limits.uncountKey(keyHash, now);
+    return { refusal: "addressLimit", retryAfterSeconds: addressSeconds };
+  }
   if (credential === "none" || row === undefined || owner === undefined || owner.deleting === true) {
     return "unauthenticated";
   }

@@ -40,9 +40,20 @@ const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Da
 export const countAddress = (address: string, now: Date): Promise<number> =>
   count(`ADDRESS#${address}`, perMinute.address, 60, now);
 
+const keySubject = (hash: string): string => `KEY#${hash}`;
+
 /** `hash`: what the key is stored under. */
 export const countKey = (hash: string, now: Date): Promise<number> =>
-  count(`KEY#${hash}`, perMinute.key, 60, now);
+  count(keySubject(hash), perMinute.key, 60, now);
+
+/**
+ * Takes back what `countKey` counted at this time, of a request that did not pass. Until then others may be refused in its
+ * place. Those that passed stay counted, so more than the limit never pass (but one, when the reply to this write gets
+ * lost and the SDK repeats it). One write unit.
+ */
+export const uncountKey = async (hash: string, now: Date): Promise<void> => {
+  await table.update(keys.limit(keySubject(hash), windowAt(now, 60).name), { add: { requests: -1 } });
+};
 
 export const countOrganization = (org: number, limit: OrganizationLimit, now: Date): Promise<number> =>
   count(`ORG#${org}#${limit}`, organizationLimits[limit], 3600, now);

@@ -61,6 +61,21 @@ describe("an API key", () => {
     expectLimited([await by(key)], /with this API key/, 60);
     expect((await by(other.key)).status).toBe(200);
   });
+
+  test("requests that the address's limit refuses do not count: exactly 100 still pass from other addresses", async () => {
+    const { key } = await createOrganization();
+    const crowded = createClient({});
+    const withKey = { headers: { authorization: `Bearer ${key}` } };
+    const clients = times(3, () => createClient(withKey.headers));
+    await roomInWindow(60);
+    await Promise.all(times(100, () => crowded.get("/emails")));
+    const refused = await Promise.all(times(60, () => crowded.request("GET", "/emails", withKey)));
+    expect(countStatuses(refused)).toEqual({ 429: 60 });
+    expectLimited(refused, /from this address/, 60);
+    const replies = await Promise.all(clients.flatMap((api) => times(50, () => api.get("/alert-configs"))));
+    expect(countStatuses(replies)).toEqual({ 200: 100, 429: 50 });
+    expectLimited(replies, /with this API key/, 60);
+  });
 });
 
 describe("a session", () => {
