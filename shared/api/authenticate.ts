@@ -2,7 +2,7 @@ import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { lapse } from "../billing/billing.ts";
 import type { ApiKey } from "../organizations/api-key.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { readApiKey, readSession } from "../organizations/secret.ts";
+import { apiKeyPrefix, readApiKey, readSession } from "../organizations/secret.ts";
 import type { Session } from "../organizations/session.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
@@ -64,10 +64,10 @@ const actorOf = (row: ApiKey | Session, now: Date): Principal["actor"] | undefin
   return row.revokedAt === null ? { type: "api_key", id: row.id, label: row.label } : undefined;
 };
 
-/** With a `Bearer` header it alone decides; another scheme is not recognized as a key, and a cookie may authenticate. */
+/** An Authorization header alone decides, unless it is of another scheme: then a cookie may authenticate. */
 const credentialOf = (event: APIGatewayRequestAuthorizerEvent): Credential => {
   const authorization = headerValues(event, "authorization");
-  if (authorization.some((value) => /^\s*bearer(\s|$)/i.test(value))) {
+  if (!authorization.every(isOtherScheme)) {
     const [only, ...others] = authorization;
     const [, key] = /^\s*bearer\s+(\S+)\s*$/i.exec(only ?? "") ?? [];
     const read = others.length === 0 && key !== undefined ? readApiKey(key) : undefined;
@@ -77,6 +77,10 @@ const credentialOf = (event: APIGatewayRequestAuthorizerEvent): Credential => {
   const read = cookie === undefined ? undefined : readSession(cookie);
   return read === undefined ? "none" : { kind: "session", ...read };
 };
+
+/** A scheme and credentials (RFC 9110, 11.6.2), such as a proxy's `Basic`, or nothing at all; not a mistyped key. */
+const isOtherScheme = (value: string): boolean =>
+  /^\s*($|(?!bearer)[\w!#$%&'*+.^`|~-]+ +\S)/i.test(value) && !value.includes(apiKeyPrefix);
 
 /** Over plain HTTP, as in local runs, a `__Host-` cookie cannot exist; API Gateway itself speaks HTTPS only. */
 const cookieValue = (event: APIGatewayRequestAuthorizerEvent): string | undefined => {

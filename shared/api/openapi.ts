@@ -82,7 +82,7 @@ const securitySchemes: Json = {
     type: "http",
     scheme: "bearer",
     description:
-      "An API key (`bms_…`), shown once when it is created. When there is such a header it alone decides; there are no scopes.",
+      "An API key (`bms_…`), shown once when it is created. An `Authorization` header alone decides, unless it is of another scheme such as `Basic`; there are no scopes.",
   },
   session: {
     type: "apiKey",

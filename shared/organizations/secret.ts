@@ -33,13 +33,15 @@ const checksum = (body: string): string =>
 /** SHA-256 is enough for secrets of this entropy (143 bits and more): there is nothing to guess. */
 export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("base64url");
 
-/** `bms_`, 32 base62 characters and a checksum of 6 (decisions.md "Authorization header"). */
+export const apiKeyPrefix = "bms_";
+
+/** The prefix, 32 base62 characters and a checksum of 6 (decisions.md "Authorization header"). */
 export const mintApiKey = (org: number): string => {
   const body = base62(org, organizationLength) + random(keyRandomLength);
-  return `bms_${body}${checksum(body)}`;
+  return `${apiKeyPrefix}${body}${checksum(body)}`;
 };
 
-const apiKeyForm = /^bms_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
+const apiKeyForm = new RegExp(`^${apiKeyPrefix}([0-9A-Za-z]{32})([0-9A-Za-z]{6})$`);
 
 /** The organization that a key names and the hash it is stored under; undefined when it is not in the form of a key. */
 export const readApiKey = (key: string): { organizationId: number; hash: string } | undefined => {

@@ -183,9 +183,17 @@ describe("a session cookie", () => {
 
   test("authenticates beside an Authorization header that is not recognized as a key", async () => {
     const { cookie } = await signIn(await createOrganization());
-    for (const authorization of ["Basic dXNlcjpwYXNz", "Digest x", "Token x", ""]) {
+    for (const authorization of [
+      "Basic dXNlcjpwYXNz",
+      "basic   dXNlcjpwYXNz",
+      'Digest username="ada", uri="/"',
+      "AWS4-HMAC-SHA256 Credential=x",
+      "Token x",
+      "",
+    ]) {
       expect((await getWith({ authorization, cookie })).status, authorization).toBe(200);
     }
+    expect((await getWith({ authorization: ["Basic x", "Digest y"], cookie })).status).toBe(200);
   });
 
   test("is never fallen back to from a Bearer header: it alone decides", async () => {
@@ -203,6 +211,37 @@ describe("a session cookie", () => {
     ]) {
       expectUnauthenticated(await getWith({ authorization, cookie }));
     }
+  });
+
+  test("is never fallen back to from an Authorization header that is malformed: no other scheme with credentials", async () => {
+    const organization = await createOrganization();
+    const { cookie } = await signIn(organization);
+    const { key } = organization;
+    const values = [
+      key,
+      ` ${key}`,
+      `${key} x`,
+      `Token ${key}`,
+      `Basic x, Bearer ${key}`,
+      `Bearer:${key}`,
+      `Bearer: ${key}`,
+      `bearer,${key}`,
+      `"Bearer" ${key}`,
+      "bearer, x",
+      "BearerToken x",
+      "Bearer\tx",
+      "Basic",
+      "Basic ",
+      "Basic: x",
+      "x",
+      ", x",
+    ];
+    const replies = await Promise.all(values.map((authorization) => getWith({ authorization, cookie })));
+    for (const [index, reply] of replies.entries()) {
+      expect([values[index], reply.status]).toEqual([values[index], 401]);
+      expectUnauthenticated(reply);
+    }
+    expectUnauthenticated(await getWith({ authorization: ["Basic x", key], cookie }));
   });
 
   test("beside a right key of another organization does not count: the key's organization answers", async () => {
