@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { idField } from "../api/page.ts";
-import { atMost } from "../api/text.ts";
+import { text } from "../api/text.ts";
 import { emailAddress } from "../emails/schema.ts";
 
 /** Longest url and secret that a channel may have, in characters. */
@@ -10,8 +10,7 @@ const maximumSecretLength = 1024;
 export const channelKind = z.enum(["email", "slack", "webhook"]);
 export type ChannelKind = z.infer<typeof channelKind>;
 
-const secret = atMost(maximumSecretLength).check(
-  z.refine((value) => value.isWellFormed(), "must be well-formed Unicode"),
+const secret = text(maximumSecretLength).check(
   z.meta({
     description:
       "Signs the deliveries; never returned. Empty: none. In a PATCH, one that is left out stays as it is",

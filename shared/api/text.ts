@@ -2,11 +2,11 @@ import * as z from "zod/mini";
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: they say which characters these are; not \p{Cc}, which not every reader of the OpenAPI document knows
 const withoutControl = /^[^\u0000-\u001f\u007f-\u009f]*$/;
-const withoutControlButTabAndNewline = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/;
+const withoutControlButTabAndNewline = /^(?:[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\r\n)*$/;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: as above
 
 /** At most so many characters, as people and JSON Schema count them: an emoji is one, not two. */
-export const atMost = (maximum: number) =>
+const atMost = (maximum: number) =>
   z.string().check(
     z.refine((value) => [...value].length <= maximum, `must have at most ${maximum} characters`),
     z.meta({ maxLength: maximum }),

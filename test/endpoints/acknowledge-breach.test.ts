@@ -104,6 +104,7 @@ describe("400", () => {
     ["a reason of 1001 characters", { reason: "x".repeat(1001) }, /^reason/],
     ["a reason that is no string", { reason: 7 }, /^reason/],
     ["a reason with a control character", { reason: "bell \u0007" }, /^reason/],
+    ["a reason with a carriage return that ends no line", { reason: "one\rtwo" }, /^reason/],
     ["a reason with a lone surrogate", { reason: "\ud83d" }, /^reason/],
     ["no id", { id: undefined }, /^id/],
     ["an id as a string", { id: "1" }, /^id/],

@@ -233,6 +233,7 @@ describe("400", () => {
       ["an empty url", "webhook", { config: { url: "" } }, /^config\.url/],
       ["a url that is null", "webhook", { config: { url: null } }, /^config\.url/],
       ["a secret that is null", "webhook", { config: { secret: null } }, /^config\.secret/],
+      ["a secret with a control character", "webhook", { config: { secret: "\0" } }, /^config\.secret/],
       [
         "a webhookUrl that is not public",
         "slack",

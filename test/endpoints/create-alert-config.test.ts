@@ -206,6 +206,11 @@ describe("400", () => {
       { channel: "webhook", config: { url, secret: "\ud800" } },
       /^config\.secret/,
     ],
+    [
+      "a secret with a control character",
+      { channel: "webhook", config: { url, secret: "line\n" } },
+      /^config\.secret/,
+    ],
     ["isEnabled as a string", { channel: "webhook", config: { url }, isEnabled: "true" }, /^isEnabled/],
     [
       "a flag as a number",

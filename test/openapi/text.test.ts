@@ -18,6 +18,7 @@ describe("text", () => {
 
   test("holds tabs and newlines only where they may occur", () => {
     expect(accepts("\t\r\n", { multiline: true })).toBe(true);
+    for (const alone of ["a\rb", "\n\r", "\r\r\n"]) expect(accepts(alone, { multiline: true })).toBe(false);
     for (const control of ["\t", "\r", "\n"]) expect(accepts(control)).toBe(false);
   });
 
