@@ -5,7 +5,7 @@ import { deliveries } from "../../shared/alerts/delivery.ts";
 import * as operator from "../../shared/alerts/operator.ts";
 import { text } from "../../shared/api/text.ts";
 import { valid } from "../../shared/api/valid.ts";
-import { lapse } from "../../shared/billing/billing.ts";
+import { lapse, withStatus } from "../../shared/billing/billing.ts";
 import { type Billing, billingInterval, billingStatus } from "../../shared/billing/schema.ts";
 import { domainOf, emailAddress } from "../../shared/emails/schema.ts";
 import { importAll } from "../../shared/imports/commit.ts";
@@ -34,7 +34,6 @@ export type Command = {
   isWrong?: (result: never) => boolean;
 };
 
-const trialSeatAllowance = 25;
 const defaultSeatPriceCents = 100;
 
 const scanFrequency = z.enum(["day", "week", "never"]);
@@ -85,6 +84,15 @@ const instant = (flag: string, value: string | undefined): string =>
     ),
     value,
   );
+
+/** What the flags say of the billing's terms. */
+const terms = (flags: Record<string, string>): Partial<Billing> => ({
+  ...(flags["trial-ends"] !== undefined && { trialEndsAt: instant("trial-ends", flags["trial-ends"]) }),
+  ...(flags["seat-allowance"] !== undefined && { seatAllowance: seatAllowance(flags["seat-allowance"]) }),
+});
+
+const seatAllowance = (value: string): number | null =>
+  value === "none" ? null : number("seat-allowance", value);
 
 /** The organization that a command works on. */
 const organizationOf = async (flags: Record<string, string>): Promise<organizations.Organization> => {
@@ -144,25 +152,20 @@ export const commands: Record<string, Command> = {
       "scan-every": "optional",
     },
     run: async (flags, stack) => {
-      const status = parsed("billing", billingStatus, flags.billing ?? "active");
-      const billing: Billing = {
-        status,
-        trialEndsAt: flags["trial-ends"] === undefined ? null : instant("trial-ends", flags["trial-ends"]),
+      const paid: Billing = {
+        status: "active",
+        trialEndsAt: null,
         interval: parsed("interval", billingInterval, flags.interval ?? "month"),
         seatPriceCents:
           flags["seat-price-cents"] === undefined
             ? defaultSeatPriceCents
             : number("seat-price-cents", flags["seat-price-cents"]),
-        seatAllowance:
-          flags["seat-allowance"] !== undefined
-            ? number("seat-allowance", flags["seat-allowance"])
-            : status === "trialing"
-              ? trialSeatAllowance
-              : null,
+        seatAllowance: null,
       };
+      const status = parsed("billing", billingStatus, flags.billing ?? "active");
       const organization = await organizations.create({
         name: name("name", flags.name),
-        billing,
+        billing: { ...withStatus(paid, status), ...terms(flags) },
         scanEvery: parsed("scan-every", scanFrequency, flags["scan-every"] ?? "day"),
       });
       await schedule(organization.id, organization.scanEvery, stack.outputs);
@@ -184,14 +187,11 @@ export const commands: Record<string, Command> = {
     },
   },
   "org billing": {
-    flags: { org: "required", status: "required", "trial-ends": "optional" },
+    flags: { org: "required", status: "required", "trial-ends": "optional", "seat-allowance": "optional" },
     run: async (flags) => {
       const { id, billing } = await organizationOf(flags);
-      const changed: Billing = {
-        ...billing,
-        status: parsed("status", billingStatus, flags.status),
-        ...(flags["trial-ends"] !== undefined && { trialEndsAt: instant("trial-ends", flags["trial-ends"]) }),
-      };
+      const status = parsed("status", billingStatus, flags.status);
+      const changed = { ...withStatus(billing, status), ...terms(flags) };
       await organizations.setBilling(id, changed);
       return { id, billing: changed };
     },

@@ -28,6 +28,14 @@ export const isServed = (
   organization.deleting !== true &&
   lapse(organization.billing, now) === undefined;
 
+const trialSeatAllowance = 25;
+
+/** The billing in another status: a trial brings a seat allowance, which ends with it. */
+export const withStatus = (billing: Billing, status: BillingStatus): Billing => {
+  if ((status === "trialing") === (billing.status === "trialing")) return { ...billing, status };
+  return { ...billing, status, seatAllowance: status === "trialing" ? trialSeatAllowance : null };
+};
+
 /**
  * Takes or frees seats, in the transaction that makes e-mails active or not. Taking is refused beyond the allowance,
  * however many try at once.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Billing } from "../../shared/billing/schema.ts";
 import { admin, type Client, createOrganization, type Reply } from "../service/client.ts";
 import { countStatuses, expectRefusal } from "./reply.ts";
 import { signIn } from "./session.ts";
@@ -101,5 +102,50 @@ describe("200", () => {
   test("an active subscription is served whenever an earlier trial ended", async () => {
     const { api } = await createOrganization({ billing: "active", "trial-ends": lastYear });
     expect((await api.get("/emails")).status).toBe(200);
+  });
+});
+
+describe("a trial", () => {
+  const billingOf = async (org: number) => (await admin("org show", { org })).billing as Billing;
+  const allowanceAfter = async (org: number, flags: Record<string, string>) => {
+    await admin("org billing", { org, ...flags });
+    return (await billingOf(org)).seatAllowance;
+  };
+
+  test("has 25 seats unless another allowance is given, which ends with it", async () => {
+    const { id: org } = await createOrganization({ billing: "trialing" });
+    expect((await billingOf(org)).seatAllowance).toBe(25);
+    expect(await allowanceAfter(org, { status: "active" })).toBeNull();
+    expect(await allowanceAfter(org, { status: "trialing" })).toBe(25);
+    expect(await allowanceAfter(org, { status: "trialing", "seat-allowance": "60" })).toBe(60);
+    expect(await allowanceAfter(org, { status: "trialing" })).toBe(60);
+    expect(await allowanceAfter(org, { status: "trial_expired" })).toBeNull();
+    expect(await allowanceAfter(org, { status: "trialing", "seat-allowance": "none" })).toBeNull();
+  });
+
+  test("an allowance that is given holds whatever the status becomes; of others than trials it stays until it is changed", async () => {
+    const { id: org } = await createOrganization({ "seat-allowance": "40" });
+    expect(await allowanceAfter(org, { status: "past_due" })).toBe(40);
+    expect(await allowanceAfter(org, { status: "active", "seat-allowance": "50" })).toBe(50);
+    expect(await allowanceAfter(org, { status: "trialing", "seat-allowance": "5" })).toBe(5);
+    expect(await allowanceAfter(org, { status: "active", "seat-allowance": "70" })).toBe(70);
+    expect(await allowanceAfter(org, { status: "active", "seat-allowance": "none" })).toBeNull();
+    for (const wrong of ["", "-1", "all", "1.5"]) {
+      await expect(allowanceAfter(org, { status: "active", "seat-allowance": wrong })).rejects.toThrow(
+        "--seat-allowance",
+      );
+    }
+  });
+
+  test("that is full takes no more e-mails; the subscription after it does", async () => {
+    const {
+      id: org,
+      api,
+      domainId,
+    } = await createOrganization({ billing: "trialing", "seat-allowance": "1" });
+    const add = async (email: string) => (await api.post("/emails", { email, domainId })).status;
+    expect([await add("ada@demo.example"), await add("alan@demo.example")]).toEqual([201, 400]);
+    await admin("org billing", { org, status: "active" });
+    expect([await add("alan@demo.example"), await add("grace@demo.example")]).toEqual([201, 201]);
   });
 });
