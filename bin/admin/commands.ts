@@ -165,7 +165,7 @@ export const commands: Record<string, Command> = {
       const status = parsed("billing", billingStatus, flags.billing ?? "active");
       const organization = await organizations.create({
         name: name("name", flags.name),
-        billing: { ...withStatus(paid, status), ...terms(flags) },
+        billing: { ...withStatus(paid, status, new Date()), ...terms(flags) },
         scanEvery: parsed("scan-every", scanFrequency, flags["scan-every"] ?? "day"),
       });
       await schedule(organization.id, organization.scanEvery, stack.outputs);
@@ -191,7 +191,7 @@ export const commands: Record<string, Command> = {
     run: async (flags) => {
       const { id, billing } = await organizationOf(flags);
       const status = parsed("status", billingStatus, flags.status);
-      const changed = { ...withStatus(billing, status), ...terms(flags) };
+      const changed = { ...withStatus(billing, status, new Date()), ...terms(flags) };
       await organizations.setBilling(id, changed);
       return { id, billing: changed };
     },

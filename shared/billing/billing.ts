@@ -29,12 +29,25 @@ export const isServed = (
   lapse(organization.billing, now) === undefined;
 
 const trialSeatAllowance = 25;
+const trialDays = 14;
 
-/** The billing in another status: a trial brings a seat allowance, which ends with it. */
-export const withStatus = (billing: Billing, status: BillingStatus): Billing => {
-  if ((status === "trialing") === (billing.status === "trialing")) return { ...billing, status };
-  return { ...billing, status, seatAllowance: status === "trialing" ? trialSeatAllowance : null };
+/** The billing in another status: a trial brings a seat allowance, which ends with it, and always has an end. */
+export const withStatus = (billing: Billing, status: BillingStatus, now: Date): Billing => {
+  const isTrial = status === "trialing";
+  const wasTrial = billing.status === "trialing";
+  return {
+    ...billing,
+    status,
+    trialEndsAt: isTrial ? trialEnd(billing, now) : billing.trialEndsAt,
+    seatAllowance: isTrial === wasTrial ? billing.seatAllowance : isTrial ? trialSeatAllowance : null,
+  };
 };
+
+/** A trial keeps its end; a new one does not begin with an end that is past. */
+const trialEnd = ({ status, trialEndsAt }: Billing, now: Date): string =>
+  trialEndsAt !== null && (status === "trialing" || trialEndsAt > now.toISOString())
+    ? trialEndsAt
+    : new Date(now.getTime() + trialDays * 24 * 60 * 60 * 1000).toISOString();
 
 /**
  * Takes or frees seats, in the transaction that makes e-mails active or not. Taking is refused beyond the allowance,

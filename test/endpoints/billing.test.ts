@@ -26,6 +26,7 @@ const requestAll = (api: Client, domainId: number): Promise<Reply[]> =>
   ]);
 
 const lastYear = "2025-01-01T00:00:00Z";
+const fourteenDays = 14 * 24 * 3_600_000;
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 
 describe("402", () => {
@@ -90,7 +91,7 @@ describe("402", () => {
 });
 
 describe("200", () => {
-  test("active and past_due organizations, and trials without an end, are served", async () => {
+  test("active and past_due organizations, and trials, are served", async () => {
     const { id: org, api } = await createOrganization({ billing: "trialing" });
     expect((await api.get("/emails")).status).toBe(200);
     for (const status of ["past_due", "active"]) {
@@ -111,6 +112,37 @@ describe("a trial", () => {
     await admin("org billing", { org, ...flags });
     return (await billingOf(org)).seatAllowance;
   };
+
+  test("ends after 14 days unless another end is given", async () => {
+    const before = Date.now();
+    const [{ id: org }, active, given] = await Promise.all([
+      createOrganization({ billing: "trialing" }),
+      createOrganization(),
+      createOrganization({ billing: "trialing", "trial-ends": "2100-01-01T00:00:00Z" }),
+    ]);
+    await admin("org billing", { org: active.id, status: "trialing" });
+    for (const id of [org, active.id]) {
+      const end = Date.parse(String((await billingOf(id)).trialEndsAt));
+      expect(end).toBeGreaterThanOrEqual(before + fourteenDays);
+      expect(end).toBeLessThanOrEqual(Date.now() + fourteenDays);
+    }
+    expect((await billingOf(given.id)).trialEndsAt).toBe("2100-01-01T00:00:00.000Z");
+  });
+
+  test("that is set to trialing again keeps its end; a new one does not begin with an end that is past", async () => {
+    const { id: org, api } = await createOrganization({ billing: "trialing" });
+    const { trialEndsAt } = await billingOf(org);
+    for (const status of ["trialing", "past_due", "trialing"]) {
+      await admin("org billing", { org, status });
+      expect((await billingOf(org)).trialEndsAt).toBe(trialEndsAt);
+    }
+    await admin("org billing", { org, status: "trialing", "trial-ends": lastYear });
+    await admin("org billing", { org, status: "trialing" });
+    expectRefusal(await api.get("/emails"), 402, /trial has expired/, { reason: "trial_expired" });
+    await admin("org billing", { org, status: "trial_expired" });
+    await admin("org billing", { org, status: "trialing" });
+    expect((await api.get("/emails")).status).toBe(200);
+  });
 
   test("has 25 seats unless another allowance is given, which ends with it", async () => {
     const { id: org } = await createOrganization({ billing: "trialing" });
