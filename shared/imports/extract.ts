@@ -7,7 +7,7 @@ import { type CsvError, parse } from "csv-parse/sync";
 import * as z from "zod/mini";
 import { Refusal } from "../api/errors.ts";
 import { emailAddress, ownerName } from "../emails/schema.ts";
-import { firstHeader, type NameColumns } from "./header.ts";
+import { firstHeader, type Header, type NameColumns } from "./header.ts";
 import { maximumAddressCharacters, maximumRows } from "./schema.ts";
 
 /** What may be an address: lower-cased if it is one, else what the file says in its place. */
@@ -21,7 +21,8 @@ export const extract = (bytes: Uint8Array): Candidate[] => {
   const text = decode(bytes);
   if (text.trim() === "") throw invalidFile("is empty");
   const records = recordsOf(text);
-  const found = inColumn(records) ?? inAnyCell(records);
+  const header = headerOf(records);
+  const found = (header && inColumn(records, header)) ?? inAnyCell(records, header?.names ?? []);
   if (found.length === 0) throw invalidFile("holds no e-mail addresses");
   return found;
 };
@@ -79,15 +80,18 @@ const delimiterOf = (text: string): string => {
     const header = firstHeader(lines.map((line) => line.split(delimiter)));
     return header === undefined ? [] : [{ delimiter, ...header }];
   });
-  readings.sort((a, b) => a.columns[0].rank - b.columns[0].rank || b.width - a.width);
+  readings.sort((a, b) => a.rank - b.rank || b.width - a.width);
   return readings[0]?.delimiter ?? ",";
 };
 
-/** What the best column that is headed like "email" holds, if there is one with an address. */
-const inColumn = (records: readonly string[][]): Candidate[] | undefined => {
+/** The header in front of the addresses. */
+const headerOf = (records: readonly string[][]): Header | undefined => {
   const firstAddress = records.findIndex((cells) => cells.some(isAddressLike));
-  const header = firstHeader(firstAddress < 0 ? records : records.slice(0, firstAddress));
-  if (header === undefined) return undefined;
+  return firstHeader(firstAddress < 0 ? records : records.slice(0, firstAddress));
+};
+
+/** What the best column that is headed like "email" holds, if there is one with an address. */
+const inColumn = (records: readonly string[][], header: Header): Candidate[] | undefined => {
   const rows = records.slice(header.record + 1);
   const column = header.columns.find(({ index }) => rows.some((cells) => isAddressLike(cells[index] ?? "")));
   if (column === undefined) return undefined;
@@ -97,26 +101,24 @@ const inColumn = (records: readonly string[][]): Candidate[] | undefined => {
     if (cell === "") continue;
     const owner = ownerOf(cells, header.names);
     const addresses = addressesIn(cell);
-    for (const email of addresses.length > 0 ? addresses : [shown(cell)]) {
-      add(found, { email, ...(owner !== undefined && { ownerName: owner }) });
-    }
+    for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, email, owner);
   }
   return found;
 };
 
-const inAnyCell = (records: readonly string[][]): Candidate[] => {
+const inAnyCell = (records: readonly string[][], names: NameColumns): Candidate[] => {
   const found: Candidate[] = [];
   for (const cells of records) {
     for (const cell of cells) {
-      for (const email of addressesIn(cell)) add(found, { email });
+      for (const email of addressesIn(cell)) add(found, email, ownerBeside(cells, names));
     }
   }
   return found;
 };
 
-const add = (found: Candidate[], candidate: Candidate): void => {
+const add = (found: Candidate[], email: string, owner: string | undefined): void => {
   if (found.length === maximumRows) throw new Refusal("tooManyAddresses");
-  found.push(candidate);
+  found.push({ email, ...(owner !== undefined && { ownerName: owner }) });
 };
 
 const isAddressLike = (cell: string): boolean => cell.includes("@");
@@ -161,3 +163,7 @@ const ownerOf = (cells: readonly string[], names: NameColumns): string | undefin
   const name = line(names.map((column) => cells[column] ?? "").join(" "));
   return ownerName.check(z.minLength(1)).safeParse(shorten(name, maximumNameCharacters)).data;
 };
+
+/** The owner, unless an address is where the name should be: as in a list of people that is headed "Name". */
+const ownerBeside = (cells: readonly string[], names: NameColumns): string | undefined =>
+  names.some((column) => isAddressLike(cells[column] ?? "")) ? undefined : ownerOf(cells, names);

@@ -8,9 +8,11 @@ export type Header = {
   record: number;
   /** Number of columns. */
   width: number;
-  /** Those headed like "email", best first. */
-  columns: readonly [Column, ...Column[]];
+  /** Those headed like "email", best first; none when it heads names only. */
+  columns: readonly Column[];
   names: NameColumns;
+  /** That of its best column; the lower, the better it reads as a header. */
+  rank: number;
 };
 
 type Column = { index: number; rank: number };
@@ -41,19 +43,28 @@ const familyNames = new Set([
 /** Beside a given name they are the family name. */
 const names = new Set(["name", "nom", "naam"]);
 
-/** The first record that heads a column like "email". */
+/** The first record that heads a column like "email"; if none does, the first of all, when it heads names. */
 export const firstHeader = (records: readonly (readonly string[])[]): Header | undefined => {
+  let ofNames: Header | undefined;
   for (const [record, cells] of records.entries()) {
     const headings = cells.map(normalize);
-    const [best, ...others] = headings
+    const columns = headings
       .map((heading, index) => ({ index, rank: rankOf(heading) }))
       .filter(({ rank }) => rank >= 0)
       .sort((a, b) => a.rank - b.rank || a.index - b.index);
-    if (best !== undefined) {
-      return { record, width: cells.length, columns: [best, ...others], names: nameColumns(headings) };
-    }
+    const [best] = columns;
+    if (best === undefined && record > 0) continue;
+    const header = {
+      record,
+      width: cells.length,
+      columns,
+      names: nameColumns(headings),
+      rank: best?.rank ?? addressHeadings.length,
+    };
+    if (best !== undefined) return header;
+    if (header.names.length > 0) ofNames = header;
   }
-  return undefined;
+  return ofNames;
 };
 
 const maximumHeadingCharacters = 60;

@@ -183,6 +183,43 @@ describe('a column headed like "email"', () => {
   });
 });
 
+describe('without a column headed like "email", every cell is searched', () => {
+  test("the owner's name of the row goes with each of its addresses, when the first row heads it", () => {
+    for (const delimiter of [",", ";", "\t"]) {
+      const rows = [
+        ["Owner Name", "Contact", "Second contact"],
+        ["Ann A", "ann@a.example", ""],
+        ["Bob B", "bob@a.example bob@b.example", "Bob <bob@c.example>"],
+        ["", "nobody@a.example", ""],
+      ];
+      expect(from(rows.map((cells) => cells.join(delimiter)).join("\n"))).toEqual([
+        { email: "ann@a.example", ownerName: "Ann A" },
+        { email: "bob@a.example", ownerName: "Bob B" },
+        { email: "bob@b.example", ownerName: "Bob B" },
+        { email: "bob@c.example", ownerName: "Bob B" },
+        { email: "nobody@a.example" },
+      ]);
+    }
+  });
+
+  test("first and last name are the owner, also beside a column of another kind of address or an empty one", () => {
+    const owned = [{ email: "ada@a.example", ownerName: "Ada Lovelace" }];
+    expect(from("First name,Last name,Contact\nAda,Lovelace,ada@a.example\n")).toEqual(owned);
+    expect(from("Name,Personal email\nAda Lovelace,ada@a.example\n")).toEqual(owned);
+    expect(from("Staff;;\nName;Email;Contact\nAda Lovelace;;ada@a.example\n")).toEqual(owned);
+  });
+
+  test.each([
+    ["no heading", "Ann A,ann@a.example\n"],
+    ["a heading of something else", "Note,Contact\nAnn A,ann@a.example\n"],
+    ["an address beside the heading", "Name,x@a.example\nAnn A,ann@a.example\n"],
+    ["a heading that is not in the first row", "People\nName,Contact\nAnn A,ann@a.example\n"],
+    ["a heading of the addresses themselves", "Name\nAnn A ann@a.example\n"],
+  ])("%s: there is no owner", (_, text) => {
+    expect(from(text).filter((each) => "ownerName" in each)).toEqual([]);
+  });
+});
+
 describe("what is refused", () => {
   test.each([
     ["nothing", ""],
@@ -309,6 +346,31 @@ describe("in any delimiter, encoding, quoting and line end", () => {
       fc.property(fc.array(fc.tuple(address, name), { minLength: 1, maxLength: 40 }), form, (rows, given) => {
         const file = write([["Name", "E-Mail"], ...rows.map(([email, owner]) => [owner, email])], given);
         expect(extract(file)).toEqual(rows.map(([email, ownerName]) => ({ email, ownerName })));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("so does one whose addresses are headed as something else, several of a person", () => {
+    const person = fc.tuple(
+      name.filter((each) => !each.includes("@")),
+      fc.array(address, { minLength: 1, maxLength: 3 }),
+      address,
+    );
+    fc.assert(
+      fc.property(fc.array(person, { minLength: 1, maxLength: 30 }), form, (rows, given) => {
+        const file = write(
+          [
+            ["Owner name", "Contact", "Second contact"],
+            ...rows.map(([owner, contacts, second]) => [owner, contacts.join(" "), second]),
+          ],
+          given,
+        );
+        expect(extract(file)).toEqual(
+          rows.flatMap(([ownerName, contacts, second]) =>
+            [...contacts, second].map((email) => ({ email, ownerName })),
+          ),
+        );
       }),
       { numRuns: 300 },
     );
