@@ -16,6 +16,11 @@ export const organizationLimits = {
 
 export type OrganizationLimit = keyof typeof organizationLimits;
 
+/** Which requests count, where not all do, as a client reads it (interface.md "Limits"). */
+export const countedRequests: Partial<Record<OrganizationLimit, string>> = {
+  alertConfigWrites: "Slack or webhook writes that resolve a hostname",
+};
+
 /** A window: its name (the UTC minute or hour it is aligned to), and when it ends. */
 type Window = { name: string; endsAt: number };
 

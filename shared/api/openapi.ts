@@ -4,7 +4,7 @@ import { eventData } from "../alerts/envelope.ts";
 import { signatureHeader } from "../alerts/signature.ts";
 import type { Endpoint, Route, Upload } from "./endpoint.ts";
 import { type RefusalName, refusals } from "./errors.ts";
-import { organizationLimits, perMinute } from "./limits.ts";
+import { countedRequests, organizationLimits, perMinute } from "./limits.ts";
 import { idField } from "./page.ts";
 import { timestamp } from "./text.ts";
 
@@ -174,7 +174,9 @@ const limitOf = (route: Route, routes: readonly Route[]): string | undefined => 
     .filter((other) => other !== route && other.endpoint.limit === limit)
     .map(({ method, path }) => `${method} ${path}`);
   const shared = others.length === 0 ? "" : `, shared with ${others.join(" and ")}`;
-  return `At most ${organizationLimits[limit]} an hour for each organization${shared}.`;
+  const counted = countedRequests[limit];
+  const only = counted === undefined ? "" : ` Only ${counted} count.`;
+  return `At most ${organizationLimits[limit]} an hour for each organization${shared}.${only}`;
 };
 
 /** Of the types that the values have, as OpenAPI writes them into paths and queries: `7`, `true`. */

@@ -8,7 +8,11 @@ import { refusals } from "../../shared/api/errors.ts";
 import { openApiDocument } from "../../shared/api/openapi.ts";
 
 type Response = { headers: Record<string, unknown>; content: Record<string, { schema: unknown }> };
-type Operation = { operationId: string; responses: Record<string, Response | { $ref: string }> };
+type Operation = {
+  operationId: string;
+  description?: string;
+  responses: Record<string, Response | { $ref: string }>;
+};
 type Document = {
   paths: Record<string, Record<string, Operation>>;
   webhooks: Record<string, unknown>;
@@ -60,6 +64,13 @@ describe("the OpenAPI document", () => {
       expect(Object.keys(response?.headers ?? {})).toContain("X-Request-Id");
     }
     expect(Object.keys(responseOf(operation, 429)?.headers ?? {})).toContain("Retry-After");
+  });
+
+  test("says of writes of alert channels, and of nothing else, which of them count against their limit", () => {
+    const some = operations.filter(({ operation }) =>
+      operation.description?.endsWith("Only Slack or webhook writes that resolve a hostname count."),
+    );
+    expect(some.map(({ title }) => title)).toEqual(["POST /alert-configs", "PATCH /alert-configs/{id}"]);
   });
 
   test("tells of every event that a webhook receives", () => {
