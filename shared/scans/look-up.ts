@@ -94,7 +94,8 @@ const takeStep = async (
     rpm,
   );
   const answered = rows.slice(0, answers.length);
-  await record({ ...work, checkedAt, domains: domainsById, logger }, answered, answers);
+  const isRecorded = await record({ ...work, checkedAt, domains: domainsById, logger }, answered, answers);
+  if (!isRecorded) return { cursor, isOver: true, waitSeconds: 0 };
 
   const failed = answers.filter((answer) => answer instanceof UpstreamFailure).length;
   const left = ahead.length - answered.length;
@@ -108,12 +109,12 @@ const takeStep = async (
   return { cursor: next, isOver: false, waitSeconds: answers.length < rows.length ? waitSeconds : 0 };
 };
 
-/** Writes what the answers say. An address looked up singly has a check of its own. */
+/** Writes what the answers say. An address looked up singly has a check of its own. False when the scan is over. */
 const record = async (
   application: Parameters<typeof apply>[0],
   rows: readonly Email[],
   answers: readonly LookUp[],
-): Promise<void> => {
+): Promise<boolean> => {
   const answered = rows.map((row, index) => ({ row, answer: answers[index] }));
   const names = answers.flatMap((answer) => (answer instanceof UpstreamFailure ? [] : answer));
   const ids = await catalog.idsFor(names);
@@ -126,8 +127,9 @@ const record = async (
     if (change === undefined) unchanged.push(row);
     else changes.push(change);
   }
-  if (!(await apply(application, changes))) return;
+  if (!(await apply(application, changes))) return false;
   await Promise.all(unchanged.map((row) => setChecked(application, row)));
+  return true;
 };
 
 const setChecked = async (

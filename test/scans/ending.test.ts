@@ -8,9 +8,10 @@ import { check } from "../../shared/scans/check.ts";
 import { end } from "../../shared/scans/complete.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
 import { plan } from "../../shared/scans/plan.ts";
-import { scans } from "../../shared/scans/record.ts";
+import { chunksLeft, scans } from "../../shared/scans/record.ts";
 import { start } from "../../shared/scans/scan.ts";
 import { sweep } from "../../shared/scans/sweep.ts";
+import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { activeBilling } from "../organizations/billing.ts";
 import { createScanned, invocation, logger, scanned, startWorkers, take, type Workers } from "./workers.ts";
@@ -74,6 +75,22 @@ describe("a scan that ends before its work is done", () => {
     expect(await scanned(org, nextId)).toMatchObject({ status: "completed", newBreachesFound: rest });
     expect(await foundBy(org, nextId)).toBe(rest);
   }, 60_000);
+
+  test("counts no address as checked whose findings came too late", async () => {
+    const org = await createScanned({ "late.example": 2 });
+    workers.accounts["user0@late.example"] = ["Alpha"];
+    const scanId = await planned(org);
+    const scan = await scans.get(org, scanId);
+    if (scan === undefined) throw new Error("there is no scan");
+    // Its end has closed what is left, and is about to count.
+    for (const { batch, chunk } of chunksLeft(scan)) {
+      await table.put(keys.closedChunk(org, scanId, batch, chunk));
+    }
+    for (const message of await take("scan-lookups")) await lookUp(message, invocation());
+    await end(org, scanId, { reason: "for a test", logger });
+    expect(await scanned(org, scanId)).toMatchObject({ status: "failed", scannedEmails: 0, totalEmails: 2 });
+    expect(await foundBy(org, scanId)).toBe(0);
+  });
 
   test("after a day ends however busy its workers are", async () => {
     const org = await createScanned({ "busy.example": 1 });

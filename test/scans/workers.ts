@@ -26,6 +26,8 @@ export type Workers = {
   upstream: UpstreamServer;
   /** Domain to index of an address to the breaches that it is in; domains that are not here are not covered. */
   breached: Record<string, Record<number, string[]>>;
+  /** Address to the breaches that it is in, when it is looked up by itself. */
+  accounts: Record<string, string[]>;
   /** Status of a request instead of its answer. */
   fails: (path: string) => number | undefined;
   /** Of every answer. */
@@ -41,6 +43,7 @@ export const startWorkers = async (): Promise<Workers> => {
   const workers: Workers = {
     upstream,
     breached: {},
+    accounts: {},
     fails: () => undefined,
     latencyMilliseconds: 0,
     stop: async () => {
@@ -54,6 +57,10 @@ export const startWorkers = async (): Promise<Workers> => {
     if (path === "subscription/status") return { Rpm: 6000 };
     if (path === "subscribeddomains")
       return Object.keys(workers.breached).map((DomainName) => ({ DomainName }));
+    const [, address] = /^breachedaccount\/([^?]+)/.exec(path) ?? [];
+    if (address !== undefined) {
+      return workers.accounts[decodeURIComponent(address)]?.map((Name) => ({ Name }));
+    }
     const accounts = workers.breached[path.replace("breacheddomain/", "")];
     return (
       accounts &&
