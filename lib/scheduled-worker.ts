@@ -1,4 +1,4 @@
-import { Validations } from "aws-cdk-lib";
+import { Duration, Validations } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
@@ -16,6 +16,11 @@ type ScheduledWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resour
 export class ScheduledWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: ScheduledWorkerProps, alarms: Alarms) {
     super(scope, { name, code, resources, ...worker });
+    // Scheduler only hands the event over. What fails or is throttled then is Lambda's to repeat: here the next run does.
+    this.function.configureAsyncInvoke({
+      retryAttempts: 0,
+      maxEventAge: Duration.minutes(worker.everyMinutes),
+    });
     const deadLetters = createDeadLetterQueue(this, name);
     Validations.of(deadLetters).acknowledge({
       id: "AwsSolutions-SQS3",

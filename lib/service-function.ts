@@ -53,11 +53,11 @@ export class ServiceFunction extends Construct {
         id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/*]",
         reason: "Schedules are created at run time; the boundary is their group, which holds nothing else",
       },
-      {
-        id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]",
+      ...["identity", "configuration-set"].map((resource) => ({
+        id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:${resource}/*]`,
         reason:
-          "SES asks for the recipients' identities too; the boundary is the sender, which is a condition",
-      },
+          "SES asks for more than the sender's identity; the boundary is the sender, which is a condition",
+      })),
     );
 
     this.function = new LambdaFunction(this, "Function", {

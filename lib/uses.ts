@@ -82,7 +82,7 @@ export function grantOf(use: Use, { table, queues, hibpApiKey, sender }: Resourc
       return (
         sender && {
           actions: ["ses:SendEmail"],
-          resources: [sender.identitiesArn],
+          resources: sender.resourceArns,
           conditions: { StringEquals: { "ses:FromAddress": sender.address } },
           environment: { SENDER_EMAIL: sender.address },
         }

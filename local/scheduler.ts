@@ -66,6 +66,8 @@ const defaultGroup = "default";
 const shortestIntervalMilliseconds = 250;
 const maximumRunning = 4;
 const retryDelaysMilliseconds = [1_000, 2_000];
+/** Lambda's, when a function fails that was invoked asynchronously. */
+const functionRetryDelaysMilliseconds = [60_000, 120_000];
 /** setTimeout takes no more; a longer wait goes on in several steps. */
 const longestTimerMilliseconds = 2 ** 31 - 1;
 const saveDelayMilliseconds = 500;
@@ -254,9 +256,25 @@ export async function startScheduler(settings: {
       sqs.send(targetArn, text);
       return;
     }
-    const result = await lambda.invoke(targetArn, JSON.parse(text));
-    if ("functionError" in result) {
-      throw new Error(result.payload.errorMessage);
+    await invoke(schedule, targetArn, JSON.parse(text));
+  }
+
+  /** Scheduler only hands the event over: how often a function that fails is tried again is Lambda's setting for it. */
+  async function invoke(schedule: Schedule, targetArn: string, event: unknown): Promise<void> {
+    const setting = assembly
+      .ofType<{ FunctionName: string; MaximumRetryAttempts?: number }>("AWS::Lambda::EventInvokeConfig")
+      .find(({ properties }) => targetArn.endsWith(`:${properties.FunctionName}`));
+    const retries = setting?.properties.MaximumRetryAttempts ?? functionRetryDelaysMilliseconds.length;
+    for (const delay of [0, ...functionRetryDelaysMilliseconds.slice(0, retries)]) {
+      await new Promise((resolve) => setTimeout(resolve, delay / speed).unref());
+      if (!isFiring) {
+        return;
+      }
+      const result = await lambda.invoke(targetArn, event);
+      if (!("functionError" in result)) {
+        return;
+      }
+      report(`Schedule ${schedule.name}: its function failed: ${result.payload.errorMessage}`);
     }
   }
 

@@ -168,7 +168,13 @@ export const commands: Record<string, Command> = {
         billing: { ...withStatus(paid, status, new Date()), ...terms(flags) },
         scanEvery: parsed("scan-every", scanFrequency, flags["scan-every"] ?? "day"),
       });
-      await schedule(organization.id, organization.scanEvery, stack.outputs);
+      try {
+        await schedule(organization.id, organization.scanEvery, stack.outputs);
+      } catch (error) {
+        throw new CommandError(
+          `Organization ${organization.id} was created, but its scans could not be scheduled (${(error as Error).name}): run scan schedule --org ${organization.id} --every ${organization.scanEvery}.`,
+        );
+      }
       return withoutKey(organization);
     },
   },

@@ -7,9 +7,11 @@ export const handler = async (
   event: APIGatewayRequestAuthorizerEvent,
 ): Promise<APIGatewayAuthorizerResult> => {
   const decision = await authenticate(event);
+  // The whole stage: a path may hold what a policy takes for more than text. It is asked anew for every request.
+  const [api, stage] = event.methodArn.split("/");
   const policy = (effect: "Allow" | "Deny"): APIGatewayAuthorizerResult["policyDocument"] => ({
     Version: "2012-10-17",
-    Statement: [{ Action: "execute-api:Invoke", Effect: effect, Resource: event.methodArn }],
+    Statement: [{ Action: "execute-api:Invoke", Effect: effect, Resource: `${api}/${stage}/*` }],
   });
   if (decision === "unauthenticated") return { principalId: "nobody", policyDocument: policy("Deny") };
   const principalId = "refusal" in decision ? "refused" : `organization-${decision.organizationId}`;

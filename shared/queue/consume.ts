@@ -30,9 +30,7 @@ export const consume = <Q extends QueueName>(
         throw error;
       }
     };
-    return processPartialResponse(event, handleRecord, new BatchProcessor(EventType.SQS), {
-      context,
-      throwOnFullBatchFailure: false,
-    });
+    // Throws when all fail: only what is thrown counts as the function's error, and rings its alarm.
+    return processPartialResponse(event, handleRecord, new BatchProcessor(EventType.SQS), { context });
   };
 };

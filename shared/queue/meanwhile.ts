@@ -30,8 +30,8 @@ export const consumeMeanwhile = <Q extends QueueName>(
 
   type Taken = Awaited<ReturnType<typeof queue.receive>>[number];
   const work = async (record: Taken, context: Context): Promise<void> => {
-    const { batchItemFailures } = await consumeBatch({ Records: [record as SQSRecord] }, context);
-    if (batchItemFailures.length === 0) await queue.remove(record.receiptHandle);
+    await consumeBatch({ Records: [record as SQSRecord] }, context);
+    await queue.remove(record.receiptHandle);
   };
 
   return async (event, context) => {

@@ -46,25 +46,24 @@ export const requestAll = async (type: ScanType, staggerSeconds: number): Promis
   }
 };
 
+type Outcome = "started" | "in progress" | "skipped";
+
 /** Starts a requested scan; it stays requested while another is in progress. */
-export const startRequested = async (key: Key, logger: Logger): Promise<void> => {
+export const startRequested = async (key: Key, logger: Logger): Promise<Outcome> => {
   const row = await table.get<ScanRequest>(key);
-  if (row === undefined) return;
+  if (row === undefined) return "skipped";
   const outcome = await startByItself(organizationOf(key), row.type, logger);
-  if (outcome === "in progress") return;
+  if (outcome === "in progress") return outcome;
   try {
     await table.remove(key, condition("#dueAt = :dueAt", { dueAt: row.dueAt }));
   } catch (error) {
     if (!(error instanceof table.ConditionFailed)) throw error;
   }
+  return outcome;
 };
 
 /** Starts a scan that nobody asked for by hand. A lapsed organization is not scanned, nor one without active e-mails. */
-export const startByItself = async (
-  org: number,
-  type: ScanType,
-  logger: Logger,
-): Promise<"started" | "in progress" | "skipped"> => {
+const startByItself = async (org: number, type: ScanType, logger: Logger): Promise<Outcome> => {
   if (!isServed(await organizations.get(org), new Date())) return "skipped";
   try {
     const scanId = await scans.start(org, type, service);

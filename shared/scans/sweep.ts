@@ -34,40 +34,44 @@ export type SweepSettings = {
  */
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
   const now = new Date();
-  await forEachDue("SCAN", now, invocation, (key) => sweepScan(key, now, invocation, settings));
-  await forEachDue("SCAN-REQUEST", now, invocation, (key) => startRequested(key, invocation.logger));
-  await forEachDue("REMOVAL", now, invocation, (key) =>
-    emails.resumeRemoval(organizationOf(key), Number(key.sk)),
-  );
   const mayGoOn = () => invocation.remainingSeconds() > reserveSeconds;
-  await forEachDue("CHANNEL-REMOVAL", now, invocation, (key) =>
-    deleteHistory(organizationOf(key), Number(key.sk), mayGoOn),
-  );
-  await forEachDue("DELETION", now, invocation, (key) =>
-    deletion.resume(key, settings.deletionSeconds, mayGoOn),
-  );
+  const acts: Record<Exclude<DueKind, "DELIVERY">, (key: Key) => Promise<unknown>> = {
+    SCAN: (key) => sweepScan(key, now, invocation, settings),
+    "SCAN-REQUEST": (key) => startRequested(key, invocation.logger),
+    REMOVAL: (key) => emails.resumeRemoval(organizationOf(key), Number(key.sk)),
+    "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), mayGoOn),
+    DELETION: (key) => deletion.resume(key, settings.deletionSeconds, mayGoOn),
+  };
+  let failures = 0;
+  for (const [kind, act] of Object.entries(acts)) {
+    failures += await forEachDue(kind as DueKind, now, invocation, act);
+  }
+  if (failures > 0) throw new Error(`${failures} of what was due failed`);
 };
 
-/** One that fails is logged and stays due; the others go on. */
+/** One that fails is logged and stays due; the others go on. How many failed. */
 const forEachDue = async (
   kind: DueKind,
   now: Date,
   { logger, remainingSeconds }: Invocation,
-  act: (key: Key) => Promise<void>,
-): Promise<void> => {
+  act: (key: Key) => Promise<unknown>,
+): Promise<number> => {
+  let failures = 0;
   for (const pk of dueShardsOf(kind)) {
     const pages = table.queryPages<Key>({ index: dueIndex, pk, to: now.toISOString() });
     for await (const page of pages) {
       for (const key of page) {
-        if (remainingSeconds() < reserveSeconds) return;
+        if (remainingSeconds() < reserveSeconds) return failures;
         try {
           await act(key);
         } catch (error) {
+          failures++;
           logger.error("sweep failed", { kind, organizationId: organizationOf(key), error: error as Error });
         }
       }
     }
   }
+  return failures;
 };
 
 const sweepScan = async (

@@ -522,7 +522,9 @@ test("with a sender the functions that use e-mail may send from it only, to what
             {
               Effect: "Allow",
               Action: "ses:SendEmail",
-              Resource: "arn:aws:ses:us-east-1:000000000000:identity/*",
+              Resource: ["identity", "configuration-set"].map(
+                (resource) => `arn:aws:ses:us-east-1:000000000000:${resource}/*`,
+              ),
               Condition: { StringEquals: { "ses:FromAddress": "alerts@mail.example.com" } },
             },
           ]

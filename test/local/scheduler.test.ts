@@ -281,11 +281,19 @@ describe.concurrent("firing", () => {
     expect([...firings, ...waiting.firings]).toEqual([]);
   });
 
-  test("a failed invocation is tried again", async ({ expect }) => {
-    const { firings, reported, create } = await start({ failTimes: 1 });
-    await create({ ScheduleExpression: atSeconds(0) });
-    await expect.poll(() => firings.length, { timeout: 3000 }).toBe(2);
-    expect(reported).toEqual([]);
+  test("a function that fails is tried again by Lambda, after one and two minutes, as often as the function's setting says", async ({
+    expect,
+  }) => {
+    const failing = { failTimes: 9, speed: 200 };
+    const setting = { FunctionName: { Ref: "Worker" }, Qualifier: "$LATEST", MaximumRetryAttempts: 0 };
+    const settings = { Settings: { Type: "AWS::Lambda::EventInvokeConfig", Properties: setting } };
+    const [usual, once] = [await start(failing), await start({ ...failing, resources: settings })];
+    for (const { create } of [usual, once]) await create({ ScheduleExpression: atSeconds(0) });
+    await expect.poll(() => usual.firings.length, { timeout: 3000 }).toBe(3);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(usual.firings.length).toBe(3);
+    expect(once.firings.length).toBe(1);
+    expect(once.reported.join()).toContain("broken");
   });
 
   test("a role that may not reach the target keeps it from firing, and that is reported", async ({
