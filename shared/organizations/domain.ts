@@ -1,3 +1,4 @@
+import { noteDomain } from "../emails/own-check.ts";
 import { drawId } from "../table/blocks.ts";
 import { absent, condition, exists, type Write } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
@@ -72,9 +73,18 @@ export const getMany = async (org: number, ids: readonly number[]): Promise<Map<
 
 export const list = (org: number): Promise<Domain[]> => table.query({ pk: keys.domain(org, 0).pk });
 
-/** Throws `ConditionFailed` when there is no such domain. */
+/**
+ * A domain that is no longer verified has no part in a scan in progress any more, also when it is verified again before the
+ * end. Throws `ConditionFailed` when there is no such domain.
+ */
 export const setVerified = async (org: number, id: number, verified: boolean): Promise<void> => {
-  await table.update(keys.domain(org, id), { set: { verified }, if: exists });
+  const key = keys.domain(org, id);
+  if (verified) {
+    await table.update(key, { set: { verified }, if: exists });
+    return;
+  }
+  await noteDomain(org, id);
+  await table.update(key, { set: { verified, planState: "failed" satisfies PlanState }, if: exists });
 };
 
 /**

@@ -108,7 +108,7 @@ const writeAlone = async (
   throw new Error(`E-mail ${step.emailId} kept changing while a scan wrote to it`);
 };
 
-/** `changed`: a row did, after it was read. `over`: the scan ended without this chunk. Nothing was written then. */
+/** `changed`: a row did, after it was read, or it needs other ids. `over`: the chunk is done, or the scan ended without it. Nothing was written then. */
 type Outcome = "written" | "changed" | "over";
 
 /** Writes steps in one transaction and sends the alerts' messages. */
@@ -134,20 +134,23 @@ const write = async (
       .filter((part) => part.breachIds.length > 0)
       .map(({ breachIds }) => ({ type: "breach", breachIds })),
   );
+  const writes: Write[] = [
+    { check: keys.closedChunk(org, scanId, batch, chunk), if: absent },
+    ...emails.writes(
+      org,
+      present.map((part) => part.email),
+    ),
+    ...findings.writes(
+      org,
+      present.flatMap((part) => part.findings),
+    ),
+    ...present.flatMap((part) => part.seen),
+    ...delivery.deliveries.writes(org, raised.writes),
+  ];
+  // 75 findings and 20 deliveries, both of which happened to begin a block: other ids do not.
+  if (writes.length > table.maxTransactionWrites) return "changed";
   try {
-    await table.transact([
-      { check: keys.closedChunk(org, scanId, batch, chunk), if: absent },
-      ...emails.writes(
-        org,
-        present.map((part) => part.email),
-      ),
-      ...findings.writes(
-        org,
-        present.flatMap((part) => part.findings),
-      ),
-      ...present.flatMap((part) => part.seen),
-      ...delivery.deliveries.writes(org, raised.writes),
-    ]);
+    await table.transact(writes);
   } catch (error) {
     if (error instanceof table.TransactionRefused) return error.refused(0) ? "over" : "changed";
     throw error;

@@ -4,7 +4,7 @@ import type { Message } from "../queue/messages.ts";
 import { condition } from "../table/condition.ts";
 import * as table from "../table/table.ts";
 import { apply } from "./apply.ts";
-import { end, isDone } from "./complete.ts";
+import { close, end, isDone } from "./complete.ts";
 import { renew, type ScanRecord, scans } from "./record.ts";
 
 /** Records the differences of one chunk, then takes it off what remains; the last one completes the scan. */
@@ -16,6 +16,8 @@ export const check = async (message: Message<"scan-chunks">, { logger }: Invocat
   const application = { org, scanId, batch, chunk, checkedAt, domains: domainsById, logger };
   if (!(await apply(application, changes))) return;
   const scan = await takeOff(org, scanId, batch, chunk);
+  // The same chunk can be at work twice, with a newer answer the second time.
+  await close(org, scanId, batch, chunk);
   if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
 };
 

@@ -28,9 +28,14 @@ import {
 export const isDone = (scan: Pick<ScanRow, "planned" | "remaining">): boolean =>
   scan.planned && chunksLeft(scan).length === 0;
 
-/** Whether a scan has settled what is to be done for a domain. */
+/** Whether a scan has settled what is to be done for a domain; or a later one did, which took the lock before. */
 export const isPlanned = (domain: Domain, scanId: number): boolean =>
-  domain.planBy === scanId && domain.planState !== undefined && domain.planState !== "fetching";
+  domain.planBy > scanId ||
+  (domain.planBy === scanId && domain.planState !== undefined && domain.planState !== "fetching");
+
+/** Whether the scan, as it was read, knows of the domain's plan: a batch can be saved between two reads. */
+const knowsPlan = (scan: ScanRecord, { planBy, planBatch = 0 }: Domain): boolean =>
+  planBy !== scan.id || scan.remaining[planBatch] !== undefined;
 
 /** Every failed try means that some work was finished. */
 const maximumTries = 20;
@@ -72,22 +77,19 @@ const endAsRead = async (
   { reason, logger }: Ending,
   closed: Set<string>,
 ): Promise<boolean> => {
-  const [scan, allDomains, alertChannels] = await Promise.all([
-    scans.get(org, scanId),
-    domains.list(org),
-    channels.list(org),
-  ]);
+  const scan = await scans.get(org, scanId);
   if (scan === undefined) return true;
   const from = scans.facetOf(scan);
   if (from.status !== "running" && from.status !== "pending") return true;
 
   const left = chunksLeft(scan);
-  await close(org, scanId, left, closed);
+  await closeAll(org, scanId, left, closed);
+  const [allDomains, alertChannels] = await Promise.all([domains.list(org), channels.list(org)]);
   const unplanned = new Set(
     scan.planned
       ? []
       : allDomains
-          .filter((domain) => domain.verified && !isPlanned(domain, scanId))
+          .filter((domain) => domain.verified && !(isPlanned(domain, scanId) && knowsPlan(scan, domain)))
           .map((domain) => domain.id),
   );
   const [findingsDirectory, emailsDirectory, slot] = await Promise.all([
@@ -168,24 +170,26 @@ const endAsRead = async (
   return true;
 };
 
-/**
- * A worker that is still at a chunk can write nothing more from here on, so that what it has found is counted and its
- * e-mails can be called failed.
- */
-const close = async (
+/** From here on nobody writes anything of this chunk any more: it is done, or its scan ends without it. */
+export const close = async (org: number, scanId: number, batch: number, chunk: string): Promise<void> => {
+  const expiry = { [timeToLive]: Math.floor(Date.now() / 1000) + closedSeconds };
+  await table.put({ ...keys.closedChunk(org, scanId, batch, chunk), ...expiry });
+};
+
+/** So that what workers have found in these chunks is counted, and their e-mails can be called failed. */
+const closeAll = async (
   org: number,
   scanId: number,
   chunks: ReturnType<typeof chunksLeft>,
   closed: Set<string>,
 ): Promise<void> => {
-  const expiry = { [timeToLive]: Math.floor(Date.now() / 1000) + closedSeconds };
-  const open = chunks
-    .map(({ batch, chunk }) => keys.closedChunk(org, scanId, batch, chunk))
-    .filter(({ sk }) => !closed.has(sk));
+  const open = chunks.filter(({ batch, chunk }) => !closed.has(`${batch}#${chunk}`));
   for (let start = 0; start < open.length; start += width) {
-    await Promise.all(open.slice(start, start + width).map((key) => table.put({ ...key, ...expiry })));
+    await Promise.all(
+      open.slice(start, start + width).map(({ batch, chunk }) => close(org, scanId, batch, chunk)),
+    );
   }
-  for (const { sk } of open) closed.add(sk);
+  for (const { batch, chunk } of open) closed.add(`${batch}#${chunk}`);
 };
 
 const errorOf = (input: {
@@ -207,8 +211,11 @@ const errorOf = (input: {
 const setWatermarks = async (org: number, scan: ScanRecord, allDomains: readonly Domain[]): Promise<void> => {
   const left = chunksLeft(scan);
   const checked = allDomains.filter(
-    ({ planBy, planState, checkedBy }) =>
-      planBy === scan.id && planState === "checked" && checkedBy < scan.id,
+    (domain) =>
+      domain.planBy === scan.id &&
+      domain.planState === "checked" &&
+      domain.checkedBy < scan.id &&
+      knowsPlan(scan, domain),
   );
   const noted = checked.length > 0 ? (await ownChecks(org)).domains : new Set();
   for (const domain of checked) {
@@ -222,7 +229,10 @@ const setWatermarks = async (org: number, scan: ScanRecord, allDomains: readonly
     try {
       await table.update(keys.domain(org, domain.id), {
         set: { checkedBy: scan.id, checkedAt: domain.planAt, stale },
-        if: condition("#planBy = :scan AND #checkedBy < :scan", { scan: scan.id }),
+        if: condition("#planBy = :scan AND #planState = :checked AND #checkedBy < :scan", {
+          scan: scan.id,
+          checked: "checked",
+        }),
       });
       if (isWhole && noted.has(domain.id)) await forgetDomain(org, domain.id);
     } catch (error) {

@@ -101,9 +101,9 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
     if (outcome === "over") return;
     if (outcome !== "planned") {
       const { delaySeconds } = outcome;
-      if (!(await pausePlanning(org, scanId, turn, delaySeconds))) return;
       const next = { organizationId: org, scanId, turn, resume };
       await queue.send("scan-plans", next, { delaySeconds });
+      await pausePlanning(org, scanId, turn, delaySeconds);
       return;
     }
     const planned = await scans.get(org, scanId);
@@ -138,22 +138,32 @@ const begin = async (org: number, scanId: number): Promise<ScanRecord | undefine
   return scans.get(org, scanId);
 };
 
+/** Domains that are claimed together, and when: their one check's time. Some may be answered later than others. */
+type Claim = { planAt: string; ids: Set<number> };
+
 /** Plans batch after batch. */
 const planDomains = async (scanned: Scanned): Promise<Outcome> => {
   const { org, scanId, turn, invocation } = scanned;
+  let claimed: Claim = { planAt: new Date().toISOString(), ids: new Set() };
   for (;;) {
     if (!(await renew(org, scanId, turn))) return "over";
     const verified = (await domains.list(org)).filter((domain) => domain.verified);
     const todo = verified.filter((domain) => !isPlanned(domain, scanId));
     if (todo.length > 0 && invocation.remainingSeconds() < reserveSeconds + callSeconds)
       return { delaySeconds: 0 };
-    const { planAt, answered, delaySeconds } = await ask(scanned, todo.slice(0, domainsPerBatch));
+    const open = todo.filter(({ id }) => claimed.ids.has(id));
+    const batch = open.length > 0 ? open : todo.slice(0, domainsPerBatch);
+    const asked = await ask(scanned, batch, claimed);
+    const { answered, delaySeconds } = asked;
+    claimed = asked.claimed;
     if (answered.length > 0 || todo.length === 0) {
       const last = answered.length === todo.length;
-      const saved = await compareAndSave(scanned, planAt, answered, { last });
+      const saved = await compareAndSave(scanned, claimed.planAt, answered, { last });
       if (saved && last) return "planned";
     }
     if (delaySeconds !== undefined) return { delaySeconds };
+    // Each of them changed after it was read.
+    if (answered.length === 0 && todo.length > 0) return { delaySeconds: 5 };
   }
 };
 
@@ -161,11 +171,12 @@ const planDomains = async (scanned: Scanned): Promise<Outcome> => {
 const ask = async (
   { org, scanId, invocation }: Scanned,
   todo: readonly Domain[],
-): Promise<{ planAt: string; answered: Answered[]; delaySeconds?: number }> => {
+  before: Claim,
+): Promise<{ claimed: Claim; answered: Answered[]; delaySeconds?: number }> => {
   const answered: Answered[] = [];
   const begunAt = Date.now();
-  const planAt = new Date(begunAt).toISOString();
-  if (todo.length === 0) return { planAt, answered };
+  let claimed = before;
+  if (todo.length === 0) return { claimed, answered };
   const waitSeconds = () => Math.max(0, invocation.remainingSeconds() - reserveSeconds - callSeconds);
   let aliases = 0;
   try {
@@ -174,14 +185,11 @@ const ask = async (
       todo.map((domain) => domain.name),
       { waitSeconds: waitSeconds() },
     );
-    // From its claim on, a domain's e-mails that are added or enabled are not of this scan. Then ask; then read the e-mails.
-    const single = todo.filter((domain) => !covered.has(domain.name));
-    const claimed = await Promise.all(single.map((domain) => claim(org, scanId, domain, planAt)));
-    for (const [index, domain] of single.entries()) {
-      if (claimed[index]) answered.push({ domain, state: "single" });
-    }
-    for (const domain of todo.filter(({ name }) => covered.has(name))) {
-      if (!(await claim(org, scanId, domain, planAt))) continue;
+    // From here on, e-mails that are added or enabled are not of this scan. Then ask; then read the e-mails.
+    if (!todo.every(({ id }) => claimed.ids.has(id))) claimed = await claimAll(org, scanId, todo);
+    const mine = todo.filter(({ id }) => claimed.ids.has(id));
+    for (const domain of mine) if (!covered.has(domain.name)) answered.push({ domain, state: "single" });
+    for (const domain of mine.filter(({ name }) => covered.has(name))) {
       const answer = await askDomain(domain.name, rpm, waitSeconds());
       if (answer instanceof Map) {
         answered.push({ domain, state: "checked", names: answer });
@@ -190,9 +198,9 @@ const ask = async (
       if (aliases > aliasesPerBatch || invocation.remainingSeconds() < reserveSeconds + callSeconds) break;
       if (Date.now() - begunAt > longestBatchMilliseconds) break;
     }
-    return { planAt, answered };
+    return { claimed, answered };
   } catch (error) {
-    return { planAt, answered, delaySeconds: delayAfter(error) };
+    return { claimed, answered, delaySeconds: delayAfter(error) };
   }
 };
 
@@ -216,6 +224,12 @@ const askDomain = async (
     if (error.kind === "bad_request" || error.kind === "unavailable") return "failed";
     throw error;
   }
+};
+
+const claimAll = async (org: number, scanId: number, todo: readonly Domain[]): Promise<Claim> => {
+  const planAt = new Date().toISOString();
+  const claimed = await Promise.all(todo.map((domain) => claim(org, scanId, domain, planAt)));
+  return { planAt, ids: new Set(todo.filter((_, index) => claimed[index]).map(({ id }) => id)) };
 };
 
 const claim = async (org: number, scanId: number, domain: Domain, planAt: string): Promise<boolean> => {
@@ -435,37 +449,48 @@ const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<Outcome> =
   if (compared.length === 0) return "planned";
 
   const planned = (await domains.list(org)).filter(
-    (domain) => domain.planBy === scanId && domain.planState === "checked",
+    ({ planBy, planState, verified }) => planBy === scanId && planState === "checked" && verified,
   );
   const { rpm } = await subscription.current();
   for (const batch of new Set(compared.map((each) => each.batch))) {
-    const answered: Answered[] = [];
-    const ofBatch = planned.filter((domain) => domain.planBatch === batch);
-    const checkedAt = ofBatch[0]?.planAt ?? "";
-    for (const domain of ofBatch) {
-      if (!(await renew(org, scanId, turn))) return "over";
-      const waitSeconds = Math.max(0, invocation.remainingSeconds() - reserveSeconds - callSeconds);
-      try {
-        const answer = await askDomain(domain.name, rpm, waitSeconds);
-        if (answer instanceof Map) answered.push({ domain, state: "checked", names: answer });
-      } catch (error) {
-        return { delaySeconds: delayAfter(error) };
-      }
-    }
-    // Chunks stay as they are while an answer is missing: the sweep comes again, and in the end counts them as failed.
-    if (answered.length < ofBatch.length) continue;
-    const byDomain = new Map(answered.map((each) => [each.domain.id, each]));
-    const breachIds = await idsOf(answered);
+    const ofBatch = new Map(
+      planned.filter((domain) => domain.planBatch === batch).map((domain) => [domain.id, domain]),
+    );
+    const answered = new Map<number, Answered>();
     for (const { chunk } of compared.filter((each) => each.batch === batch)) {
       const parts = await Promise.all(
-        rangesOfChunk(chunk).map((range) => includedIn(org, scanId, range, (id) => byDomain.has(id))),
+        rangesOfChunk(chunk).map((range) => includedIn(org, scanId, range, (id) => ofBatch.has(id))),
       );
       const rows = parts.flat();
-      const changes = rows.flatMap((row) => {
-        const answer = byDomain.get(emails.facetOf(row).domainId);
-        if (answer?.state !== "checked") return [];
-        return compare(row, breachesOf(row, answer.names, breachIds), { complete: true }) ?? [];
-      });
+      for (const id of new Set(rows.map((row) => emails.facetOf(row).domainId))) {
+        const domain = ofBatch.get(id);
+        if (domain === undefined || answered.has(id)) continue;
+        if (!(await renew(org, scanId, turn))) return "over";
+        const waitSeconds = Math.max(0, invocation.remainingSeconds() - reserveSeconds - callSeconds);
+        try {
+          const answer = await askDomain(domain.name, rpm, waitSeconds);
+          answered.set(
+            id,
+            answer instanceof Map ? { domain, state: "checked", names: answer } : { domain, state: answer },
+          );
+        } catch (error) {
+          return { delaySeconds: delayAfter(error) };
+        }
+      }
+      const breachIds = await idsOf([...answered.values()]);
+      const changes: EmailChange[] = [];
+      let isComplete = true;
+      for (const row of rows) {
+        const answer = answered.get(emails.facetOf(row).domainId);
+        if (answer?.state !== "checked") isComplete = false;
+        else {
+          const change = compare(row, breachesOf(row, answer.names, breachIds), { complete: true });
+          if (change !== undefined) changes.push(change);
+        }
+      }
+      // It stays as it is while an answer is missing: the sweep comes again, and in the end counts it as failed.
+      if (!isComplete) continue;
+      const checkedAt = [...ofBatch.values()][0]?.planAt ?? "";
       await queue.send(
         "scan-chunks",
         { organizationId: org, scanId, batch, chunk, checkedAt, changes },

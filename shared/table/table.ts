@@ -64,7 +64,7 @@ const hold = (error: Error, rows: Record<string, unknown>): void => {
   for (const [name, value] of Object.entries(rows)) Object.defineProperty(error, name, { value });
 };
 
-const maxTransactionWrites = 100;
+export const maxTransactionWrites = 100;
 /** A page of a list may have to read a block for each of its members, all at once (counted-list.ts). */
 const maxSockets = 100;
 const maxBatchKeys = 100;

@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import * as configure from "../../shared/alerts/configure.ts";
+import * as emails from "../../shared/emails/email.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as domains from "../../shared/organizations/domain.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
+import type { Message } from "../../shared/queue/messages.ts";
+import { apply } from "../../shared/scans/apply.ts";
 import { check } from "../../shared/scans/check.ts";
 import { end } from "../../shared/scans/complete.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
@@ -11,6 +15,7 @@ import { plan } from "../../shared/scans/plan.ts";
 import { chunksLeft, scans } from "../../shared/scans/record.ts";
 import { start } from "../../shared/scans/scan.ts";
 import { sweep } from "../../shared/scans/sweep.ts";
+import { blockSize, reserve } from "../../shared/table/blocks.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { activeBilling } from "../organizations/billing.ts";
@@ -33,6 +38,14 @@ const planned = async (org: number): Promise<number> => {
   for (const message of await take("scan-plans")) await plan(message, invocation());
   return scanId;
 };
+
+/** What a worker has in hand for a chunk. */
+const applicationOf = async ({ organizationId: org, ...chunk }: Message<"scan-chunks">) => ({
+  org,
+  ...chunk,
+  domains: new Map((await domains.list(org)).map((domain) => [domain.id, domain])),
+  logger,
+});
 
 const foundBy = async (org: number, scanId: number): Promise<number> =>
   (await findings.list(org, { limit: 1, offset: 0, scanId })).total;
@@ -151,14 +164,95 @@ describe("e-mails of a domain that is no longer verified", () => {
     expect(staying?.verified).toBe(true);
   });
 
-  test("get no findings from an answer that came before", async () => {
-    workers.breached["covered.example"] = { 0: ["Alpha"], 1: ["Alpha"] };
+  test.each(["for good", "for a moment"])(
+    "get no findings from an answer that came before, nor do they read as checked: %s",
+    async (howLong) => {
+      workers.breached["covered.example"] = { 0: ["Alpha"], 1: ["Alpha"] };
+      const org = await createScanned({ "covered.example": 3 });
+      const scanId = await planned(org);
+      const [domain] = await domains.list(org);
+      await domains.setVerified(org, domain?.id ?? 0, false);
+      const chunks = await take("scan-chunks");
+      for (const chunk of chunks) await apply(await applicationOf(chunk), chunk.changes);
+      if (howLong === "for a moment") await domains.setVerified(org, domain?.id ?? 0, true);
+      await end(org, scanId, { reason: "for a test", logger });
+      expect(await foundBy(org, scanId)).toBe(0);
+      const listed = await emails.list(org, { limit: 10, offset: 0 });
+      expect(listed.emails.map(({ lastScannedAt }) => lastScannedAt)).toEqual([null, null, null]);
+
+      // The next scan finds what this one did not record.
+      await domains.setVerified(org, domain?.id ?? 0, true);
+      const nextId = await planned(org);
+      for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
+      expect(await scanned(org, nextId)).toMatchObject({ status: "completed", newBreachesFound: 2 });
+    },
+  );
+});
+
+describe("a chunk", () => {
+  test("that is done takes nothing more, also from a worker with a newer answer", async () => {
+    workers.breached["covered.example"] = { 0: ["Alpha"] };
     const org = await createScanned({ "covered.example": 2 });
     const scanId = await planned(org);
-    const [domain] = await domains.list(org);
-    await domains.setVerified(org, domain?.id ?? 0, false);
-    for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
-    expect(await scanned(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 0 });
-    expect(await foundBy(org, scanId)).toBe(0);
+    const [chunk] = await take("scan-chunks");
+    if (chunk === undefined) throw new Error("there is no chunk");
+    const application = await applicationOf(chunk);
+    await check(chunk, invocation());
+    expect(await scanned(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 1 });
+    const [other] = (await emails.list(org, { limit: 1, offset: 0 })).emails;
+    const newer = { emailId: other?.id ?? 0, found: [1], gone: [], back: [] };
+    expect(await apply(application, [newer])).toBe(false);
+    expect(await foundBy(org, scanId)).toBe(1);
   });
+
+  test("is written although its findings and its alerts begin new blocks and do not fit a transaction", async () => {
+    workers.breached["covered.example"] = {
+      0: Array.from({ length: 75 }, (_, index) => `Breach${index}`),
+    };
+    const org = await createScanned({ "covered.example": 1 });
+    const channel = {
+      isEnabled: true,
+      notifyOnNewBreach: true,
+      notifyOnScanComplete: false,
+      notifyOnScanError: false,
+    };
+    for (let count = 0; count < 20; count++) {
+      const config = { recipients: [`alerts${count}@acme.example`] };
+      await configure.create(org, { ...channel, channel: "email", config }, administrator, async () => {});
+    }
+    const scanId = await planned(org);
+    const chunks = await take("scan-chunks");
+    await reserve(org, "FINDING", blockSize - 30, { tag: scanId });
+    await reserve(org, "DELIVERY", blockSize - 10);
+    for (const chunk of chunks) await check(chunk, invocation());
+    expect(await scanned(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 75 });
+    await take("deliveries");
+  });
+});
+
+test("a batch that is saved while a scan ends is not counted twice, and its domain does not read as checked", async () => {
+  const org = await createScanned({ "covered.example": 4 });
+  const scanId = await start(org, "manual", administrator);
+  await take("scan-plans");
+  const [domain] = await domains.list(org);
+  if (domain === undefined) throw new Error("there is no domain");
+  // As the end sees it when the batch is saved after it has read the scan.
+  const planAt = new Date().toISOString();
+  await table.update(keys.domain(org, domain.id), {
+    set: { planBy: scanId, planState: "checked", planBatch: domain.id, planAt },
+  });
+  await end(org, scanId, { reason: "for a test", logger });
+  expect(await scanned(org, scanId)).toMatchObject({ status: "failed", totalEmails: 4, scannedEmails: 0 });
+  expect((await domains.get(org, domain.id))?.checkedAt).toBeNull();
+});
+
+test("a scan that got the lock after a later one ended does not plan for ever", async () => {
+  const org = await createScanned({ "covered.example": 1 });
+  const scanId = await start(org, "manual", administrator);
+  const [domain] = await domains.list(org);
+  await table.update(keys.domain(org, domain?.id ?? 0), {
+    set: { planBy: scanId + 1, planState: "checked" },
+  });
+  for (const message of await take("scan-plans")) await plan(message, invocation());
+  expect(await scanned(org, scanId)).toMatchObject({ status: "failed", totalEmails: 0 });
 });

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as limiter from "../../shared/catalog/limiter.ts";
+import * as emails from "../../shared/emails/email.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
+import * as domains from "../../shared/organizations/domain.ts";
 import { check } from "../../shared/scans/check.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import type { ScanLock } from "../../shared/scans/record.ts";
@@ -67,7 +69,10 @@ test("a scan that is resumed while the upstream's rate limit is reached waits, a
   expect(Date.parse(lock?.dueAt ?? "") - Date.now()).toBeGreaterThan(500_000);
 
   await table.remove(keys.limiter());
+  const before = searches();
   await plan({ organizationId: org, scanId, turn: 2, resume: true }, invocation());
+  // Only the domains of what is left.
+  expect(searches() - before).toBe(3);
   for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
   expect(await scanned(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 3 });
 });
@@ -80,7 +85,13 @@ test("slow answers: progress is saved every few seconds, and what is answered do
   const [message] = await take("scan-plans");
   if (message === undefined) throw new Error("there is no message");
   workers.latencyMilliseconds = 400;
+  const before = searches();
   const planning = plan(message, invocation());
+  while (searches() === before) await sleep(10);
+  // Its domain is claimed, and asked for last.
+  const last = (await domains.list(org)).at(-1);
+  const late = { email: `late@${last?.name}`, domainId: last?.id ?? 0 };
+  const lateId = await emails.add(org, late, administrator);
   const seen = new Set<number>();
   let chunksBeforeTheEnd = 0;
   for (let isDone = false; !isDone; ) {
@@ -94,4 +105,7 @@ test("slow answers: progress is saved every few seconds, and what is answered do
   workers.latencyMilliseconds = 0;
   expect(seen.size).toBeGreaterThan(2);
   expect(chunksBeforeTheEnd).toBeGreaterThan(0);
+  for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
+  const listed = (await emails.list(org, { limit: 100, offset: 0 })).emails;
+  expect(listed.find(({ id }) => id === lateId)?.lastScannedAt).toBeNull();
 }, 60_000);
