@@ -407,7 +407,7 @@ const listDeliveries = async (org: number, channel: number) => {
   return items.map((row) => ({
     id: row.id,
     type: row.event.type,
-    status: deliveries.facetOf(row).label.replace("_", " "),
+    status: row.status.replace("_", " "),
     failedAttempts: row.failedAttempts,
     attempts: row.attempts,
     lastAttemptAt: row.lastAttemptAt,

@@ -9,6 +9,7 @@ const historySeconds = 15;
 export const handler = serve(deleteAlertConfig, async ({ org, actor, path }) => {
   const until = Date.now() + historySeconds * 1000;
   await channels.remove(org, path.id, actor);
-  await deleteHistory(org, path.id, () => Date.now() < until);
+  // The channel is gone, whatever becomes of its history: the sweep deletes what is left, and says what goes wrong then.
+  await deleteHistory(org, path.id, () => Date.now() < until).catch(() => {});
   return { ok: true };
 });

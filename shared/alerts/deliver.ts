@@ -83,13 +83,13 @@ export const attempt = async (
       logger.error("slowness could not be noted", { ...fields, error });
     });
   if ("status" in outcome) {
-    await delivery.finish(org, claimed, { label: "delivered" }, null);
+    await delivery.finish(org, claimed, { status: "delivered" }, null);
     log("delivered");
     return noteSlowness();
   }
   const next = delivery.afterFailure(attemptsLeft, settings.redispatchSeconds);
   const finished = await delivery.finish(org, claimed, next, outcome.failure);
-  log(next.label, outcome.failure);
+  log(next.status, outcome.failure);
   if (finished === "finished" && "retryAfterSeconds" in next) {
     await queue.send(
       "delivery-retries",

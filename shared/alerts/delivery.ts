@@ -27,10 +27,12 @@ export type AlertEvent =
     }
   | { type: "scan_error"; error: string };
 
-export type DeliveryLabel = "pending" | "retrying" | "delivered" | "not_delivered";
+export type DeliveryStatus = "pending" | "retrying" | "delivered" | "not_delivered";
 
+/** Its status is not counted: everything that is sent at once would wait for one row of counters. */
 export type DeliveryRow = {
   event: AlertEvent;
+  status: DeliveryStatus;
   /** Attempts that were claimed, the one in hand included. */
   attempts: number;
   failedAttempts: number;
@@ -45,11 +47,8 @@ export type DeliveryRow = {
   attemptLimit?: number;
 };
 
-type DeliveryFacet = { channelId: number; label: string };
-
-export const deliveries = countedList<DeliveryFacet, DeliveryRow>("DELIVERY", {
+export const deliveries = countedList<{ channelId: number }, DeliveryRow>("DELIVERY", {
   channelId: "integer",
-  label: "word",
 });
 
 export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
@@ -106,9 +105,10 @@ export const raiseFor = async (
       deliveries.put(
         org,
         reserved,
-        { channelId: channel.id, label: "pending" },
+        { channelId: channel.id },
         {
           event,
+          status: "pending",
           attempts: 0,
           failedAttempts: 0,
           lastAttemptAt: null,
@@ -165,24 +165,24 @@ export const claim = async (
 
 /** What becomes of a delivery after an attempt. `retryAfterSeconds`: the next is a message with that delay. */
 export type Next =
-  | { label: "delivered" }
-  | { label: "not_delivered" }
-  | { label: "retrying"; retryAfterSeconds: number }
-  | { label: "retrying"; redispatchAfterSeconds: number };
+  | { status: "delivered" }
+  | { status: "not_delivered" }
+  | { status: "retrying"; retryAfterSeconds: number }
+  | { status: "retrying"; redispatchAfterSeconds: number };
 
 /**
  * Attempts come in dispatches of three, 1 s and 2 s apart; the dispatches about an hour; with no attempts left it is given
  * up.
  */
 export const afterFailure = (left: number, redispatchSeconds: number): Next => {
-  if (left <= 0) return { label: "not_delivered" };
+  if (left <= 0) return { status: "not_delivered" };
   // The last dispatch ends with the last attempt, so dispatches are counted from there.
   const leftOfDispatch = left % attemptsPerDispatch;
   if (leftOfDispatch > 0) {
-    return { label: "retrying", retryAfterSeconds: attemptsPerDispatch - leftOfDispatch };
+    return { status: "retrying", retryAfterSeconds: attemptsPerDispatch - leftOfDispatch };
   }
   // Some jitter, so that what failed together does not come back together.
-  return { label: "retrying", redispatchAfterSeconds: redispatchSeconds * (1 + Math.random() * 0.05) };
+  return { status: "retrying", redispatchAfterSeconds: redispatchSeconds * (1 + Math.random() * 0.05) };
 };
 
 /** Records the outcome of a claimed attempt; without effect when its lease was lost to another. */
@@ -193,8 +193,7 @@ export const finish = async (
   failureReason: string | null,
 ): Promise<"finished" | "lost"> => {
   const { delivery, token } = claimed;
-  const from = deliveries.facetOf(delivery);
-  const over = next.label !== "retrying";
+  const over = next.status !== "retrying";
   const dueAt =
     "retryAfterSeconds" in next
       ? inMilliseconds(new Date(), next.retryAfterSeconds * 1000 + lostAfterMilliseconds)
@@ -202,25 +201,23 @@ export const finish = async (
         ? inMilliseconds(new Date(), next.redispatchAfterSeconds * 1000)
         : undefined;
   try {
-    await table.transact(
-      deliveries.writes(org, [
-        deliveries.change(org, delivery.id, {
-          from,
-          to: { ...from, label: next.label },
-          set: {
-            failedAttempts: delivery.attempts - (next.label === "delivered" ? 1 : 0),
-            failureReason: failureReason ?? delivery.failureReason,
-            ...(dueAt !== undefined && { dueAt }),
-          },
-          remove: over ? ["lease", "dueShard", "dueAt"] : ["lease"],
-          if: condition("#lease.#token = :token", { token }),
-        }),
-      ]),
-    );
+    await table.update(deliveries.key(org, delivery.id), {
+      set: {
+        status: next.status,
+        failedAttempts: delivery.attempts - (next.status === "delivered" ? 1 : 0),
+        failureReason: failureReason ?? delivery.failureReason,
+        ...(dueAt !== undefined && { dueAt }),
+      },
+      remove: over ? ["lease", "dueShard", "dueAt"] : ["lease"],
+      if: condition("#lease.#token = :token", { token }),
+    });
     return "finished";
   } catch (error) {
-    if (error instanceof table.TransactionRefused) return "lost";
-    throw error;
+    if (!(error instanceof table.ConditionFailed)) throw error;
+    const row = error.item as Delivery | undefined;
+    // The reply to this very write got lost, and the client tried again.
+    const isWritten = row?.attempts === delivery.attempts && row.lease === undefined;
+    return isWritten ? "finished" : "lost";
   }
 };
 
@@ -230,24 +227,20 @@ export const end = async (
   delivery: Delivery,
   how: { delete: true } | { failureReason: string },
 ): Promise<void> => {
-  const from = deliveries.facetOf(delivery);
   const asRead = allOf(attemptsAsRead(delivery), notInHand(new Date()));
   try {
-    await table.transact(
-      deliveries.writes(org, [
-        "delete" in how
-          ? deliveries.delete(org, delivery.id, from, asRead)
-          : deliveries.change(org, delivery.id, {
-              from,
-              to: { ...from, label: "not_delivered" },
-              set: { failureReason: how.failureReason },
-              remove: ["lease", "dueShard", "dueAt"],
-              if: asRead,
-            }),
-      ]),
-    );
+    if ("delete" in how) {
+      const facet = deliveries.facetOf(delivery);
+      await table.transact(deliveries.writes(org, [deliveries.delete(org, delivery.id, facet, asRead)]));
+    } else {
+      await table.update(deliveries.key(org, delivery.id), {
+        set: { status: "not_delivered", failureReason: how.failureReason },
+        remove: ["lease", "dueShard", "dueAt"],
+        if: asRead,
+      });
+    }
   } catch (error) {
-    if (!(error instanceof table.TransactionRefused)) throw error;
+    if (!(error instanceof table.TransactionRefused || error instanceof table.ConditionFailed)) throw error;
   }
 };
 
@@ -268,27 +261,21 @@ export const putOff = async (org: number, delivery: Delivery, until: Date): Prom
  * three attempts. False when an attempt is in hand, or it changed since it was read.
  */
 export const takeAtOnce = async (org: number, delivery: Delivery): Promise<boolean> => {
-  const from = deliveries.facetOf(delivery);
-  const givenUp = from.label === "not_delivered";
+  const { status } = delivery;
   const now = new Date();
   try {
-    await table.transact(
-      deliveries.writes(org, [
-        deliveries.change(org, delivery.id, {
-          from,
-          to: { ...from, label: "retrying" },
-          set: {
-            dueShard: dueShard("DELIVERY", delivery.id),
-            dueAt: inMilliseconds(now, lostAfterMilliseconds),
-            ...(givenUp && { attemptLimit: delivery.attempts + attemptsPerDispatch }),
-          },
-          if: allOf(attemptsAsRead(delivery), notInHand(now)),
-        }),
-      ]),
-    );
+    await table.update(deliveries.key(org, delivery.id), {
+      set: {
+        status: "retrying",
+        dueShard: dueShard("DELIVERY", delivery.id),
+        dueAt: inMilliseconds(now, lostAfterMilliseconds),
+        ...(status === "not_delivered" && { attemptLimit: delivery.attempts + attemptsPerDispatch }),
+      },
+      if: allOf(condition("#status = :status", { status }), attemptsAsRead(delivery), notInHand(now)),
+    });
     return true;
   } catch (error) {
-    if (error instanceof table.TransactionRefused) return false;
+    if (error instanceof table.ConditionFailed) return false;
     throw error;
   }
 };

@@ -33,8 +33,8 @@ export const retry = async (
 ): Promise<"sent" | "unknown" | "delivered" | "pending" | "busy"> => {
   const row = await deliveries.get(org, id);
   if (row === undefined) return "unknown";
-  const { channelId, label } = deliveries.facetOf(row);
-  if (label === "delivered" || label === "pending") return label;
+  const { channelId } = deliveries.facetOf(row);
+  if (row.status === "delivered" || row.status === "pending") return row.status;
   if (!(await takeAtOnce(org, row))) return "busy";
   // In the lane of first attempts: somebody is waiting for it.
   await queue.send(

@@ -177,7 +177,7 @@ const checkActivity = ({ org, examination, progress }: Context): Promise<Passed>
 
 const checkDeliveries = ({ org, examination, progress }: Context): Promise<Passed> =>
   goThrough(org, deliveries, examination, {
-    attributes: ["dueShard", "dueAt"],
+    attributes: ["status", "dueShard", "dueAt"],
     progress: (done, of) => progress("deliveries", done, of),
     visit: async (members) => {
       const wrong = members.filter((row) => !isDueRight(row, shardOfDelivery(row)));

@@ -26,13 +26,11 @@ export const lookAtDelivery =
   async () => {
     const row = await deliveries.get(org, id);
     if (row === undefined) return undefined;
-    return wrongDue(row, deliveries.key(org, id), shardOfDelivery(row), { facet: row.facet });
+    return wrongDue(row, deliveries.key(org, id), shardOfDelivery(row), { status: row.status });
   };
 
-export const shardOfDelivery = (row: { id: number; facet: string }): string | undefined => {
-  const { label } = deliveries.facetOf(row);
-  return label === "pending" || label === "retrying" ? dueShard("DELIVERY", row.id) : undefined;
-};
+export const shardOfDelivery = ({ id, status }: { id: number; status: string }): string | undefined =>
+  status === "pending" || status === "retrying" ? dueShard("DELIVERY", id) : undefined;
 
 const wrongDue = (
   row: DueEntry,

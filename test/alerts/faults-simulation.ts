@@ -417,7 +417,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
 
   const checkRow = (witness: Witness, row: Delivery | undefined, isByHand: boolean): void => {
     const before = witness.label;
-    const label = row === undefined ? "gone" : deliveries.facetOf(row).label;
+    const label = row === undefined ? "gone" : row.status;
     const reopened = isByHand && before === "not_delivered" && label === "retrying";
     if (reopened) witness.handRetries++;
     else if (!legalNext[before]?.includes(label)) violate(witness, `${before} became ${label}`);
@@ -672,7 +672,8 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   const isSettled = async (): Promise<boolean> => {
     if (clock.now <= lastPlanned) return false;
     const directory = await deliveries.directory(org);
-    return deliveries.sum(directory, ({ label }) => label === "pending" || label === "retrying") === 0;
+    const rows = await Promise.all(directory.map(({ block }) => deliveries.members(org, block)));
+    return rows.flat().every(({ status }) => status === "delivered" || status === "not_delivered");
   };
 
   const checkEnd = async (): Promise<void> => {
