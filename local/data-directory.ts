@@ -37,9 +37,9 @@ export function openDataDirectory(path: string | undefined): DataDirectory {
   };
 }
 
-/** Where a run's cloud assembly goes. */
+/** Where a run's cloud assembly goes. It is removed, so nobody else's folder may have this name. */
 export function assemblyPath(dataPath: string): string {
-  return join(dataPath, "assembly");
+  return join(dataPath, ".breach-monitor-assembly");
 }
 
 function removeAssembly(dataPath: string): void {

@@ -22,6 +22,14 @@ test("only one run at a time has the data; the assembly goes when it ends", () =
   openDataDirectory(path).close();
 });
 
+test("a person's own folder that is called assembly stays", () => {
+  const path = join(directory, "data");
+  mkdirSync(join(path, "assembly"), { recursive: true });
+  openDataDirectory(path).close();
+  expect(assemblyPath(path)).not.toBe(join(path, "assembly"));
+  expect(existsSync(join(path, "assembly"))).toBe(true);
+});
+
 test("a run that was killed leaves no lock behind", async () => {
   mkdirSync(directory, { recursive: true });
   const path = join(directory, "data");

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestProject } from "vitest/node";
+import { assemblyPath } from "../../local/data-directory.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 declare module "vitest" {
@@ -99,7 +100,7 @@ export default async function setUp({ provide }: TestProject): Promise<() => Pro
   const { dataDirectory } = (await information.json()) as { dataDirectory: string };
   provide("apiUrl", service.apiUrl);
   provide("receiverUrl", receiver.url);
-  provide("assembly", join(dataDirectory, "assembly"));
+  provide("assembly", assemblyPath(dataDirectory));
   return async () => {
     await service.stop();
     await receiver.close();
