@@ -52,13 +52,15 @@ export function readCommandLine(
   if (values["hibp-url"] !== undefined && values.breaches !== undefined) {
     throw new Error("--breaches is for the embedded HIBP server, so it can't be used with --hibp-url.");
   }
-  const inWorkingDirectory = (path: string | undefined) =>
-    path === undefined ? undefined : resolve(workingDirectory, path);
+  const readDirectory = (option: string, path: string | undefined) => {
+    if (path === "") throw new Error(`${option} must name a directory, not "".`);
+    return path === undefined ? undefined : resolve(workingDirectory, path);
+  };
   return {
     port,
     dataDirectory: values.memory
       ? undefined
-      : (inWorkingDirectory(values.data) ?? join(defaultDirectory, String(port))),
+      : (readDirectory("--data", values.data) ?? join(defaultDirectory, String(port))),
     speed: readNumber(
       "--speed",
       values.speed ?? "1",
@@ -66,7 +68,7 @@ export function readCommandLine(
     ),
     allowedOrigins: (values["allow-origin"] ?? []).map(readOrigin),
     hibpUrl: values["hibp-url"] === undefined ? undefined : readHibpUrl(values["hibp-url"]),
-    breachesDirectory: inWorkingDirectory(values.breaches),
+    breachesDirectory: readDirectory("--breaches", values.breaches),
     withDemo: !values["no-demo"],
   };
 }

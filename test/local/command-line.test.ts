@@ -49,6 +49,8 @@ describe("the command line", () => {
     [["--port", "abc"], "--port must be"],
     [["--speed", "0"], '--speed must be a number from 1 to 1000000, not "0".'],
     [["--speed", ""], "--speed must be"],
+    [["--data", ""], '--data must name a directory, not "".'],
+    [["--breaches", ""], '--breaches must name a directory, not "".'],
     [["--memory", "--data", "x"], "--memory keeps no data"],
     [["--breaches", "x", "--hibp-url", "http://a/api/v3"], "--breaches is for the embedded HIBP server"],
     [["--allow-origin", "127.0.0.1:9000"], "--allow-origin must be an http or https URL"],
