@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import * as z from "zod/mini";
 import * as channels from "../../shared/alerts/channel.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
@@ -315,7 +316,7 @@ export const commands: Record<string, Command> = {
     flags: { org: "required", file: "required" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
-      return importEmails(org, flags.file ?? "");
+      return importEmails(org, await textOf("file", flags.file ?? ""));
     },
   },
   "scan schedule": {
@@ -415,12 +416,20 @@ const listDeliveries = async (org: number, channel: number) => {
   }));
 };
 
-/** Adds the addresses of a file, one a line, that are of verified domains; those monitored already are skipped. */
-/** One address in a line; those of domains that are not there are invalid. */
-const importEmails = async (org: number, file: string) => {
-  const text = await readFile(file, "utf8").catch(() => {
+/** The text of a file that a flag names from where the person is; npm runs us in the project's directory. */
+const textOf = async (flag: string, path: string): Promise<string> => {
+  if (path === "") throw new CommandError(`--${flag} must name a file.`);
+  const file = resolve(process.env.INIT_CWD ?? process.cwd(), path);
+  return readFile(file, "utf8").catch(() => {
     throw new CommandError(`The file ${file} cannot be read.`);
   });
+};
+
+/**
+ * Adds the addresses of a file, one a line. Those monitored already are skipped; those of domains that the organization does not
+ * have are invalid.
+ */
+const importEmails = async (org: number, text: string) => {
   const byName = new Map((await domains.list(org)).map((domain) => [domain.name, domain]));
   const lines = new Set(text.split(/\r?\n/).map((line) => line.trim()));
   lines.delete("");

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
 import { admin, createOrganization } from "./client.ts";
 
 const fileOf = async (text: string): Promise<string> => {
@@ -28,6 +28,18 @@ describe("admin email import", () => {
       { action: "emails.imported", summary: "Imported 120 emails", actor: { label: "Administrator" } },
     ]);
     expect(await admin("email import", { org, file })).toMatchObject({ added: 0, skipped: 120 });
+  });
+
+  test("finds the file from where the person is, and says where it looked", async () => {
+    const { id: org, domain } = await createOrganization();
+    const file = await fileOf(`a@${domain}`);
+    vi.stubEnv("INIT_CWD", dirname(file));
+    expect(await admin("email import", { org, file: "addresses.txt" })).toMatchObject({ added: 1 });
+    await expect(admin("email import", { org, file: "other.txt" })).rejects.toThrow(
+      `The file ${join(dirname(file), "other.txt")} cannot be read.`,
+    );
+    await expect(admin("email import", { org, file: "" })).rejects.toThrow("--file must name a file.");
+    vi.unstubAllEnvs();
   });
 
   test("imports disabled what the seat allowance has no room for", async () => {
