@@ -70,7 +70,8 @@ async function startEngine(
   onUnexpectedEnd: (reason: string) => void,
 ): Promise<DynamodbServer> {
   const binary = findEngine();
-  const storage = directory === undefined ? [] : ["--db-path", join(directory, "dynamodb.sqlite")];
+  const file = directory === undefined ? undefined : join(directory, "dynamodb.sqlite");
+  const storage = file === undefined ? [] : ["--db-path", file];
   if (directory !== undefined) {
     await mkdir(directory, { recursive: true, mode: 0o700 });
   }
@@ -105,7 +106,7 @@ async function startEngine(
     await end(child);
     if (attempt === 3) {
       throw new Error(
-        `The DynamoDB engine does not start${directory === undefined ? "" : ` with the data in ${directory}`}.`,
+        `The DynamoDB engine does not start${file === undefined ? "." : ` with ${file}: restore that file, or choose other data with --data DIR.`}`,
       );
     }
   }

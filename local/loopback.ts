@@ -45,16 +45,23 @@ export async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** Whether nothing listens on this port of 127.0.0.1; 0 is always free. */
-export async function isPortFree(port: number): Promise<boolean> {
+/**
+ * Checks that this port of 127.0.0.1 can be had; 0 always can.
+ * @throws Error with one sentence that says why not.
+ */
+export async function checkPort(port: number): Promise<void> {
   const server = createServer();
   try {
     await listen(server, port);
-  } catch {
-    return false;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(
+      code === "EADDRINUSE"
+        ? `Port ${port} is in use: stop what uses it, or choose another with --port N (0 takes a free one).`
+        : `Port ${port} can't be had (${message}): choose another with --port N (0 takes a free one).`,
+    );
   }
   await close(server);
-  return true;
 }
 
 async function answer(respond: Responder, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -105,8 +105,16 @@ export async function startScheduler(settings: {
   for (const { logicalId, properties } of assembly.ofType("AWS::Scheduler::Schedule")) {
     put(assembly.physicalId(logicalId), readTemplateSchedule(properties), { isKept: false });
   }
-  for (const stored of file === undefined ? [] : await readSchedules(file)) {
-    put(stored.name, stored.definition, { isKept: true, stored });
+  if (file !== undefined) {
+    try {
+      for (const stored of await readSchedules(file)) {
+        put(stored.name, stored.definition, { isKept: true, stored });
+      }
+    } catch (error) {
+      throw new Error(
+        `${file} can't be read (${(error as Error).message}): restore it, or choose other data with --data DIR.`,
+      );
+    }
   }
 
   /** Checks, keeps and arms a schedule. @throws Refusal if the definition is not valid. */
@@ -596,6 +604,6 @@ async function readSchedules(file: string): Promise<StoredSchedule[]> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") {
       return [];
     }
-    throw new Error(`${file} can't be read: ${(error as Error).message}`);
+    throw error;
   }
 }

@@ -8,7 +8,7 @@ import { startFront } from "./front.ts";
 import { startGateway } from "./gateway.ts";
 import { startHibp } from "./hibp.ts";
 import { openLambda } from "./lambda.ts";
-import { isPortFree } from "./loopback.ts";
+import { checkPort } from "./loopback.ts";
 import { watchNpm } from "./npm-parent.ts";
 import { startOutbox } from "./outbox.ts";
 import { startScheduler } from "./scheduler.ts";
@@ -93,11 +93,7 @@ interface Lifetime {
 
 async function run(settings: Settings, { signal, fail, started }: Lifetime): Promise<void> {
   const { speed } = settings;
-  if (!(await isPortFree(settings.port))) {
-    throw new Error(
-      `Port ${settings.port} is in use: stop what uses it, or choose another with --port N (0 takes a free one).`,
-    );
-  }
+  await checkPort(settings.port);
   const data = await started(openDataDirectory(settings.dataDirectory));
   const directory = data.path;
   console.log(

@@ -30,6 +30,20 @@ test("a person's own folder that is called assembly stays", () => {
   expect(existsSync(join(path, "assembly"))).toBe(true);
 });
 
+test("a lock that can't be had for another reason is not said to be another run's", () => {
+  const path = join(directory, "data");
+  mkdirSync(path, { recursive: true });
+  writeFileSync(
+    join(path, "lock"),
+    "a person's own file, long enough for SQLite to look at its header".repeat(20),
+  );
+  const file = join(path, "lock");
+  expect(() => openDataDirectory(path)).toThrow(`${file} can't be locked (file is not a database): choose`);
+  rmSync(file);
+  mkdirSync(file);
+  expect(() => openDataDirectory(path)).toThrow(`${file} can't be locked (unable to open database file)`);
+});
+
 test("a run that was killed leaves no lock behind", async () => {
   mkdirSync(directory, { recursive: true });
   const path = join(directory, "data");

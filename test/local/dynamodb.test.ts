@@ -164,6 +164,15 @@ test("data of another table layout is refused", async () => {
   );
 });
 
+test("a file that is no database is named, with what to do", async () => {
+  const directory = await makeDirectory();
+  const file = join(directory, "dynamodb.sqlite");
+  await writeFile(file, "not a database ".repeat(100));
+  await expect(startDynamodb({ assembly: openTemplate(withIndex), directory })).rejects.toThrow(
+    `${file}: restore that file, or choose other data with --data DIR.`,
+  );
+});
+
 test("an engine that ends by itself is reported", async () => {
   let report: (reason: string) => void = () => {};
   const reported = new Promise<string>((resolve) => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -339,6 +339,14 @@ describe.concurrent("a restart", () => {
     await expect.poll(() => second.firings.map(({ input }) => input)).toEqual(["missed"]);
     const { Schedules } = await second.client.send(new ListSchedulesCommand({}));
     expect(Schedules?.map(({ Name }) => Name)).toEqual(["done", "missed"]);
+  });
+
+  test.for(["[{", "{}", "[{}]"])("with %j as what was kept says what to do", async (text, { expect }) => {
+    const directory = await makeDirectory();
+    const file = join(directory, "schedules.json");
+    await writeFile(file, text);
+    await expect(start({ directory })).rejects.toThrow(`${file} can't be read (`);
+    await expect(start({ directory })).rejects.toThrow("restore it, or choose other data with --data DIR.");
   });
 
   test("at a lower speed a recurring schedule goes on from now", async ({ expect }) => {
