@@ -1,3 +1,5 @@
+import { get } from "node:http";
+import { text } from "node:stream/consumers";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { CommandError } from "./error.ts";
 
@@ -26,33 +28,72 @@ export const connect = async (where: {
   return stack;
 };
 
+/** Whether a stack is this service's, by the outputs that `connect` reads. */
+const isService = (outputs: Record<string, string> | undefined): outputs is Record<string, string> =>
+  ["TableName", "ScanPlansQueueUrl", "DeliveriesQueueUrl"].every((name) => outputs?.[name] !== undefined);
+
 const findDeployed = async (name: string): Promise<Stack> => {
-  const reply = await new CloudFormationClient().send(new DescribeStacksCommand({ StackName: name }));
-  const outputs = reply.Stacks?.[0]?.Outputs ?? [];
-  return {
-    isLocal: false,
-    outputs: Object.fromEntries(
-      outputs.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]),
-    ),
-  };
+  if (name === "") throw new CommandError("--stack must name a stack, such as breach-monitor-production.");
+  const client = new CloudFormationClient();
+  const reply = await client.send(new DescribeStacksCommand({ StackName: name })).catch((error: Error) => {
+    throw new CommandError(whyNotDescribed(name, error));
+  });
+  const outputs = Object.fromEntries(
+    (reply.Stacks?.[0]?.Outputs ?? []).map(({ OutputKey = "", OutputValue = "" }) => [
+      OutputKey,
+      OutputValue,
+    ]),
+  );
+  if (!isService(outputs)) {
+    throw new CommandError(
+      `The stack ${name} is not this service's, or not all of it is deployed: name another with --stack, or run "npx cdk deploy".`,
+    );
+  }
+  return { outputs, isLocal: false };
 };
+
+const whyNotDescribed = (stack: string, { name, message }: Error): string => {
+  if (message === "Region is missing") {
+    return "No AWS region is set: name the stack's in AWS_REGION.";
+  }
+  if (name === "CredentialsProviderError") {
+    return 'No AWS credentials were found: name a profile in AWS_PROFILE, or run "aws configure".';
+  }
+  if (name === "ValidationError" && message.includes("does not exist")) {
+    return `There is no stack ${stack} in this account and region: "aws cloudformation list-stacks" lists what is there.`;
+  }
+  return `The stack ${stack} could not be looked up with these AWS credentials: ${message.replace(/\.$/, "")}.`;
+};
+
+type Information = { outputs: Record<string, string>; environment: Record<string, string> };
 
 const findLocal = async (port: string): Promise<Stack> => {
   if (!/^\d+$/.test(port)) throw new CommandError(`--port must be a number, not "${port}".`);
-  const url = `http://127.0.0.1:${port}/.local/stack`;
-  let reply: Response;
-  try {
-    reply = await fetch(url);
-  } catch {
+  const answer = await ask(`http://127.0.0.1:${port}/.local/stack`).catch(() => {
     throw new CommandError(
       `No local service answers on port ${port}: start one with "npm start", or name its port with --port or a deployed stack with --stack.`,
     );
+  });
+  const information = parsed(answer) as Information | undefined | null;
+  if (!isService(information?.outputs)) {
+    throw new CommandError(
+      `What answers on port ${port} is not this service: name its port with --port, or a deployed stack with --stack.`,
+    );
   }
-  if (!reply.ok) throw new CommandError(`What answers on port ${port} is not this service.`);
-  const { outputs, environment } = (await reply.json()) as {
-    outputs: Record<string, string>;
-    environment: Record<string, string>;
-  };
-  Object.assign(process.env, environment);
-  return { outputs, isLocal: true };
+  Object.assign(process.env, information?.environment);
+  return { outputs: information.outputs, isLocal: true };
+};
+
+/** Not with fetch, which refuses ports that web pages must not use, such as 6000. */
+const ask = (url: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    get(url, (reply) => text(reply).then(resolve, reject)).once("error", reject);
+  });
+
+const parsed = (json: string): unknown => {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 };
