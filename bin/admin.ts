@@ -32,11 +32,12 @@ const run = async (args: string[]): Promise<void> => {
   const firstFlag = args.findIndex((arg) => arg.startsWith("-"));
   const words = firstFlag < 0 ? args.length : firstFlag;
   const name = args.slice(0, words).join(" ");
+  if (name === "") throw new CommandError("Name the command before its flags.");
   const command = commands[name];
   if (command === undefined) {
     throw new CommandError(`There is no command "${name}"; "npm run admin -- help" lists them.`);
   }
-  const { values } = parse(args.slice(words), command.flags);
+  const values = parse(args.slice(words), command.flags);
   for (const [flag, kind] of Object.entries(command.flags)) {
     if (kind.startsWith("required") && values[flag] === undefined) {
       throw new CommandError(`"${name}" needs --${flag}.`);
@@ -53,6 +54,14 @@ const run = async (args: string[]): Promise<void> => {
 };
 
 const parse = (args: string[], flags: Record<string, string>) => {
+  const { values, tokens } = parseStrictly(args, flags);
+  const given = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
+  const repeated = given.find((flag, index) => given.indexOf(flag) !== index);
+  if (repeated !== undefined) throw new CommandError(`Give --${repeated} once.`);
+  return values as Record<string, string | boolean | undefined>;
+};
+
+const parseStrictly = (args: string[], flags: Record<string, string>) => {
   const options = Object.fromEntries(
     Object.entries(flags).map(([flag, kind]) => [
       flag,
@@ -69,11 +78,19 @@ const parse = (args: string[], flags: Record<string, string>) => {
         stack: { type: "string" },
       },
       strict: true,
-    }) as { values: Record<string, string | boolean | undefined> };
+      tokens: true,
+    });
   } catch (error) {
-    const [sentence] = (error as Error).message.split(/\. (?=To )|\n/);
-    throw new CommandError(`${sentence?.replace(/\.$/, "")}.`);
+    throw new CommandError(complaint((error as Error).message));
   }
+};
+
+/** One sentence of Node's, which goes on to explain what does not apply here. */
+const complaint = (message: string): string => {
+  const [, ambiguous] = /^Option '(--[\w-]+).*' argument is ambiguous/.exec(message) ?? [];
+  if (ambiguous !== undefined) return `A value that begins with a hyphen is given as ${ambiguous}=VALUE.`;
+  const [sentence] = message.split(/\. (?=To )|\n/);
+  return `${sentence?.replace(/\.$/, "")}.`;
 };
 
 try {

@@ -77,6 +77,10 @@ function parse(args: string[]) {
   try {
     return parseArgs({ args, options, strict: true, allowPositionals: false }).values;
   } catch (error) {
+    const [, ambiguous] = /^Option '(--[\w-]+).*' argument is ambiguous/.exec((error as Error).message) ?? [];
+    if (ambiguous !== undefined) {
+      throw new Error(`A value that begins with a hyphen is given as ${ambiguous}=VALUE.`);
+    }
     // Node's messages go on to explain positional arguments; their first sentence is what a person needs.
     const [sentence] = (error as Error).message.split(/\. (?=To )|\n/);
     const known = Object.keys(options).map((name) => `--${name}`);

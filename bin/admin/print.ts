@@ -1,4 +1,4 @@
-/** A result for people: a table of a list, or a line for each field. Control characters of users are escaped. */
+/** A result for people: a table of a list, or a line for each field. What of users' text is not seen but acts is escaped. */
 export const print = (result: Record<string, unknown>): string => {
   const entries = Object.entries(result);
   const [only] = entries;
@@ -28,5 +28,10 @@ const table = (rows: readonly Record<string, unknown>[]): string => {
 const shown = (value: unknown): string => {
   if (value === null || value === undefined) return "-";
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  return text.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 };

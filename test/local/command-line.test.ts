@@ -48,6 +48,7 @@ describe("the command line", () => {
     [["--port", "70000"], '--port must be a whole number from 0 to 65535, not "70000".'],
     [["--port", "abc"], "--port must be"],
     [["--speed", "0"], '--speed must be a number from 1 to 1000000, not "0".'],
+    [["--speed", "-1"], "A value that begins with a hyphen is given as --speed=VALUE."],
     [["--speed", ""], "--speed must be"],
     [["--data", ""], '--data must name a directory, not "".'],
     [["--breaches", ""], '--breaches must name a directory, not "".'],
