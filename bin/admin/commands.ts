@@ -62,7 +62,7 @@ const number = (flag: string, value: string | undefined, minimum = 0): number =>
   parsed(
     flag,
     z
-      .pipe(z.string().check(z.regex(/^\d{1,16}$/, "must be a whole number")), z.transform(Number))
+      .pipe(z.string().check(z.regex(/^\d+$/, "must be a whole number")), z.transform(Number))
       .check(
         z.refine(
           (parsedNumber) => Number.isSafeInteger(parsedNumber) && parsedNumber >= minimum,
@@ -107,9 +107,33 @@ const organizationOf = async (flags: Record<string, string>): Promise<organizati
 
 const idOf = (flag: string, flags: Record<string, string>): number => number(flag, flags[flag], 1);
 
-const withoutKey = <T extends object>(row: T): Omit<T, "pk" | "sk"> => {
-  const { pk: _, sk: __, ...rest } = row as T & { pk?: string; sk?: string };
-  return rest as Omit<T, "pk" | "sk">;
+// The table gives a row's attributes in no fixed order; people see them in this one.
+
+const organizationForm = (organization: organizations.Organization) => {
+  const { id, name: organizationName, createdAt, billing, scanEvery } = organization;
+  return { id, name: organizationName, createdAt, billing: billingForm(billing), scanEvery };
+};
+
+/** One of a list. */
+const organizationLine = (organization: organizations.Organization) => {
+  const { id, name: organizationName, createdAt, billing } = organization;
+  const { status: billingStatus, trialEndsAt } = billing;
+  return { id, name: organizationName, createdAt, billingStatus, trialEndsAt };
+};
+
+const billingForm = ({ status, trialEndsAt, interval, seatPriceCents, seatAllowance }: Billing): Billing => ({
+  status,
+  trialEndsAt,
+  interval,
+  seatPriceCents,
+  seatAllowance,
+});
+
+const teamForm = ({ id, name: teamName, createdAt }: teams.Team) => ({ id, name: teamName, createdAt });
+
+const userForm = (user: users.User) => {
+  const { id, email, name: userName, createdAt } = user;
+  return { id, email, name: userName, createdAt };
 };
 
 const domainForm = (domain: domains.Domain) => {
@@ -176,12 +200,16 @@ export const commands: Record<string, Command> = {
           `Organization ${organization.id} was created, but its scans could not be scheduled (${(error as Error).name}): run scan schedule --org ${organization.id} --every ${organization.scanEvery}.`,
         );
       }
-      return withoutKey(organization);
+      return organizationForm(organization);
     },
+  },
+  "org list": {
+    flags: {},
+    run: async () => ({ organizations: (await organizations.list()).map(organizationLine).reverse() }),
   },
   "org show": {
     flags: { org: "required" },
-    run: async (flags) => withoutKey(await organizationOf(flags)),
+    run: async (flags) => organizationForm(await organizationOf(flags)),
   },
   "org delete": {
     flags: { org: "required" },
@@ -200,7 +228,7 @@ export const commands: Record<string, Command> = {
       const status = parsed("status", billingStatus, flags.status);
       const changed = { ...withStatus(billing, status, new Date()), ...terms(flags) };
       await organizations.setBilling(id, changed);
-      return { id, billing: changed };
+      return { id, billing: billingForm(changed) };
     },
   },
   "domain add": {
@@ -235,25 +263,25 @@ export const commands: Record<string, Command> = {
     flags: { org: "required" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
-      return { teams: (await teams.list(org)).map(withoutKey).reverse() };
+      return { teams: (await teams.list(org)).map(teamForm).reverse() };
     },
   },
   "user create": {
     flags: { org: "required", email: "required", name: "optional" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
-      const { removed: _, ...user } = await users.create(org, {
+      const user = await users.create(org, {
         email: parsed("email", emailAddress, flags.email),
         name: flags.name === undefined ? null : name("name", flags.name),
       });
-      return user;
+      return userForm(user);
     },
   },
   "user list": {
     flags: { org: "required" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
-      return { users: (await users.list(org)).map(({ removed: _, ...user }) => user) };
+      return { users: (await users.list(org)).map(userForm) };
     },
   },
   "user remove": {
@@ -362,7 +390,13 @@ export const commands: Record<string, Command> = {
     flags: { org: "required", channel: "required" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
-      return { deliveries: await listDeliveries(org, idOf("channel", flags)) };
+      const channel = idOf("channel", flags);
+      const shown = await listDeliveries(org, channel);
+      // A removed channel's history goes a little later than the channel.
+      if (shown.length === 0 && (await channels.get(org, channel)) === undefined) {
+        throw unknown("channel", channel);
+      }
+      return { deliveries: shown };
     },
   },
   check: {
@@ -389,7 +423,10 @@ const receivingChannel = async (
 ): Promise<channels.Channel> => {
   const channel = await channels.get(organization.id, id);
   if (channel === undefined) throw unknown("channel", id);
-  if (!channel.isEnabled) throw new CommandError(`The channel ${id} is disabled: enable it first.`);
+  if (!channel.isEnabled)
+    throw new CommandError(
+      `The channel ${id} is disabled: enable it with PATCH /alert-configs/${id} {"isEnabled": true}.`,
+    );
   if (lapse(organization.billing, new Date()) !== undefined) {
     throw new CommandError("The organization's subscription has lapsed: it is sent no alerts.");
   }

@@ -37,6 +37,17 @@ export async function* everyId(): AsyncGenerator<number[]> {
   for await (const rows of table.queryPages<{ id: number }>({ pk })) yield rows.map((row) => row.id);
 }
 
+/** All organizations but those being deleted, by id. */
+export const list = async (): Promise<Organization[]> => {
+  const found: Organization[] = [];
+  for await (const ids of everyId()) {
+    for (const organization of await table.getMany<Organization>(ids.map(keys.organization))) {
+      if (organization !== undefined && organization.deleting !== true) found.push(organization);
+    }
+  }
+  return found;
+};
+
 export const get = (org: number): Promise<Organization | undefined> => table.get(keys.organization(org));
 
 /** Of an id that was authenticated. */

@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, describe, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
+import { print } from "../../bin/admin/print.ts";
+import { admin } from "./client.ts";
 
 const servers: Server[] = [];
 
@@ -100,4 +102,67 @@ describe.concurrent("a service that can't be had says why in one sentence and ex
     const { error } = await run(["org", "show", "--org", "1", "--stack", stack], variables);
     expect(error).toContain(sentence);
   });
+});
+
+describe.concurrent("a command line that can't be read says why in one sentence", () => {
+  test.for([
+    ["org delete --org 1 --org 2", "Give --org once."],
+    ["org show --org 1 --json --json", "Give --json once."],
+    ["--json org show", "Name the command before its flags."],
+    ["org show --org -1", "A value that begins with a hyphen is given as --org=VALUE."],
+    ["org show --org 99999999999999999999", "--org: is out of range."],
+    ["org show --org 1.5", "--org: must be a whole number."],
+  ] as const)("%s", async ([line, sentence], { expect }) => {
+    const { port } = new URL(inject("apiUrl"));
+    const { status, error } = await run([...line.split(" "), "--port", port]);
+    expect({ status, error }).toEqual({ status: 1, error: `${sentence}\n` });
+  });
+});
+
+test("org list shows all organizations, newest first, but those being deleted", async () => {
+  const first = await admin("org create", { name: "First", billing: "trialing", "scan-every": "never" });
+  const gone = await admin("org create", { name: "Gone", "scan-every": "never" });
+  await admin("org delete", { org: gone.id });
+  const second = await admin("org create", { name: "Second", "scan-every": "never" });
+  const { organizations } = (await admin("org list", {})) as unknown as { organizations: { id: number }[] };
+  const ids = organizations.map(({ id }) => id);
+  expect(ids).toEqual([...ids].sort((a, b) => b - a));
+  expect(ids).not.toContain(gone.id);
+  expect(organizations).toContainEqual({
+    id: first.id,
+    name: "First",
+    createdAt: first.createdAt,
+    billingStatus: "trialing",
+    trialEndsAt: (first.billing as { trialEndsAt: string }).trialEndsAt,
+  });
+  expect(ids).toContain(second.id);
+});
+
+test("what is shown of a row has the same order every time", async () => {
+  const { id: org } = await admin("org create", { name: "Order", "scan-every": "never" });
+  await admin("team create", { org, name: "Team" });
+  await admin("user create", { org, email: "ada@acme.example" });
+  for (let time = 0; time < 5; time++) {
+    const shown = (await admin("org show", { org })) as { billing?: object };
+    expect(Object.keys(shown)).toEqual(["id", "name", "createdAt", "billing", "scanEvery"]);
+    const { billing } = (await admin("org billing", { org, status: "active" })) as { billing?: object };
+    for (const terms of [shown.billing, billing]) {
+      expect(Object.keys(terms ?? {})).toEqual([
+        "status",
+        "trialEndsAt",
+        "interval",
+        "seatPriceCents",
+        "seatAllowance",
+      ]);
+    }
+    const [team] = (await admin("team list", { org })).teams as object[];
+    expect(Object.keys(team ?? {})).toEqual(["id", "name", "createdAt"]);
+    const [user] = (await admin("user list", { org })).users as object[];
+    expect(Object.keys(user ?? {})).toEqual(["id", "email", "name", "createdAt"]);
+  }
+});
+
+test("what acts in users' text without being seen is escaped for a terminal", () => {
+  const name = "a\u202eb\u001b[2Jc\u009bd\u{e0041}é";
+  expect(print({ name })).toBe("name  a\\u202eb\\u001b[2Jc\\u009bd\\udb40\\udc41é\n");
 });
