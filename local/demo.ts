@@ -6,15 +6,19 @@ import { join } from "node:path";
 export interface Demo {
   readonly organizationId: number;
   readonly domainId: number;
+  readonly keyId: number;
   readonly key: string;
 }
 
+type Admin = (...args: string[]) => Promise<Record<string, unknown>>;
+
 const projectDirectory = join(import.meta.dirname, "..");
+const name = "Demo";
 const domainName = "demo.example";
 
 /**
  * Makes the demo organization with its verified domain and a key through the admin command line, or finds what an earlier
- * run made. Each step is noted in `directory` at once, so that an interrupted start goes on where it was.
+ * run made and is still there. Each step is noted in `directory` at once, so that an interrupted start goes on where it was.
  * @throws Error with the admin command's sentence.
  */
 export async function createDemo(settings: {
@@ -23,16 +27,16 @@ export async function createDemo(settings: {
   readonly signal: AbortSignal;
 }): Promise<Demo> {
   const file = join(settings.directory, "demo.json");
-  let demo = await readDemo(file);
+  const admin: Admin = (...args) =>
+    runAdmin([...args, "--json", "--port", String(settings.port)], settings.signal);
+  let demo = await stillThere(await readDemo(file), admin);
   const note = async (more: Partial<Demo>): Promise<void> => {
     demo = { ...demo, ...more };
     await writeFile(file, JSON.stringify(demo), { mode: 0o600 });
   };
-  const admin = (...args: string[]) =>
-    runAdmin([...args, "--json", "--port", String(settings.port)], settings.signal);
 
   if (demo.organizationId === undefined) {
-    await note({ organizationId: (await admin("org", "create", "--name", "Demo")).id as number });
+    await note({ organizationId: (await admin("org", "create", "--name", name)).id as number });
   }
   const organization = ["--org", String(demo.organizationId)];
   if (demo.domainId === undefined) {
@@ -40,7 +44,8 @@ export async function createDemo(settings: {
     await note({ domainId: domain.id as number });
   }
   if (demo.key === undefined) {
-    await note({ key: (await admin("key", "create", ...organization, "--label", "Demo")).key as string });
+    const { id, key } = await admin("key", "create", ...organization, "--label", name);
+    await note({ keyId: id as number, key: key as string });
   }
   return demo as Demo;
 }
@@ -55,6 +60,25 @@ export function describeDemo({ domainId, key }: Demo, url: string): string {
     `  curl -X POST ${url}/scans ${header}`,
     `  curl ${url}/breaches ${header}`,
   ].join("\n");
+}
+
+/** What of the noted is there: the table may be another than the one it was noted for, and a key may be revoked. */
+async function stillThere(noted: Partial<Demo>, admin: Admin): Promise<Partial<Demo>> {
+  if (noted.organizationId === undefined) {
+    return {};
+  }
+  const { organizations } = (await admin("org", "list")) as { organizations: { id: number; name: string }[] };
+  if (!organizations.some((each) => each.id === noted.organizationId && each.name === name)) {
+    return {};
+  }
+  const { keys } = (await admin("key", "list", "--org", String(noted.organizationId))) as {
+    keys: { id: number; label: string; revokedAt: string | null }[];
+  };
+  if (keys.some(({ id, label, revokedAt }) => id === noted.keyId && label === name && revokedAt === null)) {
+    return noted;
+  }
+  const { keyId: _id, key: _key, ...rest } = noted;
+  return rest;
 }
 
 async function readDemo(file: string): Promise<Partial<Demo>> {
