@@ -22,7 +22,7 @@ export const withUpstream = async <T>(
   const deadline = Date.now() + waitSeconds * 1_000;
   const waitFor = async (seconds: number): Promise<void> => {
     if (Date.now() + seconds * 1_000 > deadline) {
-      throw new UpstreamFailure("rate_limited", "HIBP's rate limit leaves no room in time", seconds);
+      throw new UpstreamFailure("rate_limited", "Our share of HIBP's rate is used up for now", seconds);
     }
     // Not all who wait may come at once.
     await sleep(seconds * 1_000 + Math.random() * 500);
