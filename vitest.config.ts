@@ -49,7 +49,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: [
-            "test/{alerts,billing,catalog,imports,infrastructure,local,openapi,organizations,scans,table}/**/*.test.ts",
+            "test/{alerts,catalog,imports,infrastructure,local,openapi,organizations,scans,table}/**/*.test.ts",
           ],
           testTimeout: 30_000,
           hookTimeout: 60_000,

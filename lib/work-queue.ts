@@ -4,6 +4,9 @@ import { Construct } from "constructs";
 import type { QueueWorker } from "../shared/queue/worker.ts";
 import type { Alarms } from "./alarms.ts";
 
+/** Deliveries of a message before it goes to the dead-letter queue. */
+const maximumReceives = 5;
+
 /** A queue that keeps what could not be processed long enough for somebody to look at it; one message raises the alarm. */
 export function createDeadLetterQueue(scope: Construct, name: string): Queue {
   return new Queue(scope, "DeadLetters", {
@@ -25,7 +28,7 @@ export class WorkQueue extends Construct {
       queueName: `${Stack.of(this).stackName}-${worker.queue}`,
       // As Lambda asks for: room for throttled batches to be tried again before the message shows up a second time.
       visibilityTimeout: Duration.seconds(6 * worker.timeoutSeconds),
-      deadLetterQueue: { queue: deadLetters, maxReceiveCount: worker.maximumReceives ?? 5 },
+      deadLetterQueue: { queue: deadLetters, maxReceiveCount: maximumReceives },
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
     });

@@ -27,7 +27,7 @@ export type AlertEvent =
     }
   | { type: "scan_error"; error: string };
 
-export type DeliveryStatus = "pending" | "retrying" | "delivered" | "not_delivered";
+type DeliveryStatus = "pending" | "retrying" | "delivered" | "not_delivered";
 
 /** Its status is not counted: everything that is sent at once would wait for one row of counters. */
 export type DeliveryRow = {
@@ -53,7 +53,7 @@ export const deliveries = countedList<{ channelId: number }, DeliveryRow>("DELIV
 
 export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
 
-export const attemptsPerDispatch = 3;
+const attemptsPerDispatch = 3;
 export const maximumAttempts = 30;
 
 /** Attempts that a delivery may still have after `attempt`. */

@@ -7,7 +7,7 @@ import { emailAddress } from "../emails/schema.ts";
 const maximumUrlLength = 2048;
 const maximumSecretLength = 1024;
 
-export const channelKind = z.enum(["email", "slack", "webhook"]);
+const channelKind = z.enum(["email", "slack", "webhook"]);
 export type ChannelKind = z.infer<typeof channelKind>;
 
 const secret = text(maximumSecretLength).check(
@@ -109,5 +109,4 @@ export const alertConfig = z
   .check(z.meta({ id: "AlertConfig" }));
 export type AlertConfig = z.infer<typeof alertConfig>;
 
-export const eventType = z.enum(["breach", "scan_complete", "scan_error"]);
-export type EventType = z.infer<typeof eventType>;
+export type EventType = "breach" | "scan_complete" | "scan_error";

@@ -17,8 +17,7 @@ export const fileExtensions = [".csv", ".tsv", ".txt"] as const;
 export const maximumAddressCharacters = 254;
 
 /** decisions.md "Import". `invalid`: malformed, or not of a verified domain of the organization. */
-export const importStatus = z.enum(["will_import", "already_monitored", "duplicate", "invalid"]);
-export type ImportStatus = z.infer<typeof importStatus>;
+const importStatus = z.enum(["will_import", "already_monitored", "duplicate", "invalid"]);
 
 /** interface.md "Import plan". `domainId` is null exactly when the row is invalid. */
 export const importRow = z

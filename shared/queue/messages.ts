@@ -7,7 +7,7 @@ import * as z from "zod/mini";
 const id = z.int().check(z.positive());
 
 /** One domain answer's differences for one e-mail: what to add, what disappeared upstream, what came back (breach ids). */
-export const emailChange = z.object({
+const emailChange = z.object({
   emailId: id,
   found: z.array(id),
   gone: z.array(id),

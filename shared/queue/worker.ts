@@ -22,8 +22,6 @@ export type QueueWorker = Worker & {
   batchSize: number;
   /** Invocations at the same time, 2 to 1000. */
   maximumConcurrency: number;
-  /** Deliveries of a message before it goes to the dead-letter queue. Default 5. */
-  maximumReceives?: number;
   /** While it waits it takes further messages itself (meanwhile.ts), so it is told where its queue is. */
   takesMeanwhile?: boolean;
   /** The worker sends messages to its own queue on purpose (RecursiveLoop: Allow). */

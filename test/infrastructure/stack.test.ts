@@ -241,7 +241,7 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
   test("has a dead-letter queue of 14 days, whose alarm says what people notice", () => {
     const { deadLetterTargetArn, maxReceiveCount } = queue().RedrivePolicy;
     expect(deadLetterTargetArn).toBe(queueArn(`${worker.queue}-dead-letters`));
-    expect(maxReceiveCount).toBe(worker.maximumReceives ?? 5);
+    expect(maxReceiveCount).toBe(5);
     const deadLetters = `${stackName}-${worker.queue}-dead-letters`;
     expect(named(production, "AWS::SQS::Queue", "QueueName", deadLetters)).toMatchObject({
       MessageRetentionPeriod: 1_209_600,

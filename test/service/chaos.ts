@@ -32,7 +32,7 @@ export const randomFrom = (seed: number): (() => number) => {
 };
 
 /** Variables of a service whose queues lose and double messages. */
-export const withFaults = (faults: QueueFaults): Record<string, string> => ({
+const withFaults = (faults: QueueFaults): Record<string, string> => ({
   QUEUE_FAULTS: JSON.stringify(faults),
   NODE_OPTIONS: `--import ${join(import.meta.dirname, "lossy-queues.ts")}`,
 });
