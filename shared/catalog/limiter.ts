@@ -61,8 +61,8 @@ export const reserve = async (
 
 /** The whole key rests for so long, for every worker. Never shortens a longer pause. */
 export const pause = async (seconds: number): Promise<void> => {
-  // One second more, because another worker's clock may be ahead of this one's.
-  const pausedUntil = Date.now() + (seconds + 1) * 1_000;
+  // Two seconds more, because another worker's clock may be ahead of this one's.
+  const pausedUntil = Date.now() + (seconds + 2) * 1_000;
   try {
     await table.update(keys.limiter(), {
       set: { pausedUntil },

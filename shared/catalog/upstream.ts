@@ -94,7 +94,7 @@ const lookUp = async (address: string, rpm: number): Promise<LookUp> => {
   if (!(first instanceof UpstreamFailure && first.kind === "unavailable")) return first;
   await sleep(500 + Math.random() * 1_000);
   const grant = await limiter.reserve(1, rpm, { bulk: true });
-  return "waitSeconds" in grant ? first : attemptLookUp(address);
+  return "waitSeconds" in grant || Date.now() >= grant.validUntil.getTime() ? first : attemptLookUp(address);
 };
 
 const attemptLookUp = async (address: string): Promise<LookUp> => {

@@ -50,7 +50,7 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
   const lost = await membersWithoutDirectory(org, kind, byBlock);
   const blocks = [...byBlock.keys(), ...lost].sort((one, other) => one - other);
   const expected = directory.reduce(
-    (sum, { counts }) => sum + Object.values(counts).reduce((all, count) => all + count, 0),
+    (sum, { counts }) => sum + [...counts.values()].reduce((all, count) => all + count, 0),
     0,
   );
 

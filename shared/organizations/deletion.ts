@@ -13,11 +13,10 @@ const listKinds: readonly ListKind[] = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", 
  * workers write only while its lock is there. The sweep deletes its rows once everything that may still be at work has ended.
  */
 export const begin = async (org: number): Promise<"begun" | "unknown"> => {
-  const now = new Date().toISOString();
   try {
     await table.update(keys.organization(org), {
-      set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: now },
-      setOnce: { deletingSince: now },
+      // Due at once, whatever time it is on the machine of who asks.
+      set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() },
       if: exists,
     });
   } catch (error) {
@@ -34,10 +33,15 @@ export const begin = async (org: number): Promise<"begun" | "unknown"> => {
  * was cut off, or that may not go on, is found again. Does nothing before.
  */
 export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
-  const organization = await table.get<Organization & { deletingSince: string }>(key);
+  const organization = await table.get<Organization & { deletingSince?: string }>(key);
   if (organization?.deleting !== true) return;
-  if (Date.now() < Date.parse(organization.deletingSince) + waitSeconds * 1000) return;
   const org = organizationOf(key);
+  if (organization.deletingSince === undefined) {
+    // By the sweep's own clock, which is that of the workers who are waited for.
+    await table.update(key, { setOnce: { deletingSince: new Date().toISOString() }, if: exists });
+    return;
+  }
+  if (Date.now() < Date.parse(organization.deletingSince) + waitSeconds * 1000) return;
   if ((await table.get(keys.scanLock(org))) !== undefined) {
     // A scan started just when the deletion began: what its workers are at now is waited out too.
     await table.remove(keys.scanLock(org));

@@ -21,7 +21,7 @@ export const check = async (message: Message<"scan-chunks">, { logger }: Invocat
   if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
 };
 
-/** Takes a chunk off what remains and counts its e-mails; undefined when that was done before or the scan is over. */
+/** Takes a chunk off what remains and counts its e-mails, once. The scan as it is then. */
 const takeOff = async (
   org: number,
   scanId: number,
@@ -41,7 +41,8 @@ const takeOff = async (
       }),
     });
   } catch (error) {
-    if (error instanceof table.ConditionFailed) return undefined;
+    // Taken off by another, or by this very write, whose reply got lost.
+    if (error instanceof table.ConditionFailed) return error.item as ScanRecord | undefined;
     throw error;
   }
 };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { isServed } from "../billing/billing.ts";
 import * as catalog from "../catalog/catalog.ts";
@@ -28,7 +29,7 @@ const leaseMilliseconds = 70_000;
 const stepSeconds = 30;
 
 /** The progress of one chunk's look-ups. Whoever holds the lease works; everything up to `cursor` is done. */
-type LookupRow = { cursor: number; leaseUntil?: string };
+type LookupRow = { cursor: number; leaseUntil?: string; leaseToken?: string };
 
 type Chunk = { org: number; scanId: number; batch: number; chunk: string };
 
@@ -153,9 +154,10 @@ const setChecked = async (
 
 const claim = async ({ org, scanId, batch, chunk }: Chunk, cursor: number): Promise<boolean> => {
   const now = Date.now();
+  const leaseToken = randomUUID();
   try {
     await table.update<LookupRow>(keys.lookup(org, scanId, batch, chunk), {
-      set: { leaseUntil: new Date(now + leaseMilliseconds).toISOString() },
+      set: { leaseUntil: new Date(now + leaseMilliseconds).toISOString(), leaseToken },
       if: condition("#cursor = :cursor AND (attribute_not_exists(#leaseUntil) OR #leaseUntil < :now)", {
         cursor,
         now: new Date(now).toISOString(),
@@ -163,8 +165,9 @@ const claim = async ({ org, scanId, batch, chunk }: Chunk, cursor: number): Prom
     });
     return true;
   } catch (error) {
-    if (error instanceof table.ConditionFailed) return false;
-    throw error;
+    if (!(error instanceof table.ConditionFailed)) throw error;
+    // The reply to this very claim got lost, and the client tried again.
+    return (error.item as LookupRow | undefined)?.leaseToken === leaseToken;
   }
 };
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { rangeOf } from "../emails/watermark.ts";
 import { type Condition, condition } from "../table/condition.ts";
 import { countedList } from "../table/counted-list.ts";
@@ -62,8 +63,9 @@ export type ScanRecord = NonNullable<Awaited<ReturnType<typeof scans.get>>>;
  */
 export type ScanLock = {
   scanId: number;
-  /** Whose turn it is to plan (`takeTurn`). */
+  /** Whose turn it is to plan (`takeTurn`), and who took the last one. */
   planTurn: number;
+  planToken?: string;
   /** When a worker last said that it is at work. */
   renewedAt: string;
   /** Sweeps that found nothing done since the one before. */
@@ -103,7 +105,10 @@ export const renew = (org: number, scanId: number, turn?: number): Promise<boole
  */
 export const takeTurn = (org: number, scanId: number, turn: number): Promise<boolean> => {
   const now = new Date().toISOString();
-  return changeLock(org, { renewedAt: now, dueAt: now, planTurn: turn + 1 }, heldInTurn(scanId, turn));
+  const planToken = randomUUID();
+  const taken = { renewedAt: now, dueAt: now, planTurn: turn + 1, planToken };
+  // The token: the reply to this very write can get lost, and the client tries again.
+  return changeLock(org, taken, heldInTurn(scanId, turn), (lock) => lock.planToken === planToken);
 };
 
 /** A planner waits for so long before its next message: the sweep is not to take that for silence. False as of `renew`. */
@@ -118,13 +123,18 @@ export const pausePlanning = (
   return changeLock(org, { renewedAt: new Date(now).toISOString(), dueAt }, heldInTurn(scanId, turn));
 };
 
-const changeLock = async (org: number, set: Partial<ScanLock>, given: Condition): Promise<boolean> => {
+const changeLock = async (
+  org: number,
+  set: Partial<ScanLock>,
+  given: Condition,
+  isChanged: (lock: ScanLock) => boolean = () => false,
+): Promise<boolean> => {
   try {
     await table.update(keys.scanLock(org), { set, if: given });
     return true;
   } catch (error) {
-    if (error instanceof table.ConditionFailed) return false;
-    throw error;
+    if (!(error instanceof table.ConditionFailed)) throw error;
+    return error.item !== undefined && isChanged(error.item as ScanLock);
   }
 };
 

@@ -162,6 +162,12 @@ describe("deleting an organization", () => {
     await expect(run("org show", { org })).rejects.toThrow(`There is no organization ${org}.`);
     await expect(run("key create", { org, label: "x" })).rejects.toThrow("There is no organization");
 
+    // What is at work is waited out from the sweep's first visit on, by its clock.
+    await eventually(
+      () => table.get<{ deletingSince?: string }>(keys.organization(org)),
+      (row) => row?.deletingSince !== undefined,
+    );
+
     // A scan that started at the very moment is ended too, and what it is at is waited out.
     const rowsBefore = rowsOf(await readTable(), org).length;
     await table.put({ ...keys.scanLock(org), scanId: 1 });
