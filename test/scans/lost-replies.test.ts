@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { administrator } from "../../shared/organizations/actor.ts";
+import { check } from "../../shared/scans/check.ts";
+import { lookUp } from "../../shared/scans/look-up.ts";
+import { plan } from "../../shared/scans/plan.ts";
+import { start } from "../../shared/scans/scan.ts";
+import * as table from "../../shared/table/table.ts";
+import { createScanned, invocation, scanned, startWorkers, take, type Workers } from "./workers.ts";
+
+let workers: Workers;
+/** Part of the one write whose reply gets lost, after which the client sends it again; undefined once it was. */
+let losing: string | undefined;
+
+beforeAll(async () => {
+  workers = await startWorkers();
+  type Sent = { request: { body?: unknown } };
+  const lose = (next: (sent: Sent) => Promise<object>) => async (sent: Sent) => {
+    const reply = await next(sent);
+    if (losing === undefined || !String(sent.request.body).includes(losing)) return reply;
+    losing = undefined;
+    throw Object.assign(new Error("socket hang up"), { name: "TimeoutError", code: "ECONNRESET" });
+  };
+  table.client().middlewareStack.add(lose as never, { step: "finalizeRequest", priority: "low" });
+}, 60_000);
+afterAll(() => workers?.stop());
+
+/** A scan from beginning to end, each message once. */
+const scan = async (org: number): Promise<{ status?: string | undefined }> => {
+  const scanId = await start(org, "manual", administrator);
+  for (const message of await take("scan-plans")) await plan(message, invocation());
+  for (const message of await take("scan-chunks")) await check(message, invocation());
+  for (const message of await take("scan-lookups")) await lookUp(message, invocation());
+  return scanned(org, scanId);
+};
+
+test.each([
+  ["a planner takes its turn", "planToken"],
+  ["a worker takes the last chunk off", "REMOVE #remaining"],
+  ["a worker claims look-ups", "leaseToken"],
+])(
+  "%s, and the reply is lost: it goes on",
+  async (_, write) => {
+    workers.breached = { "covered.example": { 0: ["Alpha"] } };
+    const org = await createScanned({ "covered.example": 2, "single.example": 1 });
+    losing = write;
+    expect(await scan(org)).toMatchObject({ status: "completed", totalEmails: 3, newBreachesFound: 1 });
+    expect(losing).toBeUndefined();
+  },
+  30_000,
+);
