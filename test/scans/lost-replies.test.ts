@@ -28,8 +28,8 @@ afterAll(() => workers?.stop());
 const scan = async (org: number): Promise<{ status?: string | undefined }> => {
   const scanId = await start(org, "manual", administrator);
   for (const message of await take("scan-plans")) await plan(message, invocation());
-  for (const message of await take("scan-chunks")) await check(message, invocation());
   for (const message of await take("scan-lookups")) await lookUp(message, invocation());
+  for (const message of await take("scan-chunks")) await check(message, invocation());
   return scanned(org, scanId);
 };
 
