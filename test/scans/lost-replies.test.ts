@@ -8,15 +8,17 @@ import * as table from "../../shared/table/table.ts";
 import { createScanned, invocation, scanned, startWorkers, take, type Workers } from "./workers.ts";
 
 let workers: Workers;
-/** Part of the one write whose reply gets lost, after which the client sends it again; undefined once it was. */
+/** Part of the one update whose reply gets lost, after which the client sends it again; undefined once it was. */
 let losing: string | undefined;
 
 beforeAll(async () => {
   workers = await startWorkers();
-  type Sent = { request: { body?: unknown } };
+  type Sent = { request: { headers: Record<string, string>; body?: unknown } };
   const lose = (next: (sent: Sent) => Promise<object>) => async (sent: Sent) => {
     const reply = await next(sent);
-    if (losing === undefined || !String(sent.request.body).includes(losing)) return reply;
+    const { headers, body } = sent.request;
+    const isUpdate = headers["x-amz-target"]?.endsWith(".UpdateItem");
+    if (losing === undefined || !isUpdate || !String(body).includes(losing)) return reply;
     losing = undefined;
     throw Object.assign(new Error("socket hang up"), { name: "TimeoutError", code: "ECONNRESET" });
   };
