@@ -87,6 +87,13 @@ export const attempt = async (
     log("delivered");
     return noteSlowness();
   }
+  const { comeBackSeconds } = outcome;
+  const isTooOld = Date.now() - Date.parse(row.createdAt) > settings.longestWaitSeconds * 1000;
+  // Of webhooks every attempt counts (interface.md "Events").
+  if (comeBackSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
+    await delivery.takeBack(org, claimed, { failure: outcome.failure, comeBackSeconds });
+    return log("throttled", outcome.failure);
+  }
   const next = delivery.afterFailure(attemptsLeft, settings.redispatchSeconds);
   const finished = await delivery.finish(org, claimed, next, outcome.failure);
   log(next.status, outcome.failure);

@@ -43,6 +43,8 @@ export type DeliveryRow = {
   /** While there is something left to do. */
   dueShard?: string;
   dueAt?: string;
+  /** How often it was too much at once for Slack or SES, which is no attempt. */
+  throttled?: number;
   /** Attempts after which it is given up, if not `maximumAttempts`: a person had it sent again after it was given up. */
   attemptLimit?: number;
 };
@@ -218,6 +220,38 @@ export const finish = async (
     // The reply to this very write got lost, and the client tried again.
     const isWritten = row?.attempts === delivery.attempts && row.lease === undefined;
     return isWritten ? "finished" : "lost";
+  }
+};
+
+/** The longest that a throttled delivery is put off, in seconds. */
+const longestSpreadSeconds = 7_200;
+
+/**
+ * Takes a claimed attempt back: it was too much at once for Slack or SES. A first scan can make thousands of alerts for one
+ * channel that takes one a second, so each comes back at a random time within a spread that doubles every time.
+ */
+export const takeBack = async (
+  org: number,
+  { delivery, token }: { delivery: Delivery; token: string },
+  { failure, comeBackSeconds }: { failure: string; comeBackSeconds: number },
+): Promise<void> => {
+  const { attempts, failedAttempts, throttled = 0 } = delivery;
+  const spreadSeconds = Math.min(longestSpreadSeconds, 60 * 2 ** throttled);
+  const seconds = comeBackSeconds + Math.random() * spreadSeconds;
+  try {
+    await table.update(deliveries.key(org, delivery.id), {
+      set: {
+        attempts: attempts - 1,
+        failedAttempts: Math.min(failedAttempts, attempts - 1),
+        failureReason: failure,
+        throttled: throttled + 1,
+        dueAt: inMilliseconds(new Date(), seconds * 1000),
+      },
+      remove: ["lease"],
+      if: condition("#lease.#token = :token", { token }),
+    });
+  } catch (error) {
+    if (!(error instanceof table.ConditionFailed)) throw error;
   }
 };
 

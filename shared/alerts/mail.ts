@@ -51,9 +51,15 @@ export const send = async (
     );
     return { status: reply.$metadata.httpStatusCode ?? 200 };
   } catch (error) {
-    return { failure: deadline.aborted ? "timeout" : describeFailure(error) };
+    const failure = deadline.aborted ? "timeout" : describeFailure(error);
+    return isThrottled(error) ? { failure, comeBackSeconds: 0 } : { failure };
   }
 };
+
+/** More than the account's rate of messages, or of this day. */
+const isThrottled = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === "TooManyRequestsException" || error.name === "LimitExceededException");
 
 /** Reasons by the name of SES's error. Its message may contain addresses and is not shown. */
 const reasons: Readonly<Record<string, string>> = {

@@ -18,8 +18,14 @@ const maximumBodyBytes = 16 * 1024;
 /** How long one address may take to connect while others are left to try, in milliseconds. */
 const nextAddressAfterMilliseconds = 2000;
 
-/** `failure` is a short reason for people. It never contains the url, a header or a part of the answer. */
-export type Outcome = { status: number } | { failure: string };
+/**
+ * `failure` is a short reason for people. It never contains the url, a header or a part of the answer. `comeBackSeconds`:
+ * there was nothing wrong but that too much was sent at once, and after so long (0: not said) it is taken.
+ */
+export type Outcome = { status: number } | { failure: string; comeBackSeconds?: number };
+
+/** The longest time to come back after that a receiver can ask for. */
+const maximumComeBackSeconds = 3_600;
 
 /**
  * Posts JSON to a public HTTPS url, guarded afresh (destination.ts). One deadline holds for DNS, connecting, TLS, headers
@@ -61,6 +67,7 @@ async function send(input: {
     socket = await connectTo(destination, addresses, signal);
     const response = await request(socket, destination.url, headers, body);
     const status = response.statusCode ?? 0;
+    if (status === 429) return { failure: "HTTP 429", comeBackSeconds: comeBackAfter(response) };
     if (status < 200 || status >= 300) {
       return { failure: isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}` };
     }
@@ -73,6 +80,12 @@ async function send(input: {
     socket?.destroy();
   }
 }
+
+/** Of a Retry-After in seconds (RFC 9110, 10.2.3); a date is not read. */
+const comeBackAfter = ({ headers }: IncomingMessage): number =>
+  /^\d{1,9}$/.test(headers["retry-after"] ?? "")
+    ? Math.min(maximumComeBackSeconds, Number(headers["retry-after"]))
+    : 0;
 
 /**
  * Connects to the vetted addresses only, whatever the name means by now. TLS still proves the name. The signal ends the

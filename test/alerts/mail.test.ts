@@ -178,7 +178,6 @@ describe("sending", () => {
   test.each([
     ["MessageRejected", "message rejected: sender or recipient not verified, or content refused"],
     ["MailFromDomainNotVerifiedException", "sender is not verified"],
-    ["TooManyRequestsException", "limit of e-mail sending reached"],
     ["AccessDeniedException", "not permitted to send from the sender's address"],
     ["SomethingNew", "e-mail service failed"],
   ])("that SES refuses with %s fails once, with a reason without addresses", async (name, failure) => {
@@ -186,6 +185,16 @@ describe("sending", () => {
     expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure });
     expect(received).toHaveLength(1);
   });
+
+  test.each(["TooManyRequestsException", "LimitExceededException"])(
+    "that is too much for SES at once (%s) may come back later",
+    async (name) => {
+      answer = refuse(name);
+      const outcome = { failure: "limit of e-mail sending reached", comeBackSeconds: 0 };
+      expect(await sendAfresh(["ada@acme.example"])).toEqual(outcome);
+      expect(received).toHaveLength(1);
+    },
+  );
 
   test("is not repeated within an attempt when the service fails", async () => {
     answer = (_request, response) => response.writeHead(500).end("{}");

@@ -129,10 +129,25 @@ describe("the status line decides", () => {
     expect((await send(receiver.origin)).outcome).toEqual({ status });
   });
 
-  test.each([304, 400, 404, 410, 429, 500, 503])("%d is a failure", async (status) => {
+  test.each([304, 400, 404, 410, 500, 503])("%d is a failure", async (status) => {
     const receiver = await receive({ respond: endWith(status) });
     expect((await send(receiver.origin)).outcome).toEqual({ failure: `HTTP ${status}` });
   });
+
+  test.each([
+    ["30", 30],
+    ["999999999", 3_600],
+    ["-1", 0],
+    ["Wed, 21 Oct 2099 07:28:00 GMT", 0],
+    [undefined, 0],
+  ])(
+    "429 with Retry-After %s is a failure that says when to come back",
+    async (retryAfter, comeBackSeconds) => {
+      const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter };
+      const receiver = await receive({ respond: endWith(429, headers) });
+      expect((await send(receiver.origin)).outcome).toEqual({ failure: "HTTP 429", comeBackSeconds });
+    },
+  );
 
   test.each([301, 302, 303, 307, 308])("a redirect (%d) is not followed", async (status) => {
     const target = await startReceiver();

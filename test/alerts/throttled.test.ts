@@ -1,0 +1,86 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import * as channels from "../../shared/alerts/channel.ts";
+import * as configure from "../../shared/alerts/configure.ts";
+import { attempt } from "../../shared/alerts/deliver.ts";
+import { deliveries } from "../../shared/alerts/delivery.ts";
+import { sendTest } from "../../shared/alerts/operator.ts";
+import { administrator } from "../../shared/organizations/actor.ts";
+import { createScanned, logger, startWorkers, take, type Workers } from "../scans/workers.ts";
+
+let workers: Workers;
+let receiver: Server;
+let origin: string;
+/** Of the next answers; then 200. */
+let answers: { status: number; retryAfter?: string }[] = [];
+
+beforeAll(async () => {
+  workers = await startWorkers();
+  receiver = createServer((request, response) => {
+    const { status, retryAfter } = answers.shift() ?? { status: 200 };
+    request.resume();
+    response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", origin);
+}, 60_000);
+afterAll(async () => {
+  receiver?.close();
+  await workers?.stop();
+});
+
+const settings = { redispatchSeconds: 3_600, waitingSeconds: 300, longestWaitSeconds: 86_400 };
+const flags = {
+  isEnabled: true,
+  notifyOnNewBreach: true,
+  notifyOnScanComplete: true,
+  notifyOnScanError: true,
+};
+
+/** A delivery for a channel of this kind, and what makes its attempt n. */
+const deliveryFor = async (kind: "slack" | "webhook") => {
+  const org = await createScanned({});
+  const form =
+    kind === "slack"
+      ? ({ channel: "slack", config: { webhookUrl: `${origin}/hook` } } as const)
+      : ({ channel: "webhook", config: { url: `${origin}/hook` } } as const);
+  const channelId = await configure.create(org, { ...flags, ...form }, administrator, async () => {});
+  const channel = await channels.get(org, channelId);
+  if (channel === undefined) throw new Error("there is no channel");
+  const deliveryId = await sendTest(org, channel);
+  const [message] = await take("deliveries");
+  if (message === undefined) throw new Error("there is no message");
+  return {
+    row: async () => deliveries.get(org, deliveryId),
+    attempt: (number: number) => attempt({ ...message, attempt: number }, { logger }, settings),
+  };
+};
+
+test("too much at once for Slack is no attempt: it comes back later, each time after longer, and is delivered", async () => {
+  const delivery = await deliveryFor("slack");
+  const longest: number[] = [];
+  answers = Array.from({ length: 12 }, () => ({ status: 429, retryAfter: "30" }));
+  for (let count = 1; count <= 12; count++) {
+    await delivery.attempt(1);
+    const row = await delivery.row();
+    expect(row).toMatchObject({ status: "pending", attempts: 0, failedAttempts: 0, throttled: count });
+    expect(row?.lease).toBeUndefined();
+    const seconds = (Date.parse(row?.dueAt ?? "") - Date.now()) / 1000;
+    expect(seconds).toBeGreaterThan(29);
+    expect(seconds).toBeLessThan(30 + Math.min(7_200, 60 * 2 ** (count - 1)) + 1);
+    longest.push(seconds);
+  }
+  expect(Math.max(...longest.slice(6))).toBeGreaterThan(Math.max(...longest.slice(0, 2)));
+  expect(await take("delivery-retries")).toEqual([]);
+  await delivery.attempt(1);
+  expect(await delivery.row()).toMatchObject({ status: "delivered", attempts: 1, failedAttempts: 0 });
+});
+
+test("of a webhook a 429 is a failed attempt like any other", async () => {
+  const delivery = await deliveryFor("webhook");
+  answers = [{ status: 429, retryAfter: "30" }];
+  await delivery.attempt(1);
+  expect(await delivery.row()).toMatchObject({ status: "retrying", attempts: 1, failureReason: "HTTP 429" });
+});
