@@ -27,9 +27,17 @@ const publicUrl = z.string().check(
   }),
 );
 
+/** SES refuses a message for all recipients when it cannot read the address of one: no local names, no stray dots. */
+const recipient = emailAddress.check(
+  z.regex(
+    /^[^.@]+(?:\.[^.@]+)*@.+\.(?:[a-zA-Z]{2,}|xn--[a-zA-Z0-9-]+)$/,
+    "must be an e-mail address of a public domain",
+  ),
+);
+
 /** interface.md "Config on write". */
 export const channelConfig = {
-  email: z.object({ recipients: z.array(emailAddress).check(z.minLength(1), z.maxLength(20)) }),
+  email: z.object({ recipients: z.array(recipient).check(z.minLength(1), z.maxLength(20)) }),
   slack: z.object({ webhookUrl: publicUrl }),
   webhook: z.object({ url: publicUrl, secret: z.optional(secret) }),
 } as const;

@@ -177,6 +177,13 @@ describe("400", () => {
       /^config\.webhookUrl/,
     ],
     ["no recipients at all", { channel: "email", config: {} }, /^config\.recipients/],
+    ...["a@localhost", "a..b@acme.example", ".a@acme.example", "a.@acme.example", "a@10.0.0.1"].map(
+      (recipient): [string, Record<string, unknown>, RegExp] => [
+        `a recipient that no mail can be sent to: ${recipient}`,
+        { channel: "email", config: { recipients: ["a@acme.example", recipient] } },
+        /^config\.recipients\.1: must be an e-mail address of a public domain/,
+      ],
+    ),
     ["an empty list of recipients", { channel: "email", config: { recipients: [] } }, /^config\.recipients/],
     [
       "21 recipients",
