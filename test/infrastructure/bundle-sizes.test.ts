@@ -30,7 +30,7 @@ const limits: Record<string, number> = {
   "list-emails": 277,
   "list-scans": 267,
   "look-up-emails": 355,
-  "plan-scan": 354,
+  "plan-scan": 358,
   "preview-import": 331,
   "redispatch-alerts": 281,
   "refuse-route": 35,
