@@ -22,6 +22,8 @@ const longest = [
   "service/organization-deletion",
   "infrastructure/stack",
   "service/upstream",
+  "scans/planners",
+  "scans/ending",
   "service/delivery",
   "table/counted-list",
   "service/isolation",

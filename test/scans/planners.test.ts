@@ -78,7 +78,7 @@ test("a scan that is resumed while the upstream's rate limit is reached waits, a
 });
 
 test("slow answers: progress is saved every few seconds, and what is answered does not wait for the rest", async () => {
-  const some = names.slice(0, 30);
+  const some = names.slice(0, 15);
   setBreached(some.slice(0, 1), ["Alpha"]);
   const org = await createScanned(Object.fromEntries(some.map((name) => [name, 2])));
   const scanId = await start(org, "manual", administrator);
@@ -103,7 +103,7 @@ test("slow answers: progress is saved every few seconds, and what is answered do
     }
   }
   workers.latencyMilliseconds = 0;
-  expect(seen.size).toBeGreaterThan(2);
+  expect(seen.size).toBeGreaterThan(1);
   expect(chunksBeforeTheEnd).toBeGreaterThan(0);
   for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
   const listed = (await emails.list(org, { limit: 100, offset: 0 })).emails;
