@@ -108,7 +108,10 @@ const writeAlone = async (
   throw new Error(`E-mail ${step.emailId} kept changing while a scan wrote to it`);
 };
 
-/** `changed`: a row did, after it was read, or it needs other ids. `over`: the chunk is done, or the scan ended without it. Nothing was written then. */
+/**
+ * `changed`: a row did after it was read, or other ids are needed. `over`: the chunk is done, or the scan ended without it.
+ * Nothing was written then.
+ */
 type Outcome = "written" | "changed" | "over";
 
 /** Writes steps in one transaction and sends the alerts' messages. */

@@ -2,6 +2,7 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import * as activity from "../activity/activity.ts";
 import * as channels from "../alerts/channel.ts";
 import * as delivery from "../alerts/delivery.ts";
+import { isServed } from "../billing/billing.ts";
 import type { UpstreamFailure } from "../catalog/hibp.ts";
 import { forgetDomain, noteDomain, ownChecks } from "../emails/own-check.ts";
 import { emails } from "../emails/record.ts";
@@ -10,6 +11,7 @@ import { findings } from "../findings/record.ts";
 import { service } from "../organizations/actor.ts";
 import type { Domain } from "../organizations/domain.ts";
 import * as domains from "../organizations/domain.ts";
+import * as organizations from "../organizations/organization.ts";
 import * as queue from "../queue/queue.ts";
 import { condition } from "../table/condition.ts";
 import { keys, timeToLive } from "../table/keys.ts";
@@ -48,8 +50,7 @@ const closedSeconds = 86_400;
 
 type Ending = { reason?: string; logger: Logger };
 
-/** Reasons of ends before everything is done. */
-export const lapsed = "the organization's subscription has lapsed";
+/** Why an upstream's failure ends a scan. */
 export const reasonOf = (failure: UpstreamFailure): string =>
   failure.kind === "unauthorized"
     ? "Have I Been Pwned refused the API key"
@@ -65,6 +66,13 @@ export const end = async (org: number, scanId: number, ending: Ending): Promise<
     if (await endAsRead(org, scanId, ending, closed)) return;
   }
   throw new Error(`Scan ${scanId} kept changing while it was ended`);
+};
+
+/** A lapsed organization is not scanned any further. Whether it is one. */
+export const endIfLapsed = async (org: number, scanId: number, logger: Logger): Promise<boolean> => {
+  if (isServed(await organizations.get(org), new Date())) return false;
+  await end(org, scanId, { reason: "the organization's subscription has lapsed", logger });
+  return true;
 };
 
 /**

@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "@aws-lambda-powertools/logger";
-import { isServed } from "../billing/billing.ts";
 import * as catalog from "../catalog/catalog.ts";
 import { UpstreamFailure } from "../catalog/hibp.ts";
 import * as subscription from "../catalog/subscription.ts";
 import { type LookUp, lookUpAccounts } from "../catalog/upstream.ts";
 import { type Email, emails } from "../emails/record.ts";
 import * as domains from "../organizations/domain.ts";
-import * as organizations from "../organizations/organization.ts";
 import type { Invocation } from "../queue/consume.ts";
 import type { EmailChange, Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
@@ -16,7 +14,7 @@ import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { apply, includedIn } from "./apply.ts";
 import { compare } from "./compare.ts";
-import { end, isDone, lapsed, reasonOf } from "./complete.ts";
+import { end, endIfLapsed, isDone, reasonOf } from "./complete.ts";
 import { rangesOfChunk, renew, scans } from "./record.ts";
 
 /** Addresses of one step: what is lost and asked again when a worker dies, and how often progress shows. */
@@ -42,10 +40,7 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
   const { logger, remainingSeconds } = invocation;
   const work: Chunk = { org, scanId, batch, chunk };
   if (!(await renew(org, scanId))) return;
-  if (!isServed(await organizations.get(org), new Date())) {
-    await end(org, scanId, { reason: lapsed, logger });
-    return;
-  }
+  if (await endIfLapsed(org, scanId, logger)) return;
   if (!(await claim(work, message.cursor))) return;
 
   let cursor = message.cursor;

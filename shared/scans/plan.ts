@@ -1,4 +1,3 @@
-import { isServed } from "../billing/billing.ts";
 import * as catalog from "../catalog/catalog.ts";
 import { breachedDomain, UpstreamFailure } from "../catalog/hibp.ts";
 import * as subscription from "../catalog/subscription.ts";
@@ -8,7 +7,6 @@ import { type Email, emails } from "../emails/record.ts";
 import { rangeName } from "../emails/watermark.ts";
 import type { Domain } from "../organizations/domain.ts";
 import * as domains from "../organizations/domain.ts";
-import * as organizations from "../organizations/organization.ts";
 import type { Invocation } from "../queue/consume.ts";
 import type { EmailChange, Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
@@ -17,7 +15,7 @@ import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { includedIn, isIncluded } from "./apply.ts";
 import { compare } from "./compare.ts";
-import { end, isDone, isPlanned, lapsed, reasonOf } from "./complete.ts";
+import { end, endIfLapsed, isDone, isPlanned, reasonOf } from "./complete.ts";
 import {
   chunkName,
   chunksLeft,
@@ -89,10 +87,7 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
   const scanned = { org, scanId, turn, invocation };
   const scan = await begin(org, scanId);
   if (scan === undefined) return;
-  if (!isServed(await organizations.get(org), new Date())) {
-    await end(org, scanId, { reason: lapsed, logger });
-    return;
-  }
+  if (await endIfLapsed(org, scanId, logger)) return;
   try {
     const outcome = await whileRenewing(org, scanId, turn, async (): Promise<Outcome> => {
       if (!scan.planned) return planDomains(scanned);
@@ -190,11 +185,9 @@ const ask = async (
     const mine = todo.filter(({ id }) => claimed.ids.has(id));
     for (const domain of mine) if (!covered.has(domain.name)) answered.push({ domain, state: "single" });
     for (const domain of mine.filter(({ name }) => covered.has(name))) {
-      const answer = await askDomain(domain.name, rpm, waitSeconds());
-      if (answer instanceof Map) {
-        answered.push({ domain, state: "checked", names: answer });
-        aliases += answer.size;
-      } else answered.push({ domain, state: answer });
+      const answer = await askDomain(domain, rpm, waitSeconds());
+      answered.push(answer);
+      if (answer.state === "checked") aliases += answer.names.size;
       if (aliases > aliasesPerBatch || invocation.remainingSeconds() < reserveSeconds + callSeconds) break;
       if (Date.now() - begunAt > longestBatchMilliseconds) break;
     }
@@ -211,17 +204,14 @@ const delayAfter = (error: unknown): number => {
 };
 
 /** A domain that the subscription does not cover after all is looked up one by one. */
-const askDomain = async (
-  name: string,
-  rpm: number,
-  waitSeconds: number,
-): Promise<Map<string, string[]> | "single" | "failed"> => {
+const askDomain = async (domain: Domain, rpm: number, waitSeconds: number): Promise<Answered> => {
   try {
-    return await withUpstream(rpm, () => breachedDomain(name), { waitSeconds });
+    const names = await withUpstream(rpm, () => breachedDomain(domain.name), { waitSeconds });
+    return { domain, state: "checked", names };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    if (error.kind === "forbidden") return "single";
-    if (error.kind === "bad_request" || error.kind === "unavailable") return "failed";
+    if (error.kind === "forbidden") return { domain, state: "single" };
+    if (error.kind === "bad_request" || error.kind === "unavailable") return { domain, state: "failed" };
     throw error;
   }
 };
@@ -456,7 +446,9 @@ const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<Outcome> =
     const ofBatch = new Map(
       planned.filter((domain) => domain.planBatch === batch).map((domain) => [domain.id, domain]),
     );
+    const checkedAt = [...ofBatch.values()][0]?.planAt ?? "";
     const answered = new Map<number, Answered>();
+    const breachIds = new Map<string, number>();
     for (const { chunk } of compared.filter((each) => each.batch === batch)) {
       const parts = await Promise.all(
         rangesOfChunk(chunk).map((range) => includedIn(org, scanId, range, (id) => ofBatch.has(id))),
@@ -468,29 +460,21 @@ const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<Outcome> =
         if (!(await renew(org, scanId, turn))) return "over";
         const waitSeconds = Math.max(0, invocation.remainingSeconds() - reserveSeconds - callSeconds);
         try {
-          const answer = await askDomain(domain.name, rpm, waitSeconds);
-          answered.set(
-            id,
-            answer instanceof Map ? { domain, state: "checked", names: answer } : { domain, state: answer },
-          );
+          const answer = await askDomain(domain, rpm, waitSeconds);
+          answered.set(id, answer);
+          for (const [name, breachId] of await idsOf([answer])) breachIds.set(name, breachId);
         } catch (error) {
           return { delaySeconds: delayAfter(error) };
         }
       }
-      const breachIds = await idsOf([...answered.values()]);
-      const changes: EmailChange[] = [];
-      let isComplete = true;
-      for (const row of rows) {
-        const answer = answered.get(emails.facetOf(row).domainId);
-        if (answer?.state !== "checked") isComplete = false;
-        else {
-          const change = compare(row, breachesOf(row, answer.names, breachIds), { complete: true });
-          if (change !== undefined) changes.push(change);
-        }
-      }
+      const answers = rows.map((row) => answered.get(emails.facetOf(row).domainId));
       // It stays as it is while an answer is missing: the sweep comes again, and in the end counts it as failed.
-      if (!isComplete) continue;
-      const checkedAt = [...ofBatch.values()][0]?.planAt ?? "";
+      if (answers.some((answer) => answer?.state !== "checked")) continue;
+      const changes = rows.flatMap((row, index) => {
+        const answer = answers[index];
+        if (answer?.state !== "checked") return [];
+        return compare(row, breachesOf(row, answer.names, breachIds), { complete: true }) ?? [];
+      });
       await queue.send(
         "scan-chunks",
         { organizationId: org, scanId, batch, chunk, checkedAt, changes },

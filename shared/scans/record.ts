@@ -111,16 +111,16 @@ export const takeTurn = (org: number, scanId: number, turn: number): Promise<boo
   return changeLock(org, taken, heldInTurn(scanId, turn), (lock) => lock.planToken === planToken);
 };
 
-/** A planner waits for so long before its next message: the sweep is not to take that for silence. False as of `renew`. */
-export const pausePlanning = (
+/** A planner waits for so long before its next message: the sweep is not to take that for silence. */
+export const pausePlanning = async (
   org: number,
   scanId: number,
   turn: number,
   seconds: number,
-): Promise<boolean> => {
+): Promise<void> => {
   const now = Date.now();
   const dueAt = new Date(now + seconds * 1_000).toISOString();
-  return changeLock(org, { renewedAt: new Date(now).toISOString(), dueAt }, heldInTurn(scanId, turn));
+  await changeLock(org, { renewedAt: new Date(now).toISOString(), dueAt }, heldInTurn(scanId, turn));
 };
 
 const changeLock = async (
@@ -157,7 +157,7 @@ export const renewing = (org: number, scanId: number, now = Date.now): (() => Pr
   };
 };
 
-/** The same of a planner, which also waits for answers: while `act` runs. */
+/** As `renewing`, of a planner, which also waits for answers: while `act` runs. */
 export const whileRenewing = async <T>(
   org: number,
   scanId: number,

@@ -70,7 +70,7 @@ export const keys = {
     pk: `ORG#${org}#LOOKUP#${scan}`,
     sk: `${batch}#${chunk}`,
   }),
-  /** A chunk that its scan's end counted as failed: nothing of it is written any more. */
+  /** A chunk that is done, or that its scan's end counted as failed: nothing of it is written any more. */
   closedChunk: (org: number, scan: number, batch: number, chunk: string): Key => ({
     pk: `ORG#${org}#CLOSED-CHUNK#${scan}`,
     sk: `${batch}#${chunk}`,

@@ -41,7 +41,7 @@ export class ConditionFailed extends Error {
   constructor(item: Item | undefined) {
     super("The condition of a write did not hold");
     this.name = "ConditionFailed";
-    hold(this, { item });
+    Object.defineProperty(this, "item", hidden(item));
   }
 }
 
@@ -51,7 +51,7 @@ export class TransactionRefused extends Error {
   constructor(failed: { index: number; item: Item | undefined }[]) {
     super(`Conditions of a transaction did not hold: writes ${failed.map((each) => each.index).join(", ")}`);
     this.name = "TransactionRefused";
-    hold(this, { failed });
+    Object.defineProperty(this, "failed", hidden(failed));
   }
   /** Whether the write at this index is one of those whose condition failed. */
   refused(index: number): boolean {
@@ -60,9 +60,7 @@ export class TransactionRefused extends Error {
 }
 
 /** Not enumerable: loggers write down what is, and rows hold addresses, urls and secrets. */
-const hold = (error: Error, rows: Record<string, unknown>): void => {
-  for (const [name, value] of Object.entries(rows)) Object.defineProperty(error, name, { value });
-};
+const hidden = (value: unknown): PropertyDescriptor => ({ value, enumerable: false });
 
 export const maxTransactionWrites = 100;
 /** A page of a list may have to read a block for each of its members, all at once (counted-list.ts). */
@@ -175,20 +173,20 @@ export const count = async (input: Omit<QueryInput, "limit" | "project" | "desce
   return count;
 };
 
+/** The rows of a query, one page (at most 1 MB) at a time. Pages may be empty. */
+export async function* queryPages<T = Item>(input: QueryInput): AsyncGenerator<T[], void, undefined> {
+  for await (const page of replies(input, sendDocuments)) yield (page.Items ?? []) as T[];
+}
+
 /** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */
 export type WireRow = Record<string, AttributeValue>;
 
-/** As `query`, at a third of the time: for rows by the thousand. */
+/** As `query`, without turning every value into JavaScript's: for rows by the thousand of which little is wanted. */
 export const queryWire = async (input: QueryInput): Promise<WireRow[]> => {
   const rows: WireRow[] = [];
   for await (const page of replies(input, sendWire)) rows.push(...(page.Items ?? []));
   return rows;
 };
-
-/** The same, one page (at most 1 MB) at a time. Pages may be empty. */
-export async function* queryPages<T = Item>(input: QueryInput): AsyncGenerator<T[], void, undefined> {
-  for await (const page of replies(input, sendDocuments)) yield (page.Items ?? []) as T[];
-}
 
 const sendDocuments = (parameters: QueryCommandInput) => client().send(new QueryCommand(parameters));
 
