@@ -29,7 +29,7 @@ export type Bench = {
 let scratch: string | undefined;
 
 /** A directory that is gone when the benchmark ends. */
-const scratchDirectory = (): string => {
+export const scratchDirectory = (): string => {
   if (scratch === undefined) {
     const made = mkdtempSync(join(tmpdir(), "bench-"));
     scratch = made;

@@ -106,6 +106,15 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
   const readBlock = (org: number, block: number, options: Omit<table.QueryInput, "pk"> = {}): Promise<M[]> =>
     table.query<M>({ pk: keys.member(org, kind, block, 0).pk, ...options });
 
+  /** As `readBlock`, but the rows as they come: most are only passed over on the way to those of a page. */
+  const readRows = (
+    org: number,
+    block: number,
+    options: Omit<table.QueryInput, "pk">,
+  ): Promise<table.WireRow[]> => table.queryWire({ pk: keys.member(org, kind, block, 0).pk, ...options });
+
+  const fromRows = (rows: table.WireRow[]): M[] => rows.map((row) => table.fromWire<M>(row));
+
   /** Members of a block from the `start`-th matching one on, newest first; `count` match. */
   const readPart = async (
     org: number,
@@ -115,15 +124,15 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     const { matching, count, start, taken } = part;
     if (count < countIn(row, () => true)) {
       const where = hasOneOf(matchingFacets(row, matching));
-      const members = await readBlock(org, row.block, { descending: true, where });
-      return members.filter((each) => matching(each.facet)).slice(start, start + taken);
+      const rows = await readRows(org, row.block, { descending: true, where });
+      return fromRows(rows.filter(hasFacetThat(matching)).slice(start, start + taken));
     }
     // Every member matches, so positions are known: read from the nearer end.
     const descending = start + taken <= count - start;
     const limit = descending ? start + taken : count - start;
-    const members = await readBlock(org, row.block, { descending, limit });
-    const newestFirst = descending ? members.slice(start) : members.reverse();
-    return newestFirst.slice(0, taken).filter((each) => matching(each.facet));
+    const rows = await readRows(org, row.block, { descending, limit });
+    const newestFirst = descending ? rows.slice(start) : rows.reverse();
+    return fromRows(newestFirst.slice(0, taken).filter(hasFacetThat(matching)));
   };
 
   /** The same of the block that the time boundary runs through, and how many of its matching members are visible. */
@@ -139,17 +148,17 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       // Those of the page are sent, all others only counted.
       const [count, newest] = await Promise.all([
         table.count({ pk: keys.member(org, kind, row.block, 0).pk, where: visible }),
-        taken > 0 ? readBlock(org, row.block, { descending: true, limit: start + taken }) : [],
+        taken > 0 ? readRows(org, row.block, { descending: true, limit: start + taken }) : [],
       ]);
-      return { count, items: newest.slice(start).filter((each) => each.createdAt >= since) };
+      return { count, items: fromRows(newest.slice(start)).filter((each) => each.createdAt >= since) };
     }
-    const members = await readBlock(org, row.block, {
+    const rows = await readRows(org, row.block, {
       descending: true,
       where: allOf(hasOneOf(matchingFacets(row, matching)), visible),
       project: taken > 0 ? undefined : ["facet"],
     });
-    const matched = members.filter((each) => matching(each.facet));
-    return { count: matched.length, items: matched.slice(start, start + taken) };
+    const matched = rows.filter(hasFacetThat(matching));
+    return { count: matched.length, items: fromRows(matched.slice(start, start + taken)) };
   };
 
   const list = {
@@ -377,6 +386,11 @@ const directoryRow = (row: table.WireRow): DirectoryRow => {
   }
   return { block: Number(row.sk?.S), from: row.from?.S ?? "", counts };
 };
+
+const hasFacetThat =
+  (matching: (name: string) => boolean) =>
+  (row: table.WireRow): boolean =>
+    matching(row.facet?.S ?? "");
 
 const hasFacet = (name: string): Condition => condition("#facet = :facetBefore", { facetBefore: name });
 

@@ -188,6 +188,8 @@ export const queryWire = async (input: QueryInput): Promise<WireRow[]> => {
   return rows;
 };
 
+export const fromWire = <T = Item>(row: WireRow): T => unmarshall(row) as T;
+
 const sendDocuments = (parameters: QueryCommandInput) => client().send(new QueryCommand(parameters));
 
 const sendWire = ({ ExpressionAttributeValues, ...parameters }: QueryCommandInput) =>
