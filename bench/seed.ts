@@ -3,7 +3,8 @@
  * addresses for 500 days. Every counter agrees with its members, and what the e-mails hold is exactly what `accounts` says,
  * so that a scan finds nothing new.
  */
-import { type Action, categoryOf, entries } from "../shared/activity/activity.ts";
+import { type Action, categoryOf } from "../shared/activity/actions.ts";
+import { entries } from "../shared/activity/activity.ts";
 import type { Breach } from "../shared/catalog/schema.ts";
 import { type EmailRow, emails } from "../shared/emails/record.ts";
 import { type FindingRow, findings } from "../shared/findings/record.ts";

@@ -5,6 +5,7 @@ import { acknowledgeReason, resolution } from "../../shared/findings/schema.ts";
 
 export const acknowledgeBreach = defineEndpoint({
   summary: "Acknowledge a breach finding",
+  description: "Acknowledging again replaces resolution, reason, who and when.",
   body: z.object({
     id: idField.check(z.meta({ description: "The finding's id" })),
     resolution: z._default(resolution, "handled"),

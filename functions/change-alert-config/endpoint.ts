@@ -5,6 +5,8 @@ import { idParameter } from "../../shared/api/page.ts";
 
 export const changeAlertConfig = defineEndpoint({
   summary: "Change an alert channel",
+  description:
+    "What changes nothing succeeds, and is not logged. Deliveries that are open use what the channel is at each attempt.",
   path: z.object({ id: idParameter("id") }),
   body: alertConfigPatch,
   status: 200,

@@ -2,28 +2,7 @@ import type { Actor } from "../organizations/actor.ts";
 import { type Reserved, reserveOne } from "../table/blocks.ts";
 import type { Write } from "../table/condition.ts";
 import { countedList } from "../table/counted-list.ts";
-
-/** interface.md "Activity entry": what is logged, and under which category. */
-export const categoryOf = {
-  "email.added": "monitoring",
-  "email.removed": "monitoring",
-  "email.enabled": "monitoring",
-  "email.disabled": "monitoring",
-  "emails.imported": "monitoring",
-  "scan.started": "monitoring",
-  "scan.completed": "monitoring",
-  "scan.failed": "monitoring",
-  "finding.acknowledged": "findings",
-  "alert_config.created": "alerts",
-  "alert_config.updated": "alerts",
-  "alert_config.deleted": "alerts",
-  "team.created": "teams",
-  "api_key.created": "api_keys",
-  "api_key.revoked": "api_keys",
-} as const;
-
-export type Action = keyof typeof categoryOf;
-export type Category = (typeof categoryOf)[Action];
+import { type Action, type Category, categoryOf } from "./actions.ts";
 
 type Entry = { action: Action; category: Category; summary: string; actor: Actor };
 

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { idField } from "../api/page.ts";
 import { timestamp } from "../api/text.ts";
+import { categoryOf } from "./actions.ts";
 
 /** interface.md "Activity entry". */
 export const category = z.enum(["monitoring", "findings", "alerts", "teams", "api_keys"]);
@@ -10,7 +11,14 @@ export const activityEntry = z
     id: idField,
     createdAt: timestamp,
     category,
-    action: z.string().check(z.meta({ examples: ["email.added"] })),
+    action: z.string().check(
+      z.meta({
+        description: `${Object.keys(categoryOf)
+          .map((action) => `\`${action}\``)
+          .join(", ")}; others may come`,
+        examples: ["email.added"],
+      }),
+    ),
     summary: z.string().check(z.meta({ description: "For people; the wording may change" })),
     actor: z.object({
       type: z.enum(["user", "api_key", "system", "removed", "support"]),

@@ -12,7 +12,7 @@ import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { type Channel, type ChannelForm, describe, type Flags } from "./channel.ts";
 import { parseDestination, resolveDestination } from "./destination.ts";
-import { urlPreview } from "./envelope.ts";
+import { isUrlPreview, urlPreview } from "./envelope.ts";
 import { type alertConfigPatch, channelConfig } from "./schema.ts";
 
 const maximumChannels = 20;
@@ -140,6 +140,7 @@ const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
       ? ["config.webhookUrl", form.config.webhookUrl]
       : ["config.url", form.config.url];
   const refuse = (reason: string) => new Refusal("invalidInput", { error: `${field}: ${reason}` });
+  if (isUrlPreview(url)) throw refuse("is only the preview of a url");
   const destination = parseDestination(url);
   if (!destination.ok) throw refuse(destination.reason);
   if (destination.host.kind === "name") await count();

@@ -41,8 +41,13 @@ export function envelope({ id, at, ...rest }: Event & { id: number; at: Date }):
   return JSON.stringify({ id, type, timestamp: at.toISOString(), data });
 }
 
+const hiddenPath = "/...";
+
 /** What may be shown of a webhook's url: its origin, and a literal `/...` when it has a path. */
 export function urlPreview(url: string): string {
   const { origin, pathname } = new URL(url);
-  return pathname === "/" ? origin : `${origin}/...`;
+  return pathname === "/" ? origin : `${origin}${hiddenPath}`;
 }
+
+/** Whether a url is what a client was shown of one that has a path: it sends nobody's alerts anywhere. */
+export const isUrlPreview = (url: string): boolean => URL.parse(url)?.pathname === hiddenPath;

@@ -43,7 +43,12 @@ export const channelConfig = {
 } as const;
 
 const notificationFlags = {
-  isEnabled: z.boolean(),
+  isEnabled: z.boolean().check(
+    z.meta({
+      description:
+        "Without it nothing new is sent; what is open waits, and goes on if it is enabled within 24 hours of the event",
+    }),
+  ),
   notifyOnNewBreach: z.boolean(),
   notifyOnScanComplete: z.boolean(),
   notifyOnScanError: z.boolean(),

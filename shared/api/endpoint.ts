@@ -36,6 +36,8 @@ export type Upload = {
 export type Endpoint = {
   /** One line, as a client reads it in the reference. */
   summary: string;
+  /** What a client has to know beyond that and cannot see from the schemas; Markdown. */
+  description?: string;
   /** Path parameters; values arrive as strings. */
   path?: z.ZodMiniObject;
   /** Query parameters; values arrive as strings. */

@@ -119,7 +119,7 @@ const sharedRefusals: Record<string, readonly RefusalName[]> = {
 
 const operation = (route: Route, routes: readonly Route[], schemas: Schemas): Json => {
   const { method, name, endpoint } = route;
-  const limit = limitOf(route, routes);
+  const paragraphs = [endpoint.description, limitOf(route, routes)].filter((text) => text !== undefined);
   const parameters = [
     ...parametersOf("path", endpoint.path, schemas),
     ...parametersOf("query", endpoint.query, schemas),
@@ -127,7 +127,7 @@ const operation = (route: Route, routes: readonly Route[], schemas: Schemas): Js
   return {
     operationId: camelCase(name),
     summary: endpoint.summary,
-    ...(limit !== undefined && { description: limit }),
+    ...(paragraphs.length > 0 && { description: paragraphs.join("\n\n") }),
     tags: [tagOf(route)],
     ...(parameters.length > 0 && { parameters }),
     ...bodyOf(endpoint, schemas),

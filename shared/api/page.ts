@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 const decimal = (name: string) =>
   z.pipe(
     z.pipe(
-      z.string().check(z.regex(/^(0|[1-9]\d{0,15})$/, `${name} must be a plain decimal integer`)),
+      z.string().check(z.regex(/^(0|[1-9]\d*)$/, `${name} must be a plain decimal integer`)),
       z.transform(Number),
     ),
     z.int(`${name} is too large`),

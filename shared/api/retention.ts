@@ -5,7 +5,7 @@ const visibleDays = 365;
 
 /** interface.md "Retention object": scans and activity are visible for 365 days. */
 export const retention = z
-  .object({ days: z.literal(visibleDays), visibleSince: timestamp })
+  .object({ days: z.literal(visibleDays).check(z.meta({ type: "integer" })), visibleSince: timestamp })
   .check(z.meta({ id: "Retention", description: "Older entries are kept, but not returned" }));
 
 export const retentionAt = (now: Date): z.infer<typeof retention> => ({

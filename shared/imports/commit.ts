@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { categoryOf } from "../activity/actions.ts";
 import * as activity from "../activity/activity.ts";
 import { Refusal } from "../api/errors.ts";
 import { seats } from "../billing/billing.ts";
@@ -168,7 +169,7 @@ const entry = (org: number, slot: Reserved, sofar: Progress, done: Progress, act
   });
   const action = "emails.imported";
   if (sofar.imported === 0) return activity.writes(org, slot, { action, summary, actor });
-  const from = { category: activity.categoryOf[action] };
+  const from = { category: categoryOf[action] };
   return activity.entries.writes(org, [activity.entries.change(org, slot.id, { from, set: { summary } })]);
 };
 

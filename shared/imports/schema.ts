@@ -16,8 +16,13 @@ export const fileExtensions = [".csv", ".tsv", ".txt"] as const;
 /** Characters of an address (RFC 5321 4.5.3.1), and of what is shown of a malformed one. */
 export const maximumAddressCharacters = 254;
 
-/** decisions.md "Import". `invalid`: malformed, or not of a verified domain of the organization. */
-const importStatus = z.enum(["will_import", "already_monitored", "duplicate", "invalid"]);
+/** decisions.md "Import". */
+const importStatus = z.enum(["will_import", "already_monitored", "duplicate", "invalid"]).check(
+  z.meta({
+    description:
+      "`duplicate`: stands further up in the same file. `invalid`: malformed, or not of a verified domain of the organization",
+  }),
+);
 
 /** interface.md "Import plan". `domainId` is null exactly when the row is invalid. */
 export const importRow = z

@@ -24,7 +24,9 @@ export const scan = z
           "Whether GET /breaches?scanId=… lists them; recorded when the results were saved, and not updated when an e-mail is removed with its findings",
       }),
     ),
-    errorMessage: z.nullable(z.string()).check(z.meta({ description: "Why the scan failed" })),
+    errorMessage: z
+      .nullable(z.string())
+      .check(z.meta({ description: "Why the scan failed, or which part of a completed one did" })),
     startedAt: z.nullable(timestamp),
     completedAt: z.nullable(timestamp),
     createdAt: timestamp,

@@ -78,6 +78,16 @@ describe("200", () => {
     expect(JSON.stringify([reply, await api.get("/alert-configs")])).not.toContain("T0KEN");
   });
 
+  test("a preview that is no longer the channel's is not taken for a url", async () => {
+    const { api } = await createOrganization();
+    const id = await createChannel(api, { channel: "webhook", config: { url: "https://192.0.32.8" } });
+    const config = { url: "https://192.0.32.9/..." };
+    const expected = { status: 400, body: { error: "config.url: is only the preview of a url" } };
+    expect(await api.patch(`/alert-configs/${id}`, { config })).toMatchObject(expected);
+    expect(await api.post("/alert-configs", { channel: "webhook", config })).toMatchObject(expected);
+    expect((await findChannel(api, id))?.config).toMatchObject({ urlPreview: "https://192.0.32.8" });
+  });
+
   test("urlPreview sent back as url has no effect, alone and beside other changes; the real url gets the deliveries", async () => {
     const organization = await createWithEmail();
     const { api } = organization;

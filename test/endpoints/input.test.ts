@@ -91,6 +91,34 @@ describe("a body", () => {
     expectRefusal(await api.request("POST", "/emails", { raw: objects }), 400, /^email/);
   });
 
+  test.each([
+    ["/emails", {}, "email: is required"],
+    ["/emails", { email: "ada@demo.example", domainId: "1" }, "domainId: must be a number"],
+    ["/emails", { email: "ada@demo.example", domainId: 1.5 }, "domainId: must be an integer"],
+    ["/emails", { email: "ada@demo.example", domainId: 0 }, "domainId: must be at least 1"],
+    ["/breaches/acknowledge", { id: 1, resolution: "x" }, "resolution: must be handled or ignored"],
+    ["/alert-configs", {}, "channel: must be email or slack or webhook"],
+    ["/alert-configs", { channel: "email", config: 5 }, "config: must be an object"],
+    [
+      "/alert-configs",
+      { channel: "email", config: { recipients: [] } },
+      "config.recipients: must not be empty",
+    ],
+    [
+      "/alert-configs",
+      { channel: "email", config: { recipients: Array(21).fill("a@acme.example") } },
+      "config.recipients: must have at most 20 entries",
+    ],
+    [
+      "/alert-configs",
+      { channel: "slack", config: { webhookUrl: "https://192.0.32.8/x" }, isEnabled: 1 },
+      "isEnabled: must be true or false",
+    ],
+  ])("POST %s %j is refused in words that name the field: %s", async (path, body, error) => {
+    const { api } = await createOrganization();
+    expect(await api.post(path, body)).toMatchObject({ status: 400, body: { error } });
+  });
+
   test("with __proto__ changes nothing: it is an unknown field", async () => {
     const { api, domainId } = await createOrganization();
     const inherited = `{"__proto__": {"email": "ada@demo.example", "domainId": ${domainId}}}`;

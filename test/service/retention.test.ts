@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { type Action, categoryOf } from "../../shared/activity/actions.ts";
 import * as activity from "../../shared/activity/activity.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import { type ScanFacet, type ScanRow, scans } from "../../shared/scans/record.ts";
@@ -35,8 +36,8 @@ const transactAll = async (
 const ago = (milliseconds: number): string => new Date(Date.now() - milliseconds).toISOString();
 
 /** Log entries as they were written so long ago. */
-const writeEntries = async (org: number, action: activity.Action, count: number, age: number) => {
-  const category = activity.categoryOf[action];
+const writeEntries = async (org: number, action: Action, count: number, age: number) => {
+  const category = categoryOf[action];
   const entry = { action, category, summary: "Old", actor: administrator };
   const slots = await reserve(org, "ACTIVITY", count, { at: ago(age) });
   const writes = slots.map((slot) => activity.entries.put(org, slot, { category }, entry));
