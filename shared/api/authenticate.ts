@@ -85,13 +85,23 @@ const isOtherScheme = (value: string): boolean =>
 
 /** Over plain HTTP, as in local runs, a `__Host-` cookie cannot exist; API Gateway itself speaks HTTPS only. */
 const cookieValue = (event: APIGatewayRequestAuthorizerEvent): string | undefined => {
-  const names = isPlainHttp(event) ? ["session"] : ["__Host-session"];
+  const name = isPlainHttp(event) ? "session" : "__Host-session";
   const values = headerValues(event, "cookie")
     .flatMap((header) => header.split(";"))
-    .map((pair) => /^\s*([^=\s]+)\s*=\s*"?([^"\s]*)"?\s*$/.exec(pair))
-    .filter((match) => match !== null && names.includes(match[1] ?? ""))
-    .map((match) => match?.[2]);
+    .map(readCookie)
+    .filter((cookie) => cookie.name === name && !/["\s]/.test(cookie.value))
+    .map(({ value }) => value);
   return values.length === 1 ? values[0] : undefined;
+};
+
+/** Not with one pattern: of white space that may belong to either side of the value it tries every division. */
+const readCookie = (pair: string): { name: string; value: string } => {
+  const equals = pair.indexOf("=");
+  const value = pair.slice(equals + 1).trim();
+  return {
+    name: pair.slice(0, Math.max(0, equals)).trim(),
+    value: value.replace(/^"/, "").replace(/"$/, ""),
+  };
 };
 
 /** Against forged requests of other sites (decisions.md "Authorization header"). */

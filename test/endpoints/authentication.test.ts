@@ -1,4 +1,6 @@
+import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { describe, expect, inject, test } from "vitest";
+import { authenticate } from "../../shared/api/authenticate.ts";
 import { hashOf, mintApiKey, mintSession } from "../../shared/organizations/secret.ts";
 import { type Key, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
@@ -179,6 +181,39 @@ describe("a session cookie", () => {
       expect(reply.status).toBe(200);
       expectEveryHeader(reply);
     }
+  });
+
+  test("may stand in quotes, with space around its name and value; one that has more of either in it is no cookie", async () => {
+    const { cookie } = await signIn(await createOrganization());
+    const value = cookie.slice("session=".length);
+    for (const form of [
+      `"${value}"`,
+      `"${value}`,
+      `${value}"`,
+      `${value}; session=a b`,
+      `${value}; session="a"b`,
+    ]) {
+      expect([form, (await getWith({ cookie: `\tsession = ${form} ` })).status]).toEqual([form, 200]);
+    }
+    for (const form of [`""${value}""`, `" ${value}"`, `${value} x`, `"${value}"x`]) {
+      expectUnauthenticated(await getWith({ cookie: `session=${form}` }));
+    }
+  });
+
+  test.each([
+    ["space in a value", `__Host-session=${" ".repeat(100_000)}a b`],
+    ["space in a name", `${" ".repeat(100_000)}a b=`],
+    ["quotes", `__Host-session=${'"'.repeat(100_000)}`],
+    ["many cookies", "__Host-session=a b;".repeat(10_000)],
+  ])("of hostile form takes linear time: %s", async (_, cookie) => {
+    const event = {
+      httpMethod: "GET",
+      multiValueHeaders: { Cookie: [cookie] },
+      requestContext: { identity: { sourceIp: "hostile cookies" } },
+    };
+    const startedAt = performance.now();
+    expect(await authenticate(event as unknown as APIGatewayRequestAuthorizerEvent)).toBe("unauthenticated");
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
   test("authenticates beside an Authorization header that is not recognized as a key", async () => {
