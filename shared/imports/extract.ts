@@ -93,7 +93,8 @@ const headerOf = (records: readonly string[][]): Header | undefined => {
 /** What the best column that is headed like "email" holds, if there is one with an address. */
 const inColumn = (records: readonly string[][], header: Header): Candidate[] | undefined => {
   const rows = records.slice(header.record + 1);
-  const column = header.columns.find(({ index }) => rows.some((cells) => isAddressLike(cells[index] ?? "")));
+  const holding = columnsOf(rows);
+  const column = header.columns.find(({ index }) => holding.has(index));
   if (column === undefined) return undefined;
   const found: Candidate[] = [];
   for (const cells of rows) {
@@ -106,11 +107,22 @@ const inColumn = (records: readonly string[][], header: Header): Candidate[] | u
   return found;
 };
 
+/** Those that hold an address somewhere. All at once: a file may have as many columns as rows. */
+const columnsOf = (rows: readonly string[][]): Set<number> => {
+  const holding = new Set<number>();
+  for (const cells of rows) {
+    for (const [index, cell] of cells.entries()) if (isAddressLike(cell)) holding.add(index);
+  }
+  return holding;
+};
+
 const inAnyCell = (records: readonly string[][], names: NameColumns): Candidate[] => {
   const found: Candidate[] = [];
   for (const cells of records) {
+    if (!cells.some(isAddressLike)) continue;
+    const owner = ownerBeside(cells, names);
     for (const cell of cells) {
-      for (const email of addressesIn(cell)) add(found, email, ownerBeside(cells, names));
+      for (const email of addressesIn(cell)) add(found, email, owner);
     }
   }
   return found;
@@ -159,8 +171,13 @@ const shorten = (text: string, maximum: number): string =>
 
 const maximumNameCharacters = 200;
 
+/** White space included, which becomes less; it bounds the time that patterns take. */
+const maximumNameCellCharacters = 2000;
+
 const ownerOf = (cells: readonly string[], names: NameColumns): string | undefined => {
-  const name = line(names.map((column) => cells[column] ?? "").join(" "));
+  const name = line(
+    names.map((column) => (cells[column] ?? "").slice(0, maximumNameCellCharacters)).join(" "),
+  );
   return ownerName.check(z.minLength(1)).safeParse(shorten(name, maximumNameCharacters)).data;
 };
 

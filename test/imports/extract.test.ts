@@ -281,6 +281,11 @@ describe("hostile files take linear time", () => {
     ["lines", "\n".repeat(size)],
     ["headings", "email,name\n".repeat(size / 11)],
     ["columns of headings", "email,".repeat(size / 6)],
+    ["columns of headings above as many rows", `x\n${"email,".repeat(30_000)}\n${"x\n".repeat(90_000)}`],
+    [
+      "a long name beside many addresses",
+      `Name,Contact\n${"n ".repeat(400_000)},${"a@b.example ".repeat(500)}`,
+    ],
     ["brackets", "([<".repeat(size / 3)],
     ["dots behind an address", `x@${".".repeat(size)}x`],
     ["questions behind an address", `x@${"?@".repeat(size / 2)}`],
