@@ -53,7 +53,9 @@ const fileOf = (form: Buffer, contentType: string, upload: Upload): Promise<Uplo
       });
     });
     parser.on("filesLimit", () => refuse("There must be one file only"));
-    parser.on("fieldsLimit", () => refuse("There are too many fields beside the file"));
+    const tooMany = () => refuse("There are too many fields beside the file");
+    parser.on("fieldsLimit", tooMany);
+    parser.on("partsLimit", tooMany);
     parser.on("error", malformed);
     parser.on("close", () => {
       if (file === undefined) refuse(`There must be a file in a part named ${upload.field}`);
@@ -69,8 +71,14 @@ const parserFor = (contentType: string, upload: Upload): busboy.Busboy | undefin
     return busboy({
       headers: { "content-type": contentType },
       defParamCharset: "utf8",
-      // The parser takes a file that reaches the limit for one beyond it.
-      limits: { fileSize: upload.maximumBytes + 1, files: 1, fields: maximumFields },
+      // The parser takes a file, and a number of parts, that reaches the limit for one beyond it. Parts without a disposition
+      // count as neither files nor fields.
+      limits: {
+        fileSize: upload.maximumBytes + 1,
+        files: 1,
+        fields: maximumFields,
+        parts: 1 + maximumFields + 1,
+      },
     });
   } catch {
     return undefined;

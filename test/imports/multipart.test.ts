@@ -40,6 +40,21 @@ test("any bytes arrive as they are, up to exactly the limit; one byte more is re
   await expect(read(formOf(Buffer.alloc(1001)))).rejects.toMatchObject({ refusal: "fileTooLarge" });
 });
 
+test("twenty parts may stand beside the file, whatever they are; one more is refused", async () => {
+  const form = formOf(Buffer.from("ada@demo.example"));
+  for (const part of [
+    '--x\r\nContent-Disposition: form-data; name="field"\r\n\r\n1\r\n',
+    "--x\r\nX: y\r\n\r\n1\r\n",
+  ]) {
+    const withParts = (count: number) => read(Buffer.concat([Buffer.from(part.repeat(count)), form]));
+    expect((await withParts(20)).toString()).toBe("ada@demo.example");
+    await expect(withParts(21)).rejects.toMatchObject({
+      refusal: "invalidInput",
+      message: "There are too many fields beside the file",
+    });
+  }
+});
+
 test("a damaged form never hangs and never fails otherwise than by a refusal", async () => {
   const form = formOf(Buffer.from("ada@demo.example"));
   const splice = fc.record({
