@@ -3,20 +3,24 @@ import { type Condition, condition, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import type { Billing, BillingStatus } from "./schema.ts";
 
-const lapsedRefusals = {
+const lapsedRefusals: Partial<Record<BillingStatus, RefusalName>> = {
   trial_expired: "trialExpired",
   subscription_inactive: "subscriptionInactive",
   price_not_recognized: "priceNotRecognized",
   collection_paused: "collectionPaused",
-} as const satisfies Partial<Record<BillingStatus, RefusalName>>;
+};
 
-/** The refusal of a lapsed organization (interface.md "Errors" 402), or undefined while it is served. */
+/**
+ * The refusal of a lapsed organization (interface.md "Errors" 402), or undefined while it is served. What a row should not
+ * hold, a status that is none or a trial without an end, is not served.
+ */
 export const lapse = (billing: Billing, now: Date): RefusalName | undefined => {
   const { status, trialEndsAt } = billing;
-  if (status === "trialing") {
-    return trialEndsAt !== null && trialEndsAt <= now.toISOString() ? "trialExpired" : undefined;
+  if (status === "active" || status === "past_due") return undefined;
+  if (status === "trialing" && trialEndsAt !== null) {
+    return trialEndsAt <= now.toISOString() ? "trialExpired" : undefined;
   }
-  return status === "active" || status === "past_due" ? undefined : lapsedRefusals[status];
+  return lapsedRefusals[status] ?? "subscriptionInactive";
 };
 
 /** Whether work is done for an organization; undefined is one that is gone. */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Billing } from "../../shared/billing/schema.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
 import { admin, type Client, createOrganization, type Reply } from "../service/client.ts";
 import { countStatuses, expectRefusal } from "./reply.ts";
 import { signIn } from "./session.ts";
@@ -64,6 +66,18 @@ describe("402", () => {
     expect((await api.get("/emails")).status).toBe(200);
     await admin("org billing", { org, status: "trialing", "trial-ends": zoned(-60_000) });
     expectRefusal(await api.get("/emails"), 402, /trial has expired/, { reason: "trial_expired" });
+  });
+
+  test.each([
+    ["a status that is none", { status: "paused" }],
+    ["no status", { status: null }],
+    ["a trial without an end", { status: "trialing", trialEndsAt: null }],
+  ])("subscription_inactive where the row holds what it should not: %s", async (_, wrong) => {
+    const { id: org, api } = await createOrganization();
+    expect((await api.get("/emails")).status).toBe(200);
+    const billing = Object.entries(wrong).map(([name, value]) => [`billing.${name}`, value]);
+    await table.update(keys.organization(org), { set: Object.fromEntries(billing) });
+    expectRefusal(await api.get("/emails"), 402, /subscription/, { reason: "subscription_inactive" });
   });
 
   test("comes after authentication and before the route and the input; with a session too", async () => {
