@@ -15,17 +15,21 @@ type Credential = { kind: "key" | "session"; organizationId: number; hash: strin
 /**
  * Decides who a request is from (interface.md "Authentication", decisions.md "Order of checks"): address limit, then
  * authentication, then key limit, origin and subscription. One parallel trip: the reads together, and at most two counts;
- * only what the address limit refuses takes another, since it must not count for the key. "unauthenticated" becomes the
- * gateway's 401.
+ * only what the address limit refuses takes another, since it must not count for the key, or none, once the address is
+ * known to be refused. "unauthenticated" becomes the gateway's 401.
  */
 export const authenticate = async (
   event: APIGatewayRequestAuthorizerEvent,
   now: Date = new Date(),
 ): Promise<Principal | GatewayRefusal | "unauthenticated"> => {
+  const { sourceIp } = event.requestContext.identity;
+  const refusedSeconds = limits.secondsRefused(sourceIp, now);
+  if (refusedSeconds > 0) return { refusal: "addressLimit", retryAfterSeconds: refusedSeconds };
+
   const credential = credentialOf(event);
   const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
   const [addressSeconds, keySeconds, [row, owner]] = await Promise.all([
-    limits.countAddress(event.requestContext.identity.sourceIp, now),
+    limits.countAddress(sourceIp, now),
     keyHash === undefined ? 0 : limits.countKey(keyHash, now),
     credential === "none" ? [] : rowsOf(credential),
   ]);

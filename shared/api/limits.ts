@@ -39,11 +39,35 @@ const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Da
     add: { requests: 1 },
     setOnce: { [timeToLive]: window.endsAt + seconds },
   });
-  return row.requests <= limit ? 0 : Math.max(1, Math.ceil(window.endsAt - now.getTime() / 1000));
+  return row.requests <= limit ? 0 : secondsLeft(window, now);
 };
 
-export const countAddress = (address: string, now: Date): Promise<number> =>
-  count(`ADDRESS#${address}`, perMinute.address, 60, now);
+const secondsLeft = ({ endsAt }: Window, now: Date): number =>
+  Math.max(1, Math.ceil(endsAt - now.getTime() / 1000));
+
+export const countAddress = async (address: string, now: Date): Promise<number> => {
+  const seconds = await count(`ADDRESS#${address}`, perMinute.address, 60, now);
+  if (seconds > 0) rememberRefused(address, windowAt(now, 60));
+  return seconds;
+};
+
+/** Addresses that this instance has seen refused, of one window only: their counts cannot fall before it ends. */
+let refused = { window: "", addresses: new Set<string>() };
+const maximumRefused = 5_000;
+
+const rememberRefused = (address: string, { name }: Window): void => {
+  if (refused.window !== name) refused = { window: name, addresses: new Set() };
+  if (refused.addresses.size < maximumRefused) refused.addresses.add(address);
+};
+
+/**
+ * What `countAddress` would give an address that is known to be over its limit, otherwise 0. It asks nothing of the table,
+ * so a flood of refused requests writes nothing.
+ */
+export const secondsRefused = (address: string, now: Date): number => {
+  const window = windowAt(now, 60);
+  return refused.window === window.name && refused.addresses.has(address) ? secondsLeft(window, now) : 0;
+};
 
 const keySubject = (hash: string): string => `KEY#${hash}`;
 

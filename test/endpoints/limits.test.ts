@@ -1,5 +1,9 @@
+import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { describe, expect, test } from "vitest";
+import { authenticate } from "../../shared/api/authenticate.ts";
 import { countAddress, countOrganization } from "../../shared/api/limits.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
 import { admin, createClient, createOrganization, type Reply } from "../service/client.ts";
 import { createChannel } from "./channels.ts";
 import { countStatuses, expectRefusal, unknownId } from "./reply.ts";
@@ -208,6 +212,36 @@ describe("a window", () => {
     expect(await Promise.all(times(11, () => at("11:00:00.000")))).toEqual(
       expect.arrayContaining([...times(10, () => 0), 3600]),
     );
+  });
+
+  test("of an address that was refused in it costs the table nothing more, and ends when it ends", async () => {
+    const { id, key } = await createOrganization();
+    const sourceIp = `flood-${id}`;
+    const requestAt = (time: string) =>
+      authenticate(
+        {
+          httpMethod: "GET",
+          multiValueHeaders: { Authorization: [`Bearer ${key}`] },
+          requestContext: { identity: { sourceIp } },
+        } as unknown as APIGatewayRequestAuthorizerEvent,
+        new Date(`2100-01-01T${time}Z`),
+      );
+    const counted = async (time: string) => {
+      const row = keys.limit(`ADDRESS#${sourceIp}`, String(Date.parse(`2100-01-01T${time}Z`) / 1000));
+      return (await table.get<{ requests: number }>(row))?.requests;
+    };
+    for (const minute of ["10:00", "10:01"]) {
+      const passed = await Promise.all(times(100, () => requestAt(`${minute}:10.000`)));
+      expect(passed.filter((decision) => decision === "unauthenticated" || "refusal" in decision)).toEqual(
+        [],
+      );
+      const refusal = (retryAfterSeconds: number) => ({ refusal: "addressLimit", retryAfterSeconds });
+      expect(await requestAt(`${minute}:10.000`)).toEqual(refusal(50));
+      const refused = await Promise.all(times(20, () => requestAt(`${minute}:20.500`)));
+      expect(refused).toEqual(times(20, () => refusal(40)));
+      expect(await requestAt(`${minute}:59.999`)).toEqual(refusal(1));
+      expect(await counted(`${minute}:00`)).toBe(101);
+    }
   });
 
   test("is the UTC minute for addresses", async () => {
