@@ -80,7 +80,7 @@ export class ServiceStack extends Stack {
       this,
       {
         routes: routes.map((route) => ({ route, function: createFunction(route.name, route.endpoint) })),
-        authorize: createFunction("authorize", { uses: ["table:read", "table:write"] }),
+        authorize: createFunction("authorize", { uses: ["table:read", "table:limits"] }),
         refuseRoute,
       },
       alarms,

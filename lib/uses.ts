@@ -9,7 +9,7 @@ import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Use } from "../shared/api/endpoint.ts";
 import type { QueueName } from "../shared/queue/messages.ts";
-import { dueIndex } from "../shared/table/keys.ts";
+import { dueIndex, keys } from "../shared/table/keys.ts";
 import type { Sender } from "./sender.ts";
 
 /** What functions may use. */
@@ -54,6 +54,13 @@ export function grantOf(use: Use, { table, queues, hibpApiKey, sender }: Resourc
           "dynamodb:ConditionCheckItem",
         ],
         resources: [table.tableArn],
+        environment,
+      };
+    case "table:limits":
+      return {
+        actions: ["dynamodb:UpdateItem"],
+        resources: [table.tableArn],
+        conditions: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": keys.limit("*", "").pk } },
         environment,
       };
     case "table:due-index":

@@ -38,11 +38,13 @@ type RoleProperties = { ManagedPolicyArns?: string[]; Policies?: { PolicyDocumen
 type PolicyProperties = { PolicyDocument: PolicyDocument; Roles?: string[] };
 
 export function openIam(assembly: Assembly): Iam {
-  const callers = new Map<string, { roleArn: string; statements: Statement[] }>();
+  const callers = new Map<string, { roleArn: string; statements: Statement[]; conditional: boolean }>();
   for (const { logicalId, properties } of assembly.ofType<{ Role: string }>("AWS::Lambda::Function")) {
+    const statements = statementsOf(assembly, properties.Role);
     callers.set(assembly.physicalId(logicalId), {
       roleArn: properties.Role,
-      statements: statementsOf(assembly, properties.Role),
+      statements,
+      conditional: statements.some(({ Condition }) => Condition !== undefined),
     });
   }
   const decisions = new Map<string, "allow" | "deny" | "no match">();
@@ -52,11 +54,11 @@ export function openIam(assembly: Assembly): Iam {
     const caller = callers.get(accessKeyId);
     if (caller === undefined) return "The security token included in the request is invalid.";
     const { action, resources } = permission;
-    const key = JSON.stringify([accessKeyId, permission]);
+    const key = JSON.stringify([accessKeyId, caller.conditional ? permission : { action, resources }]);
     let decision = decisions.get(key);
     if (decision === undefined) {
       decision = decideForAny(caller.statements, permission);
-      // Schedule names make keys of their own; all others are as few as the product's calls.
+      // Schedule names and rows make keys of their own; all others are as few as the product's calls.
       if (decisions.size < 10_000) decisions.set(key, decision);
     }
     if (decision === "allow") return undefined;
@@ -137,7 +139,8 @@ function applies(
 /** Comparisons of text with a key that the request has are made; any other condition counts as satisfied. */
 function isSatisfied(operator: string, values: Values, actual: string | undefined): boolean {
   if (actual === undefined) return true;
-  switch (operator) {
+  // Permissions have one value of a key: what holds for any of its values holds for all.
+  switch (operator.replace(/^For(AllValues|AnyValue):/, "")) {
     case "StringEquals":
       return [values].flat().includes(actual);
     case "StringNotEquals":

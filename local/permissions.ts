@@ -45,7 +45,8 @@ function operationOf({ target = "" }: AwsRequest): string {
   return target.slice(target.indexOf(".") + 1);
 }
 
-type TableRequest = { TableName?: string; IndexName?: string };
+type Row = Record<string, Record<string, unknown> | undefined>;
+type TableRequest = { TableName?: string; IndexName?: string; Key?: Row; Item?: Row };
 type TransactionEntry = Record<string, TableRequest | undefined>;
 
 /** What an entry of a transaction needs, by its kind. */
@@ -65,21 +66,36 @@ function forDynamodb(request: AwsRequest, assembly: Assembly): Permission[] {
   };
   const table = (name: string) =>
     name.startsWith("arn:") ? name : arnWithin(assembly, "dynamodb", `table/${name}`);
+  const permission = (action: string, { TableName = "", IndexName, Key, Item }: TableRequest): Permission => {
+    const resource = table(TableName);
+    const partition = (Key ?? Item)?.[partitionKeyOf(resource, assembly)];
+    return {
+      action,
+      resources: [IndexName === undefined ? resource : `${resource}/index/${IndexName}`],
+      ...(partition && { context: { "dynamodb:LeadingKeys": String(Object.values(partition)[0]) } }),
+    };
+  };
   if (body.TransactItems !== undefined) {
-    const entries = body.TransactItems.flatMap((entry) => Object.entries(entry));
-    const wanted = new Set(entries.map(([kind, { TableName = "" } = {}]) => `${kind} ${table(TableName)}`));
-    return [...wanted].map((pair) => {
-      const [kind = "", resource = ""] = pair.split(" ");
-      return { action: ENTRY_ACTIONS[kind] ?? `dynamodb:${kind}`, resources: [resource] };
-    });
+    const needed = body.TransactItems.flatMap((entry) => Object.entries(entry)).map(([kind, write = {}]) =>
+      permission(ENTRY_ACTIONS[kind] ?? `dynamodb:${kind}`, write),
+    );
+    return [...new Map(needed.map((each) => [JSON.stringify(each), each])).values()];
   }
   const action = `dynamodb:${operation}`;
   if (body.RequestItems !== undefined) {
     return Object.keys(body.RequestItems).map((name) => ({ action, resources: [table(name)] }));
   }
-  if (body.TableName === undefined) return [{ action, resources: ["*"] }];
-  const index = body.IndexName === undefined ? "" : `/index/${body.IndexName}`;
-  return [{ action, resources: [`${table(body.TableName)}${index}`] }];
+  return [body.TableName === undefined ? { action, resources: ["*"] } : permission(action, body)];
+}
+
+/** The name of a table's partition key; of one that the template does not have "", which names no attribute. */
+function partitionKeyOf(tableArn: string, assembly: Assembly): string {
+  const logicalId = assembly.logicalIdOf(tableArn);
+  if (logicalId === undefined) return "";
+  const { KeySchema } = assembly.resource<{
+    KeySchema?: { AttributeName: string; KeyType: string }[];
+  }>(logicalId).properties;
+  return KeySchema?.find(({ KeyType }) => KeyType === "HASH")?.AttributeName ?? "";
 }
 
 function forSqs(request: AwsRequest, assembly: Assembly): Permission[] {

@@ -9,6 +9,6 @@ export const previewImport = defineEndpoint({
   reply: importPlan,
   refusals: ["fileTooLarge", "tooManyAddresses"],
   limit: "importPreviews",
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:limits"],
   memoryMegabytes: 1024,
 });

@@ -9,6 +9,8 @@ import type { OrganizationLimit } from "./limits.ts";
 export type Use =
   | "table:read"
   | "table:write"
+  /** Counting requests: updates of the rows of limits, and of no others. */
+  | "table:limits"
   | "table:due-index"
   | "queue:scan-plans"
   | "queue:scan-chunks"

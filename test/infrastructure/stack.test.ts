@@ -13,7 +13,12 @@ import { refusals } from "../../shared/api/errors.ts";
 import { messages } from "../../shared/queue/messages.ts";
 
 type Properties = Record<string, never>;
-type Statement = { Action: string | string[]; Resource: string | string[]; Effect: string };
+type Statement = {
+  Action: string | string[];
+  Resource: string | string[];
+  Effect: string;
+  Condition?: Record<string, unknown>;
+};
 type Alarm = {
   AlarmName: string;
   AlarmDescription: string;
@@ -51,7 +56,7 @@ function synthesize(
 
 const workers = [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers];
 const contracts = [
-  { name: "authorize", contract: { uses: ["table:read", "table:write"], timeoutSeconds: 10 } },
+  { name: "authorize", contract: { uses: ["table:read", "table:limits"], timeoutSeconds: 10 } },
   { name: "refuse-route", contract: { uses: [] } },
   ...routes.map(({ name, endpoint }) => ({ name, contract: endpoint })),
   ...workers.map(({ name, worker }) => ({ name, contract: worker })),
@@ -82,6 +87,7 @@ function allowedBy(use: string): string[] {
     const writes = ["PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"];
     return on(tableArn(), ...writes.map((action) => `dynamodb:${action}`));
   }
+  if (use === "table:limits") return on(tableArn(), "dynamodb:UpdateItem");
   if (use === "table:due-index") return on(`${tableArn()}/index/due`, "dynamodb:Query");
   if (kind === "queue") return on(queueArn(name ?? ""), "sqs:SendMessage");
   if (use === "scheduler:delete") {
@@ -113,22 +119,24 @@ const functionNamed = (name: string) =>
     TracingConfig: { Mode: string };
   }>(production, "AWS::Lambda::Function", "FunctionName", `${stackName}-${name}`);
 
-/** "action resource" of everything that a role may do. Fails on anything but plain inline Allow statements. */
-function permissionsOf(roleArn: string): string[] {
+/** "action resource" of everything that a role may do. */
+const permissionsOf = (roleArn: string): string[] =>
+  statementsOf(roleArn).flatMap(({ Action, Resource }) =>
+    [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${resource}`)),
+  );
+
+/** What a role may do. Fails on anything but plain inline Allow statements. */
+function statementsOf(roleArn: string): Statement[] {
   const roleId = production.logicalIdOf(roleArn) ?? "";
   const role = production.resource(roleId);
   expect(role.properties.ManagedPolicyArns).toBeUndefined();
   expect(role.properties.Policies).toBeUndefined();
-  return production
+  const statements = production
     .ofType<{ Roles: string[]; PolicyDocument: { Statement: Statement[] } }>("AWS::IAM::Policy")
     .filter(({ properties }) => properties.Roles.includes(production.physicalId(roleId)))
-    .flatMap(({ properties }) => properties.PolicyDocument.Statement)
-    .flatMap(({ Effect, Action, Resource }) => {
-      expect(Effect).toBe("Allow");
-      return [Action]
-        .flat()
-        .flatMap((action) => [Resource].flat().map((resource) => `${action} ${resource}`));
-    });
+    .flatMap(({ properties }) => properties.PolicyDocument.Statement);
+  for (const { Effect } of statements) expect(Effect).toBe("Allow");
+  return statements;
 }
 
 describe.each(contracts)("function $name", ({ name, contract }) => {
@@ -187,6 +195,28 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
       named(production, "AWS::Logs::LogGroup", "LogGroupName", `/aws/lambda/${stackName}-${name}`),
     ).toMatchObject({ RetentionInDays: 90 });
   });
+});
+
+test("who only counts requests may update rows of limits, and write no other; nothing else depends on conditions", () => {
+  const conditional = contracts.flatMap(({ name }) =>
+    statementsOf(functionNamed(name).Role)
+      .filter(({ Condition }) => Condition !== undefined)
+      .map((statement) => ({ name, ...statement })),
+  );
+  expect(conditional).toEqual(
+    ["authorize", "preview-import"].map((name) => ({
+      name,
+      Effect: "Allow",
+      Action: "dynamodb:UpdateItem",
+      Resource: tableArn(),
+      Condition: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": "LIMIT#*" } },
+    })),
+  );
+  const writing = (name: string) =>
+    permissionsOf(functionNamed(name).Role).filter((permission) =>
+      /^dynamodb:(Put|Update|Delete|Cond)/.test(permission),
+    );
+  for (const { name } of conditional) expect(writing(name)).toEqual([`dynamodb:UpdateItem ${tableArn()}`]);
 });
 
 test("refused routes know every declared method", () => {
@@ -271,9 +301,7 @@ test("every queue is encrypted and refuses plain connections", () => {
   const queues = production.ofType<{ SqsManagedSseEnabled: boolean }>("AWS::SQS::Queue");
   expect(queues.filter(({ properties }) => !properties.SqsManagedSseEnabled)).toEqual([]);
   const guarded = production
-    .ofType<{ PolicyDocument: { Statement: (Statement & { Condition?: unknown })[] } }>(
-      "AWS::SQS::QueuePolicy",
-    )
+    .ofType<{ PolicyDocument: { Statement: Statement[] } }>("AWS::SQS::QueuePolicy")
     .flatMap(({ properties }) => properties.PolicyDocument.Statement)
     .filter(
       ({ Effect, Condition }) => Effect === "Deny" && JSON.stringify(Condition).includes("SecureTransport"),

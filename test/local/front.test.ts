@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
+  DeleteItemCommand,
   DynamoDBClient,
   PutItemCommand,
   QueryCommand,
@@ -16,7 +17,15 @@ import { type Front, startFront } from "../../local/front.ts";
 import { openTemplate } from "./template.ts";
 
 const resources = {
-  Table: { Type: "AWS::DynamoDB::Table", Properties: {} },
+  Table: {
+    Type: "AWS::DynamoDB::Table",
+    Properties: {
+      KeySchema: [
+        { AttributeName: "sk", KeyType: "RANGE" },
+        { AttributeName: "pk", KeyType: "HASH" },
+      ],
+    },
+  },
   Queue: { Type: "AWS::SQS::Queue", Properties: {} },
   Other: { Type: "AWS::SQS::Queue", Properties: {} },
   Secret: { Type: "AWS::SecretsManager::Secret", Properties: { Name: "hibp" } },
@@ -38,6 +47,12 @@ const resources = {
             Effect: "Allow",
             Action: "dynamodb:Query",
             Resource: { "Fn::Join": ["/", [{ "Fn::GetAtt": ["Table", "Arn"] }, "index", "due"]] },
+          },
+          {
+            Effect: "Allow",
+            Action: "dynamodb:DeleteItem",
+            Resource: { "Fn::GetAtt": ["Table", "Arn"] },
+            Condition: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": "LIMIT#*" } },
           },
           { Effect: "Allow", Action: "sqs:Send*", Resource: "*" },
           { Effect: "Deny", Action: "sqs:*", Resource: { "Fn::GetAtt": ["Other", "Arn"] } },
@@ -136,6 +151,22 @@ describe("DynamoDB", () => {
     await expect(
       client.send(new TransactWriteItemsCommand({ TransactItems: [{ Put }, { Delete }] })),
     ).rejects.toThrow("dynamodb:DeleteItem");
+  });
+
+  test("a condition on leading keys holds for the partition key of each row, in a transaction too", async () => {
+    const client = new DynamoDBClient(settings());
+    const remove = (pk: string) => ({
+      TableName: "test-Table",
+      Key: { sk: { S: "LIMIT#1" }, pk: { S: pk } },
+    });
+    await client.send(new DeleteItemCommand(remove("LIMIT#1")));
+    await expect(client.send(new DeleteItemCommand(remove("ORG#1")))).rejects.toThrow("dynamodb:DeleteItem");
+    const transact = (...pks: string[]) =>
+      client.send(
+        new TransactWriteItemsCommand({ TransactItems: pks.map((pk) => ({ Delete: remove(pk) })) }),
+      );
+    await transact("LIMIT#1", "LIMIT#2");
+    await expect(transact("LIMIT#1", "ORG#1")).rejects.toThrow("dynamodb:DeleteItem");
   });
 
   test("the administrator may do everything, an unknown key nothing", async () => {

@@ -67,6 +67,8 @@ describe("a decision", () => {
     ["StringNotEquals", "scheduler.amazonaws.com", "no match"],
     ["StringLike", "scheduler.*", "allow"],
     ["StringLike", "lambda.*", "no match"],
+    ["ForAllValues:StringLike", "scheduler.*", "allow"],
+    ["ForAllValues:StringLike", "lambda.*", "no match"],
   ])("condition %s %s: %s", (operator, values, expected) => {
     const statement = allow({ Condition: { [operator]: { "iam:PassedToService": values } } });
     const context = { "iam:PassedToService": "scheduler.amazonaws.com" };
