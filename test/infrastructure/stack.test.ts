@@ -415,6 +415,18 @@ describe("REST API", () => {
     }
   });
 
+  test("takes TLS from 1.2 on, with forward secrecy, from clients of its own endpoint only", () => {
+    expect(production.ofType<Properties>("AWS::ApiGateway::RestApi")).toMatchObject([
+      {
+        properties: {
+          SecurityPolicy: "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09",
+          EndpointAccessMode: "STRICT",
+          EndpointConfiguration: { Types: ["REGIONAL"] },
+        },
+      },
+    ]);
+  });
+
   test("the authorizer is asked for every request: no cache, no identity source that could answer for it", () => {
     const authorizers = production.ofType<Properties>("AWS::ApiGateway::Authorizer");
     expect(authorizers).toMatchObject([{ properties: { Type: "REQUEST", AuthorizerResultTtlInSeconds: 0 } }]);
