@@ -28,6 +28,8 @@ const embeddedHibpKey = "00000000000000000000000000000000";
 const senderEmail = "alerts@breach-monitor.example";
 const forceAfterMilliseconds = 5_000;
 
+// What a run and its parts write is for whoever started it alone, also in a directory that others may read.
+process.umask(0o077);
 await main();
 
 async function main(): Promise<void> {

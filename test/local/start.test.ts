@@ -1,6 +1,8 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync, mkdtempSync, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { request } from "undici";
@@ -11,7 +13,12 @@ const entry = join(import.meta.dirname, "../../local/start.ts");
 
 function start(...args: string[]): ChildProcessByStdio<null, Readable, Readable> {
   const { npm_lifecycle_event: _event, ...env } = process.env;
-  return spawn(process.execPath, [entry, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  // With the umask of most people's shells.
+  const script = 'umask 022; exec "$@"';
+  return spawn("/bin/sh", ["-c", script, "sh", process.execPath, entry, ...args], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 }
 
 async function runToEnd(...args: string[]) {
@@ -54,9 +61,12 @@ describe("a run", () => {
   let run: ReturnType<typeof start>;
   let output = "";
   let url = "";
+  /** A person's own, which others may read. */
+  const directory = mkdtempSync(join(tmpdir(), "start-"));
+  chmodSync(directory, 0o755);
 
   beforeAll(async () => {
-    run = start("--memory", "--port", "0", "--no-demo");
+    run = start("--data", directory, "--port", "0", "--no-demo");
     run.stdout.on("data", (chunk) => {
       output += chunk;
     });
@@ -77,6 +87,12 @@ describe("a run", () => {
     const reply = await request(`${url}/emails`);
     expect(reply.statusCode).toBe(401);
     expect(await reply.body.json()).toEqual({ error: expect.any(String) });
+  });
+
+  test("keeps from other users what it writes, whoever may read the directory", () => {
+    const files = readdirSync(directory, { recursive: true, encoding: "utf8" });
+    expect(files).toEqual(expect.arrayContaining(["lock", "dynamodb.sqlite"]));
+    expect(files.filter((file) => (statSync(join(directory, file)).mode & 0o077) !== 0)).toEqual([]);
   });
 
   test("tells this machine, and no web page, how to reach everything", async () => {
