@@ -166,8 +166,11 @@ const line = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim()
 /** As much of a malformed address as a row can hold; the ellipsis keeps it malformed. */
 const shown = (text: string): string => shorten(line(text), maximumAddressCharacters);
 
-const shorten = (text: string, maximum: number): string =>
-  text.length <= maximum ? text : `${text.slice(0, maximum - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+/** Characters are counted as `text` of shared/api/text.ts does; so many take at most twice as many units of a string. */
+const shorten = (text: string, maximum: number): string => {
+  const characters = [...text.slice(0, 2 * (maximum + 1))];
+  return characters.length <= maximum ? text : `${characters.slice(0, maximum - 1).join("")}…`;
+};
 
 const maximumNameCharacters = 200;
 
