@@ -135,8 +135,12 @@ const add = (found: Candidate[], email: string, owner: string | undefined): void
 
 const isAddressLike = (cell: string): boolean => cell.includes("@");
 
-/** White space, brackets, quotes and separators: what lies between addresses, as in `"Doe, Jane" <jane@a.example>; …`. */
-const between = /[\s<>()[\],;"“”„‘’«»\u200b-\u200d]+/;
+/**
+ * What lies between addresses, as in `"Doe, Jane" <jane@a.example>; …`: white space, separators, a link's markup, and nothing
+ * in front of an address in angle brackets. Not other brackets, quotes and spaces that do not break: within a word they are
+ * part of a malformed address, and splitting there would make `o’neil@a.example` the address of someone else.
+ */
+const between = /(?:[ \t-\r\u0085\u2028\u2029\u3000,;]|["']>|<\/)+|(?=<[^<>@]*@[^<>]*>)/;
 
 /** An address with what is written around it is never longer; it bounds the time that patterns take. */
 const maximumPartCharacters = 1000;
@@ -153,12 +157,16 @@ const addressesIn = (cell: string): string[] => {
     });
 };
 
-/** Without what is written around an address: `mailto:jane@a.example?subject=…`, `'jane@a.example'`, a full stop. */
+/** Without what is written around an address: `mailto:jane@a.example?subject=…`, `“jane@a.example”`, a full stop. */
 const bare = (part: string): string =>
   part
-    .replace(/^(?:mailto:|smtp:|['.:])+/i, "")
-    .replace(/(@[^?]*)\?.*$/, "$1")
-    .replace(/['.:!]+$/, "");
+    .replace(/^[^@]*\b(?:mailto|smtp):/i, "")
+    .replace(/(?<=@[^?]*)\?.*$/, "")
+    // One pattern, since one for the end alone would begin anew at every character that may be the end's.
+    .replace(
+      /^["'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:]*(.*[^"'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:!]).*$/su,
+      "$1",
+    );
 
 /** Of a person: one line. */
 const line = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim();

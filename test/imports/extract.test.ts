@@ -223,6 +223,61 @@ describe('without a column headed like "email", every cell is searched', () => {
   });
 });
 
+describe("a malformed address does not become someone else's", () => {
+  /** What a file says in a cell that is headed like "email", and in one that is not. */
+  const inBoth = (cell: string): string[][] => {
+    const quoted = `"${cell.replaceAll('"', '""')}"`;
+    return [emailsOf(from(`email\nx@y.example\n${quoted}`)), emailsOf(from(`x@y.example\n${quoted}`))].map(
+      ([, ...found]) => found,
+    );
+  };
+
+  test.each([
+    ...'‘’“”„«»‹›"<>()[]（」\u200b\u200d\u2060\u00ad\u202a'
+      .split("")
+      .flatMap((mark) => [`o${mark}neil@demo.example`, `jane@demo${mark}.example`]),
+    "ja[n]e@demo.example",
+    "ja<n>e@demo.example",
+    "ja(n)e@demo.example",
+    'ja"n"e@demo.example',
+    'jane"@demo.example',
+    "jane@demo.example[.evil.example]",
+    "ja<ne@demo.example",
+    "Jane(jane@demo.example)",
+    "a@demo.example>jane@demo.example",
+  ])("%j is shown as it is", (text) => {
+    for (const found of inBoth(text)) expect(found).toEqual([text]);
+    for (const found of inBoth(`„${text}‹`)) expect(found).toEqual([`„${text}‹`]);
+    expect(emailAddress.safeParse(text).success).toBe(false);
+  });
+
+  test("also across a space that does not break, which is shown as a space", () => {
+    for (const space of ["\u00a0", "\u2007", "\u202f", "\ufeff"]) {
+      expect(inBoth(`x${space}1@demo.example`)).toEqual([["x 1@demo.example"], ["x 1@demo.example"]]);
+    }
+  });
+
+  test.each([
+    ..."‘’ “” „“ «» »« ‹› \"\" '' <> () [] {} （） \u200b\u200b \u00a0\u00a0 \ufeff\u2060 \u202a\u202c"
+      .split(" ")
+      .map(([open, close]) => `${open}jane@demo.example${close}`),
+    "\u00a0'“<jane@demo.example>”'.\u200b",
+    "Jane<jane@demo.example>",
+    '"Jane"<jane@demo.example>;',
+    "Jane Doe [mailto:jane@demo.example]",
+    "o'neil@demo.example",
+  ])("what is written around an address is left out: %j", (text) => {
+    const expected = text.includes("neil") ? "o'neil@demo.example" : "jane@demo.example";
+    expect(inBoth(text)).toEqual([[expected], [expected]]);
+  });
+
+  test("each address in angle brackets is one, with and without a space before", () => {
+    expect(inBoth("jane@a.example<mailto:jane@b.example><jane@c.example>, Jane <jane@d.example>")).toEqual(
+      Array(2).fill(["jane@a.example", "jane@b.example", "jane@c.example", "jane@d.example"]),
+    );
+  });
+});
+
 describe("what is refused", () => {
   test.each([
     ["nothing", ""],
@@ -290,6 +345,12 @@ describe("hostile files take linear time", () => {
       `Name,Contact\n${"n ".repeat(400_000)},${"a@b.example ".repeat(500)}`,
     ],
     ["brackets", "([<".repeat(size / 3)],
+    ["brackets before an address", `${"<".repeat(size)}x@`],
+    ["angle brackets of addresses", "<a@".repeat(size / 3)],
+    ["at signs in angle brackets", `<${"@".repeat(size)}`],
+    ["quotes behind addresses", `x@${"”".repeat(990)}x `.repeat(size / 3000)],
+    ["words of at signs", `${"@".repeat(999)} `.repeat(size / 1000)],
+    ["soft hyphens before addresses", `${"\u00ad".repeat(990)}x@ `.repeat(size / 2000)],
     ["dots behind an address", `x@${".".repeat(size)}x`],
     ["questions behind an address", `x@${"?@".repeat(size / 2)}`],
     ["schemes", `${"mailto:".repeat(size / 7)}@`],
