@@ -101,7 +101,7 @@ const inColumn = (records: readonly string[][], header: Header): Candidate[] | u
     const cell = (cells[column.index] ?? "").trim();
     if (cell === "") continue;
     const owner = ownerOf(cells, header.names);
-    const addresses = addressesIn(cell);
+    const addresses = addressesInColumn(cell);
     for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, email, owner);
   }
   return found;
@@ -156,6 +156,24 @@ const addressesIn = (cell: string): string[] => {
       return address || shown(part);
     });
 };
+
+/**
+ * As `addressesIn`, of a cell that should hold addresses alone: where a word leads to a bare one, as in `jane doe@a.example`, it
+ * may be the first part of it, so that all up to the next separator is malformed. In other cells it may be anything.
+ */
+const addressesInColumn = (cell: string): string[] =>
+  cell.split(separator).flatMap((item) => {
+    const words = item.split(between).filter((word) => word !== "");
+    const isBroken = words.some((word, index) => isBareAddress.test(word) && isWord(words[index - 1] ?? ""));
+    return isBroken ? [shown(item)] : addressesIn(item);
+  });
+
+const separator = /[,;\n\v\f\r\u0085\u2028\u2029]/;
+
+/** Neither a quote or bracket nor a scheme says where it begins. */
+const isBareAddress = /^(?!["'<\p{Ps}\p{Pi}\p{Pf}])[^:@]*@/u;
+
+const isWord = (text: string): boolean => !isAddressLike(text) && /\p{Letter}/u.test(text);
 
 /** Without what is written around an address: `mailto:jane@a.example?subject=…`, `“jane@a.example”`, a full stop. */
 const bare = (part: string): string =>

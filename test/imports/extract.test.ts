@@ -173,6 +173,35 @@ describe('a column headed like "email"', () => {
     ]);
   });
 
+  test.each([
+    ["jane doe@a.example", ["jane doe@a.example"]],
+    ["Jane  Doe\tjane@a.example (work)", ["Jane Doe jane@a.example (work)"]],
+    ["jane .doe@a.example", ["jane .doe@a.example"]],
+    ["jane @a.example", ["jane @a.example"]],
+    [
+      "ada@a.example; jane doe@a.example, bob@a.example",
+      ["ada@a.example", "jane doe@a.example", "bob@a.example"],
+    ],
+  ])("a word in front of a bare address may be the first part of it: %j is malformed", (cell, expected) => {
+    expect(emailsOf(from(`email\nx@y.example\n"${cell}"`)).slice(1)).toEqual(expected);
+  });
+
+  test.each([
+    "Jane Doe <jane@a.example>, Ann Lee<ann@a.example>",
+    "Jane Doe (jane@a.example); Ann Lee [mailto:ann@a.example]",
+    "Jane ‘jane@a.example’ Ann »ann@a.example«",
+    "jane@a.example ::: ann@a.example",
+    "1. jane@a.example\n- ann@a.example",
+    "jane@a.example (Jane Doe)\nann@a.example work",
+    "Doe, jane@a.example\nLee\nann@a.example",
+    "<a href=''mailto:jane@a.example''>jane</a> <ann@a.example>",
+  ])("addresses whose beginning is plain are found: %j", (cell) => {
+    expect(emailsOf(from(`email\nx@y.example\n"${cell}"`)).slice(1)).toEqual([
+      "jane@a.example",
+      "ann@a.example",
+    ]);
+  });
+
   test("an owner's name of more than 200 characters, as the API counts them, is shortened; white space in it is one space", () => {
     const ownerOf = (name: string) => from(`email,name\nada@a.example,"${name}"`)[0]?.ownerName;
     for (const letter of ["a", "😀"]) {
@@ -210,6 +239,13 @@ describe('without a column headed like "email", every cell is searched', () => {
     expect(from("First name,Last name,Contact\nAda,Lovelace,ada@a.example\n")).toEqual(owned);
     expect(from("Name,Personal email\nAda Lovelace,ada@a.example\n")).toEqual(owned);
     expect(from("Staff;;\nName;Email;Contact\nAda Lovelace;;ada@a.example\n")).toEqual(owned);
+  });
+
+  test("a word in front of an address is a name", () => {
+    expect(emailsOf(from("Jane Doe jane@a.example\nAnn ann@a.example"))).toEqual([
+      "jane@a.example",
+      "ann@a.example",
+    ]);
   });
 
   test.each([
@@ -350,6 +386,9 @@ describe("hostile files take linear time", () => {
     ["at signs in angle brackets", `<${"@".repeat(size)}`],
     ["quotes behind addresses", `x@${"”".repeat(990)}x `.repeat(size / 3000)],
     ["words of at signs", `${"@".repeat(999)} `.repeat(size / 1000)],
+    ["words before an address", `email\n${"a ".repeat(size / 2)}x@`],
+    ["a word of digits in a column", `email\n${"1".repeat(size)} x@`],
+    ["separators in a column", `email\n"x@y;${",;\n".repeat(size / 3)}"`],
     ["soft hyphens before addresses", `${"\u00ad".repeat(990)}x@ `.repeat(size / 2000)],
     ["dots behind an address", `x@${".".repeat(size)}x`],
     ["questions behind an address", `x@${"?@".repeat(size / 2)}`],
