@@ -6,9 +6,9 @@
 import { type CsvError, parse } from "csv-parse/sync";
 import * as z from "zod/mini";
 import { Refusal } from "../api/errors.ts";
-import { emailAddress, ownerName } from "../emails/schema.ts";
+import { ownerName } from "../emails/schema.ts";
 import { firstHeader, type Header, type NameColumns } from "./header.ts";
-import { maximumAddressCharacters, maximumRows } from "./schema.ts";
+import { importedAddress, maximumAddressCharacters, maximumRows } from "./schema.ts";
 
 /** What may be an address: lower-cased if it is one, else what the file says in its place. */
 export type Candidate = { email: string; ownerName?: string | undefined };
@@ -140,7 +140,7 @@ const isAddressLike = (cell: string): boolean => cell.includes("@");
  * in front of an address in angle brackets. Not other brackets, quotes and spaces that do not break: within a word they are
  * part of a malformed address, and splitting there would make `o’neil@a.example` the address of someone else.
  */
-const between = /(?:[ \t-\r\u0085\u2028\u2029\u3000,;]|["']>|<\/)+|(?=<[^<>@]*@[^<>]*>)/;
+const between = /(?:[ \t-\r\u0085\u2028\u2029\u3000,;|]|["']>|<\/)+|(?=<[^<>@]*@[^<>]*>)/;
 
 /** An address with what is written around it is never longer; it bounds the time that patterns take. */
 const maximumPartCharacters = 1000;
@@ -152,7 +152,7 @@ const addressesIn = (cell: string): string[] => {
     .split(between)
     .filter(isAddressLike)
     .map((part) => {
-      const address = part.length <= maximumPartCharacters && emailAddress.safeParse(bare(part)).data;
+      const address = part.length <= maximumPartCharacters && importedAddress.safeParse(bare(part)).data;
       return address || shown(part);
     });
 };
@@ -168,7 +168,7 @@ const addressesInColumn = (cell: string): string[] =>
     return isBroken ? [shown(item)] : addressesIn(item);
   });
 
-const separator = /[,;\n\v\f\r\u0085\u2028\u2029]/;
+const separator = /[,;|\n\v\f\r\u0085\u2028\u2029]/;
 
 /** Neither a quote or bracket nor a scheme says where it begins. */
 const isBareAddress = /^(?!["'<\p{Ps}\p{Pi}\p{Pf}])[^:@]*@/u;

@@ -1,17 +1,17 @@
 import { activeCount, quoteFor } from "../billing/quote.ts";
-import { domainOf, emailAddress } from "../emails/schema.ts";
+import { domainOf } from "../emails/schema.ts";
 import * as domains from "../organizations/domain.ts";
 import * as organizations from "../organizations/organization.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import type { Candidate } from "./extract.ts";
-import type { ImportPlan, ImportRow } from "./schema.ts";
+import { type ImportPlan, type ImportRow, importedAddress } from "./schema.ts";
 
 /** What importing these addresses would do now: a row for each, in their order, and what it would cost. */
 export const plan = async (org: number, candidates: readonly Candidate[]): Promise<ImportPlan> => {
   const parsed = candidates.map(({ email, ownerName }) => ({
     text: email,
-    address: emailAddress.safeParse(email).data,
+    address: importedAddress.safeParse(email).data,
     ...(ownerName !== undefined && { ownerName }),
   }));
   const [owner, active, all, monitored] = await Promise.all([

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { count, idField } from "../api/page.ts";
 import { text } from "../api/text.ts";
 import { billingInterval } from "../billing/schema.ts";
-import { ownerName } from "../emails/schema.ts";
+import { emailAddress, ownerName } from "../emails/schema.ts";
 
 /** interface.md "Limits": extracted addresses of one file, and so rows of one plan. */
 export const maximumRows = 500;
@@ -15,6 +15,15 @@ export const fileExtensions = [".csv", ".tsv", ".txt"] as const;
 
 /** Characters of an address (RFC 5321 4.5.3.1), and of what is shown of a malformed one. */
 export const maximumAddressCharacters = 254;
+
+/**
+ * An e-mail address that an import takes: none with `=` or `|`. The standard has them, but in a file they are nearly always a
+ * label's (`email=ada@demo.example`), and what stands behind is not always an address either
+ * (`bounce+ada=other.example@demo.example`). `POST /emails` takes them.
+ */
+export const importedAddress = emailAddress.check(
+  z.refine((address) => !/[=|]/.test(address), "must not contain = or |"),
+);
 
 /** decisions.md "Import". */
 const importStatus = z.enum(["will_import", "already_monitored", "duplicate", "invalid"]).check(

@@ -75,6 +75,26 @@ describe("200", () => {
     expect((await api.get("/emails")).body.total).toBe(2);
   });
 
+  test("malformed addresses that hold another one are invalid, and a commit of the plan agrees", async () => {
+    const { api, domainId } = await createOrganization();
+    const malformed = [
+      "o’neil@demo.example",
+      "ja[n]e@demo.example",
+      "x\u200b1@demo.example",
+      "email=x1@demo.example",
+      "jane doe@demo.example",
+    ];
+    const { body: plan } = await preview(api, ["email", ...malformed, "Ann|ann@demo.example"].join("\n"));
+    expect(plan.emails).toEqual([
+      ...malformed.map((email) => ({ email, domainId: null, status: "invalid" })),
+      { email: "ann@demo.example", domainId, status: "will_import" },
+    ]);
+    expect((await api.post("/emails/import/commit", plan)).body).toMatchObject({
+      importedCount: 1,
+      skippedCount: malformed.length,
+    });
+  });
+
   test("quote: one seat at least is paid for, with zero active e-mails too", async () => {
     const { api } = await createOrganization({ "seat-price-cents": "100" });
     const quoteOf = async (file: string) => (await preview(api, file)).body.quote;

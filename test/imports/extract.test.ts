@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { Refusal } from "../../shared/api/errors.ts";
 import { emailAddress } from "../../shared/emails/schema.ts";
 import { type Candidate, extract } from "../../shared/imports/extract.ts";
-import { importRow } from "../../shared/imports/schema.ts";
+import { importedAddress, importRow } from "../../shared/imports/schema.ts";
 
 const exported = (name: string): Candidate[] =>
   extract(readFileSync(join(import.meta.dirname, "../cases/imports", name)));
@@ -307,6 +307,23 @@ describe("a malformed address does not become someone else's", () => {
     expect(inBoth(text)).toEqual([[expected], [expected]]);
   });
 
+  test("a pipe is a separator", () => {
+    for (const text of ["Ann|jane@demo.example", "Ann Lee | jane@demo.example", "jane@demo.example|Ann"]) {
+      expect(inBoth(text)).toEqual([["jane@demo.example"], ["jane@demo.example"]]);
+    }
+    expect(emailsOf(from("Name|Email\nAnn Lee|ann@demo.example\nBob|bob@demo.example|x"))).toEqual([
+      "ann@demo.example",
+      "bob@demo.example",
+    ]);
+  });
+
+  test("an equals sign is neither a separator nor part of an address", () => {
+    for (const text of ["Email=X1@demo.example", "bounce+ada=other.example@demo.example"]) {
+      expect(inBoth(text)).toEqual([[text], [text]]);
+      expect(importedAddress.safeParse(text).success).toBe(false);
+    }
+  });
+
   test("each address in angle brackets is one, with and without a space before", () => {
     expect(inBoth("jane@a.example<mailto:jane@b.example><jane@c.example>, Jane <jane@d.example>")).toEqual(
       Array(2).fill(["jane@a.example", "jane@b.example", "jane@c.example", "jane@d.example"]),
@@ -522,6 +539,8 @@ test("of any bytes, what is found can be shown as rows, or the file is refused",
           "\u2028",
           "'",
           "?",
+          "|",
+          "=",
           "\ufeff",
         ),
       )
@@ -539,7 +558,7 @@ test("of any bytes, what is found can be shown as rows, or the file is refused",
       for (const each of found) {
         expect(importRow.safeParse({ ...each, domainId: null, status: "invalid" }).error).toBeUndefined();
         // A plan of what was found says the same as a plan of what it showed.
-        expect(emailAddress.safeParse(each.email).data ?? each.email).toBe(each.email);
+        expect(importedAddress.safeParse(each.email).data ?? each.email).toBe(each.email);
       }
     }),
     { numRuns: 2000 },
