@@ -377,6 +377,9 @@ describe("what is refused", () => {
     ]);
     expect(refusalOf(list(501).join(" "))[0]).toBe("tooManyAddresses");
     expect(refusalOf(`email\n${list(501).join("\n")}`)[0]).toBe("tooManyAddresses");
+    // What is malformed is extracted too: it is a row of the plan, which a commit sends back.
+    expect(from(["email", ...list(499), "noat"].join("\n"))).toHaveLength(500);
+    expect(refusalOf(["email", ...list(500), "noat"].join("\n"))[0]).toBe("tooManyAddresses");
   });
 });
 
