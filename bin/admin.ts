@@ -11,10 +11,10 @@ import { print } from "./admin/print.ts";
 
 const usage = (): string => {
   const lines = Object.entries(commands).map(
-    ([name, { flags }]) =>
+    ([name, { flags, hint }]) =>
       `  ${name}${Object.entries(flags)
         .map(([flag, kind]) => ` ${describe(flag, kind)}`)
-        .join("")}`,
+        .join("")}${hint === undefined ? "" : `  (${hint})`}`,
   );
   return `Usage: npm run admin -- <noun> <verb> [--flag value]... [--json] [--port N | --stack NAME]\n\n${lines.join("\n")}`;
 };

@@ -10,6 +10,7 @@ import { lapse, withStatus } from "../../shared/billing/billing.ts";
 import { type Billing, billingInterval, billingStatus } from "../../shared/billing/schema.ts";
 import { domainOf, emailAddress } from "../../shared/emails/schema.ts";
 import { importAll } from "../../shared/imports/commit.ts";
+import { importedAddress } from "../../shared/imports/schema.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as apiKeys from "../../shared/organizations/api-key.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
@@ -28,6 +29,8 @@ type FlagKind = "required" | "optional" | "switch";
 
 export type Command = {
   flags: Record<string, FlagKind>;
+  /** What the help adds to the flags. */
+  hint?: string;
   run: (flags: Record<string, string>, stack: Stack) => Promise<Record<string, unknown>>;
   /** The result for people, when it is neither a thing nor a list. */
   print?: (result: never) => string;
@@ -342,6 +345,7 @@ export const commands: Record<string, Command> = {
   },
   "email import": {
     flags: { org: "required", file: "required" },
+    hint: "one address a line",
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return importEmails(org, await textOf("file", flags.file ?? ""));
@@ -462,21 +466,27 @@ const textOf = async (flag: string, path: string): Promise<string> => {
   });
 };
 
+/** Invalid lines that are named at most: the first. */
+const invalidLinesShown = 10;
+
 /**
  * Adds the addresses of a file, one a line. Those monitored already are skipped; those of domains that the organization does not
- * have are invalid.
+ * have are invalid. Not what a preview extracts: that is at most 500, and leaves lines without an address out silently.
  */
 const importEmails = async (org: number, text: string) => {
   const byName = new Map((await domains.list(org)).map((domain) => [domain.name, domain]));
-  const lines = new Set(text.split(/\r?\n/).map((line) => line.trim()));
-  lines.delete("");
+  const lines = new Map<string, number>();
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const given = line.trim();
+    if (given !== "" && !lines.has(given)) lines.set(given, index + 1);
+  }
   const rows = new Map<string, number>();
-  let invalid = 0;
-  for (const line of lines) {
-    const email = emailAddress.safeParse(line).data;
+  const invalid: number[] = [];
+  for (const [line, lineNumber] of lines) {
+    const email = importedAddress.safeParse(line).data;
     const domain = email === undefined ? undefined : byName.get(domainOf(email));
     if (email === undefined || domain === undefined) {
-      invalid++;
+      invalid.push(lineNumber);
       continue;
     }
     if (!domain.verified) {
@@ -486,13 +496,27 @@ const importEmails = async (org: number, text: string) => {
     }
     rows.set(email, domain.id);
   }
+  const invalidLines = invalid.slice(0, invalidLinesShown);
+  if (rows.size === 0) {
+    throw new CommandError(
+      invalid.length === 0
+        ? "The file is empty: give one address a line."
+        : `No line of the file is an address of the organization's domains, such as line ${invalidLines[0]}: give one address a line and nothing else.`,
+    );
+  }
   const { imported, disabled } = await importAll(
     org,
     [...rows].map(([email, domainId]) => ({ email, domainId, ownerName: null })),
     administrator,
     progressOf(rows.size),
   );
-  return { added: imported, disabled, skipped: rows.size - imported, invalid };
+  return {
+    added: imported,
+    disabled,
+    skipped: rows.size - imported,
+    invalid: invalid.length,
+    ...(invalid.length > 0 && { invalidLines }),
+  };
 };
 
 /** Shows how far a long command is, to a person who watches. */

@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test } from "vitest";
 import { print } from "../../bin/admin/print.ts";
@@ -160,6 +162,21 @@ test("what is shown of a row has the same order every time", async () => {
     const [user] = (await admin("user list", { org })).users as object[];
     expect(Object.keys(user ?? {})).toEqual(["id", "email", "name", "createdAt"]);
   }
+});
+
+test("email import: the help says what a file holds, and the exit status that none of it could be used", async () => {
+  expect((await run(["help"])).output).toMatch(
+    /^ {2}email import --org VALUE --file VALUE {2}\(one address a line\)$/m,
+  );
+  const { id: org } = await admin("org create", { name: "Import" });
+  const file = join(await mkdtemp(join(tmpdir(), "addresses-")), "addresses.csv");
+  await writeFile(file, "email,name\nx@acme.com,X\n");
+  const { port } = new URL(inject("apiUrl"));
+  expect(await run(["email", "import", "--org", String(org), "--file", file, "--port", port])).toEqual({
+    status: 1,
+    output: "",
+    error: expect.stringMatching(/^No line of the file is .* such as line 1: give one address a line/),
+  });
 });
 
 test("what acts in users' text without being seen is escaped for a terminal", () => {

@@ -22,12 +22,44 @@ describe("admin email import", () => {
       disabled: 0,
       skipped: 0,
       invalid: 2,
+      invalidLines: [123, 124],
     });
     expect((await api.get("/emails?limit=1")).body.total).toBe(120);
     expect((await api.get("/activity?category=monitoring")).body.activity).toMatchObject([
       { action: "emails.imported", summary: "Imported 120 emails", actor: { label: "Administrator" } },
     ]);
     expect(await admin("email import", { org, file })).toMatchObject({ added: 0, skipped: 120 });
+  });
+
+  test("names the first lines that are no address of the organization's domains", async () => {
+    const { id: org, domain } = await createOrganization();
+    const lines = ["Email", "", `a@${domain}`, `email=b@${domain}`, `b@${domain},Bob`, `Ann|ann@${domain}`];
+    const more = Array.from({ length: 20 }, (_, index) => `x${index}@elsewhere.example`);
+    const file = await fileOf([...lines, ...more].join("\n"));
+    expect(await admin("email import", { org, file })).toEqual({
+      added: 1,
+      disabled: 0,
+      skipped: 0,
+      invalid: 24,
+      invalidLines: [1, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+    });
+    expect(await admin("email import", { org, file: await fileOf(`a@${domain}`) })).toEqual({
+      added: 0,
+      disabled: 0,
+      skipped: 1,
+      invalid: 0,
+    });
+  });
+
+  test("is an error when no line can be used, which says what a file holds", async () => {
+    const { id: org, domain } = await createOrganization();
+    const file = await fileOf(`\nemail,name\nx@${domain},X\n`);
+    await expect(admin("email import", { org, file })).rejects.toThrow(
+      "No line of the file is an address of the organization's domains, such as line 2: give one address a line and nothing else.",
+    );
+    await expect(admin("email import", { org, file: await fileOf("\n \n") })).rejects.toThrow(
+      "The file is empty: give one address a line.",
+    );
   });
 
   test("finds the file from where the person is, and says where it looked", async () => {
