@@ -24,7 +24,7 @@ const imports: Import[] = files.flatMap((from) =>
 
 /** Pure data about what functions take, give and use: infrastructure and documentation load them without any effect. */
 const contracts =
-  /^functions\/(routes|workers|[^/]+\/(endpoint|worker))\.ts$|^shared\/(api\/(endpoint|errors|page|retention|text)|queue\/(worker|messages)|table\/keys|[^/]+\/schema)\.ts$/;
+  /^functions\/(routes|workers|[^/]+\/(endpoint|worker))\.ts$|^shared\/(api\/(endpoint|errors|page|retention|text)|queue\/(worker|messages)|table\/keys|[^/]+\/schema|activity\/actions)\.ts$/;
 
 /** The first layer that a file matches says what it may import. */
 const layers: { name: string; files: RegExp; may: RegExp[] }[] = [
