@@ -6,6 +6,7 @@
  * - `alarmEmail`: an address that alarms are sent to. Without it alarms exist but notify nobody.
  * - `senderEmail`: the address that e-mail alerts come from. SES has to have verified it or its domain. Without it no e-mail
  *   is sent, and deliveries of e-mail channels fail.
+ * - `tableName`: an existing table to use instead of making one (README "Restore").
  *
  * Also runs without the CDK command line; the assembly then goes to CDK_OUTDIR, or else to cdk.out.
  */
@@ -34,6 +35,7 @@ new ServiceStack(app, `breach-monitor-${stage}`, {
   bundles: await bundleFunctions(join(app.outdir, "bundles")),
   alarmEmail: app.node.tryGetContext("alarmEmail"),
   senderEmail: app.node.tryGetContext("senderEmail"),
+  tableName: app.node.tryGetContext("tableName"),
   env: { ...(account !== undefined && { account }), ...(region !== undefined && { region }) },
 });
 

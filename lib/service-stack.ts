@@ -16,7 +16,7 @@ import { ServiceApi } from "./rest-api.ts";
 import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
 import { findSender } from "./sender.ts";
 import { ServiceFunction } from "./service-function.ts";
-import { createTable } from "./table.ts";
+import { createTable, findTable } from "./table.ts";
 import type { Resources } from "./uses.ts";
 import { WorkQueue } from "./work-queue.ts";
 
@@ -26,6 +26,8 @@ export type ServiceStackProps = StackProps & {
   alarmEmail: string | undefined;
   /** What e-mail alerts come from: an address that SES has verified, or of a domain that it has. Undefined: none are sent. */
   senderEmail: string | undefined;
+  /** An existing table to use; undefined: the stack makes its own. */
+  tableName: string | undefined;
 };
 
 /** The whole service. What its functions are, may do and need to know comes from their contracts. */
@@ -33,13 +35,13 @@ export class ServiceStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { bundles, alarmEmail, senderEmail, ...props }: ServiceStackProps,
+    { bundles, alarmEmail, senderEmail, tableName, ...props }: ServiceStackProps,
   ) {
     super(scope, id, props);
     const alarms = new Alarms(this, "Alarms", { email: alarmEmail });
 
     // What functions use
-    const table = createTable(this);
+    const table = tableName === undefined ? createTable(this) : findTable(this, tableName);
     const hibpSecretName = `${this.stackName}/hibp-api-key`;
     const hibpApiKey = createHibpApiKey(this, hibpSecretName);
     const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {

@@ -1,5 +1,12 @@
 import { RemovalPolicy } from "aws-cdk-lib";
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  Table,
+  TableEncryption,
+} from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
 import { dueIndex, timeToLive } from "../shared/table/keys.ts";
 
@@ -22,4 +29,17 @@ export function createTable(scope: Construct): Table {
     projectionType: ProjectionType.KEYS_ONLY,
   });
   return table;
+}
+
+/**
+ * A table that is there already, since a restored one is always a new one, and one that a stack left behind cannot be taken
+ * up again. Its settings stay as they are. Throws if no table can have that name.
+ */
+export function findTable(scope: Construct, tableName: string): ITable {
+  if (!/^[a-zA-Z0-9_.-]{3,255}$/.test(tableName)) {
+    throw new Error(
+      `tableName must be the name of a DynamoDB table, 3 to 255 letters, digits, "_", "-" and ".", not "${tableName}"`,
+    );
+  }
+  return Table.fromTableName(scope, "Table", tableName);
 }

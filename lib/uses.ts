@@ -3,7 +3,7 @@
  * tell the function where that is. There is no other way to a permission, so no function can do what its contract
  * does not say.
  */
-import type { Table } from "aws-cdk-lib/aws-dynamodb";
+import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import type { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
@@ -14,7 +14,7 @@ import type { Sender } from "./sender.ts";
 
 /** What functions may use. */
 export type Resources = {
-  table: Table;
+  table: Pick<ITable, "tableName" | "tableArn">;
   queues: Record<QueueName, Queue>;
   hibpApiKey: Secret;
   scheduleGroup: CfnScheduleGroup;

@@ -31,8 +31,10 @@ const directory = mkdtempSync(join(tmpdir(), "stack-test-"));
 const stackName = "breach-monitor-production";
 let bundles: Bundles;
 let production: Assembly;
-/** With every option of the stack. */
+/** With alarms and alerts by e-mail. */
 let staging: Assembly;
+/** With a table that is there already. */
+let restored: Assembly;
 
 beforeAll(async () => {
   bundles = await bundleFunctions(join(directory, "bundles"));
@@ -41,15 +43,20 @@ beforeAll(async () => {
     alarmEmail: "oncall@example.com",
     senderEmail: "alerts@mail.example.com",
   });
+  restored = synthesize("restored", { tableName: "Kept.table_2-restored" });
 }, 60_000);
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function synthesize(
   stage: string,
-  { alarmEmail, senderEmail }: { alarmEmail?: string; senderEmail?: string } = {},
+  {
+    alarmEmail,
+    senderEmail,
+    tableName,
+  }: { alarmEmail?: string; senderEmail?: string; tableName?: string } = {},
 ): Assembly {
   const app = new App({ outdir: join(directory, `cdk.out-${stage}`) });
-  new ServiceStack(app, `breach-monitor-${stage}`, { bundles, alarmEmail, senderEmail });
+  new ServiceStack(app, `breach-monitor-${stage}`, { bundles, alarmEmail, senderEmail, tableName });
   app.synth();
   return openAssembly(join(directory, `cdk.out-${stage}`), environment);
 }
@@ -120,20 +127,20 @@ const functionNamed = (name: string) =>
   }>(production, "AWS::Lambda::Function", "FunctionName", `${stackName}-${name}`);
 
 /** "action resource" of everything that a role may do. */
-const permissionsOf = (roleArn: string): string[] =>
-  statementsOf(roleArn).flatMap(({ Action, Resource }) =>
+const permissionsOf = (roleArn: string, assembly = production): string[] =>
+  statementsOf(roleArn, assembly).flatMap(({ Action, Resource }) =>
     [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${resource}`)),
   );
 
 /** What a role may do. Fails on anything but plain inline Allow statements. */
-function statementsOf(roleArn: string): Statement[] {
-  const roleId = production.logicalIdOf(roleArn) ?? "";
-  const role = production.resource(roleId);
+function statementsOf(roleArn: string, assembly = production): Statement[] {
+  const roleId = assembly.logicalIdOf(roleArn) ?? "";
+  const role = assembly.resource(roleId);
   expect(role.properties.ManagedPolicyArns).toBeUndefined();
   expect(role.properties.Policies).toBeUndefined();
-  const statements = production
+  const statements = assembly
     .ofType<{ Roles: string[]; PolicyDocument: { Statement: Statement[] } }>("AWS::IAM::Policy")
-    .filter(({ properties }) => properties.Roles.includes(production.physicalId(roleId)))
+    .filter(({ properties }) => properties.Roles.includes(assembly.physicalId(roleId)))
     .flatMap(({ properties }) => properties.PolicyDocument.Statement);
   for (const { Effect } of statements) expect(Effect).toBe("Allow");
   return statements;
@@ -382,6 +389,49 @@ test("the table is hard to lose", () => {
       },
     },
   ]);
+});
+
+describe("with the name of a table", () => {
+  const tableName = "Kept.table_2-restored";
+
+  test("the stack makes none, and its functions, the admin command line and permissions use that one", () => {
+    expect(restored.ofType("AWS::DynamoDB::Table")).toEqual([]);
+    expect(restored.outputs().TableName).toBe(tableName);
+    const itsArn = `arn:aws:dynamodb:us-east-1:000000000000:table/${tableName}`;
+    for (const { name, contract } of contracts) {
+      const { Environment, Role } = named<{
+        Environment: { Variables: Record<string, string> };
+        Role: string;
+      }>(restored, "AWS::Lambda::Function", "FunctionName", `breach-monitor-restored-${name}`);
+      const usesTable = contract.uses.some((use) => use.startsWith("table:"));
+      expect(Environment.Variables.TABLE_NAME).toBe(usesTable ? tableName : undefined);
+      const onTable = (permissions: string[]) =>
+        permissions.filter((permission) => permission.startsWith("dynamodb:")).sort();
+      expect(onTable(permissionsOf(Role, restored))).toEqual(
+        onTable(permissionsOf(functionNamed(name).Role)).map((each) => each.replace(tableArn(), itsArn)),
+      );
+    }
+  });
+
+  test("everything else is as without", () => {
+    const template = (stage: string) => {
+      const file = join(directory, `cdk.out-${stage}`, `breach-monitor-${stage}.template.json`);
+      const { Resources } = JSON.parse(readFileSync(file, "utf8")) as {
+        Resources: Record<string, { Type: string }>;
+      };
+      return Object.values(Resources).map(({ Type }) => Type);
+    };
+    expect(["AWS::DynamoDB::Table", ...template("restored")].sort()).toEqual(template("production").sort());
+  });
+
+  test.each(["", "ab", "a".repeat(256), "arn:aws:dynamodb:us-east-1:000000000000:table/kept", "my table"])(
+    'synthesis refuses "%s", which no table is called',
+    (name) => {
+      expect(() => synthesize("misnamed", { tableName: name })).toThrow(
+        "tableName must be the name of a DynamoDB table",
+      );
+    },
+  );
 });
 
 describe("REST API", () => {
