@@ -1,5 +1,11 @@
 import { Duration, Stack } from "aws-cdk-lib";
-import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import {
+  Alarm,
+  type AlarmProps,
+  ComparisonOperator,
+  type IMetric,
+  TreatMissingData,
+} from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
@@ -9,7 +15,10 @@ import { Construct } from "constructs";
 
 const period = Duration.minutes(5);
 
-/** Every alarm of the stack. Each goes off at the first occurrence, and says what people notice, not what broke. */
+/**
+ * Every alarm of the stack. Each goes off at the first occurrence, says what people notice, not what broke, and announces
+ * when it is over.
+ */
 export class Alarms extends Construct {
   private readonly topic: Topic | undefined;
 
@@ -31,8 +40,24 @@ export class Alarms extends Construct {
     });
   }
 
-  onErrors(name: string, fn: IFunction, description: string): void {
-    this.add(`${name}-errors`, fn.metricErrors({ period }), description);
+  /** `over` is longer than the time between two runs, or else the alarm goes off and on while every run fails. */
+  onErrors(name: string, fn: IFunction, description: string, over = period): void {
+    this.add(`${name}-errors`, fn.metricErrors({ period: over }), description);
+  }
+
+  /** Of a function that has to run within every `over`: whatever keeps it from that. */
+  onNotRunning(name: string, fn: IFunction, description: string, over: Duration): void {
+    this.add(`${name}-not-running`, fn.metricInvocations({ period: over }), description, {
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.BREACHING,
+    });
+  }
+
+  /** Of a function that Scheduler invokes: events that Lambda gave up, since the function failed or was throttled too long. */
+  onDropped(name: string, fn: IFunction, description: string, over: Duration): void {
+    const metric = fn.metric("AsyncEventsDropped", { statistic: "Sum", period: over });
+    this.add(`${name}-dropped`, metric, description);
   }
 
   onDeadLetters(name: string, queue: IQueue, description: string): void {
@@ -40,8 +65,8 @@ export class Alarms extends Construct {
     this.add(`${name}-dead-letters`, metric, description);
   }
 
-  /** `name` is unique in the stack. */
-  add(name: string, metric: IMetric, description: string): void {
+  /** `name` is unique in the stack. Goes off above 0 unless `options` say otherwise. */
+  add(name: string, metric: IMetric, description: string, options: Partial<AlarmProps> = {}): void {
     const alarm = new Alarm(this, name, {
       alarmName: `${Stack.of(this).stackName}-${name}`,
       alarmDescription: description,
@@ -50,7 +75,11 @@ export class Alarms extends Construct {
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
+      ...options,
     });
-    if (this.topic !== undefined) alarm.addAlarmAction(new SnsAction(this.topic));
+    if (this.topic === undefined) return;
+    const notify = new SnsAction(this.topic);
+    alarm.addAlarmAction(notify);
+    alarm.addOkAction(notify);
   }
 }

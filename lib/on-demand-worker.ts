@@ -1,3 +1,4 @@
+import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
 import type { OnDemandWorker } from "../shared/queue/worker.ts";
 import type { Alarms } from "./alarms.ts";
@@ -16,5 +17,13 @@ export class OnDemandWorkerFunction extends ServiceFunction {
     super(scope, { name, code, resources, ...worker });
     this.scheduleRoleArn = createScheduleRole(this, resources.scheduleGroup.ref, this.function).roleArn;
     alarms.onErrors(name, this.function, worker.impact);
+    // These schedules have no dead-letter queue: nothing could be done with its messages that this alarm does not ask for.
+    const dropped = new Metric({
+      namespace: "AWS/Scheduler",
+      metricName: "InvocationDroppedCount",
+      dimensionsMap: { ScheduleGroup: resources.scheduleGroup.ref },
+      statistic: "Sum",
+    });
+    alarms.add(`${name}-dropped`, dropped, worker.impact);
   }
 }

@@ -12,11 +12,12 @@ type ScheduledWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resour
   worker: ScheduledWorker;
 };
 
-/** A function that runs at a fixed rate. An invocation that could not be started is a dead letter. */
+/** A function that runs at a fixed rate. What Scheduler cannot hand over to Lambda is a dead letter. */
 export class ScheduledWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: ScheduledWorkerProps, alarms: Alarms) {
     super(scope, { name, code, resources, ...worker });
-    // Scheduler only hands the event over. What fails or is throttled then is Lambda's to repeat: here the next run does.
+    // Scheduler only hands the event over. Lambda drops it when the run fails, or is throttled until the next one is due, which
+    // does the same work. Nobody learns of that but by the alarm.
     this.function.configureAsyncInvoke({
       retryAttempts: 0,
       maxEventAge: Duration.minutes(worker.everyMinutes),
@@ -46,6 +47,9 @@ export class ScheduledWorkerFunction extends ServiceFunction {
     // The role's policy is a resource of its own, which the schedule does not refer to.
     schedule.node.addDependency(role);
     alarms.onDeadLetters(name, deadLetters, worker.impact);
-    alarms.onErrors(name, this.function, worker.impact);
+    const over = Duration.minutes(Math.max(5, 2 * worker.everyMinutes));
+    alarms.onErrors(name, this.function, worker.impact, over);
+    alarms.onDropped(name, this.function, worker.impact, over);
+    alarms.onNotRunning(name, this.function, worker.impact, over);
   }
 }

@@ -2,7 +2,8 @@ import { defineScheduledWorker } from "../../shared/queue/worker.ts";
 
 export const syncCatalog = defineScheduledWorker({
   everyMinutes: 15,
-  impact: "New breaches and changed breach details are not noticed",
+  impact:
+    "New breaches and changed breach details are not noticed; the API key of Have I Been Pwned may be missing or wrong",
   timeoutSeconds: 120,
   memoryMegabytes: 512,
   // Scans after a change of the catalog spread over this time.

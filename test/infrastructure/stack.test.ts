@@ -23,7 +23,10 @@ type Alarm = {
   AlarmName: string;
   AlarmDescription: string;
   Dimensions: { Value: string }[];
+  MetricName: string;
+  Period: number;
   AlarmActions?: string[];
+  OKActions?: string[];
 };
 
 const environment = { region: "us-east-1", accountId: "000000000000" };
@@ -319,10 +322,26 @@ test("every queue is encrypted and refuses plain connections", () => {
 
 describe.each(workers)("alarm of $name", ({ name, worker }) => {
   test("goes off when the function fails and says what people notice", () => {
-    expect(alarmsOn(`${stackName}-${name}`)).toMatchObject([
-      { AlarmDescription: worker.impact, MetricName: "Errors", TreatMissingData: "notBreaching" },
+    const alarms = alarmsOn(`${stackName}-${name}`).filter(({ MetricName }) => MetricName === "Errors");
+    expect(alarms).toMatchObject([
+      { AlarmDescription: worker.impact, Threshold: 0, TreatMissingData: "notBreaching" },
     ]);
   });
+});
+
+test("an alarm goes off when Scheduler gives up an organization's schedule", () => {
+  expect(alarmsOn(`${stackName}-scheduled-scans`)).toMatchObject([
+    {
+      AlarmDescription: onDemandWorkers[0]?.worker.impact,
+      Namespace: "AWS/Scheduler",
+      MetricName: "InvocationDroppedCount",
+      Dimensions: [{ Name: "ScheduleGroup" }],
+      Statistic: "Sum",
+      Threshold: 0,
+      ComparisonOperator: "GreaterThanThreshold",
+      TreatMissingData: "notBreaching",
+    },
+  ]);
 });
 
 describe.each(scheduledWorkers)("schedule of $name", ({ name, worker }) => {
@@ -336,6 +355,41 @@ describe.each(scheduledWorkers)("schedule of $name", ({ name, worker }) => {
   test("runs at the contract's rate", () => {
     const unit = worker.everyMinutes === 1 ? "minute" : "minutes";
     expect(schedule().ScheduleExpression).toBe(`rate(${worker.everyMinutes} ${unit})`);
+  });
+
+  const alarmsOf = (metric: string) =>
+    alarmsOn(`${stackName}-${name}`).filter(({ MetricName }) => MetricName === metric);
+
+  test("has an alarm that goes off when Lambda gives up a run", () => {
+    expect(alarmsOf("AsyncEventsDropped")).toMatchObject([
+      {
+        AlarmDescription: worker.impact,
+        Namespace: "AWS/Lambda",
+        Dimensions: [{ Name: "FunctionName" }],
+        Threshold: 0,
+        ComparisonOperator: "GreaterThanThreshold",
+        Statistic: "Sum",
+        TreatMissingData: "notBreaching",
+      },
+    ]);
+  });
+
+  test("has an alarm that goes off when the function does not run at all", () => {
+    expect(alarmsOf("Invocations")).toMatchObject([
+      {
+        AlarmDescription: worker.impact,
+        Threshold: 1,
+        ComparisonOperator: "LessThanThreshold",
+        Statistic: "Sum",
+        TreatMissingData: "breaching",
+      },
+    ]);
+  });
+
+  test("has alarms over more than the time between two runs, so that they stay as they are in between", () => {
+    const periods = alarmsOn(`${stackName}-${name}`).map(({ Period }) => Period);
+    expect(periods).toHaveLength(3);
+    for (const period of periods) expect(period).toBeGreaterThan(worker.everyMinutes * 60);
   });
 
   test("may invoke its function and leave dead letters, nothing else", () => {
@@ -582,13 +636,14 @@ test("two stages have no name in common, so that they can live in one account", 
   expect(names(staging, "staging").filter((name) => ours.has(name))).toEqual([]);
 });
 
-test("with an address every alarm notifies it", () => {
+test("with an address every alarm notifies it, also when it is over", () => {
   expect(staging.ofType("AWS::SNS::Subscription")).toMatchObject([
     { properties: { Protocol: "email", Endpoint: "oncall@example.com" } },
   ]);
   const topics = staging.ofType("AWS::SNS::Topic").map(({ logicalId }) => staging.arn(logicalId));
   for (const { properties } of staging.ofType<Alarm>("AWS::CloudWatch::Alarm")) {
     expect(properties.AlarmActions).toEqual(topics);
+    expect(properties.OKActions).toEqual(topics);
   }
 });
 
