@@ -75,7 +75,6 @@ export class ServiceFunction extends Construct {
       ...(contract.recursive && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {
         POWERTOOLS_SERVICE_NAME: "breach-monitor",
-        POWERTOOLS_METRICS_NAMESPACE: "BreachMonitor",
         ...Object.assign({}, ...grants.map((grant) => grant.environment)),
         ...Object.fromEntries(
           Object.entries(contract.intervals ?? {}).map(([variable, seconds]) => [variable, String(seconds)]),

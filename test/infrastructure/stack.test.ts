@@ -186,7 +186,7 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
       .filter((use) => use.startsWith("queue:"))
       .map((use) => `${use.slice("queue:".length).toUpperCase().replaceAll("-", "_")}_QUEUE_URL`);
     const others = variables.filter(
-      (variable) => !variable.startsWith("POWERTOOLS_") && !variable.endsWith("_INTERVAL_SECONDS"),
+      (variable) => variable !== "POWERTOOLS_SERVICE_NAME" && !variable.endsWith("_INTERVAL_SECONDS"),
     );
     expect(new Set(others)).toEqual(
       new Set([
