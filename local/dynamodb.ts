@@ -43,7 +43,7 @@ const stopTimeoutMilliseconds = 2_000;
  * tables that are missing. `directory` holds its file; undefined keeps everything in memory.
  *
  * AWS_ENDPOINT_URL_DYNAMODB in this process's environment names another server to use instead, for example
- * DynamoDB Local, which must be started with `-sharedDb` because every function has an access key of its own.
+ * DynamoDB Local. All requests reach it with the access key id "local" (front.ts), so it needs no `-sharedDb`.
  * @throws Error if there is no engine for this platform, if it does not start, or if the data on disk belongs to another table layout.
  */
 export async function startDynamodb(settings: {
