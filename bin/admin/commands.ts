@@ -273,10 +273,16 @@ export const commands: Record<string, Command> = {
     flags: { org: "required", email: "required", name: "optional" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
+      const email = parsed("email", emailAddress, flags.email);
       const user = await users.create(org, {
-        email: parsed("email", emailAddress, flags.email),
+        email,
         name: flags.name === undefined ? null : name("name", flags.name),
       });
+      if (user === "exists") {
+        throw new CommandError(
+          `The organization already has a user ${email}: "user list --org ${org}" shows it.`,
+        );
+      }
       return userForm(user);
     },
   },
@@ -292,8 +298,9 @@ export const commands: Record<string, Command> = {
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       const id = idOf("user", flags);
-      if (!(await users.remove(org, id))) throw unknown("user", id);
-      return { id, removed: true };
+      const outcome = await users.remove(org, id);
+      if (outcome === "unknown") throw unknown("user", id);
+      return { id, removed: true, alreadyRemoved: outcome === "already" };
     },
   },
   "session create": {

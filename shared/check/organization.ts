@@ -1,9 +1,8 @@
 import * as channels from "../alerts/channel.ts";
 import { emails } from "../emails/record.ts";
 import * as domains from "../organizations/domain.ts";
-import type { User } from "../organizations/user.ts";
-import { membership } from "../organizations/user.ts";
-import { absent, exists } from "../table/condition.ts";
+import * as users from "../organizations/user.ts";
+import { absent, exists, type Write } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { asRead, type Examination, type Found, type Look, moving } from "./difference.ts";
@@ -20,15 +19,18 @@ export const checkOrganization = async (
   await examine({ kind: "members", id: org }, lookAtMembership(org));
   await examine({ kind: "channel count", id: org }, lookAtChannelCount(org));
 
-  const names = await table.query<Key & { id: number }>({ pk: keys.domainName(org, "").pk });
   const allDomains = await domains.list(org);
-  await examineAll(
-    "domain",
-    allDomains.map(({ id }) => id),
-    lookAtDomainName(org),
-  );
-  for (const { sk, id } of names) {
-    await examine({ kind: "domain name", id }, lookAtName(org, sk));
+  for (const [kind, unique, all] of [
+    ["domain", domainsOf(org), allDomains],
+    ["user", usersOf(org), await users.list(org)],
+  ] as const) {
+    const names = await table.query<Key & { id: number }>({ pk: unique.rowOf("").pk });
+    await examineAll(
+      kind,
+      all.map(({ id }) => id),
+      lookAtNamed(unique),
+    );
+    for (const { sk, id } of names) await examine({ kind: `${kind} name`, id }, lookAtName(unique, sk));
   }
 
   const removals = await table.query<Key>({ pk: keys.removal(org, 0).pk, project: ["pk", "sk"] });
@@ -106,17 +108,17 @@ const lookAtMembership =
   (org: number): Look<Found> =>
   async () => {
     const row = await table.get<{ members?: Set<number>; removed?: Set<number> }>(keys.membership(org));
-    const users = await table.query<User>({ pk: keys.user(org, 0).pk });
+    const all = await table.query<users.User>({ pk: keys.user(org, 0).pk });
     const should = {
-      members: users.filter((user) => !user.removed).map(({ id }) => id),
-      removed: users.filter((user) => user.removed).map(({ id }) => id),
+      members: all.filter((user) => !user.removed).map(({ id }) => id),
+      removed: all.filter((user) => user.removed).map(({ id }) => id),
     };
-    const { members, removed } = await membership(org);
+    const { members, removed } = await users.membership(org);
     if (isSame(members, should.members) && isSame(removed, should.removed)) return undefined;
     const wrong = [
       ...should.members.filter((id) => !members.has(id) || removed.has(id)),
       ...should.removed.filter((id) => !removed.has(id) || members.has(id)),
-      ...[...members, ...removed].filter((id) => !users.some((user) => user.id === id)),
+      ...[...members, ...removed].filter((id) => !all.some((user) => user.id === id)),
     ];
     return {
       says: `who is, or was, a member is wrong of users ${[...new Set(wrong)].sort((a, b) => a - b).join(",")}`,
@@ -136,45 +138,70 @@ const lookAtMembership =
 const isSame = (one: ReadonlySet<number>, other: readonly number[]): boolean =>
   one.size === other.length && other.every((id) => one.has(id));
 
-/** A domain's name row names it. */
-const lookAtDomainName =
-  (org: number) =>
+/** Things whose names are unique by a row for each name, which holds the id. */
+type Unique = {
+  /** Undefined when it is not there. */
+  nameOf: (id: number) => Promise<string | undefined>;
+  /** For a transaction: it is there. */
+  isThere: (id: number) => Write;
+  rowOf: (name: string) => Key;
+  /** When two have one name. */
+  advice: (one: number, other: number) => string;
+};
+
+const domainsOf = (org: number): Unique => ({
+  nameOf: async (id) => (await domains.get(org, id))?.name,
+  isThere: (id) => ({ check: keys.domain(org, id), if: exists }),
+  rowOf: (name) => keys.domainName(org, name),
+  advice: (one, other) =>
+    `Domains ${one} and ${other} have one name: use one of them, and remove the e-mails of the other.`,
+});
+
+const usersOf = (org: number): Unique => ({
+  nameOf: async (id) => {
+    const user = await users.get(org, id);
+    return user === undefined || user.removed ? undefined : user.email;
+  },
+  isThere: (id) => ({ check: keys.user(org, id), if: users.notRemoved }),
+  rowOf: (email) => keys.userEmail(org, email),
+  advice: (one, other) => `Users ${one} and ${other} have one address: remove one of them.`,
+});
+
+/** The row of a thing's name names it. */
+const lookAtNamed =
+  ({ nameOf, isThere, rowOf, advice }: Unique) =>
   (id: number): Look<Found> =>
   async () => {
-    const domain = await domains.get(org, id);
-    if (domain === undefined) return undefined;
-    const key = keys.domainName(org, domain.name);
+    const name = await nameOf(id);
+    if (name === undefined) return undefined;
+    const key = rowOf(name);
     const named = await table.get<{ id: number }>(key);
     if (named?.id === id) return undefined;
-    const isThere = { check: keys.domain(org, id), if: exists };
     if (named === undefined) {
       return {
         says: "its name row is not there",
-        mend: () => table.transact([isThere, { put: { ...key, id }, if: absent }]),
+        mend: () => table.transact([isThere(id), { put: { ...key, id }, if: absent }]),
       };
     }
-    const says = `its name row names domain ${named.id}`;
-    if ((await domains.get(org, named.id))?.name === domain.name) {
-      return {
-        says,
-        advice: `Domains ${named.id} and ${id} have one name: use one of them, and remove the e-mails of the other.`,
-      };
-    }
+    const says = `its name row names ${named.id}`;
+    if ((await nameOf(named.id)) === name) return { says, advice: advice(named.id, id) };
     return {
       says,
-      mend: () => table.transact([isThere, { update: key, set: { id }, if: asRead({ id: named.id }) }]),
+      mend: () => table.transact([isThere(id), { update: key, set: { id }, if: asRead({ id: named.id }) }]),
     };
   };
 
 /** What a name row names is there and has that name. */
 const lookAtName =
-  (org: number, name: string): Look<Found> =>
+  ({ nameOf, rowOf }: Unique, name: string): Look<Found> =>
   async () => {
-    const key = keys.domainName(org, name);
+    const key = rowOf(name);
     const named = await table.get<{ id: number }>(key);
-    if (named === undefined || (await domains.get(org, named.id))?.name === name) return undefined;
+    if (named === undefined) return undefined;
+    const is = await nameOf(named.id);
+    if (is === name) return undefined;
     return {
-      says: `a name row names domain ${named.id}, which ${(await domains.get(org, named.id)) === undefined ? "is not there" : "has another name"}`,
+      says: `a name row names ${named.id}, which ${is === undefined ? "is not there" : "has another name"}`,
       mend: () => table.remove(key, asRead({ id: named.id })),
     };
   };

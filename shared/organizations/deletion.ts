@@ -57,6 +57,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.ownChecksInBlock(org, 0),
     keys.team(org, 0),
     keys.user(org, 0),
+    keys.userEmail(org, ""),
     keys.session(org, ""),
     keys.apiKey(org, ""),
     keys.channel(org, 0),

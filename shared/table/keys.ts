@@ -48,6 +48,8 @@ export const keys = {
   domainName: (org: number, name: string): Key => ({ pk: `ORG#${org}#DOMAIN-NAME`, sk: name }),
   team: (org: number, id: number): Key => ({ pk: `ORG#${org}#TEAM`, sk: padded(id) }),
   user: (org: number, id: number): Key => ({ pk: `ORG#${org}#USER`, sk: padded(id) }),
+  /** Makes an address unique among the users who are not removed; holds the id of the user. */
+  userEmail: (org: number, email: string): Key => ({ pk: `ORG#${org}#USER-EMAIL`, sk: email }),
   /** Of users and so on: `hash` is the SHA-256 of the secret in base64url; the secret itself is never stored. */
   session: (org: number, hash: string): Key => ({ pk: `ORG#${org}#SESSION`, sk: hash }),
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),

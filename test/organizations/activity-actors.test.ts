@@ -13,21 +13,27 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
+const createUser = async (org: number, email: string): Promise<users.User> => {
+  const user = await users.create(org, { email, name: null });
+  if (user === "exists") throw new Error("The address is another user's");
+  return user;
+};
+
 test("an actor is shown as user, api_key or system; a removed user as removed; one who is not a member as support", async () => {
   const [{ id: org }, { id: other }] = await Promise.all([
     organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" }),
     organizations.create({ name: "B", billing: activeBilling, scanEvery: "never" }),
   ]);
-  const member = await users.create(org, { email: "member@a.example", name: null });
-  const leaver = await users.create(org, { email: "leaver@a.example", name: null });
-  const stranger = await users.create(other, { email: "staff@b.example", name: null });
+  const member = await createUser(org, "member@a.example");
+  const leaver = await createUser(org, "leaver@a.example");
+  const stranger = await createUser(other, "staff@b.example");
   const actors: Actor[] = [
     ...[member, leaver, stranger].map(({ id, email }): Actor => ({ type: "user", id, label: email })),
     { type: "api_key", id: 1, label: "Key" },
     { type: "system", id: null, label: "Administrator" },
   ];
   for (const [index, actor] of actors.entries()) await teams.create(org, `Team ${index}`, actor);
-  expect(await users.remove(org, leaver.id)).toBe(true);
+  expect(await users.remove(org, leaver.id)).toBe("removed");
 
   const { activity } = await log.list(org, { limit: 10, offset: 0 }, new Date());
   expect(activity.map((entry) => entry.actor).reverse()).toEqual([
@@ -44,8 +50,28 @@ test("a user of another organization can be neither seen nor removed", async () 
     organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" }),
     organizations.create({ name: "B", billing: activeBilling, scanEvery: "never" }),
   ]);
-  const stranger = await users.create(other, { email: "staff@b.example", name: null });
+  const stranger = await createUser(other, "staff@b.example");
   expect(await users.get(org, stranger.id)).toBeUndefined();
-  expect(await users.remove(org, stranger.id)).toBe(false);
+  expect(await users.remove(org, stranger.id)).toBe("unknown");
   expect(await users.list(other)).toHaveLength(1);
+});
+
+test("an address is one user's of an organization, however many create it at once, and free once that user is removed", async () => {
+  const [{ id: org }, { id: other }] = await Promise.all([
+    organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" }),
+    organizations.create({ name: "B", billing: activeBilling, scanEvery: "never" }),
+  ]);
+  const create = (of: number) => users.create(of, { email: "ada@a.example", name: null });
+  const created = await Promise.all([create(org), create(org), create(org)]);
+  expect(created.filter((each) => each === "exists")).toHaveLength(2);
+  const [first] = await users.list(org);
+  expect(await users.list(org)).toHaveLength(1);
+  expect(await create(other)).not.toBe("exists");
+
+  expect(await users.remove(org, first?.id ?? 0)).toBe("removed");
+  const second = await createUser(org, "ada@a.example");
+  // Removing the first again does not free the address of the second.
+  expect(await users.remove(org, first?.id ?? 0)).toBe("already");
+  expect(await create(org)).toBe("exists");
+  expect(await users.list(org)).toEqual([second]);
 });

@@ -140,6 +140,19 @@ test("org list shows all organizations, newest first, but those being deleted", 
   expect(ids).toContain(second.id);
 });
 
+test("an address is one user's, and removing a user again says that it was", async () => {
+  const { id: org } = await admin("org create", { name: "Users", "scan-every": "never" });
+  const email = "ada@acme.example";
+  const { id } = await admin("user create", { org, email });
+  await expect(admin("user create", { org, email: " ADA@acme.example" })).rejects.toThrow(
+    `The organization already has a user ${email}: "user list --org ${org}" shows it.`,
+  );
+  const remove = () => admin("user remove", { org, user: id });
+  expect(await remove()).toEqual({ id, removed: true, alreadyRemoved: false });
+  expect(await remove()).toEqual({ id, removed: true, alreadyRemoved: true });
+  expect((await admin("user create", { org, email })).id).toBeGreaterThan(id);
+});
+
 test("what is shown of a row has the same order every time", async () => {
   const { id: org } = await admin("org create", { name: "Order", "scan-every": "never" });
   await admin("team create", { org, name: "Team" });

@@ -9,6 +9,7 @@ import * as monitored from "../../shared/emails/email.ts";
 import { type Email, emails } from "../../shared/emails/record.ts";
 import { type FindingRecord, findings } from "../../shared/findings/record.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
+import * as users from "../../shared/organizations/user.ts";
 import { scans } from "../../shared/scans/record.ts";
 import { start as startScan } from "../../shared/scans/scan.ts";
 import { blockOf } from "../../shared/table/blocks.ts";
@@ -323,6 +324,17 @@ describe("damage is found with its id and mended:", () => {
     await table.remove(keys.domainName(org, organization.domain));
     await table.put({ ...keys.domainName(org, "other.example"), id: 999_999 });
     await expectFoundAndMended(`domain ${organization.domainId}`, "domain name 999999");
+  });
+
+  test("a user's address row that is lost, and one of a removed user", async () => {
+    const [user] = await users.list(org);
+    const removed = (await table.query<users.User>({ pk: keys.user(org, 0).pk })).find(
+      (each) => each.removed,
+    );
+    await table.remove(keys.userEmail(org, user?.email ?? ""));
+    await table.put({ ...keys.userEmail(org, removed?.email ?? ""), id: removed?.id });
+    await expectFoundAndMended(`user ${user?.id}`, `user name ${removed?.id}`);
+    await expect(admin("user create", { org, email: user?.email ?? "" })).rejects.toThrow("already has");
   });
 
   test("an entry that is counted under another category", async () => {
