@@ -102,11 +102,12 @@ const seatAllowance = (value: string): number | null =>
 const organizationOf = async (flags: Record<string, string>): Promise<organizations.Organization> => {
   const id = number("org", flags.org, 1);
   const organization = await organizations.get(id);
-  if (organization === undefined || organization.deleting === true) {
-    throw new CommandError(`There is no organization ${id}.`);
-  }
+  if (organization === undefined || organization.deleting === true) throw noOrganization(id);
   return organization;
 };
+
+const noOrganization = (id: number): CommandError =>
+  new CommandError(`There is no organization ${id}: "org list" shows those that there are.`);
 
 const idOf = (flag: string, flags: Record<string, string>): number => number(flag, flags[flag], 1);
 
@@ -215,11 +216,18 @@ export const commands: Record<string, Command> = {
     run: async (flags) => organizationForm(await organizationOf(flags)),
   },
   "org delete": {
-    flags: { org: "required" },
+    flags: { org: "required", name: "required" },
     run: async (flags, stack) => {
       const org = idOf("org", flags);
-      const began = await deletion.begin(org);
-      if (began === "unknown") throw new CommandError(`There is no organization ${org}.`);
+      // One that is being deleted may be deleted again: what was cut off of its begin is done.
+      const organization = await organizations.get(org);
+      if (organization === undefined) throw noOrganization(org);
+      if (flags.name !== organization.name) {
+        throw new CommandError(
+          `--name must be the name of organization ${org}, as "org show --org ${org}" prints it: all of it is deleted for good.`,
+        );
+      }
+      if ((await deletion.begin(org)) === "unknown") throw noOrganization(org);
       await unschedule(org, stack.outputs);
       return { id: org, deleting: true };
     },

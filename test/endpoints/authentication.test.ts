@@ -73,7 +73,7 @@ describe("an API key", () => {
   test("of an organization that is being deleted fails", async () => {
     const organization = await createOrganization();
     const user = await signIn(organization);
-    await admin("org delete", { org: organization.id });
+    await admin("org delete", { org: organization.id, name: "Test" });
     expectUnauthenticated(await organization.api.get("/emails"));
     expectUnauthenticated(await user.api.get("/emails"));
   });

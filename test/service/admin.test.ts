@@ -124,7 +124,7 @@ describe.concurrent("a command line that can't be read says why in one sentence"
 test("org list shows all organizations, newest first, but those being deleted", async () => {
   const first = await admin("org create", { name: "First", billing: "trialing", "scan-every": "never" });
   const gone = await admin("org create", { name: "Gone", "scan-every": "never" });
-  await admin("org delete", { org: gone.id });
+  await admin("org delete", { org: gone.id, name: "Gone" });
   const second = await admin("org create", { name: "Second", "scan-every": "never" });
   const { organizations } = (await admin("org list", {})) as unknown as { organizations: { id: number }[] };
   const ids = organizations.map(({ id }) => id);
@@ -138,6 +138,19 @@ test("org list shows all organizations, newest first, but those being deleted", 
     trialEndsAt: (first.billing as { trialEndsAt: string }).trialEndsAt,
   });
   expect(ids).toContain(second.id);
+});
+
+test("an organization is deleted only by who says its name", async () => {
+  const { id: org } = await admin("org create", { name: "Precious", "scan-every": "never" });
+  const others: Record<string, string>[] = [{}, { name: "" }, { name: "precious" }];
+  for (const name of others) {
+    await expect(admin("org delete", { org, ...name })).rejects.toThrow(
+      `--name must be the name of organization ${org}, as "org show --org ${org}" prints it: all of it is deleted for good.`,
+    );
+  }
+  expect(await admin("org show", { org })).toMatchObject({ name: "Precious" });
+  expect(await admin("org delete", { org, name: "Precious" })).toEqual({ id: org, deleting: true });
+  await expect(admin("org show", { org })).rejects.toThrow(`There is no organization ${org}:`);
 });
 
 test("an address is one user's, and removing a user again says that it was", async () => {

@@ -29,7 +29,7 @@ test("the demo is made once, and again as far as it is no longer there", async (
   expect(second).toEqual({ ...first, keyId: second.keyId, key: second.key });
   expect(await isLetIn(second)).toBe(true);
 
-  await admin("org delete", { org: first.organizationId });
+  await admin("org delete", { org: first.organizationId, name: "Demo" });
   const third = await demo();
   expect(third.organizationId).not.toBe(first.organizationId);
   expect(await isLetIn(third)).toBe(true);

@@ -155,11 +155,11 @@ describe("deleting an organization", () => {
       (count) => count > 10,
     );
 
-    expect(await run("org delete", { org })).toEqual({ id: org, deleting: true });
+    expect(await run("org delete", { org, name: "gone" })).toEqual({ id: org, deleting: true });
     expect(await statuses(deleted)).toEqual([401, 401, 401]);
     expect(await statuses(other)).toEqual([200, 200, 201]);
     expect(await schedules()).toEqual([`organization-${other.org}`]);
-    await expect(run("org show", { org })).rejects.toThrow(`There is no organization ${org}.`);
+    await expect(run("org show", { org })).rejects.toThrow(`There is no organization ${org}:`);
     await expect(run("key create", { org, label: "x" })).rejects.toThrow("There is no organization");
 
     // What is at work is waited out from the sweep's first visit on, by its clock.
@@ -197,7 +197,9 @@ describe("deleting an organization", () => {
     const after = await readTable();
     expect(rowsOf(after, org)).toEqual([]);
     expect(JSON.stringify(after.filter((row) => !isLimit(row)))).not.toMatch(/gone/);
-    await expect(run("org delete", { org })).rejects.toThrow(`There is no organization ${org}.`);
+    await expect(run("org delete", { org, name: "gone" })).rejects.toThrow(
+      `There is no organization ${org}:`,
+    );
     expect(await statuses(deleted)).toEqual([401, 401, 401]);
 
     // Of everybody else every row is there; of the other organization each is as it was, but for its own new scan.
