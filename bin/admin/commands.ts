@@ -2,7 +2,12 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import * as z from "zod/mini";
 import * as channels from "../../shared/alerts/channel.ts";
-import { deliveries } from "../../shared/alerts/delivery.ts";
+import {
+  type Delivery,
+  type DeliveryStatus,
+  deliveries,
+  deliveryStatuses,
+} from "../../shared/alerts/delivery.ts";
 import * as operator from "../../shared/alerts/operator.ts";
 import { text } from "../../shared/api/text.ts";
 import { valid } from "../../shared/api/valid.ts";
@@ -23,6 +28,7 @@ import * as users from "../../shared/organizations/user.ts";
 import { checkOrganization, isWrong, printReport } from "./check.ts";
 import type { Stack } from "./connect.ts";
 import { CommandError } from "./error.ts";
+import { printPage } from "./print.ts";
 
 /** required: must be given · optional · switch: without a value. */
 type FlagKind = "required" | "optional" | "switch";
@@ -41,6 +47,13 @@ export type Command = {
 const defaultSeatPriceCents = 100;
 
 const scanFrequency = z.enum(["day", "week", "never"]);
+
+/** interface.md "States and transitions" has them with a space. */
+const labelOf = (status: DeliveryStatus): string => status.replace("_", " ");
+
+/** As a flag takes it: without a space to quote. */
+const flagOf = (status: DeliveryStatus): string => status.replace("_", "-");
+const deliveryStatus = z.enum(deliveryStatuses.map(flagOf));
 
 const domainName = z
   .string()
@@ -61,15 +74,18 @@ const parsed = <S extends z.ZodMiniType>(flag: string, schema: S, value: unknown
   throw new CommandError(`--${flag}: ${problem.message}.`);
 };
 
-const number = (flag: string, value: string | undefined, minimum = 0): number =>
+const number = (flag: string, value: string | undefined, minimum = 0, maximum?: number): number =>
   parsed(
     flag,
     z
       .pipe(z.string().check(z.regex(/^\d+$/, "must be a whole number")), z.transform(Number))
       .check(
         z.refine(
-          (parsedNumber) => Number.isSafeInteger(parsedNumber) && parsedNumber >= minimum,
-          "is out of range",
+          (parsedNumber) =>
+            Number.isSafeInteger(parsedNumber) &&
+            parsedNumber >= minimum &&
+            parsedNumber <= (maximum ?? parsedNumber),
+          maximum === undefined ? "is out of range" : `must be from ${minimum} to ${maximum}`,
         ),
       ),
     value,
@@ -110,6 +126,19 @@ const noOrganization = (id: number): CommandError =>
   new CommandError(`There is no organization ${id}: "org list" shows those that there are.`);
 
 const idOf = (flag: string, flags: Record<string, string>): number => number(flag, flags[flag], 1);
+
+const defaultPage = 100;
+const longestPage = 1000;
+
+/** The page of a list that the flags ask for. */
+const pageOf = ({ limit, offset }: Record<string, string>): { limit: number; offset: number } => ({
+  limit: limit === undefined ? defaultPage : number("limit", limit, 1, longestPage),
+  offset: offset === undefined ? 0 : number("offset", offset),
+});
+
+/** Where the next page begins; nothing on the last. */
+const next = ({ limit, offset }: { limit: number; offset: number }, hasMore: boolean) =>
+  hasMore ? { nextOffset: offset + limit } : {};
 
 // The table gives a row's attributes in no fixed order; people see them in this one.
 
@@ -392,9 +421,15 @@ export const commands: Record<string, Command> = {
     },
   },
   "delivery retry": {
-    flags: { org: "required", delivery: "required" },
+    flags: { org: "required", delivery: "optional", channel: "optional" },
     run: async (flags) => {
+      if ((flags.delivery === undefined) === (flags.channel === undefined)) {
+        throw new CommandError(
+          "Give --delivery for one, or --channel for all of a channel that were given up.",
+        );
+      }
       const organization = await organizationOf(flags);
+      if (flags.channel !== undefined) return retryAll(organization, idOf("channel", flags));
       const id = idOf("delivery", flags);
       const delivery = await deliveries.get(organization.id, id);
       if (delivery === undefined) throw unknown("delivery", id);
@@ -406,17 +441,29 @@ export const commands: Record<string, Command> = {
     },
   },
   "delivery list": {
-    flags: { org: "required", channel: "required" },
+    flags: {
+      org: "required",
+      channel: "required",
+      status: "optional",
+      limit: "optional",
+      offset: "optional",
+    },
     run: async (flags) => {
+      const page = pageOf(flags);
+      const status = flags.status === undefined ? undefined : parsed("status", deliveryStatus, flags.status);
       const { id: org } = await organizationOf(flags);
       const channel = idOf("channel", flags);
-      const shown = await listDeliveries(org, channel);
+      const { items, hasMore } = await operator.list(org, channel, {
+        ...page,
+        status: deliveryStatuses.find((each) => flagOf(each) === status),
+      });
       // A removed channel's history goes a little later than the channel.
-      if (shown.length === 0 && (await channels.get(org, channel)) === undefined) {
+      if (items.length === 0 && (await channels.get(org, channel)) === undefined) {
         throw unknown("channel", channel);
       }
-      return { deliveries: shown };
+      return { deliveries: items.map(deliveryLine), ...next(page, hasMore) };
     },
+    print: printPage,
   },
   check: {
     flags: { org: "required", repair: "switch" },
@@ -452,25 +499,28 @@ const receivingChannel = async (
   return channel;
 };
 
-/** Deliveries shown at most: the newest. */
-const deliveriesShown = 100;
-
-const listDeliveries = async (org: number, channel: number) => {
-  const { items } = await deliveries.page(org, {
-    matches: ({ channelId }) => channelId === channel,
-    limit: deliveriesShown,
-    offset: 0,
+const retryAll = async (organization: organizations.Organization, id: number) => {
+  await receivingChannel(organization, id);
+  let isShown = false;
+  const retried = await operator.retryAll(organization.id, id, (soFar) => {
+    if (!process.stderr.isTTY) return;
+    isShown = true;
+    process.stderr.write(`\r${soFar} made due`);
   });
-  return items.map((row) => ({
-    id: row.id,
-    type: row.event.type,
-    status: row.status.replace("_", " "),
-    failedAttempts: row.failedAttempts,
-    attempts: row.attempts,
-    lastAttemptAt: row.lastAttemptAt,
-    failureReason: row.failureReason,
-  }));
+  if (isShown) process.stderr.write("\n");
+  return { channelId: id, retried };
 };
+
+/** One of a list. */
+const deliveryLine = (row: Delivery) => ({
+  id: row.id,
+  type: row.event.type,
+  status: labelOf(row.status),
+  failedAttempts: row.failedAttempts,
+  attempts: row.attempts,
+  lastAttemptAt: row.lastAttemptAt,
+  failureReason: row.failureReason,
+});
 
 /** The text of a file that a flag names from where the person is; npm runs us in the project's directory. */
 const textOf = async (flag: string, path: string): Promise<string> => {

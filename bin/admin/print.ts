@@ -10,6 +10,10 @@ export const print = (result: Record<string, unknown>): string => {
   return entries.map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}\n`).join("");
 };
 
+/** A page of a list, and how to see the next. */
+export const printPage = ({ nextOffset, ...list }: Record<string, unknown>): string =>
+  `${print(list)}${nextOffset === undefined ? "" : `There are more: --offset ${nextOffset} shows the next.\n`}`;
+
 const table = (rows: readonly Record<string, unknown>[]): string => {
   const names = Object.keys(rows[0] ?? {});
   const lines = [names, ...rows.map((row) => names.map((name) => shown(row[name])))];

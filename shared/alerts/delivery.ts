@@ -27,7 +27,8 @@ export type AlertEvent =
     }
   | { type: "scan_error"; error: string };
 
-type DeliveryStatus = "pending" | "retrying" | "delivered" | "not_delivered";
+export const deliveryStatuses = ["pending", "retrying", "delivered", "not_delivered"] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** Its status is not counted: everything that is sent at once would wait for one row of counters. */
 export type DeliveryRow = {
@@ -54,6 +55,16 @@ export const deliveries = countedList<{ channelId: number }, DeliveryRow>("DELIV
 });
 
 export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
+
+/** All deliveries of a channel, newest first, a block at a time. Only blocks that hold some are read. */
+export async function* ofChannel(org: number, channelId: number): AsyncGenerator<Delivery[]> {
+  const isOfChannel = (facet: { channelId: number }) => facet.channelId === channelId;
+  const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel);
+  for (const block of blocks.reverse()) {
+    const rows = await deliveries.members(org, block);
+    yield rows.filter((row) => isOfChannel(deliveries.facetOf(row))).reverse();
+  }
+}
 
 const attemptsPerDispatch = 3;
 export const maximumAttempts = 30;
@@ -291,10 +302,15 @@ export const putOff = async (org: number, delivery: Delivery, until: Date): Prom
 };
 
 /**
- * Takes a delivery that is retrying or given up for a dispatch at once. One that was given up gets a last dispatch of
- * three attempts. False when an attempt is in hand, or it changed since it was read.
+ * Makes a delivery that is retrying or given up due: after the time by which the message counts as lost that the caller sends
+ * at once, or with `now` for the re-dispatch. One that was given up gets a last dispatch of three attempts. False when an
+ * attempt is in hand, or it changed since it was read.
  */
-export const takeAtOnce = async (org: number, delivery: Delivery): Promise<boolean> => {
+export const takeAtOnce = async (
+  org: number,
+  delivery: Delivery,
+  due: "now" | "when lost" = "when lost",
+): Promise<boolean> => {
   const { status } = delivery;
   const now = new Date();
   try {
@@ -302,7 +318,7 @@ export const takeAtOnce = async (org: number, delivery: Delivery): Promise<boole
       set: {
         status: "retrying",
         dueShard: dueShard("DELIVERY", delivery.id),
-        dueAt: inMilliseconds(now, lostAfterMilliseconds),
+        dueAt: inMilliseconds(now, due === "now" ? 0 : lostAfterMilliseconds),
         ...(status === "not_delivered" && { attemptLimit: delivery.attempts + attemptsPerDispatch }),
       },
       if: allOf(condition("#status = :status", { status }), attemptsAsRead(delivery), notInHand(now)),

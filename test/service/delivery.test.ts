@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { end, ofChannel } from "../../shared/alerts/delivery.ts";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../alerts/receiver.ts";
 import { startAnother } from "./another.ts";
 import { admin as adminOf, type Client, createClient, eventually } from "./client.ts";
@@ -84,6 +85,19 @@ const untilAll = (channel: Channel, like: Partial<Delivery>, seconds = 60) =>
         Object.entries(like).every(([name, value]) => each[name as keyof Delivery] === value),
       ),
     seconds,
+  );
+
+/** Gives up what a channel has left, as its last attempt would hours later. */
+const giveUp = (channel: Channel) =>
+  eventually(
+    async () => {
+      for await (const rows of ofChannel(channel.org, channel.id)) {
+        for (const row of rows)
+          if (row.dueAt !== undefined) await end(channel.org, row, { failureReason: "down" });
+      }
+      return listDeliveries(channel);
+    },
+    (all) => all.every(({ status }) => status === "not delivered"),
   );
 
 /** That nothing comes can only be seen by waiting. */
@@ -188,6 +202,71 @@ describe.concurrent("deliveries over hours", () => {
     await pause(2);
     expect(received(channel)).toHaveLength(posts);
     await expect(listDeliveries(channel)).rejects.toThrow(`The organization has no channel ${channel.id}.`);
+  }, 120_000);
+
+  test("what was given up of a channel is sent again with one command, and nothing else is; repeated, it finds nothing left", async () => {
+    const [channel, other] = await Promise.all([newChannel("bulk", fail), newChannel("spared", fail)]);
+    const org = { org: channel.org };
+    const inSameOrganization = {
+      ...other,
+      ...org,
+      id: await addWebhook(channel.org, `${receiver.origin}/spared`),
+    };
+    const channels = [channel, inSameOrganization];
+    const ids = await raiseEvents(channel, 3);
+    await raiseEvents(inSameOrganization, 1);
+    for (const each of channels) await untilAll(each, { status: "retrying" });
+    for (const each of channels) await giveUp(each);
+    answers.set(channel.path, accept);
+    const [delivered] = await raiseEvents(channel, 1);
+    await eventually(
+      () => listDeliveries(channel),
+      ([newest]) => newest?.id === delivered && newest?.status === "delivered",
+    );
+    const postsBefore = received(inSameOrganization).length;
+
+    const list = (flags: Record<string, string | number>) =>
+      admin("delivery list", { ...org, channel: channel.id, ...flags }) as Promise<{
+        deliveries?: unknown;
+        nextOffset?: number;
+      }>;
+    const idsIn = async (flags: Record<string, string | number>) => {
+      const { deliveries: shown, nextOffset } = await list(flags);
+      return { ids: (shown as Delivery[]).map(({ id }) => id), nextOffset };
+    };
+    const [first, second, third] = ids;
+    expect(await idsIn({})).toEqual({ ids: [delivered, third, second, first] });
+    expect(await idsIn({ limit: 3 })).toEqual({ ids: [delivered, third, second], nextOffset: 3 });
+    expect(await idsIn({ limit: 3, offset: 3 })).toEqual({ ids: [first] });
+    expect(await idsIn({ status: "not-delivered", limit: 2 })).toEqual({
+      ids: [third, second],
+      nextOffset: 2,
+    });
+    expect(await idsIn({ status: "not-delivered", limit: 2, offset: 2 })).toEqual({ ids: [first] });
+    expect(await idsIn({ status: "delivered" })).toEqual({ ids: [delivered] });
+    await expect(list({ status: "gone" })).rejects.toThrow(/^--status: .*pending .* not-delivered\.$/);
+    await expect(list({ limit: 1001 })).rejects.toThrow("--limit: must be from 1 to 1000.");
+
+    const retry = () => admin("delivery retry", { ...org, channel: channel.id });
+    expect(await retry()).toEqual({ channelId: channel.id, retried: 3 });
+    await untilAll(channel, { status: "delivered" });
+    expect(await retry()).toEqual({ channelId: channel.id, retried: 0 });
+    await pause(2);
+    const accepted = received(channel)
+      .slice(-4)
+      .map((post) => eventOf(post).id);
+    expect(accepted.sort()).toEqual([...ids, delivered].sort());
+    expect(received(inSameOrganization)).toHaveLength(postsBefore);
+    expect(await listDeliveries(inSameOrganization)).toMatchObject([{ status: "not delivered" }]);
+
+    for (const flags of [{}, { channel: channel.id, delivery: 1 }]) {
+      await expect(admin("delivery retry", { ...org, ...flags })).rejects.toThrow(
+        "Give --delivery for one, or --channel for all of a channel that were given up.",
+      );
+    }
+    await expect(admin("delivery retry", { ...org, channel: 999_999_999 })).rejects.toThrow(
+      "The organization has no channel 999999999.",
+    );
   }, 120_000);
 
   test("a test event is a delivery of its own, whatever the channel wants", async () => {
