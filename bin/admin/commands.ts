@@ -25,6 +25,8 @@ import { schedule, unschedule } from "../../shared/organizations/scan-schedule.t
 import * as sessions from "../../shared/organizations/session.ts";
 import * as teams from "../../shared/organizations/team.ts";
 import * as users from "../../shared/organizations/user.ts";
+import * as scans from "../../shared/scans/scan.ts";
+import { type Scan, scanStatus } from "../../shared/scans/schema.ts";
 import { checkOrganization, isWrong, printReport } from "./check.ts";
 import type { Stack } from "./connect.ts";
 import { CommandError } from "./error.ts";
@@ -167,6 +169,31 @@ const teamForm = ({ id, name: teamName, createdAt }: teams.Team) => ({ id, name:
 const userForm = (user: users.User) => {
   const { id, email, name: userName, createdAt } = user;
   return { id, email, name: userName, createdAt };
+};
+
+/** One of a list. */
+const sessionLine = ({ id, userId, userLabel, createdAt, expiresAt }: sessions.Session) => ({
+  id,
+  userId,
+  email: userLabel,
+  createdAt,
+  expiresAt: new Date(expiresAt * 1000).toISOString(),
+});
+
+/** One of a list: how far it is, and why it failed. */
+const scanLine = (scan: Scan) => {
+  const { id, type, status, scannedEmails, totalEmails, newBreachesFound, createdAt, completedAt } = scan;
+  return {
+    id,
+    type,
+    status,
+    scannedEmails,
+    totalEmails,
+    newBreachesFound,
+    createdAt,
+    completedAt,
+    errorMessage: scan.errorMessage,
+  };
 };
 
 const domainForm = (domain: domains.Domain) => {
@@ -355,6 +382,13 @@ export const commands: Record<string, Command> = {
       };
     },
   },
+  "session list": {
+    flags: { org: "required" },
+    run: async (flags) => {
+      const { id: org } = await organizationOf(flags);
+      return { sessions: (await sessions.list(org, new Date())).map(sessionLine) };
+    },
+  },
   "session revoke": {
     flags: { org: "required", session: "required" },
     run: async (flags) => {
@@ -394,6 +428,17 @@ export const commands: Record<string, Command> = {
       const { id: org } = await organizationOf(flags);
       return importEmails(org, await textOf("file", flags.file ?? ""));
     },
+  },
+  "scan list": {
+    flags: { org: "required", status: "optional", limit: "optional", offset: "optional" },
+    run: async (flags) => {
+      const page = pageOf(flags);
+      const status = flags.status === undefined ? undefined : parsed("status", scanStatus, flags.status);
+      const { id: org } = await organizationOf(flags);
+      const { scans: shown, total } = await scans.list(org, { ...page, status }, new Date());
+      return { scans: shown.map(scanLine), ...next(page, total > page.offset + page.limit) };
+    },
+    print: printPage,
   },
   "scan schedule": {
     flags: { org: "required", every: "required" },

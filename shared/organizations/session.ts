@@ -43,6 +43,13 @@ export const create = async (
 const rowsOf = (org: number): Promise<(Session & Key)[]> =>
   table.query<Session & Key>({ pk: keys.session(org, "").pk });
 
+/** Sessions that have not expired, newest first, without what they are known by. */
+export const list = async (org: number, now: Date): Promise<Session[]> =>
+  (await rowsOf(org))
+    .filter(({ expiresAt }) => expiresAt * 1000 > now.getTime())
+    .map(({ pk: _, sk: __, ...session }) => session)
+    .sort((a, b) => b.id - a.id);
+
 export const revoke = async (org: number, id: number): Promise<"revoked" | "unknown"> => {
   const row = (await rowsOf(org)).find((each) => each.id === id);
   if (row === undefined) return "unknown";

@@ -6,8 +6,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test } from "vitest";
-import { print } from "../../bin/admin/print.ts";
-import { admin } from "./client.ts";
+import { print, printPage } from "../../bin/admin/print.ts";
+import type * as sessions from "../../shared/organizations/session.ts";
+import { condition } from "../../shared/table/condition.ts";
+import { type Key, keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { admin, createOrganization, scan } from "./client.ts";
 
 const servers: Server[] = [];
 
@@ -164,6 +168,50 @@ test("an address is one user's, and removing a user again says that it was", asy
   expect(await remove()).toEqual({ id, removed: true, alreadyRemoved: false });
   expect(await remove()).toEqual({ id, removed: true, alreadyRemoved: true });
   expect((await admin("user create", { org, email })).id).toBeGreaterThan(id);
+});
+
+test("session list shows what session revoke needs, newest first, and no secret", async () => {
+  const { id: org } = await admin("org create", { name: "Sessions", "scan-every": "never" });
+  const { id: user } = await admin("user create", { org, email: "ada@acme.example" });
+  const create = () => admin("session create", { org, user });
+  const [first, second, third] = [await create(), await create(), await create()];
+  const list = async () => (await admin("session list", { org })).sessions;
+  // The table keeps expired ones for days.
+  const [row] = await table.query<Key & sessions.Session>({
+    pk: keys.session(org, "").pk,
+    where: condition("#id = :id", { id: third.id }),
+  });
+  await table.update(row as Key, { set: { expiresAt: Math.floor(Date.now() / 1000) - 1 } });
+  const shown = ({ id, expiresAt }: Record<string, unknown>) => ({
+    id,
+    userId: user,
+    email: "ada@acme.example",
+    createdAt: expect.any(String),
+    expiresAt,
+  });
+  expect(await list()).toEqual([shown(second), shown(first)]);
+  await admin("session revoke", { org, session: second.id });
+  expect(await list()).toEqual([shown(first)]);
+});
+
+test("scan list shows scans, newest first, by page and status", async () => {
+  const { id: org, api, domainId } = await createOrganization();
+  await api.post("/emails", { email: "ada@demo.example", domainId });
+  const [first, second] = [await scan(api), await scan(api)];
+  const line = ({ startedAt: _, findingsItemized: __, ...rest }: Record<string, unknown>) => rest;
+  const list = (flags: Record<string, string | number>) => admin("scan list", { org, ...flags });
+  expect(await list({})).toEqual({ scans: [line(second), line(first)] });
+  expect(await list({ limit: 1 })).toEqual({ scans: [line(second)], nextOffset: 1 });
+  expect(await list({ limit: 1, offset: 1, status: "completed" })).toEqual({ scans: [line(first)] });
+  expect(await list({ status: "failed" })).toEqual({ scans: [] });
+  await expect(list({ status: "done" })).rejects.toThrow(/^--status: .* completed or failed\.$/);
+});
+
+test("a page that is not the last says how to see the next", () => {
+  expect(printPage({ scans: [{ id: 2 }], nextOffset: 1 })).toBe(
+    "id\n2\nThere are more: --offset 1 shows the next.\n",
+  );
+  expect(printPage({ scans: [] })).toBe("No scans.\n");
 });
 
 test("what is shown of a row has the same order every time", async () => {
