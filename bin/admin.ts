@@ -7,40 +7,27 @@ import { parseArgs } from "node:util";
 import { commands } from "./admin/commands.ts";
 import { connect } from "./admin/connect.ts";
 import { CommandError } from "./admin/error.ts";
+import { help, written } from "./admin/help.ts";
 import { print } from "./admin/print.ts";
 
-const usage = (): string => {
-  const lines = Object.entries(commands).map(
-    ([name, { flags, hint }]) =>
-      `  ${name}${Object.entries(flags)
-        .map(([flag, kind]) => ` ${describe(flag, kind)}`)
-        .join("")}${hint === undefined ? "" : `  (${hint})`}`,
-  );
-  return `Usage: npm run admin -- <noun> <verb> [--flag value]... [--json] [--port N | --stack NAME]\n\n${lines.join("\n")}`;
-};
-
-const describe = (flag: string, kind: string): string => {
-  const value = kind === "switch" ? `--${flag}` : `--${flag} VALUE`;
-  return kind.startsWith("required") ? value : `[${value}]`;
-};
-
 const run = async (args: string[]): Promise<void> => {
-  if (args.length === 0 || args[0] === "help" || args.includes("--help")) {
-    process.stdout.write(`${usage()}\n`);
-    return;
-  }
   const firstFlag = args.findIndex((arg) => arg.startsWith("-"));
   const words = firstFlag < 0 ? args.length : firstFlag;
   const name = args.slice(0, words).join(" ");
+  if (args.length === 0 || args[0] === "help" || args.includes("--help") || args.includes("-h")) {
+    const about = name.replace(/^help ?/, "");
+    const text = help(about);
+    if (text === undefined) throw noCommand(about);
+    process.stdout.write(text);
+    return;
+  }
   if (name === "") throw new CommandError("Name the command before its flags.");
   const command = commands[name];
-  if (command === undefined) {
-    throw new CommandError(`There is no command "${name}"; "npm run admin -- help" lists them.`);
-  }
+  if (command === undefined) throw noCommand(name);
   const values = parse(args.slice(words), command.flags);
   for (const [flag, kind] of Object.entries(command.flags)) {
     if (kind.startsWith("required") && values[flag] === undefined) {
-      throw new CommandError(`"${name}" needs --${flag}.`);
+      throw new CommandError(`"${name}" needs ${written(flag, kind)}.`);
     }
   }
   const stack = await connect({
@@ -52,6 +39,9 @@ const run = async (args: string[]): Promise<void> => {
   process.stdout.write(values.json === true ? `${JSON.stringify(result)}\n` : show(result));
   if ((command.isWrong as ((given: typeof result) => boolean) | undefined)?.(result)) process.exitCode = 1;
 };
+
+const noCommand = (name: string): CommandError =>
+  new CommandError(`There is no command "${name}": "npm run admin -- help" lists them.`);
 
 const parse = (args: string[], flags: Record<string, string>) => {
   const { values, tokens } = parseStrictly(args, flags);

@@ -32,13 +32,13 @@ import type { Stack } from "./connect.ts";
 import { CommandError } from "./error.ts";
 import { printPage } from "./print.ts";
 
-/** required: must be given · optional · switch: without a value. */
-type FlagKind = "required" | "optional" | "switch";
+/** Whether it must be given, and how its value is written in the help · switch: without a value. */
+type FlagKind = `required ${string}` | `optional ${string}` | "switch";
 
 export type Command = {
+  /** One sentence for people. */
+  about: string;
   flags: Record<string, FlagKind>;
-  /** What the help adds to the flags. */
-  hint?: string;
   run: (flags: Record<string, string>, stack: Stack) => Promise<Record<string, unknown>>;
   /** The result for people, when it is neither a thing nor a list. */
   print?: (result: never) => string;
@@ -115,6 +115,9 @@ const terms = (flags: Record<string, string>): Partial<Billing> => ({
 
 const seatAllowance = (value: string): number | null =>
   value === "none" ? null : number("seat-allowance", value);
+
+/** Values that a flag takes, as the help writes them. */
+const oneOf = ({ options }: { options: readonly string[] }): string => options.join("|");
 
 /** The organization that a command works on. */
 const organizationOf = async (flags: Record<string, string>): Promise<organizations.Organization> => {
@@ -214,8 +217,9 @@ const changing = async (noun: string, id: number, change: Promise<void>): Promis
   }
 };
 
-const verification = (verified: boolean): Command => ({
-  flags: { org: "required", domain: "required" },
+const verification = (verified: boolean, about: string): Command => ({
+  about,
+  flags: { org: "required ID", domain: "required ID" },
   run: async (flags) => {
     const { id: org } = await organizationOf(flags);
     const id = idOf("domain", flags);
@@ -227,14 +231,16 @@ const verification = (verified: boolean): Command => ({
 /** Every command, by noun and verb. */
 export const commands: Record<string, Command> = {
   "org create": {
+    about:
+      "Creates an organization, paid, billed monthly and scanned daily unless the flags say otherwise; a trial ends after 14 days and has 25 seats.",
     flags: {
-      name: "required",
-      billing: "optional",
-      "trial-ends": "optional",
-      interval: "optional",
-      "seat-price-cents": "optional",
-      "seat-allowance": "optional",
-      "scan-every": "optional",
+      name: "required NAME",
+      billing: `optional ${oneOf(billingStatus)}`,
+      "trial-ends": "optional 2030-01-31T00:00:00Z",
+      interval: `optional ${oneOf(billingInterval)}`,
+      "seat-price-cents": "optional N",
+      "seat-allowance": "optional N|none",
+      "scan-every": `optional ${oneOf(scanFrequency)}`,
     },
     run: async (flags, stack) => {
       const paid: Billing = {
@@ -264,15 +270,18 @@ export const commands: Record<string, Command> = {
     },
   },
   "org list": {
+    about: "Lists all organizations, newest first.",
     flags: {},
     run: async () => ({ organizations: (await organizations.list()).map(organizationLine).reverse() }),
   },
   "org show": {
-    flags: { org: "required" },
+    about: "Shows an organization.",
+    flags: { org: "required ID" },
     run: async (flags) => organizationForm(await organizationOf(flags)),
   },
   "org delete": {
-    flags: { org: "required", name: "required" },
+    about: "Deletes an organization with all that is of it, for good; --name is its name.",
+    flags: { org: "required ID", name: "required NAME" },
     run: async (flags, stack) => {
       const org = idOf("org", flags);
       // One that is being deleted may be deleted again: what was cut off of its begin is done.
@@ -289,7 +298,13 @@ export const commands: Record<string, Command> = {
     },
   },
   "org billing": {
-    flags: { org: "required", status: "required", "trial-ends": "optional", "seat-allowance": "optional" },
+    about: "Sets the subscription's state; a seat allowance ends with a trial unless another is given.",
+    flags: {
+      org: "required ID",
+      status: `required ${oneOf(billingStatus)}`,
+      "trial-ends": "optional 2030-01-31T00:00:00Z",
+      "seat-allowance": "optional N|none",
+    },
     run: async (flags) => {
       const { id, billing } = await organizationOf(flags);
       const status = parsed("status", billingStatus, flags.status);
@@ -299,7 +314,8 @@ export const commands: Record<string, Command> = {
     },
   },
   "domain add": {
-    flags: { org: "required", name: "required", verified: "switch" },
+    about: "Adds a domain; addresses of it can be monitored once it is verified.",
+    flags: { org: "required ID", name: "required NAME", verified: "switch" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       const domain = await domains.create(org, {
@@ -310,31 +326,38 @@ export const commands: Record<string, Command> = {
       return domainForm(domain);
     },
   },
-  "domain verify": verification(true),
-  "domain unverify": verification(false),
+  "domain verify": verification(true, "Says that a domain is the organization's."),
+  "domain unverify": verification(
+    false,
+    "Says that a domain is no longer the organization's: its addresses are not scanned.",
+  ),
   "domain list": {
-    flags: { org: "required" },
+    about: "Lists the domains, newest first.",
+    flags: { org: "required ID" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return { domains: (await domains.list(org)).map(domainForm).reverse() };
     },
   },
   "team create": {
-    flags: { org: "required", name: "required" },
+    about: "Creates a team.",
+    flags: { org: "required ID", name: "required NAME" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return teams.create(org, name("name", flags.name), administrator);
     },
   },
   "team list": {
-    flags: { org: "required" },
+    about: "Lists the teams, newest first.",
+    flags: { org: "required ID" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return { teams: (await teams.list(org)).map(teamForm).reverse() };
     },
   },
   "user create": {
-    flags: { org: "required", email: "required", name: "optional" },
+    about: "Creates a user of the dashboard.",
+    flags: { org: "required ID", email: "required ADDRESS", name: "optional NAME" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       const email = parsed("email", emailAddress, flags.email);
@@ -351,14 +374,16 @@ export const commands: Record<string, Command> = {
     },
   },
   "user list": {
-    flags: { org: "required" },
+    about: "Lists the users who are not removed, newest first.",
+    flags: { org: "required ID" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return { users: (await users.list(org)).map(userForm) };
     },
   },
   "user remove": {
-    flags: { org: "required", user: "required" },
+    about: "Removes a user and ends the user's sessions.",
+    flags: { org: "required ID", user: "required ID" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       const id = idOf("user", flags);
@@ -368,7 +393,8 @@ export const commands: Record<string, Command> = {
     },
   },
   "session create": {
-    flags: { org: "required", user: "required" },
+    about: "Creates a session of a user for 30 days and prints its cookie, this once.",
+    flags: { org: "required ID", user: "required ID" },
     run: async (flags, stack) => {
       const { id: org } = await organizationOf(flags);
       const user = await users.get(org, idOf("user", flags));
@@ -383,14 +409,16 @@ export const commands: Record<string, Command> = {
     },
   },
   "session list": {
-    flags: { org: "required" },
+    about: "Lists the sessions that have not expired, newest first.",
+    flags: { org: "required ID" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return { sessions: (await sessions.list(org, new Date())).map(sessionLine) };
     },
   },
   "session revoke": {
-    flags: { org: "required", session: "required" },
+    about: "Ends a session.",
+    flags: { org: "required ID", session: "required ID" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       const id = idOf("session", flags);
@@ -399,21 +427,24 @@ export const commands: Record<string, Command> = {
     },
   },
   "key create": {
-    flags: { org: "required", label: "required" },
+    about: "Creates an API key and prints it, this once.",
+    flags: { org: "required ID", label: "required TEXT" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return apiKeys.create(org, name("label", flags.label), administrator);
     },
   },
   "key list": {
-    flags: { org: "required" },
+    about: "Lists the API keys, newest first, those that were revoked included.",
+    flags: { org: "required ID" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return { keys: await apiKeys.list(org) };
     },
   },
   "key revoke": {
-    flags: { org: "required", key: "required" },
+    about: "Revokes an API key: the next request with it is refused.",
+    flags: { org: "required ID", key: "required ID" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       const id = idOf("key", flags);
@@ -422,15 +453,22 @@ export const commands: Record<string, Command> = {
     },
   },
   "email import": {
-    flags: { org: "required", file: "required" },
-    hint: "one address a line",
+    about: "Adds the addresses of a file, one address a line.",
+    flags: { org: "required ID", file: "required FILE" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return importEmails(org, await textOf("file", flags.file ?? ""));
     },
   },
   "scan list": {
-    flags: { org: "required", status: "optional", limit: "optional", offset: "optional" },
+    about:
+      "Lists the scans of the last 365 days, newest first, 100 unless --limit says otherwise (1000 at most).",
+    flags: {
+      org: "required ID",
+      status: `optional ${oneOf(scanStatus)}`,
+      limit: "optional N",
+      offset: "optional N",
+    },
     run: async (flags) => {
       const page = pageOf(flags);
       const status = flags.status === undefined ? undefined : parsed("status", scanStatus, flags.status);
@@ -441,7 +479,8 @@ export const commands: Record<string, Command> = {
     print: printPage,
   },
   "scan schedule": {
-    flags: { org: "required", every: "required" },
+    about: "Sets how often the organization is scanned.",
+    flags: { org: "required ID", every: `required ${oneOf(scanFrequency)}` },
     run: async (flags, stack) => {
       const { id } = await organizationOf(flags);
       const every = parsed("every", scanFrequency, flags.every);
@@ -451,14 +490,16 @@ export const commands: Record<string, Command> = {
     },
   },
   "channel list": {
-    flags: { org: "required" },
+    about: "Lists the alert channels, newest first, without their secrets.",
+    flags: { org: "required ID" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return { channels: (await channels.list(org)).map((channel) => channels.shown(org, channel)) };
     },
   },
   "channel test": {
-    flags: { org: "required", channel: "required" },
+    about: "Sends a test alert to a channel, whatever it is notified of.",
+    flags: { org: "required ID", channel: "required ID" },
     run: async (flags) => {
       const organization = await organizationOf(flags);
       const channel = await receivingChannel(organization, idOf("channel", flags));
@@ -466,7 +507,9 @@ export const commands: Record<string, Command> = {
     },
   },
   "delivery retry": {
-    flags: { org: "required", delivery: "optional", channel: "optional" },
+    about:
+      "Sends a delivery again at once; with --channel all that were given up of a channel, within about two minutes.",
+    flags: { org: "required ID", delivery: "optional ID", channel: "optional ID" },
     run: async (flags) => {
       if ((flags.delivery === undefined) === (flags.channel === undefined)) {
         throw new CommandError(
@@ -486,12 +529,14 @@ export const commands: Record<string, Command> = {
     },
   },
   "delivery list": {
+    about:
+      "Lists the deliveries of a channel, newest first, 100 unless --limit says otherwise (1000 at most).",
     flags: {
-      org: "required",
-      channel: "required",
-      status: "optional",
-      limit: "optional",
-      offset: "optional",
+      org: "required ID",
+      channel: "required ID",
+      status: `optional ${oneOf(deliveryStatus)}`,
+      limit: "optional N",
+      offset: "optional N",
     },
     run: async (flags) => {
       const page = pageOf(flags);
@@ -511,7 +556,9 @@ export const commands: Record<string, Command> = {
     print: printPage,
   },
   check: {
-    flags: { org: "required", repair: "switch" },
+    about:
+      "Compares an organization's rows with each other; exits 1 when there are differences; --repair mends them.",
+    flags: { org: "required ID", repair: "switch" },
     run: async (flags) => {
       const { id: org } = await organizationOf(flags);
       return checkOrganization(org, { repair: flags.repair !== undefined });

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test } from "vitest";
+import { commands } from "../../bin/admin/commands.ts";
 import { print, printPage } from "../../bin/admin/print.ts";
 import type * as sessions from "../../shared/organizations/session.ts";
 import { condition } from "../../shared/table/condition.ts";
@@ -110,10 +111,58 @@ describe.concurrent("a service that can't be had says why in one sentence and ex
   });
 });
 
+describe.concurrent("help", () => {
+  test.for(["org create --help", "help org create", "org create --name Acme -h"])(
+    "%s tells only of this command, with the values that flags take",
+    async (line, { expect }) => {
+      const { status, output, error } = await run(line.split(" "));
+      expect({ status, error }).toEqual({ status: 0, error: "" });
+      expect(output).toMatch(
+        /^Usage: npm run admin -- org create \[--flag value\]\.\.\.\n\nCreates an organization[^\n]+\.\n\n/,
+      );
+      expect(output.split("\n")).toEqual(
+        expect.arrayContaining([
+          "  --name NAME",
+          "  [--interval month|year]",
+          "  [--scan-every day|week|never]",
+          expect.stringContaining("[--billing trialing|active|past_due|"),
+          "  [--json] [--port N | --stack NAME]",
+        ]),
+      );
+      expect(output).not.toMatch(/domain|org list/);
+    },
+  );
+
+  test("of a noun tells of its commands, and without one of all, each with a sentence", async ({
+    expect,
+  }) => {
+    const { output } = await run(["delivery", "--help"]);
+    expect(output.match(/^ {2}\S.*/gm)).toEqual([
+      "  delivery retry --org ID [--delivery ID] [--channel ID]",
+      expect.stringMatching(/^ {2}delivery list .* \[--status pending\|retrying\|delivered\|not-delivered\]/),
+    ]);
+    const all = (await run([])).output;
+    expect(all.match(/^ {2}[a-z]+( [a-z]+)?/gm)?.map((name) => name.trim())).toEqual(Object.keys(commands));
+    expect(all).not.toContain("VALUE");
+    for (const { about } of Object.values(commands)) expect(about).toMatch(/^[A-Z].*\.$/);
+    expect(await run(["help"])).toEqual({ status: 0, output: all, error: "" });
+  });
+
+  test("of what is not there says so", async ({ expect }) => {
+    expect(await run(["org", "make", "--help"])).toEqual({
+      status: 1,
+      output: "",
+      error: 'There is no command "org make": "npm run admin -- help" lists them.\n',
+    });
+  });
+});
+
 describe.concurrent("a command line that can't be read says why in one sentence", () => {
   test.for([
     ["org delete --org 1 --org 2", "Give --org once."],
     ["org show --org 1 --json --json", "Give --json once."],
+    ["org create", '"org create" needs --name NAME.'],
+    ["scan schedule --org 1", '"scan schedule" needs --every day|week|never.'],
     ["--json org show", "Name the command before its flags."],
     ["org show --org -1", "A value that begins with a hyphen is given as --org=VALUE."],
     ["org show --org 99999999999999999999", "--org: is out of range."],
@@ -240,7 +289,7 @@ test("what is shown of a row has the same order every time", async () => {
 
 test("email import: the help says what a file holds, and the exit status that none of it could be used", async () => {
   expect((await run(["help"])).output).toMatch(
-    /^ {2}email import --org VALUE --file VALUE {2}\(one address a line\)$/m,
+    /^ {2}email import --org ID --file FILE\n {6}.* one address a line\.$/m,
   );
   const { id: org } = await admin("org create", { name: "Import" });
   const file = join(await mkdtemp(join(tmpdir(), "addresses-")), "addresses.csv");
