@@ -16,6 +16,21 @@ export const arms = {
 
 export const sizes = [1_000, 100_000, 1_000_000] as const;
 
+/** What `--help` prints. */
+export const help = (): string => {
+  const width = Math.max(...Object.keys(arms).map((name) => name.length));
+  const lines = Object.entries(arms).map(([name, about]) => `  ${name.padEnd(width)}  ${about}\n`);
+  return `Usage: ${usage}
+
+${lines.join("")}
+  Without arms all run. --size: findings or addresses, 1000 and 100000 unless given. --write: into bench/report.md.
+`;
+};
+
+/** Whether the person asks how to use it, whatever else there is. */
+export const asksForHelp = (args: readonly string[]): boolean =>
+  args.includes("--help") || args.includes("-h");
+
 export type Settings = { arms: ArmName[]; sizes: number[]; json: boolean; write: boolean };
 
 const usage = `npm run bench -- [arm ...] [--size ${sizes.join("|")}]... [--json] [--write]`;

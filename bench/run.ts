@@ -1,6 +1,6 @@
 /** `npm run bench`: measures the service on the real template and engine, and prints one table or more for each arm. */
 import type { Arm } from "./arm.ts";
-import { type ArmName, readCommandLine } from "./command-line.ts";
+import { type ArmName, asksForHelp, help, readCommandLine } from "./command-line.ts";
 import { asText } from "./print.ts";
 import { progressOn } from "./progress.ts";
 import { type Section, writeReport } from "./report.ts";
@@ -16,7 +16,12 @@ const commandFor = (name: ArmName, sizes: readonly number[]): string =>
   ["npm run bench --", name, ...sizes.map((size) => `--size ${size}`)].join(" ");
 
 const run = async (): Promise<void> => {
-  const settings = readCommandLine(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  if (asksForHelp(args)) {
+    process.stdout.write(help());
+    return;
+  }
+  const settings = readCommandLine(args);
   const progress = progressOn(process.stderr);
   const sections: Section[] = [];
   for (const name of settings.arms) {

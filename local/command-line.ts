@@ -28,6 +28,23 @@ const options = {
   "no-demo": { type: "boolean" },
 } as const;
 
+/** What `--help` prints. */
+export const usage = `Usage: npm start -- [option]...
+
+  --port N              where it listens: 3000 unless given; 0 takes a free port
+  --data DIR            where data is kept: .local/<port> unless given
+  --memory              keeps no data
+  --speed N             waiting passes N times faster: 3600 makes an hour a second
+  --allow-origin URL    may be alerted although it is not public HTTPS; repeatable
+  --hibp-url URL        another HIBP-compatible server than the embedded one; its key in HIBP_API_KEY
+  --breaches DIR        the embedded HIBP server answers from catalog.json and accounts.json there
+  --no-demo             makes no demo organization
+`;
+
+/** Whether the person asks how to use it, whatever else there is. */
+export const asksForHelp = (args: readonly string[]): boolean =>
+  args.includes("--help") || args.includes("-h");
+
 /**
  * Reads the command line. Paths are relative to `workingDirectory`. Without --data, data goes to a directory of its own
  * for each port below `defaultDirectory`, so that several runs of one checkout don't meet.

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openAssembly } from "./assembly.ts";
-import { readCommandLine, type Settings } from "./command-line.ts";
+import { asksForHelp, readCommandLine, type Settings, usage } from "./command-line.ts";
 import { assemblyPath, openDataDirectory } from "./data-directory.ts";
 import { createDemo, describeDemo } from "./demo.ts";
 import { startDynamodb } from "./dynamodb.ts";
@@ -30,7 +30,12 @@ const forceAfterMilliseconds = 5_000;
 
 // What a run and its parts write is for whoever started it alone, also in a directory that others may read.
 process.umask(0o077);
-await main();
+const args = process.argv.slice(2);
+if (asksForHelp(args)) {
+  process.stdout.write(usage);
+} else {
+  await main();
+}
 
 async function main(): Promise<void> {
   const stopping = new AbortController();
@@ -57,7 +62,7 @@ async function main(): Promise<void> {
   }
   watchNpm(() => void stop(0));
   try {
-    const settings = readCommandLine(process.argv.slice(2), {
+    const settings = readCommandLine(args, {
       // npm runs us in the project's directory, wherever the person is.
       workingDirectory: process.env.INIT_CWD ?? process.cwd(),
       defaultDirectory: join(projectDirectory, ".local"),

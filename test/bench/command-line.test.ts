@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { arms, readCommandLine } from "../../bench/command-line.ts";
 
@@ -18,6 +21,14 @@ describe("the command line of npm run bench", () => {
         sizes: [1_000, 1_000_000],
       },
     );
+  });
+
+  test("--help prints the arms, measures nothing and exits 0", async () => {
+    const entry = join(import.meta.dirname, "../../bench/run.ts");
+    const { stdout } = await promisify(execFile)(process.execPath, [entry, "cost", "--help"]);
+    expect(stdout).toMatch(/^Usage: npm run bench -- \[arm \.\.\.\] \[--size 1000\|100000\|1000000\]/);
+    for (const [name, about] of Object.entries(arms))
+      expect(stdout).toMatch(new RegExp(`^  ${name} +${about}$`, "m"));
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readCommandLine } from "../../local/command-line.ts";
+import { readCommandLine, usage } from "../../local/command-line.ts";
 
 function read(...args: string[]) {
   return readCommandLine(args, { workingDirectory: "/home/ada", defaultDirectory: "/service/.local" });
@@ -35,6 +35,17 @@ describe("the command line", () => {
       dataDirectory: undefined,
       hibpUrl: "http://127.0.0.1:9001/api/v3",
     });
+  });
+
+  test("tells of every option it takes, and of no other", () => {
+    const told = [...usage.matchAll(/^ {2}(--[\w-]+)/gm)].map(([, option]) => option);
+    let message = "";
+    try {
+      read("--prot");
+    } catch (error) {
+      message = (error as Error).message;
+    }
+    expect(message).toContain(`The options are ${told.join(", ")}.`);
   });
 
   test("gives runs on different ports data of their own", () => {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { usage } from "../../local/command-line.ts";
 import type { StackInformation } from "../../local/stack-information.ts";
 
 const entry = join(import.meta.dirname, "../../local/start.ts");
@@ -24,12 +25,21 @@ function start(...args: string[]): ChildProcessByStdio<null, Readable, Readable>
 async function runToEnd(...args: string[]) {
   const run = start(...args);
   let errors = "";
+  let output = "";
+  run.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
   run.stderr.on("data", (chunk) => {
     errors += chunk;
   });
   const [status] = await once(run, "close");
-  return { status, errors };
+  return { status, output, errors };
 }
+
+test.for(["--help", "-h"])("%s prints how to use it, starts nothing and exits 0", async (flag) => {
+  const { status, output, errors } = await runToEnd("--port", "x", flag);
+  expect({ status, output, errors }).toEqual({ status: 0, output: usage, errors: "" });
+});
 
 describe.concurrent("what can't be started says why in one sentence and exits 1", () => {
   test("an unknown option", async ({ expect }) => {
