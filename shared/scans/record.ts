@@ -68,7 +68,7 @@ export type ScanLock = {
   planToken?: string;
   /** When a worker last said that it is at work. */
   renewedAt: string;
-  /** Sweeps that found nothing done since the one before. */
+  /** Sweeps that found nothing done since the one before, although somebody had come. */
   fruitlessSweeps: number;
   /** How much was done when a sweep last looked. */
   progress: string;

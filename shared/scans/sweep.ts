@@ -9,7 +9,7 @@ import { end } from "./complete.ts";
 import { chunksLeft, heldBy, leaseMilliseconds, type ScanLock, scans } from "./record.ts";
 import { startRequested } from "./request.ts";
 
-/** Sweeps that find nothing done before a scan is ended. */
+/** Times that somebody came and nothing was done, before a scan is ended. */
 const maximumFruitlessSweeps = 3;
 const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
 
@@ -90,8 +90,12 @@ const sweepScan = async (
   // However busy it is.
   if (now.getTime() - Date.parse(scan.createdAt) > maximumScanMilliseconds)
     return end(org, scanId, interrupted);
-  const silenceSeconds = Math.max(minimumSilenceSeconds, settings.silenceSeconds);
-  if (now.getTime() - Date.parse(lock.dueAt) < silenceSeconds * 1000) return;
+  // Between the last sign of life and the last wake, which nobody has taken yet: it waits, or it is lost. The next one comes
+  // after as long again, so that a queue with a backlog gets a few messages of a scan and not one with each sweep.
+  const unansweredMilliseconds = Date.parse(lock.dueAt) - Date.parse(lock.renewedAt);
+  const silenceMilliseconds = 1000 * Math.max(minimumSilenceSeconds, settings.silenceSeconds);
+  const silentMilliseconds = now.getTime() - Date.parse(lock.dueAt);
+  if (silentMilliseconds < Math.max(silenceMilliseconds, unansweredMilliseconds)) return;
 
   const left = chunksLeft(scan);
   const progress = [
@@ -101,7 +105,9 @@ const sweepScan = async (
     left.length,
     left.reduce((sum, chunk) => sum + chunk.emails, 0),
   ].join("/");
-  const fruitlessSweeps = progress === lock.progress ? lock.fruitlessSweeps + 1 : 0;
+  // A wake that nobody has taken says nothing of the scan: its queue may be slow, for a day at most.
+  const wasAnswered = unansweredMilliseconds <= 0;
+  const fruitlessSweeps = progress === lock.progress ? lock.fruitlessSweeps + (wasAnswered ? 1 : 0) : 0;
   if (fruitlessSweeps >= maximumFruitlessSweeps) {
     // Not while a worker may still be at work.
     if (now.getTime() - Date.parse(lock.renewedAt) > leaseMilliseconds) await end(org, scanId, interrupted);

@@ -1,0 +1,62 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { administrator } from "../../shared/organizations/actor.ts";
+import { check } from "../../shared/scans/check.ts";
+import { plan } from "../../shared/scans/plan.ts";
+import { start } from "../../shared/scans/scan.ts";
+import { sweep } from "../../shared/scans/sweep.ts";
+import { createScanned, invocation, scanned, startWorkers, take, type Workers } from "./workers.ts";
+
+let workers: Workers;
+beforeAll(async () => {
+  workers = await startWorkers();
+  workers.breached = { "covered.example": { 0: ["Alpha"] } };
+}, 60_000);
+afterAll(() => workers?.stop());
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const sweepMilliseconds = 300_000;
+
+/** So much later, a sweep. */
+const sweepAfter = async (milliseconds = sweepMilliseconds): Promise<void> => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds });
+  await sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+};
+
+test("a scan whose message only waits in its queue goes on when somebody takes it, after hours and with few messages more", async () => {
+  const org = await createScanned({ "covered.example": 2 });
+  const scanId = await start(org, "manual", administrator);
+  const hours = 6;
+  for (let count = 0; count < hours * 12; count++) await sweepAfter();
+  expect(await scanned(org, scanId)).toMatchObject({ status: "pending" });
+  const waiting = await take("scan-plans");
+  expect(waiting.length).toBeGreaterThan(1);
+  expect(waiting.length).toBeLessThan(10);
+  for (const message of waiting) await plan(message, invocation());
+  // One of them planned; the others were late.
+  const chunks = await take("scan-chunks");
+  expect(chunks).toHaveLength(1);
+  for (const chunk of chunks) await check(chunk, invocation());
+  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
+});
+
+test("a scan whose chunks get lost each time is ended at the fifth sweep", async () => {
+  const org = await createScanned({ "covered.example": 2 });
+  const scanId = await start(org, "manual", administrator);
+  for (const message of await take("scan-plans")) await plan(message, invocation());
+  let sweeps = 0;
+  while ((await scanned(org, scanId)).status === "running") {
+    expect(await take("scan-chunks")).toHaveLength(sweeps < 4 ? 1 : 0);
+    await sweepAfter();
+    sweeps++;
+    for (const message of await take("scan-plans")) await plan(message, invocation());
+  }
+  expect(sweeps).toBe(5);
+  expect(await scanned(org, scanId)).toMatchObject({
+    status: "completed",
+    scannedEmails: 1,
+    totalEmails: 2,
+    errorMessage: expect.stringContaining("the scan was interrupted"),
+  });
+});
