@@ -11,7 +11,7 @@ import { blockOf, type Reserved, reserve } from "../table/blocks.ts";
 import { absent, condition, exists, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { renewing } from "./record.ts";
+import { type ClosedChunk, renewing } from "./record.ts";
 
 /** interface.md and decisions.md "Scans": a breach event holds at most this many breaches. */
 const breachesPerEvent = 75;
@@ -37,7 +37,8 @@ type Step = { emailId: number; found: number[]; gone: number[]; back: number[] }
  * Records what an answer from upstream changed: finding rows, what their e-mails hold, and the deliveries of the alerts,
  * together. Repeating it does nothing: each step is made from the e-mail's row as it is now and is refused when that changed.
  * E-mails that were removed, disabled or added since the scan began are left alone, and those of a domain that is no longer
- * verified. False when the scan is over: then nothing more is written.
+ * verified. Nothing is written any more once the chunk is closed: true when that is because another worker has done it, false
+ * when its scan ended without it.
  */
 export const apply = async (application: Application, changes: readonly EmailChange[]): Promise<boolean> => {
   const { org } = application;
@@ -58,7 +59,7 @@ export const apply = async (application: Application, changes: readonly EmailCha
       steps.reduce((sum, step) => sum + step.found.length, 0),
     );
     const outcome = await write(application, alertChannels, steps, reserved);
-    if (outcome !== "changed") return outcome === "written";
+    if (outcome !== "changed") return outcome !== "over";
     // One by one, from the rows as they are now.
     for (const step of steps) if (!(await writeAlone(application, alertChannels, step))) return false;
     return true;
@@ -103,16 +104,16 @@ const writeAlone = async (
   for (let count = 0; count < maximumTries; count++) {
     const ids = await reserve(application.org, "FINDING", step.found.length, { tag: application.scanId });
     const outcome = await write(application, alertChannels, [step], ids);
-    if (outcome !== "changed") return outcome === "written";
+    if (outcome !== "changed") return outcome !== "over";
   }
   throw new Error(`E-mail ${step.emailId} kept changing while a scan wrote to it`);
 };
 
 /**
- * `changed`: a row did after it was read, or other ids are needed. `over`: the chunk is done, or the scan ended without it.
- * Nothing was written then.
+ * `changed`: a row did after it was read, or other ids are needed. `done`: another worker has done the chunk. `over`: the scan
+ * ended without it. Nothing was written then.
  */
-type Outcome = "written" | "changed" | "over";
+type Outcome = "written" | "changed" | "done" | "over";
 
 /** Writes steps in one transaction and sends the alerts' messages. */
 const write = async (
@@ -155,8 +156,10 @@ const write = async (
   try {
     await table.transact(writes);
   } catch (error) {
-    if (error instanceof table.TransactionRefused) return error.refused(0) ? "over" : "changed";
-    throw error;
+    if (!(error instanceof table.TransactionRefused)) throw error;
+    const closed = error.failed.find(({ index }) => index === 0);
+    if (closed === undefined) return "changed";
+    return (closed.item as ClosedChunk | undefined)?.done === true ? "done" : "over";
   }
   try {
     await queue.sendAll("deliveries", raised.messages);

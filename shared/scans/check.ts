@@ -15,9 +15,10 @@ export const check = async (message: Message<"scan-chunks">, { logger }: Invocat
   const domainsById = new Map(rows.map((domain) => [domain.id, domain]));
   const application = { org, scanId, batch, chunk, checkedAt, domains: domainsById, logger };
   if (!(await apply(application, changes))) return;
+  // The same chunk can be at work twice, with a newer answer the second time, which is not to be recorded after the scan is
+  // counted. So first it is closed: a worker that dies in between leaves it to the next one, who finds it done.
+  await close(org, scanId, batch, chunk, { done: true });
   const scan = await takeOff(org, scanId, batch, chunk);
-  // The same chunk can be at work twice, with a newer answer the second time.
-  await close(org, scanId, batch, chunk);
   if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
 };
 

@@ -17,6 +17,7 @@ import { condition } from "../table/condition.ts";
 import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import {
+  type ClosedChunk,
   chunksLeft,
   heldBy,
   isLookup,
@@ -179,9 +180,15 @@ const endAsRead = async (
 };
 
 /** From here on nobody writes anything of this chunk any more: it is done, or its scan ends without it. */
-export const close = async (org: number, scanId: number, batch: number, chunk: string): Promise<void> => {
+export const close = async (
+  org: number,
+  scanId: number,
+  batch: number,
+  chunk: string,
+  closed: ClosedChunk = {},
+): Promise<void> => {
   const expiry = { [timeToLive]: Math.floor(Date.now() / 1000) + closedSeconds };
-  await table.put({ ...keys.closedChunk(org, scanId, batch, chunk), ...expiry });
+  await table.put({ ...keys.closedChunk(org, scanId, batch, chunk), ...closed, ...expiry });
 };
 
 /** So that what workers have found in these chunks is counted, and their e-mails can be called failed. */

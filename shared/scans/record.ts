@@ -51,6 +51,12 @@ export const chunksLeft = (
     Object.entries(chunks).map(([chunk, emails]) => ({ batch: Number(batch), chunk, emails })),
   );
 
+/** Of a chunk of which nothing is written any more. */
+export type ClosedChunk = {
+  /** Everything that a worker had of it is recorded; otherwise the scan's end closed it. */
+  done?: boolean;
+};
+
 export type ScanFacet = { type: string; status: string };
 
 export const scans = countedList<ScanFacet, ScanRow>("SCAN", { type: "word", status: "word" });

@@ -19,7 +19,16 @@ import { blockSize, reserve } from "../../shared/table/blocks.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { activeBilling } from "../organizations/billing.ts";
-import { createScanned, invocation, logger, scanned, startWorkers, take, type Workers } from "./workers.ts";
+import {
+  createScanned,
+  invocation,
+  logger,
+  meanwhile,
+  scanned,
+  startWorkers,
+  take,
+  type Workers,
+} from "./workers.ts";
 
 let workers: Workers;
 beforeAll(async () => {
@@ -201,7 +210,52 @@ describe("a chunk", () => {
     expect(await scanned(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 1 });
     const [other] = (await emails.list(org, { limit: 1, offset: 0 })).emails;
     const newer = { emailId: other?.id ?? 0, found: [1], gone: [], back: [] };
-    expect(await apply(application, [newer])).toBe(false);
+    await apply(application, [newer]);
+    expect(await foundBy(org, scanId)).toBe(1);
+  });
+
+  test("whose worker dies as soon as it has taken it off takes nothing more, so that what the end counts is what is listed", async () => {
+    workers.breached["covered.example"] = { 0: ["Alpha"] };
+    const org = await createScanned({ "covered.example": 2, "single-after.example": 1 });
+    const scanId = await planned(org);
+    const [chunk] = await take("scan-chunks");
+    if (chunk === undefined) throw new Error("there is no chunk");
+    const application = await applicationOf(chunk);
+    const dies = meanwhile("REMOVE #remaining", "after", async () => {
+      throw new Error("the function ran out of time");
+    });
+    await expect(check(chunk, invocation())).rejects.toThrow("out of time");
+    expect(dies.happened).toBe(true);
+    for (const message of await take("scan-lookups")) await lookUp(message, invocation());
+    const ended = await scanned(org, scanId);
+    expect(ended).toMatchObject({ status: "completed", totalEmails: 3, newBreachesFound: 1 });
+    // Another, whose message came twice, is still at it, and its answer is newer.
+    const { emails: listed } = await emails.list(org, { limit: 3, offset: 0 });
+    const other = listed.find(({ email }) => email === "user1@covered.example");
+    const newer = { emailId: other?.id ?? 0, found: [1], gone: [], back: [] };
+    await apply(application, [newer]);
+    expect(await foundBy(org, scanId)).toBe(1);
+  });
+
+  test("whose worker dies just before it takes it off is taken off by the next, also by one with a newer answer", async () => {
+    workers.breached["covered.example"] = { 0: ["Alpha"] };
+    const org = await createScanned({ "covered.example": 2 });
+    const scanId = await planned(org);
+    const [chunk] = await take("scan-chunks");
+    if (chunk === undefined) throw new Error("there is no chunk");
+    meanwhile("REMOVE #remaining", "before", async () => {
+      throw new Error("the function ran out of time");
+    });
+    await expect(check(chunk, invocation())).rejects.toThrow("out of time");
+    const [other] = (await emails.list(org, { limit: 1, offset: 0 })).emails;
+    const newer = { emailId: other?.id ?? 0, found: [1], gone: [], back: [] };
+    await check({ ...chunk, changes: [...chunk.changes, newer] }, invocation());
+    expect(await scanned(org, scanId)).toMatchObject({
+      status: "completed",
+      scannedEmails: 2,
+      newBreachesFound: 1,
+      errorMessage: null,
+    });
     expect(await foundBy(org, scanId)).toBe(1);
   });
 

@@ -9,6 +9,7 @@ import * as organizations from "../../shared/organizations/organization.ts";
 import { type Message, messages, type QueueName } from "../../shared/queue/messages.ts";
 import * as queue from "../../shared/queue/queue.ts";
 import { scans } from "../../shared/scans/record.ts";
+import * as table from "../../shared/table/table.ts";
 import { reply, startUpstream, type UpstreamServer } from "../catalog/upstream-server.ts";
 import { activeBilling } from "../organizations/billing.ts";
 import { startEngine } from "../table/engine.ts";
@@ -122,4 +123,29 @@ export const createScanned = async (addresses: Readonly<Record<string, number>>)
 export const scanned = async (org: number, scanId: number) => {
   const scan = await scans.get(org, scanId);
   return { ...scan, status: scan && scans.facetOf(scan).status };
+};
+
+/** Does something once, just before or after the table gets the next request that contains `part`. What it throws, the caller gets. */
+export const meanwhile = (
+  part: string,
+  when: "before" | "after",
+  act: () => Promise<void>,
+): { readonly happened: boolean } => {
+  let happened = false;
+  type Sent = { request: { body?: unknown } };
+  const middleware = (next: (sent: Sent) => Promise<object>) => async (sent: Sent) => {
+    const isIt = !happened && String(sent.request.body).includes(part);
+    if (isIt) happened = true;
+    if (isIt && when === "before") await act();
+    const reply = await next(sent);
+    if (isIt && when === "after") await act();
+    return reply;
+  };
+  // Around the SDK's own tries: what is thrown here is not tried again.
+  table.client().middlewareStack.add(middleware as never, { step: "build", priority: "low" });
+  return {
+    get happened() {
+      return happened;
+    },
+  };
 };
