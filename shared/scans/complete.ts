@@ -6,7 +6,7 @@ import { isServed } from "../billing/billing.ts";
 import type { UpstreamFailure } from "../catalog/hibp.ts";
 import { forgetDomain, noteDomain, ownChecks } from "../emails/own-check.ts";
 import { emails } from "../emails/record.ts";
-import { watermarksWithin } from "../emails/watermark.ts";
+import { rangeOf, watermarksWithin } from "../emails/watermark.ts";
 import { findings } from "../findings/record.ts";
 import { service } from "../organizations/actor.ts";
 import type { Domain } from "../organizations/domain.ts";
@@ -222,36 +222,54 @@ const errorOf = (input: {
   return `${failedCount} of ${totalEmails} monitored emails could not be scanned and will be retried on the next scan${because}`;
 };
 
-/** Says of each domain whose answer was compared that its e-mails were checked then; but not those of chunks left over. */
+/**
+ * Says of each domain whose answer was compared that its e-mails were checked then; but not those of chunks left over. A try to
+ * end that was refused has said so too early: chunks that were done since are then not left over any more.
+ */
 const setWatermarks = async (org: number, scan: ScanRecord, allDomains: readonly Domain[]): Promise<void> => {
-  const left = chunksLeft(scan);
+  const left = chunksLeft(scan).filter(({ chunk }) => !isLookup(chunk));
   const checked = allDomains.filter(
     (domain) =>
       domain.planBy === scan.id &&
       domain.planState === "checked" &&
-      domain.checkedBy < scan.id &&
+      (domain.checkedBy < scan.id || (domain.checkedBy === scan.id && !isWhole(domain.stale))) &&
       knowsPlan(scan, domain),
   );
   const noted = checked.length > 0 ? (await ownChecks(org)).domains : new Set();
   for (const domain of checked) {
-    const stale: NonNullable<Domain["stale"]> = {};
-    for (const { batch, chunk } of left) {
-      if (batch !== domain.planBatch || isLookup(chunk)) continue;
-      for (const range of rangesOfChunk(chunk)) Object.assign(stale, watermarksWithin(range, domain));
-    }
-    const isWhole = Object.keys(stale).length === 0;
-    if (!isWhole) await noteDomain(org, domain.id);
+    const ranges = left
+      .filter(({ batch }) => batch === domain.planBatch)
+      .flatMap(({ chunk }) => rangesOfChunk(chunk));
+    const isAgain = domain.checkedBy === scan.id;
+    const stale = isAgain
+      ? staleWithin(ranges, domain.stale)
+      : Object.assign({}, ...ranges.map((range) => watermarksWithin(range, domain)));
+    if (!isWhole(stale)) await noteDomain(org, domain.id);
     try {
       await table.update(keys.domain(org, domain.id), {
         set: { checkedBy: scan.id, checkedAt: domain.planAt, stale },
-        if: condition("#planBy = :scan AND #planState = :checked AND #checkedBy < :scan", {
-          scan: scan.id,
-          checked: "checked",
-        }),
+        if: condition(
+          `#planBy = :scan AND #planState = :checked AND ${isAgain ? "#checkedBy = :scan AND #stale = :stale" : "#checkedBy < :scan"}`,
+          { scan: scan.id, checked: "checked", ...(isAgain && { stale: domain.stale }) },
+        ),
       });
-      if (isWhole && noted.has(domain.id)) await forgetDomain(org, domain.id);
+      if (isWhole(stale) && noted.has(domain.id)) await forgetDomain(org, domain.id);
     } catch (error) {
       if (!(error instanceof table.ConditionFailed)) throw error;
     }
   }
 };
+
+const isWhole = (stale: Domain["stale"] = {}): boolean => Object.keys(stale).length === 0;
+
+/** Those of a check's stale ranges that lie in one of these, which do not overlap. */
+const staleWithin = (
+  ranges: readonly { fromId: number; toId: number }[],
+  stale: Domain["stale"] = {},
+): NonNullable<Domain["stale"]> =>
+  Object.fromEntries(
+    Object.entries(stale).filter(([name]) => {
+      const { fromId, toId } = rangeOf(name);
+      return ranges.some((range) => fromId >= range.fromId && toId <= range.toId);
+    }),
+  );

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as configure from "../../shared/alerts/configure.ts";
 import * as emails from "../../shared/emails/email.ts";
+import { ownChecks } from "../../shared/emails/own-check.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as domains from "../../shared/organizations/domain.ts";
@@ -282,6 +283,33 @@ describe("a chunk", () => {
     expect(await scanned(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 75 });
     await take("deliveries");
   });
+});
+
+test("a chunk that is taken off while the scan is ended early is counted, and its e-mails read as checked", async () => {
+  workers.breached["covered.example"] = { 1: ["Alpha"] };
+  const org = await createScanned({ "covered.example": 3 });
+  await planned(org);
+  for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
+  // A change that says nothing of when its e-mail was checked: a breach is gone.
+  workers.breached["covered.example"] = {};
+  const scanId = await planned(org);
+  const [chunk] = await take("scan-chunks");
+  if (chunk === undefined) throw new Error("there is no chunk");
+  await apply(await applicationOf(chunk), chunk.changes);
+  // It has set the watermarks by then.
+  const ending = meanwhile("#completedAt", "before", () => check(chunk, invocation()));
+  await end(org, scanId, { reason: "for a test", logger });
+  expect(ending.happened).toBe(true);
+  expect(await scanned(org, scanId)).toMatchObject({
+    status: "completed",
+    scannedEmails: 3,
+    totalEmails: 3,
+    errorMessage: null,
+  });
+  const { emails: listed } = await emails.list(org, { limit: 3, offset: 0 });
+  const [domain] = await domains.list(org);
+  expect(listed.map(({ lastScannedAt }) => lastScannedAt)).toEqual(Array(3).fill(domain?.planAt));
+  expect((await ownChecks(org)).domains).toEqual(new Set());
 });
 
 test("a batch that is saved while a scan ends is not counted twice, and its domain does not read as checked", async () => {
