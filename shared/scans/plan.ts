@@ -98,7 +98,7 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
       const { delaySeconds } = outcome;
       const next = { organizationId: org, scanId, turn, resume };
       await queue.send("scan-plans", next, { delaySeconds });
-      await pausePlanning(org, scanId, turn, delaySeconds);
+      await pausePlanning(org, scan, turn, delaySeconds);
       return;
     }
     const planned = await scans.get(org, scanId);

@@ -86,6 +86,9 @@ export type ScanLock = {
 /** Longer than any worker can be at work without saying so: only then a scan without progress is given up. */
 export const leaseMilliseconds = 360_000;
 
+/** After so long a scan is ended, however busy it is. */
+export const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
+
 export const heldBy = (scanId: number): Condition => condition("#scanId = :scanId", { scanId });
 
 /** The scan is in progress, and nobody took the turn to plan it since. */
@@ -117,16 +120,20 @@ export const takeTurn = (org: number, scanId: number, turn: number): Promise<boo
   return changeLock(org, taken, heldInTurn(scanId, turn), (lock) => lock.planToken === planToken);
 };
 
-/** A planner waits for so long before its next message: the sweep is not to take that for silence. */
+/**
+ * A planner waits for so long before its next message: the sweep is not to take that for silence. But it only sees what is due, and
+ * has to see when the scan's time is over, however often its planner waits.
+ */
 export const pausePlanning = async (
   org: number,
-  scanId: number,
+  scan: Pick<ScanRecord, "id" | "createdAt">,
   turn: number,
   seconds: number,
 ): Promise<void> => {
   const now = Date.now();
-  const dueAt = new Date(now + seconds * 1_000).toISOString();
-  await changeLock(org, { renewedAt: new Date(now).toISOString(), dueAt }, heldInTurn(scanId, turn));
+  const endsAt = Date.parse(scan.createdAt) + maximumScanMilliseconds;
+  const dueAt = new Date(Math.min(now + seconds * 1_000, endsAt)).toISOString();
+  await changeLock(org, { renewedAt: new Date(now).toISOString(), dueAt }, heldInTurn(scan.id, turn));
 };
 
 const changeLock = async (

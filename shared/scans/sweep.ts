@@ -6,12 +6,18 @@ import * as queue from "../queue/queue.ts";
 import { type DueKind, dueIndex, dueShardsOf, type Key, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { end } from "./complete.ts";
-import { chunksLeft, heldBy, leaseMilliseconds, type ScanLock, scans } from "./record.ts";
+import {
+  chunksLeft,
+  heldBy,
+  leaseMilliseconds,
+  maximumScanMilliseconds,
+  type ScanLock,
+  scans,
+} from "./record.ts";
 import { startRequested } from "./request.ts";
 
 /** Times that somebody came and nothing was done, before a scan is ended. */
 const maximumFruitlessSweeps = 3;
-const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
 
 /** However fast waiting passes: workers that are at work say so at least this often. */
 const minimumSilenceSeconds = 5;
@@ -87,8 +93,7 @@ const sweepScan = async (
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return;
   const interrupted = { reason: "the scan was interrupted", logger };
-  // However busy it is.
-  if (now.getTime() - Date.parse(scan.createdAt) > maximumScanMilliseconds)
+  if (now.getTime() - Date.parse(scan.createdAt) >= maximumScanMilliseconds)
     return end(org, scanId, interrupted);
   // Between the last sign of life and the last wake, which nobody has taken yet: it waits, or it is lost. The next one comes
   // after as long again, so that a queue with a backlog gets a few messages of a scan and not one with each sweep.

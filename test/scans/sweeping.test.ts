@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import * as limiter from "../../shared/catalog/limiter.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import { check } from "../../shared/scans/check.ts";
 import { plan } from "../../shared/scans/plan.ts";
@@ -57,6 +58,23 @@ test("a scan whose chunks get lost each time is ended at the fifth sweep", async
     status: "completed",
     scannedEmails: 1,
     totalEmails: 2,
+    errorMessage: expect.stringContaining("the scan was interrupted"),
+  });
+});
+
+test("a planner that waits for the rate limit again and again does not outlast the scan's 24 hours", async () => {
+  const org = await createScanned({ "covered.example": 2 });
+  const scanId = await start(org, "manual", administrator);
+  const day = 24 * 3_600_000;
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + day - 2 * sweepMilliseconds });
+  await limiter.pause(day / 1_000);
+  for (const message of await take("scan-plans")) await plan(message, invocation());
+  expect(await scanned(org, scanId)).toMatchObject({ status: "running" });
+  await sweepAfter();
+  expect(await scanned(org, scanId)).toMatchObject({ status: "running" });
+  await sweepAfter(sweepMilliseconds + 1_000);
+  expect(await scanned(org, scanId)).toMatchObject({
+    status: "failed",
     errorMessage: expect.stringContaining("the scan was interrupted"),
   });
 });
