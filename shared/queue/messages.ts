@@ -40,6 +40,8 @@ export const messages = {
     chunk: z.string(),
     checkedAt: z.string(),
     changes: z.array(emailChange),
+    /** E-mails of the chunk that were no longer part of the scan when this was sent again. */
+    skipped: z.optional(z.int().check(z.minimum(0))),
   }),
   /** A message with another cursor than the row's is late or repeated, and dropped. */
   "scan-lookups": z.object({

@@ -37,10 +37,14 @@ type Step = { emailId: number; found: number[]; gone: number[]; back: number[] }
  * Records what an answer from upstream changed: finding rows, what their e-mails hold, and the deliveries of the alerts,
  * together. Repeating it does nothing: each step is made from the e-mail's row as it is now and is refused when that changed.
  * E-mails that were removed, disabled or added since the scan began are left alone, and those of a domain that is no longer
- * verified. Nothing is written any more once the chunk is closed: true when that is because another worker has done it, false
- * when its scan ended without it.
+ * verified: their number. Once the chunk is closed nothing is written any more: the number is that of the worker that has done
+ * it, or undefined when its scan ended without it. `skippedBefore`: of the chunk's e-mails, when its changes were made.
  */
-export const apply = async (application: Application, changes: readonly EmailChange[]): Promise<boolean> => {
+export const apply = async (
+  application: Application,
+  changes: readonly EmailChange[],
+  skippedBefore = 0,
+): Promise<number | undefined> => {
   const { org } = application;
   const alertChannels = await channels.list(org);
   const wanted = delivery.countWanting(alertChannels, "breach");
@@ -48,21 +52,26 @@ export const apply = async (application: Application, changes: readonly EmailCha
   const ids = await reserve(org, "FINDING", found, { tag: application.scanId });
 
   const goOn = renewing(org, application.scanId);
+  const skipped = new Set<number>();
   let group: { steps: Step[]; writes: number } = { steps: [], writes: 0 };
-  const flush = async (): Promise<boolean> => {
+  /** The chunk as it is closed, or that the scan is over. */
+  const flush = async (): Promise<ClosedChunk | undefined> => {
     const { steps } = group;
     group = { steps: [], writes: 0 };
-    if (steps.length === 0) return true;
-    if (!(await goOn())) return false;
+    if (steps.length === 0) return undefined;
+    if (!(await goOn())) return {};
     const reserved = ids.splice(
       0,
       steps.reduce((sum, step) => sum + step.found.length, 0),
     );
-    const outcome = await write(application, alertChannels, steps, reserved);
-    if (outcome !== "changed") return outcome !== "over";
+    const outcome = await write(application, alertChannels, steps, reserved, skipped);
+    if (outcome !== "changed") return outcome === "written" ? undefined : outcome;
     // One by one, from the rows as they are now.
-    for (const step of steps) if (!(await writeAlone(application, alertChannels, step))) return false;
-    return true;
+    for (const step of steps) {
+      const closed = await writeAlone(application, alertChannels, step, skipped);
+      if (closed !== undefined) return closed;
+    }
+    return undefined;
   };
   for (const change of changes) {
     for (const step of stepsOf(change)) {
@@ -71,12 +80,14 @@ export const apply = async (application: Application, changes: readonly EmailCha
       // Two steps of one e-mail cannot share a transaction.
       const again = group.steps.some((each) => each.emailId === step.emailId);
       const isFull = again || group.writes + size > writesPerTransaction;
-      if (isFull && !(await flush())) return false;
+      const closed = isFull ? await flush() : undefined;
+      if (closed !== undefined) return closed.skipped;
       group.steps.push(step);
       group.writes += size;
     }
   }
-  return flush();
+  const closed = await flush();
+  return closed === undefined ? skippedBefore + skipped.size : closed.skipped;
 };
 
 /** What disappeared comes first: it keeps the time of the check before this one, which the other steps overwrite. */
@@ -100,27 +111,26 @@ const writeAlone = async (
   application: Application,
   alertChannels: readonly channels.Channel[],
   step: Step,
-): Promise<boolean> => {
+  skipped: Set<number>,
+): Promise<ClosedChunk | undefined> => {
   for (let count = 0; count < maximumTries; count++) {
     const ids = await reserve(application.org, "FINDING", step.found.length, { tag: application.scanId });
-    const outcome = await write(application, alertChannels, [step], ids);
-    if (outcome !== "changed") return outcome !== "over";
+    const outcome = await write(application, alertChannels, [step], ids, skipped);
+    if (outcome !== "changed") return outcome === "written" ? undefined : outcome;
   }
   throw new Error(`E-mail ${step.emailId} kept changing while a scan wrote to it`);
 };
 
-/**
- * `changed`: a row did after it was read, or other ids are needed. `done`: another worker has done the chunk. `over`: the scan
- * ended without it. Nothing was written then.
- */
-type Outcome = "written" | "changed" | "done" | "over";
+/** `changed`: a row did after it was read, or other ids are needed. Nothing was written then, nor when the chunk is closed. */
+type Outcome = "written" | "changed" | ClosedChunk;
 
-/** Writes steps in one transaction and sends the alerts' messages. */
+/** Writes steps in one transaction and sends the alerts' messages. Adds the e-mails that it leaves out to `skipped`. */
 const write = async (
   application: Application,
   alertChannels: readonly channels.Channel[],
   steps: readonly Step[],
   reserved: readonly Reserved[],
+  skipped: Set<number>,
 ): Promise<Outcome> => {
   const { org, scanId, batch, chunk, logger } = application;
   const rows = await emails.getMany(
@@ -128,7 +138,12 @@ const write = async (
     steps.map((step) => step.emailId),
   );
   const ids = [...reserved];
-  const parts = steps.map((step, index) => partOf(application, rows[index], step, ids));
+  const parts = steps.map((step, index) => {
+    const row = rows[index];
+    if (row !== undefined && isOpen(application, row)) return partOf(application, row, step, ids);
+    skipped.add(step.emailId);
+    return undefined;
+  });
   const present = parts.filter((part) => part !== undefined);
   if (present.length === 0) return "written";
   const raised = await delivery.raise(
@@ -159,7 +174,7 @@ const write = async (
     if (!(error instanceof table.TransactionRefused)) throw error;
     const closed = error.failed.find(({ index }) => index === 0);
     if (closed === undefined) return "changed";
-    return (closed.item as ClosedChunk | undefined)?.done === true ? "done" : "over";
+    return (closed.item ?? {}) as ClosedChunk;
   }
   try {
     await queue.sendAll("deliveries", raised.messages);
@@ -170,18 +185,21 @@ const write = async (
   return "written";
 };
 
+/** Whether the scan still includes an e-mail: not when its domain was unverified meanwhile, even if it is verified again. */
+const isOpen = ({ scanId, domains }: Application, row: Email): boolean => {
+  const facet = emails.facetOf(row);
+  const domain = domains.get(facet.domainId);
+  return isIncluded(row, facet, scanId) && domain?.verified === true && domain.planState !== "failed";
+};
+
 /** The writes of one step against the e-mail's row as it is; undefined when nothing is left to write. */
 const partOf = (
   { org, scanId, checkedAt, domains }: Application,
-  row: Email | undefined,
+  row: Email,
   step: Step,
   ids: Reserved[],
 ) => {
-  if (row === undefined) return undefined;
   const facet = emails.facetOf(row);
-  const domain = domains.get(facet.domainId);
-  if (!isIncluded(row, facet, scanId) || domain?.verified !== true) return undefined;
-
   const found = step.found.filter((breachId) => row.findings[breachId] === undefined);
   const gone = step.gone.filter((breachId) => isHeld(row, breachId) && !row.gone?.has(breachId));
   const back = step.back.filter((breachId) => isHeld(row, breachId) && row.gone?.has(breachId));
@@ -192,7 +210,8 @@ const partOf = (
     if (id === undefined) throw new Error("Too few ids of findings were reserved");
     return { breachId, id };
   });
-  const lastSeenAt = lastScannedAt(row, domain);
+  const domain = domains.get(facet.domainId);
+  const lastSeenAt = domain && lastScannedAt(row, domain);
   const isCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
   return {
     breachIds: found,

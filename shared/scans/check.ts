@@ -14,20 +14,22 @@ export const check = async (message: Message<"scan-chunks">, { logger }: Invocat
   const rows = await domains.list(org);
   const domainsById = new Map(rows.map((domain) => [domain.id, domain]));
   const application = { org, scanId, batch, chunk, checkedAt, domains: domainsById, logger };
-  if (!(await apply(application, changes))) return;
+  const skipped = await apply(application, changes, message.skipped);
+  if (skipped === undefined) return;
   // The same chunk can be at work twice, with a newer answer the second time, which is not to be recorded after the scan is
   // counted. So first it is closed: a worker that dies in between leaves it to the next one, who finds it done.
-  await close(org, scanId, batch, chunk, { done: true });
-  const scan = await takeOff(org, scanId, batch, chunk);
+  await close(org, scanId, batch, chunk, { skipped });
+  const scan = await takeOff(org, scanId, batch, chunk, skipped);
   if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
 };
 
-/** Takes a chunk off what remains and counts its e-mails, once. The scan as it is then. */
+/** Takes a chunk off what remains and counts its e-mails but the skipped ones, once. The scan as it is then. */
 const takeOff = async (
   org: number,
   scanId: number,
   batch: number,
   chunk: string,
+  skipped: number,
 ): Promise<ScanRecord | undefined> => {
   const scan = await scans.get(org, scanId);
   const left = scan?.remaining[batch]?.[chunk];
@@ -35,7 +37,8 @@ const takeOff = async (
   const path = `remaining.${batch}.${chunk}`;
   try {
     return await table.update<ScanRecord>(scans.key(org, scanId), {
-      add: { scannedEmails: left },
+      // A newer answer can change more e-mails than the chunk was made for.
+      add: { scannedEmails: Math.max(0, left - skipped) },
       remove: [path],
       if: condition(`attribute_exists(#remaining.#${batch}.#${chunk}) AND #facet = :running`, {
         running: scans.encode({ ...scans.facetOf(scan), status: "running" }),

@@ -123,7 +123,7 @@ const record = async (
     if (change === undefined) unchanged.push(row);
     else changes.push(change);
   }
-  if (!(await apply(application, changes))) return false;
+  if ((await apply(application, changes)) === undefined) return false;
   await Promise.all(unchanged.map((row) => setChecked(application, row)));
   return true;
 };

@@ -449,7 +449,7 @@ const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<Outcome> =
     const checkedAt = [...ofBatch.values()][0]?.planAt ?? "";
     const answered = new Map<number, Answered>();
     const breachIds = new Map<string, number>();
-    for (const { chunk } of compared.filter((each) => each.batch === batch)) {
+    for (const { chunk, emails: count } of compared.filter((each) => each.batch === batch)) {
       const parts = await Promise.all(
         rangesOfChunk(chunk).map((range) => includedIn(org, scanId, range, (id) => ofBatch.has(id))),
       );
@@ -475,9 +475,19 @@ const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<Outcome> =
         if (answer?.state !== "checked") return [];
         return compare(row, breachesOf(row, answer.names, breachIds), { complete: true }) ?? [];
       });
+      // The rows include unchanged ones between those of the chunk: at least so many of the chunk's are not among them.
+      const skipped = count - rows.length;
       await queue.send(
         "scan-chunks",
-        { organizationId: org, scanId, batch, chunk, checkedAt, changes },
+        {
+          organizationId: org,
+          scanId,
+          batch,
+          chunk,
+          checkedAt,
+          changes,
+          ...(skipped > 0 && { skipped }),
+        },
         { group: String(org) },
       );
     }

@@ -53,8 +53,8 @@ export const chunksLeft = (
 
 /** Of a chunk of which nothing is written any more. */
 export type ClosedChunk = {
-  /** Everything that a worker had of it is recorded; otherwise the scan's end closed it. */
-  done?: boolean;
+  /** Of one that is done: how many of its e-mails were left out, and so not checked. Missing when the scan's end closed it. */
+  skipped?: number;
 };
 
 export type ScanFacet = { type: string; status: string };

@@ -199,6 +199,44 @@ describe("e-mails of a domain that is no longer verified", () => {
   );
 });
 
+describe("e-mails that leave a scan between its plan and their check", () => {
+  test.each([
+    ["their domain is unverified", "unverified"],
+    ["their domain is unverified for a moment", "for a moment"],
+    ["their domain is unverified, and their message was lost", "lost"],
+    ["they are disabled", "disabled"],
+  ])("are not counted as scanned: %s", async (_, how) => {
+    workers.breached["covered.example"] = { 0: ["Alpha"], 1: ["Alpha"], 2: ["Alpha"] };
+    workers.breached["large.example"] = {};
+    const org = await createScanned({ "covered.example": 3, "large.example": 2 });
+    const scanId = await planned(org);
+    let chunks = await take("scan-chunks");
+    const [domain] = await domains.list(org);
+    if (how === "disabled") {
+      const { emails: listed } = await emails.list(org, { limit: 5, offset: 0 });
+      for (const each of listed.filter((each) => each.domain.id === domain?.id)) {
+        await emails.setActive(org, each.id, false, administrator);
+      }
+    } else await domains.setVerified(org, domain?.id ?? 0, false);
+    if (how === "for a moment") await domains.setVerified(org, domain?.id ?? 0, true);
+    if (how === "lost") {
+      await plan({ organizationId: org, scanId, turn: 1, resume: true }, invocation());
+      chunks = await take("scan-chunks");
+    }
+    expect(chunks).toHaveLength(1);
+    for (const chunk of chunks) await check(chunk, invocation());
+    expect(await scanned(org, scanId)).toMatchObject({
+      status: "completed",
+      scannedEmails: 2,
+      totalEmails: 2,
+      newBreachesFound: 0,
+      errorMessage: null,
+    });
+    const { emails: listed } = await emails.list(org, { limit: 5, offset: 0 });
+    expect(listed.filter(({ lastScannedAt }) => lastScannedAt !== null)).toHaveLength(2);
+  });
+});
+
 describe("a chunk", () => {
   test("that is done takes nothing more, also from a worker with a newer answer", async () => {
     workers.breached["covered.example"] = { 0: ["Alpha"] };
