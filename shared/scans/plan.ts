@@ -136,10 +136,12 @@ const begin = async (org: number, scanId: number): Promise<ScanRecord | undefine
 /** Domains that are claimed together, and when: their one check's time. Some may be answered later than others. */
 type Claim = { planAt: string; ids: Set<number> };
 
+const noClaim = (): Claim => ({ planAt: new Date().toISOString(), ids: new Set() });
+
 /** Plans batch after batch. */
 const planDomains = async (scanned: Scanned): Promise<Outcome> => {
   const { org, scanId, turn, invocation } = scanned;
-  let claimed: Claim = { planAt: new Date().toISOString(), ids: new Set() };
+  let claimed = noClaim();
   for (;;) {
     if (!(await renew(org, scanId, turn))) return "over";
     const verified = (await domains.list(org)).filter((domain) => domain.verified);
@@ -155,6 +157,8 @@ const planDomains = async (scanned: Scanned): Promise<Outcome> => {
       const last = answered.length === todo.length;
       const saved = await compareAndSave(scanned, claimed.planAt, answered, { last });
       if (saved && last) return "planned";
+      // A planner whose turn is over may have claimed them after this one: they are claimed once more, or asked for ever.
+      if (!saved) claimed = noClaim();
     }
     if (delaySeconds !== undefined) return { delaySeconds };
     // Each of them changed after it was read.

@@ -109,3 +109,22 @@ test("slow answers: progress is saved every few seconds, and what is answered do
   const listed = (await emails.list(org, { limit: 100, offset: 0 })).emails;
   expect(listed.find(({ id }) => id === lateId)?.lastScannedAt).toBeNull();
 }, 60_000);
+
+test("a planner whose turn is over claims a domain late: the one after it claims it again, and asks once more", async () => {
+  setBreached(names.slice(0, 1), []);
+  const org = await createScanned({ "many0.example": 2 });
+  const scanId = await start(org, "manual", administrator);
+  const [message] = await take("scan-plans");
+  const [domain] = await domains.list(org);
+  if (message === undefined || domain === undefined) throw new Error("there is no message or domain");
+  workers.latencyMilliseconds = 50;
+  const before = searches();
+  // Time for a few seconds of questions.
+  const planning = plan(message, invocation(154));
+  while (searches() === before) await sleep(5);
+  await table.update(keys.domain(org, domain.id), { set: { planAt: new Date().toISOString() } });
+  await planning;
+  workers.latencyMilliseconds = 0;
+  expect(searches() - before).toBe(2);
+  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
+}, 30_000);
