@@ -43,7 +43,7 @@ export const sync = async (
   announce: (news: News) => Promise<void> = async () => {},
   { waitSeconds = defaultWaitSeconds }: subscription.Waiting = {},
 ): Promise<News> => {
-  const listed = await fetchList(waitSeconds);
+  const listed = await fetchList({ waitSeconds });
   const digest = digestOf(listed);
   const state = await table.get<State>(stateKey());
   const news: News = { added: [], changed: [], isBaseline: state?.digest === undefined };
@@ -82,17 +82,18 @@ export const ids = async (): Promise<Map<string, number>> => {
 
 /**
  * name → id of all these names. A name that is new gets its id here, with HIBP's details if HIBP gives them now, else
- * with its name as the title until the next sync. Either way it stays news for the next sync.
+ * with its name as the title until the next sync. Either way it stays news for the next sync. `callSeconds`: how long HIBP's
+ * answer may take then; 60 unless told.
  */
 export const idsFor = async (
   names: Iterable<string>,
-  { waitSeconds = defaultWaitSeconds }: subscription.Waiting = {},
+  { waitSeconds = defaultWaitSeconds, callSeconds }: subscription.Waiting & { callSeconds?: number } = {},
 ): Promise<Map<string, number>> => {
   const wanted = [...new Set(names)];
   if (wanted.some((name) => !knownIds.has(name))) await ids();
   const unknown = wanted.filter((name) => !knownIds.has(name));
   if (unknown.length > 0) {
-    const listed = await fetchList(waitSeconds).catch((error: unknown): Listed => {
+    const listed = await fetchList({ waitSeconds, callSeconds }).catch((error: unknown): Listed => {
       if (error instanceof UpstreamFailure) return new Map();
       throw error;
     });
@@ -126,9 +127,16 @@ export const details = async (breachIds: Iterable<number>): Promise<Map<number, 
 /** What this process has learned. It can't become wrong: an id is permanent. */
 const knownIds = new Map<string, number>();
 
-const fetchList = async (waitSeconds: number): Promise<Listed> => {
-  const { rpm } = await subscription.current({ waitSeconds });
-  const list = await withUpstream(rpm, breaches, { waitSeconds });
+const fetchList = async ({
+  waitSeconds,
+  callSeconds,
+}: {
+  waitSeconds: number;
+  callSeconds?: number | undefined;
+}): Promise<Listed> => {
+  // However old: syncs and planners refresh it, and its two calls would come on top of this one.
+  const { rpm } = await subscription.current({ waitSeconds, maxAgeSeconds: Number.POSITIVE_INFINITY });
+  const list = await withUpstream(rpm, () => breaches(callSeconds), { waitSeconds });
   return new Map(list.map((details) => [details.name, { details, hash: hashOf(JSON.stringify(details)) }]));
 };
 

@@ -48,8 +48,8 @@ const maxRetryAfterSeconds = 86_400;
 const megabyte = 1_000_000;
 
 /** All breaches in the upstream's list. Entries without a usable name are left out. */
-export const breaches = async (): Promise<BreachDetails[]> => {
-  const answer = await ask("breaches", "", { timeoutSeconds: 60, maxBytes: 64 * megabyte });
+export const breaches = async (timeoutSeconds = 60): Promise<BreachDetails[]> => {
+  const answer = await ask("breaches", "", { timeoutSeconds, maxBytes: 64 * megabyte });
   const entries = parse("breaches", z.array(z.unknown()), answer);
   const known = entries.flatMap((entry) => upstreamBreach.safeParse(entry).data ?? []);
   if (known.length === 0 && entries.length > 0) throw malformed("breaches");
@@ -145,7 +145,7 @@ const request = async (
       headers: { "hibp-api-key": key, "user-agent": userAgent, accept: "application/json" },
       // A followed redirect would carry the key to another host.
       redirect: "manual",
-      signal: AbortSignal.timeout(timeoutSeconds * 1_000),
+      signal: AbortSignal.timeout(Math.ceil(timeoutSeconds * 1_000)),
     });
     if (response.status !== 200) {
       await response.body?.cancel();

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { Logger } from "@aws-lambda-powertools/logger";
 import * as catalog from "../catalog/catalog.ts";
 import { UpstreamFailure } from "../catalog/hibp.ts";
 import * as subscription from "../catalog/subscription.ts";
@@ -26,6 +25,12 @@ const leaseMilliseconds = 70_000;
 /** The longest one step can take. */
 const stepSeconds = 30;
 
+/** The longest that a step waits for anything but its look-ups. */
+const maximumWaitSeconds = 5;
+
+/** What a step needs to record its answers and save. */
+const saveSeconds = 10;
+
 /** The progress of one chunk's look-ups. Whoever holds the lease works; everything up to `cursor` is done. */
 type LookupRow = { cursor: number; leaseUntil?: string; leaseToken?: string };
 
@@ -46,7 +51,7 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
   let cursor = message.cursor;
   try {
     for (;;) {
-      const step = await takeStep(work, cursor, logger);
+      const step = await takeStep(work, cursor, invocation);
       cursor = step.cursor;
       if (step.isOver) return;
       if (step.waitSeconds > 0 || remainingSeconds() < stepSeconds) {
@@ -70,7 +75,7 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
 const takeStep = async (
   work: Chunk,
   cursor: number,
-  logger: Logger,
+  { logger, remainingSeconds }: Invocation,
 ): Promise<{ cursor: number; isOver: boolean; waitSeconds: number }> => {
   const { org, scanId, batch, chunk } = work;
   const [{ fromId, toId } = { fromId: 0, toId: 0 }] = rangesOfChunk(chunk);
@@ -84,13 +89,29 @@ const takeStep = async (
   });
   const rows = ahead.slice(0, addressesPerStep);
   const checkedAt = new Date().toISOString();
-  const { rpm } = await subscription.current();
+  // However old: the catalog's sync refreshes it, and the planner has just had it, so it is known.
+  const { rpm } = await subscription.current({
+    waitSeconds: maximumWaitSeconds,
+    maxAgeSeconds: Number.POSITIVE_INFINITY,
+  });
   const { answers, waitSeconds } = await lookUpAccounts(
     rows.map((row) => row.email),
     rpm,
   );
   const answered = rows.slice(0, answers.length);
-  const isRecorded = await record({ ...work, checkedAt, domains: domainsById, logger }, answered, answers);
+  const spareSeconds = Math.max(0, Math.min(maximumWaitSeconds, (remainingSeconds() - saveSeconds) / 2));
+  const names = answers.flatMap((answer) => (answer instanceof UpstreamFailure ? [] : answer));
+  // Without HIBP's list a new breach has its name for a title until the next sync.
+  const ids = await catalog.idsFor(names, {
+    waitSeconds: spareSeconds,
+    callSeconds: Math.max(1, spareSeconds),
+  });
+  const isRecorded = await record(
+    { ...work, checkedAt, domains: domainsById, logger },
+    answered,
+    answers,
+    ids,
+  );
   if (!isRecorded) return { cursor, isOver: true, waitSeconds: 0 };
 
   const failed = answers.filter((answer) => answer instanceof UpstreamFailure).length;
@@ -110,10 +131,9 @@ const record = async (
   application: Parameters<typeof apply>[0],
   rows: readonly Email[],
   answers: readonly LookUp[],
+  ids: ReadonlyMap<string, number>,
 ): Promise<boolean> => {
   const answered = rows.map((row, index) => ({ row, answer: answers[index] }));
-  const names = answers.flatMap((answer) => (answer instanceof UpstreamFailure ? [] : answer));
-  const ids = await catalog.idsFor(names);
   const changes: EmailChange[] = [];
   const unchanged: Email[] = [];
   for (const { row, answer } of answered) {
