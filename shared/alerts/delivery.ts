@@ -239,7 +239,8 @@ const longestSpreadSeconds = 7_200;
 
 /**
  * Takes a claimed attempt back: it was too much at once for Slack or SES. A first scan can make thousands of alerts for one
- * channel that takes one a second, so each comes back at a random time within a spread that doubles every time.
+ * channel that takes one a second, so each comes back at a random time within a spread that doubles every time. It is retrying
+ * then, so that an operator can have it sent before.
  */
 export const takeBack = async (
   org: number,
@@ -252,6 +253,7 @@ export const takeBack = async (
   try {
     await table.update(deliveries.key(org, delivery.id), {
       set: {
+        status: "retrying",
         attempts: attempts - 1,
         failedAttempts: Math.min(failedAttempts, attempts - 1),
         failureReason: failure,

@@ -5,7 +5,7 @@ import * as channels from "../../shared/alerts/channel.ts";
 import * as configure from "../../shared/alerts/configure.ts";
 import { attempt } from "../../shared/alerts/deliver.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
-import { sendTest } from "../../shared/alerts/operator.ts";
+import { retry, sendTest } from "../../shared/alerts/operator.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import { createScanned, logger, startWorkers, take, type Workers } from "../scans/workers.ts";
 
@@ -54,6 +54,7 @@ const deliveryFor = async (kind: "slack" | "webhook") => {
   if (message === undefined) throw new Error("there is no message");
   return {
     row: async () => deliveries.get(org, deliveryId),
+    retry: () => retry(org, deliveryId),
     attempt: (number: number) => attempt({ ...message, attempt: number }, { logger }, settings),
   };
 };
@@ -65,7 +66,7 @@ test("too much at once for Slack is no attempt: it comes back later, each time a
   for (let count = 1; count <= 12; count++) {
     await delivery.attempt(1);
     const row = await delivery.row();
-    expect(row).toMatchObject({ status: "pending", attempts: 0, failedAttempts: 0, throttled: count });
+    expect(row).toMatchObject({ status: "retrying", attempts: 0, failedAttempts: 0, throttled: count });
     expect(row?.lease).toBeUndefined();
     const seconds = (Date.parse(row?.dueAt ?? "") - Date.now()) / 1000;
     expect(seconds).toBeGreaterThan(29);
@@ -75,6 +76,18 @@ test("too much at once for Slack is no attempt: it comes back later, each time a
   expect(Math.max(...longest.slice(6))).toBeGreaterThan(Math.max(...longest.slice(0, 2)));
   expect(await take("delivery-retries")).toEqual([]);
   await delivery.attempt(1);
+  expect(await delivery.row()).toMatchObject({ status: "delivered", attempts: 1, failedAttempts: 0 });
+});
+
+test("what is too much at once for Slack can be sent again by hand, and the attempt that this makes is its first", async () => {
+  const delivery = await deliveryFor("slack");
+  answers = [{ status: 429, retryAfter: "30" }];
+  await delivery.attempt(1);
+  expect(await delivery.retry()).toBe("sent");
+  const [message, ...others] = await take("deliveries");
+  expect(others).toEqual([]);
+  expect(message).toMatchObject({ attempt: 1 });
+  await delivery.attempt(message?.attempt ?? 0);
   expect(await delivery.row()).toMatchObject({ status: "delivered", attempts: 1, failedAttempts: 0 });
 });
 
