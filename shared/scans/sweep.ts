@@ -118,10 +118,16 @@ const sweepScan = async (
     if (now.getTime() - Date.parse(lock.renewedAt) > leaseMilliseconds) await end(org, scanId, interrupted);
     return;
   }
-  await table.update(key, {
-    set: { fruitlessSweeps, progress, dueAt: now.toISOString() },
-    if: heldBy(scanId),
-  });
+  try {
+    await table.update(key, {
+      set: { fruitlessSweeps, progress, dueAt: now.toISOString() },
+      if: heldBy(scanId),
+    });
+  } catch (error) {
+    // It ended meanwhile.
+    if (error instanceof table.ConditionFailed) return;
+    throw error;
+  }
   logger.warn("scan woken", { organizationId: org, scanId, fruitlessSweeps });
   await queue.send("scan-plans", { organizationId: org, scanId, turn: lock.planTurn, resume: true });
 };

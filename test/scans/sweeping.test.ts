@@ -5,7 +5,17 @@ import { check } from "../../shared/scans/check.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { start } from "../../shared/scans/scan.ts";
 import { sweep } from "../../shared/scans/sweep.ts";
-import { createScanned, invocation, scanned, startWorkers, take, type Workers } from "./workers.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import {
+  createScanned,
+  invocation,
+  meanwhile,
+  scanned,
+  startWorkers,
+  take,
+  type Workers,
+} from "./workers.ts";
 
 let workers: Workers;
 beforeAll(async () => {
@@ -13,8 +23,9 @@ beforeAll(async () => {
   workers.breached = { "covered.example": { 0: ["Alpha"] } };
 }, 60_000);
 afterAll(() => workers?.stop());
-afterEach(() => {
+afterEach(async () => {
   vi.useRealTimers();
+  await table.remove(keys.limiter());
 });
 
 const sweepMilliseconds = 300_000;
@@ -77,4 +88,18 @@ test("a planner that waits for the rate limit again and again does not outlast t
     status: "failed",
     errorMessage: expect.stringContaining("the scan was interrupted"),
   });
+});
+
+test("a scan that ends while the sweep looks at it is no failure of the sweep, and nobody is woken", async () => {
+  const org = await createScanned({ "covered.example": 2 });
+  const scanId = await start(org, "manual", administrator);
+  for (const message of await take("scan-plans")) await plan(message, invocation());
+  const chunks = await take("scan-chunks");
+  const ended = meanwhile("#fruitlessSweeps", "before", async () => {
+    for (const chunk of chunks) await check(chunk, invocation());
+  });
+  await sweepAfter();
+  expect(ended.happened).toBe(true);
+  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
+  expect(await take("scan-plans")).toEqual([]);
 });
