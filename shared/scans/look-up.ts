@@ -8,7 +8,7 @@ import * as domains from "../organizations/domain.ts";
 import type { Invocation } from "../queue/consume.ts";
 import type { EmailChange, Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
-import { condition } from "../table/condition.ts";
+import { condition, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { apply, includedIn } from "./apply.ts";
@@ -106,18 +106,20 @@ const takeStep = async (
     waitSeconds: spareSeconds,
     callSeconds: Math.max(1, spareSeconds),
   });
-  const isRecorded = await record(
+  const unchanged = await record(
     { ...work, checkedAt, domains: domainsById, logger },
     answered,
     answers,
     ids,
   );
-  if (!isRecorded) return { cursor, isOver: true, waitSeconds: 0 };
+  if (unchanged === undefined) return { cursor, isOver: true, waitSeconds: 0 };
 
   const failed = answers.filter((answer) => answer instanceof UpstreamFailure).length;
   const left = ahead.length - answered.length;
   const next = left === 0 ? toId : (answered.at(-1)?.id ?? cursor);
-  const isOver = !(await save(work, { cursor, next, checked: answers.length - failed, failed, left }));
+  const checked = answers.length - failed;
+  const step = { cursor, next, checked, failed, left, unchanged, checkedAt };
+  const isOver = !(await save(work, step));
   if (left === 0 || isOver) {
     const scan = await scans.get(org, scanId);
     if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
@@ -126,13 +128,13 @@ const takeStep = async (
   return { cursor: next, isOver: false, waitSeconds: answers.length < rows.length ? waitSeconds : 0 };
 };
 
-/** Writes what the answers say. An address looked up singly has a check of its own. False when the scan is over. */
+/** Writes what the answers changed, and returns the e-mails that they did not; undefined when the scan is over. */
 const record = async (
   application: Parameters<typeof apply>[0],
   rows: readonly Email[],
   answers: readonly LookUp[],
   ids: ReadonlyMap<string, number>,
-): Promise<boolean> => {
+): Promise<Email[] | undefined> => {
   const answered = rows.map((row, index) => ({ row, answer: answers[index] }));
   const changes: EmailChange[] = [];
   const unchanged: Email[] = [];
@@ -143,29 +145,19 @@ const record = async (
     if (change === undefined) unchanged.push(row);
     else changes.push(change);
   }
-  if ((await apply(application, changes)) === undefined) return false;
-  await Promise.all(unchanged.map((row) => setChecked(application, row)));
-  return true;
+  return (await apply(application, changes)) === undefined ? undefined : unchanged;
 };
 
-const setChecked = async (
-  { org, checkedAt }: Pick<Parameters<typeof apply>[0], "org" | "checkedAt">,
-  row: Email,
-): Promise<void> => {
-  try {
-    await table.update(emails.key(org, row.id), {
-      set: { lastScannedAt: checkedAt },
-      if: condition("#facet = :facet AND #since = :since AND NOT #lastScannedAt > :checkedAt", {
-        facet: row.facet,
-        since: row.since,
-        checkedAt,
-      }),
-    });
-  } catch (error) {
-    // It was removed or disabled meanwhile.
-    if (!(error instanceof table.ConditionFailed)) throw error;
-  }
-};
+/** An address looked up singly has a check of its own. Refused when it was removed or disabled meanwhile. */
+const setChecked = (org: number, row: Email, checkedAt: string): Write => ({
+  update: emails.key(org, row.id),
+  set: { lastScannedAt: checkedAt },
+  if: condition("#facet = :facet AND #since = :since AND NOT #lastScannedAt > :checkedAt", {
+    facet: row.facet,
+    since: row.since,
+    checkedAt,
+  }),
+});
 
 const claim = async ({ org, scanId, batch, chunk }: Chunk, cursor: number): Promise<boolean> => {
   const now = Date.now();
@@ -193,40 +185,56 @@ const release = async ({ org, scanId, batch, chunk }: Chunk, cursor: number): Pr
   });
 };
 
-/** Saves a step: the cursor, the counts, and what is left. False when the scan is over or another worker was faster. */
-const save = async (
-  { org, scanId, batch, chunk }: Chunk,
-  step: { cursor: number; next: number; checked: number; failed: number; left: number },
-): Promise<boolean> => {
-  const { cursor, next, checked, failed, left } = step;
+type Step = {
+  cursor: number;
+  next: number;
+  checked: number;
+  failed: number;
+  left: number;
+  unchanged: readonly Email[];
+  checkedAt: string;
+};
+
+/**
+ * Saves a step: the cursor, the counts, what is left, and that the unchanged were checked, so that they are when they are
+ * counted. False when the scan is over or another worker was faster.
+ */
+const save = async ({ org, scanId, batch, chunk }: Chunk, step: Step): Promise<boolean> => {
+  const { cursor, next, checked, failed, left, checkedAt } = step;
   if (checked + failed === 0 && left > 0) return true;
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return false;
   const path = `remaining.${batch}.${chunk}`;
-  try {
-    await table.transact([
-      left === 0
-        ? {
-            delete: keys.lookup(org, scanId, batch, chunk),
-            if: condition("#cursor = :cursor", { cursor }),
-          }
-        : {
-            update: keys.lookup(org, scanId, batch, chunk),
-            set: { cursor: next },
-            if: condition("#cursor = :cursor", { cursor }),
-          },
-      ...scans.writes(org, [
-        scans.change(org, scanId, {
-          from: { ...scans.facetOf(scan), status: "running" },
-          add: { scannedEmails: checked, failedEmails: failed },
-          ...(left === 0 ? { remove: [path] } : { set: { [path]: left } }),
-          if: condition(`attribute_exists(#remaining.#${batch}.#${chunk})`),
-        }),
-      ]),
-    ]);
-    return true;
-  } catch (error) {
-    if (error instanceof table.TransactionRefused) return false;
-    throw error;
+  const counts: Write[] = [
+    left === 0
+      ? {
+          delete: keys.lookup(org, scanId, batch, chunk),
+          if: condition("#cursor = :cursor", { cursor }),
+        }
+      : {
+          update: keys.lookup(org, scanId, batch, chunk),
+          set: { cursor: next },
+          if: condition("#cursor = :cursor", { cursor }),
+        },
+    ...scans.writes(org, [
+      scans.change(org, scanId, {
+        from: { ...scans.facetOf(scan), status: "running" },
+        add: { scannedEmails: checked, failedEmails: failed },
+        ...(left === 0 ? { remove: [path] } : { set: { [path]: left } }),
+        if: condition(`attribute_exists(#remaining.#${batch}.#${chunk})`),
+      }),
+    ]),
+  ];
+  let unchanged = step.unchanged;
+  for (;;) {
+    try {
+      await table.transact([...unchanged.map((row) => setChecked(org, row, checkedAt)), ...counts]);
+      return true;
+    } catch (error) {
+      if (!(error instanceof table.TransactionRefused)) throw error;
+      const { length } = unchanged;
+      if (error.failed.some(({ index }) => index >= length)) return false;
+      unchanged = unchanged.filter((_, index) => !error.refused(index));
+    }
   }
 };

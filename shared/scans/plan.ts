@@ -11,7 +11,7 @@ import type { Invocation } from "../queue/consume.ts";
 import type { EmailChange, Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
 import { condition, type Write } from "../table/condition.ts";
-import { keys } from "../table/keys.ts";
+import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { includedIn, isIncluded } from "./apply.ts";
 import { compare } from "./compare.ts";
@@ -23,6 +23,7 @@ import {
   isLookup,
   lookupChunk,
   maximumRanges,
+  maximumScanMilliseconds,
   pausePlanning,
   rangesOfChunk,
   renew,
@@ -403,7 +404,9 @@ const inChunks = (blocks: readonly EmailChange[][]): EmailChange[][][] => {
 };
 
 const prepareLookup = async (org: number, scanId: number, batch: number, chunk: string): Promise<void> => {
-  await table.update(keys.lookup(org, scanId, batch, chunk), { setOnce: { cursor: 0 } });
+  // It goes when it is done; when the scan ends before that, nobody needs it.
+  const expiry = { [timeToLive]: Math.floor((Date.now() + 2 * maximumScanMilliseconds) / 1000) };
+  await table.update(keys.lookup(org, scanId, batch, chunk), { set: expiry, setOnce: { cursor: 0 } });
 };
 
 const send = async (
