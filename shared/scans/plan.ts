@@ -60,8 +60,11 @@ const callSeconds = 60;
 /** The longest delay of a message. */
 const maximumDelaySeconds = 900;
 
-/** What is answered is saved after so long, so that its e-mails do not wait for slow answers about other domains. */
-const longestBatchMilliseconds = 5_000;
+/**
+ * What is answered is saved after so long, so that its e-mails do not wait for slow answers about other domains. Every batch
+ * reads the blocks of its domains anew, so each that is cut short makes the next twice as long.
+ */
+const firstBatchMilliseconds = 5_000;
 
 /** `turn`: of this planner; nothing is saved when another one took the next (record.ts). */
 type Scanned = { org: number; scanId: number; turn: number; invocation: Invocation };
@@ -143,6 +146,7 @@ const noClaim = (): Claim => ({ planAt: new Date().toISOString(), ids: new Set()
 const planDomains = async (scanned: Scanned): Promise<Outcome> => {
   const { org, scanId, turn, invocation } = scanned;
   let claimed = noClaim();
+  let batchMilliseconds = firstBatchMilliseconds;
   for (;;) {
     if (!(await renew(org, scanId, turn))) return "over";
     const verified = (await domains.list(org)).filter((domain) => domain.verified);
@@ -151,8 +155,9 @@ const planDomains = async (scanned: Scanned): Promise<Outcome> => {
       return { delaySeconds: 0 };
     const open = todo.filter(({ id }) => claimed.ids.has(id));
     const batch = open.length > 0 ? open : todo.slice(0, domainsPerBatch);
-    const asked = await ask(scanned, batch, claimed);
+    const asked = await ask(scanned, batch, claimed, batchMilliseconds);
     const { answered, delaySeconds } = asked;
+    if (answered.length < batch.length) batchMilliseconds *= 2;
     claimed = asked.claimed;
     if (answered.length > 0 || todo.length === 0) {
       const last = answered.length === todo.length;
@@ -172,6 +177,7 @@ const ask = async (
   { org, scanId, invocation }: Scanned,
   todo: readonly Domain[],
   before: Claim,
+  batchMilliseconds: number,
 ): Promise<{ claimed: Claim; answered: Answered[]; delaySeconds?: number }> => {
   const answered: Answered[] = [];
   const begunAt = Date.now();
@@ -194,7 +200,7 @@ const ask = async (
       answered.push(answer);
       if (answer.state === "checked") aliases += answer.names.size;
       if (aliases > aliasesPerBatch || invocation.remainingSeconds() < reserveSeconds + callSeconds) break;
-      if (Date.now() - begunAt > longestBatchMilliseconds) break;
+      if (Date.now() - begunAt > batchMilliseconds) break;
     }
     return { claimed, answered };
   } catch (error) {

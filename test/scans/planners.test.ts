@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as limiter from "../../shared/catalog/limiter.ts";
 import * as emails from "../../shared/emails/email.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
@@ -128,3 +128,26 @@ test("a planner whose turn is over claims a domain late: the one after it claims
   expect(searches() - before).toBe(2);
   expect(await scanned(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
 }, 30_000);
+
+test("slow answers: domains that share their blocks are read few times, since each batch lasts twice as long as the one before", async () => {
+  const some = names.slice(0, 24);
+  setBreached(some, []);
+  const org = await createScanned(Object.fromEntries(some.map((name) => [name, 2])));
+  const scanId = await start(org, "manual", administrator);
+  const { answer } = workers.upstream;
+  workers.upstream.answer = (path, request, response) => {
+    if (path.startsWith("breacheddomain/")) vi.setSystemTime(Date.now() + 1_300);
+    answer(path, request, response);
+  };
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    for (const message of await take("scan-plans")) await plan(message, invocation());
+  } finally {
+    vi.useRealTimers();
+    workers.upstream.answer = answer;
+    await table.remove(keys.limiter());
+  }
+  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 48 });
+  const batches = new Set((await domains.list(org)).map(({ planBatch }) => planBatch));
+  expect(batches.size).toBe(3);
+});
