@@ -28,7 +28,10 @@ export type Lambda = {
 
 export type LambdaOptions = {
   assembly: Assembly;
-  /** Gets one `<function name>.log` per function with what it printed and how it failed. Made if missing. */
+  /**
+   * Gets one `<function name>.log` per function: what it printed, how it failed, and Lambda's own lines (`platform.start`,
+   * and `platform.report` of each run that it ended itself). Made if missing.
+   */
   logDirectory: string;
   /** A function's variables beyond the template's and Lambda's own; they win over both. */
   variables: (functionName: string) => Record<string, string>;
@@ -168,6 +171,10 @@ type LambdaFunction = { invoke(event: unknown): Promise<InvocationResult>; close
 type Waiting = { requestId: string; event: string; settle(result: InvocationResult): void };
 type Instance = {
   process: ChildProcess;
+  /** When what it is doing began, of `performance.now()`: its initialization, then a run. */
+  begunAt: number;
+  /** Until a run has reported it. */
+  initMilliseconds: number | undefined;
   /** What its function has been given. */
   memoryMegabytes: number;
   ready: boolean;
@@ -222,6 +229,8 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
     child.channel?.unref();
     const instance: Instance = {
       process: child,
+      begunAt: performance.now(),
+      initMilliseconds: undefined,
       memoryMegabytes,
       ready: false,
       current: undefined,
@@ -246,6 +255,7 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
     switch (message.kind) {
       case "ready":
         instance.ready = true;
+        instance.initMilliseconds = performance.now() - instance.begunAt;
         rest(instance);
         provide();
         break;
@@ -257,8 +267,11 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
       case "failure": {
         const { current } = instance;
         clearTimeout(instance.timer);
+        if (current !== undefined) {
+          answer(current, message);
+          report(instance, current, message.kind === "answer" ? "success" : "error");
+        }
         rest(instance);
-        if (current !== undefined) answer(current, message);
       }
     }
   }
@@ -293,11 +306,25 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
     clearTimeout(instance.timer);
     population.busy(instance);
     instance.current = invocation;
+    instance.begunAt = performance.now();
     const { requestId, event } = invocation;
+    note("platform.start", { requestId, version: "$LATEST" });
     const deadline = Date.now() + timeoutSeconds * 1000;
     // A message that cannot be delivered means that the instance is ending, which its exit tells.
     instance.process.send({ requestId, deadline, event } satisfies Invocation, () => {});
     instance.timer = setTimeout(() => end(instance, timeout("Task", timeoutSeconds)), timeoutSeconds * 1000);
+  }
+
+  function report(instance: Instance, { requestId }: Waiting, status: "success" | "error"): void {
+    const durationMs = performance.now() - instance.begunAt;
+    const metrics = { durationMs, memorySizeMB: memoryMegabytes, initDurationMs: instance.initMilliseconds };
+    instance.initMilliseconds = undefined;
+    note("platform.report", { requestId, metrics, status });
+  }
+
+  /** As Lambda does in the log format JSON. */
+  function note(type: string, record: object): void {
+    writeSync(log, `${JSON.stringify({ time: new Date().toISOString(), type, record })}\n`);
   }
 
   /** Discards an instance. What it was running, or was started to run, fails with the error. */

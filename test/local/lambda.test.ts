@@ -178,6 +178,20 @@ describe("an invocation", () => {
   });
 });
 
+test("every run is reported in the log as Lambda reports it, the first of an instance with its initialization", async () => {
+  const lambda = functions({ Reported: "export const handler = async () => 1;" });
+  await lambda.invoke(arnOf("Reported"), {});
+  await lambda.invoke(arnOf("Reported"), {});
+  const lines = readFileSync(join(logDirectory, "Test-Reported.log"), "utf8").trimEnd().split("\n");
+  const [first, second, ...more] = lines
+    .map((line) => JSON.parse(line))
+    .filter(({ type }) => type === "platform.report")
+    .map(({ record }) => record.metrics);
+  expect(first).toEqual({ durationMs: expect.any(Number), initDurationMs: expect.any(Number), memorySizeMB: 128 });
+  expect(second).toEqual({ durationMs: expect.any(Number), memorySizeMB: 128 });
+  expect(more).toEqual([]);
+});
+
 describe("a failure", () => {
   test("of the handler is answered with its name and message, and logged with what was printed", async () => {
     const lambda = functions({
