@@ -1,0 +1,42 @@
+/** What DynamoDB charges for keeping rows, by its rules for the size of items. */
+import { dueIndex } from "../shared/table/keys.ts";
+import type { Row } from "./seed.ts";
+
+/** Of each item, in the table and in the index, for finding it. */
+const overhead = 100;
+
+/** Of these rows and of their copies in the due index, which hold keys only. */
+export const storedBytes = (rows: Iterable<Row>): number => {
+  let bytes = 0;
+  for (const row of rows) {
+    bytes += overhead + sizeOfAttributes(row);
+    const { pk, sk, [dueIndex.partition]: shard, [dueIndex.sort]: dueAt } = row;
+    if (shard === undefined || dueAt === undefined) continue;
+    bytes += overhead + sizeOfAttributes({ pk, sk, [dueIndex.partition]: shard, [dueIndex.sort]: dueAt });
+  }
+  return bytes;
+};
+
+const sizeOfAttributes = (attributes: object): number =>
+  sum(
+    Object.entries(attributes)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => Buffer.byteLength(name) + sizeOf(value)),
+  );
+
+const sizeOf = (value: unknown): number => {
+  if (typeof value === "string") return Buffer.byteLength(value);
+  if (typeof value === "number") return Math.ceil(significantDigits(value) / 2) + 1;
+  if (value instanceof Set) return sum([...value].map(sizeOf));
+  if (Array.isArray(value)) return 3 + sum(value.map((each) => 1 + sizeOf(each)));
+  if (typeof value === "object" && value !== null)
+    return 3 + Object.keys(value).length + sizeOfAttributes(value);
+  return 1;
+};
+
+const significantDigits = (value: number): number =>
+  String(value)
+    .replace(/[-.]/g, "")
+    .replace(/^0+|0+$/g, "").length;
+
+const sum = (sizes: readonly number[]): number => sizes.reduce((total, each) => total + each, 0);
