@@ -1,5 +1,5 @@
 import { boundary, multipart } from "../test/endpoints/upload.ts";
-import type { Call } from "./api.ts";
+import type { Call, Reply } from "./api.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { dollarsNote, dollarsPerMillion } from "./dollars.ts";
 import { functionsOf } from "./functions.ts";
@@ -7,7 +7,7 @@ import { measuredCells, measuredColumns, quantile, verdict } from "./measure.ts"
 import { cpuMilliseconds, instancesOf } from "./processes.ts";
 import { type Bench, seededDatabase, startBench } from "./service.ts";
 
-const rowCount = 500;
+export const rowCount = 500;
 /** The first warms up, the second is counted, the others are timed. */
 const imports = 7;
 const countedImport = 1;
@@ -23,11 +23,18 @@ const fileOf = (number: number): string =>
     ),
   ].join("\n");
 
-const previewing = (number: number): Call => ({
+export const previewing = (number: number): Call => ({
   method: "POST",
   path: "/emails/import/preview",
   raw: multipart([{ name: "file", filename: "people.csv", type: "text/csv", content: fileOf(number) }]),
   headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+});
+
+/** What a preview answered is what a commit asks for. */
+export const committing = ({ body }: Reply): Call => ({
+  method: "POST",
+  path: "/emails/import/commit",
+  body,
 });
 
 const steps = ["preview", "commit"] as const;
@@ -47,7 +54,7 @@ const measureImports = async (bench: Bench, { progress }: Context): Promise<Cell
       const reply = measured?.result ?? (await bench.api.send(call));
       if (reply.status !== 200) throw new Error(`${step}: ${reply.status} ${JSON.stringify(reply.body)}`);
       if (number > countedImport) times[step].push(reply.milliseconds);
-      call = { method: "POST", path: "/emails/import/commit", body: reply.body };
+      call = committing(reply);
     }
     if (number === countedImport) cpuBefore = cpuOf(bench);
   }

@@ -88,12 +88,17 @@ export const makeDatabase = async (
 };
 
 /**
- * Starts engine, meter and service. `countsWorkers` false: only what API requests do is metered, not what schedules and
+ * Starts engine, meter and service, with these further options of `npm start`. `countsWorkers` false: only what API requests do is metered, not what schedules and
  * queues do meanwhile; and their CPU time counts, so rows come with their attributes in order (meter.ts).
  */
 export const startBench = async (
   { directory, seeded }: Database,
-  options: { hibpUrl?: string; countsWorkers?: boolean; assemblyDirectory?: string } = {},
+  options: {
+    hibpUrl?: string;
+    countsWorkers?: boolean;
+    assemblyDirectory?: string;
+    further?: readonly string[];
+  } = {},
 ): Promise<Bench> => {
   const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
   const opened = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
@@ -105,7 +110,11 @@ export const startBench = async (
     ...(process.platform === "linux" && { isBusy: () => isAnyRunning(serviceId) }),
   });
   const service = await startService(
-    ["--memory", ...(options.hibpUrl === undefined ? [] : ["--hibp-url", options.hibpUrl])],
+    [
+      "--memory",
+      ...(options.hibpUrl === undefined ? [] : ["--hibp-url", options.hibpUrl]),
+      ...(options.further ?? []),
+    ],
     { AWS_ENDPOINT_URL_DYNAMODB: meter.url },
     assemblyDirectory,
   );

@@ -1,29 +1,24 @@
-import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { openAssembly } from "../local/assembly.ts";
-import { tableOf } from "./database.ts";
 
-/** What is paid for by its being there. */
-export const countResources = (assemblyDirectory: string): { alarms: number; eventSources: number } => {
-  const assembly = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
-  return {
-    alarms: assembly.ofType("AWS::CloudWatch::Alarm").length,
-    eventSources: assembly.ofType("AWS::Lambda::EventSourceMapping").length,
-  };
+export type Resources = {
+  /** An alarm is paid for by the metrics that it looks at. */
+  alarmMetrics: number;
+  /** Names of the functions that a queue feeds. */
+  queueFunctions: string[];
 };
 
-/** What the table holds, as the engine counts it, with DynamoDB's 100 bytes for each row. */
-export const tableBytes = async (engineUrl: string, assemblyDirectory: string): Promise<number> => {
-  const client = new DynamoDBClient({
-    endpoint: engineUrl,
-    region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-  });
-  try {
-    const { Table } = await client.send(
-      new DescribeTableCommand({ TableName: tableOf(assemblyDirectory).name }),
-    );
-    return (Table?.TableSizeBytes ?? 0) + 100 * (Table?.ItemCount ?? 0);
-  } finally {
-    client.destroy();
-  }
+/** What of the template is paid for by its being there. */
+export const resourcesOf = (assemblyDirectory: string): Resources => {
+  const assembly = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
+  const alarms = assembly.ofType<{ Metrics?: { MetricStat?: object }[] }>("AWS::CloudWatch::Alarm");
+  const metrics = alarms.map(
+    ({ properties: { Metrics } }) =>
+      Metrics?.filter(({ MetricStat }) => MetricStat !== undefined).length ?? 1,
+  );
+  return {
+    alarmMetrics: metrics.reduce((sum, each) => sum + each, 0),
+    queueFunctions: assembly
+      .ofType<{ FunctionName: string }>("AWS::Lambda::EventSourceMapping")
+      .map(({ properties }) => properties.FunctionName.slice(assembly.stackName.length + 1)),
+  };
 };

@@ -187,7 +187,11 @@ test("every run is reported in the log as Lambda reports it, the first of an ins
     .map((line) => JSON.parse(line))
     .filter(({ type }) => type === "platform.report")
     .map(({ record }) => record.metrics);
-  expect(first).toEqual({ durationMs: expect.any(Number), initDurationMs: expect.any(Number), memorySizeMB: 128 });
+  expect(first).toEqual({
+    durationMs: expect.any(Number),
+    initDurationMs: expect.any(Number),
+    memorySizeMB: 128,
+  });
   expect(second).toEqual({ durationMs: expect.any(Number), memorySizeMB: 128 });
   expect(more).toEqual([]);
 });
