@@ -101,6 +101,7 @@ const INITIALIZATION_SECONDS = 10;
 const PAYLOAD_BYTES = 6_291_556;
 
 export function openLambda(options: LambdaOptions): Lambda {
+  mkdirSync(options.logDirectory, { recursive: true });
   const functions = new Map<string, LambdaFunction>();
   const population = openPopulation();
   let closed = false;
@@ -424,7 +425,6 @@ function environmentOf(
 }
 
 function openLog(directory: string, functionName: string): number {
-  mkdirSync(directory, { recursive: true });
   return openSync(join(directory, `${functionName}.log`), "a", 0o600);
 }
 
