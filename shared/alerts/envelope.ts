@@ -24,7 +24,7 @@ export const eventData = {
   scan_error: z.object({ error: z.string() }),
 } as const;
 
-/** An event and its data, as a delivery row keeps them. */
+/** An event and its data, as receivers get them. A delivery's row keeps an `AlertEvent`, of which breaches are ids. */
 export const event = z.discriminatedUnion("type", [
   z.object({ type: z.literal("breach"), data: eventData.breach }),
   z.object({ type: z.literal("scan_complete"), data: eventData.scan_complete }),

@@ -11,10 +11,7 @@ export const isOpen = (row: { facet: string }): boolean => {
   return status === "pending" || status === "running";
 };
 
-/**
- * What an ended scan counted. Findings go with their e-mails, so it can have found more than there are now. `excess`: what
- * the findings' directory counts too many.
- */
+/** What an ended scan counted. Findings go with their e-mails, so it can have found more than there are now. */
 export const isCountRight = (
   row: Pick<ScanRecord, "facet" | "newBreachesFound" | "totalEmails" | "scannedEmails" | "failedEmails">,
   findingCount: number,
@@ -23,6 +20,7 @@ export const isCountRight = (
   (findingCount <= row.newBreachesFound &&
     (scans.facetOf(row).status !== "completed" || row.scannedEmails + row.failedEmails === row.totalEmails));
 
+/** Whether a scan's counts are right. `excess`: what the findings' directory counts too many. */
 export const lookAtCounts =
   (org: number, excess: ReadonlyMap<string, number>) =>
   (id: number): Look<Found> =>
@@ -54,7 +52,7 @@ export const lookAtCounts =
 const countOf = (directory: readonly DirectoryRow[], scanId: number): number =>
   findings.sum(directory as Directory, (facet) => facet.scanId === scanId);
 
-/** The scan lock names the scan in progress; `openIds`: scans that were seen in progress. */
+/** The scan lock names the scan in progress. */
 export const lookAtLock =
   (org: number): Look<Found> =>
   async () => {

@@ -6,7 +6,7 @@ import * as table from "../table/table.ts";
 
 /**
  * A domain of an organization, with the watermark of its last check: one row says for all its e-mails when they were
- * last checked, so that a scan that finds nothing new writes nothing per e-mail (design: "Watermarks").
+ * last checked, so that a scan that finds nothing new writes nothing per e-mail.
  */
 export type Domain = {
   id: number;

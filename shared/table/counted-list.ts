@@ -321,7 +321,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       const matching = remembering(input.matches);
       const directory = await list.directory(org);
 
-      // Blocks that are visible whole, and the one that the boundary may run through: it is counted by reading it.
+      // Blocks that are visible whole, and the one that the boundary may run through: the table counts what is visible of it.
       const boundary = since === undefined ? -1 : directory.findIndex((row) => row.from < since);
       const whole = boundary < 0 ? directory : directory.slice(0, boundary);
       const mixed = boundary < 0 ? undefined : directory[boundary];

@@ -50,7 +50,7 @@ export const keys = {
   user: (org: number, id: number): Key => ({ pk: `ORG#${org}#USER`, sk: padded(id) }),
   /** Makes an address unique among the users who are not removed; holds the id of the user. */
   userEmail: (org: number, email: string): Key => ({ pk: `ORG#${org}#USER-EMAIL`, sk: email }),
-  /** Of users and so on: `hash` is the SHA-256 of the secret in base64url; the secret itself is never stored. */
+  /** Of sessions and keys `hash` is the SHA-256 of the secret in base64url; the secret itself is never stored. */
   session: (org: number, hash: string): Key => ({ pk: `ORG#${org}#SESSION`, sk: hash }),
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
   /** How many alert channels there are, so that the 21st is refused however many try at once. */
@@ -120,7 +120,7 @@ export const dueShard = (kind: DueKind, id: number): string => `${kind}#${id % d
 export const dueShardsOf = (kind: DueKind): string[] =>
   Array.from({ length: dueShards[kind] }, (_, shard) => dueShard(kind, shard));
 
-/** Rows of the due index name their organization in `pk` and, but for scan locks, their id in `sk`. */
+/** Rows of the due index name their organization in `pk`; deliveries and removals also their id in `sk`. */
 export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key.pk)?.[1]);
 
 /** Epoch seconds at which DynamoDB may delete the row. No rule relies on it having done so. */
