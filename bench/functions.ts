@@ -1,5 +1,3 @@
-import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { openAssembly } from "../local/assembly.ts";
 
 export type FunctionInfo = {
@@ -9,8 +7,6 @@ export type FunctionInfo = {
   fullName: string;
   directory: string;
   megabytes: number;
-  /** Of its code, unpacked. */
-  bytes: number;
 };
 
 type Properties = {
@@ -34,7 +30,6 @@ export const functionsOf = (assemblyDirectory: string): Map<string, FunctionInfo
         fullName,
         directory,
         megabytes: properties.MemorySize ?? 128,
-        bytes: readdirSync(directory).reduce((sum, file) => sum + statSync(join(directory, file)).size, 0),
       };
       return [[name, info] as const];
     }),

@@ -32,6 +32,6 @@ const sendWebhook = (
   event: Event,
 ): Promise<Outcome> => {
   const body = envelope({ ...event, id, at: new Date() });
-  const signature = secret === undefined || secret === "" ? {} : { [signatureHeader]: sign(body, secret) };
+  const signature = secret === undefined ? {} : { [signatureHeader]: sign(body, secret) };
   return post({ url, headers: signature, body });
 };

@@ -14,8 +14,6 @@ const maximumBatch = 10;
 const maximumBatchBytes = 900_000;
 
 export type Sending = {
-  /** Before the message becomes visible; SQS allows 900. */
-  delaySeconds?: number;
   /** Fair queues: messages of a group that floods the queue wait, those of other groups do not. */
   group?: string;
 };
@@ -34,11 +32,11 @@ const urlIn = (variable: string): string => {
   return url;
 };
 
-/** Sends one message. Throws when SQS did not take it. */
+/** Sends one message, visible after `delaySeconds` (SQS allows 900). Throws when SQS did not take it. */
 export const send = async <Q extends QueueName>(
   queue: Q,
   message: Message<Q>,
-  { delaySeconds, group }: Sending = {},
+  { delaySeconds, group }: Sending & { delaySeconds?: number } = {},
 ): Promise<void> => {
   await client().send(
     new SendMessageCommand({
@@ -55,7 +53,7 @@ export const sendAll = async <Q extends QueueName>(
   queue: Q,
   messages: readonly (Sending & { message: Message<Q> })[],
 ): Promise<void> => {
-  let batch: { Id: string; MessageBody: string; DelaySeconds?: number; MessageGroupId?: string }[] = [];
+  let batch: { Id: string; MessageBody: string; MessageGroupId?: string }[] = [];
   let bytes = 0;
   const flush = async (): Promise<void> => {
     if (batch.length === 0) return;
@@ -67,14 +65,13 @@ export const sendAll = async <Q extends QueueName>(
     batch = [];
     bytes = 0;
   };
-  for (const { message, delaySeconds, group } of messages) {
+  for (const { message, group } of messages) {
     const MessageBody = JSON.stringify(message);
     const size = Buffer.byteLength(MessageBody);
     if (batch.length === maximumBatch || bytes + size > maximumBatchBytes) await flush();
     batch.push({
       Id: randomUUID(),
       MessageBody,
-      ...(delaySeconds !== undefined && { DelaySeconds: delaySeconds }),
       ...(group !== undefined && { MessageGroupId: group }),
     });
     bytes += size;

@@ -149,9 +149,7 @@ export type QueryInput = {
   descending?: boolean | undefined;
   /** Rows in all, not per page. */
   limit?: number | undefined;
-  /** Default true; a global index can only be read eventually consistent. */
-  consistent?: boolean | undefined;
-  /** `pk` and the bounds are then those of the index. */
+  /** `pk` and the bounds are then those of the index, which can only be read eventually consistent. */
   index?: { name: string; partition: string; sort: string } | undefined;
   /** Attribute paths to return instead of whole rows. */
   project?: readonly string[] | undefined;
@@ -235,7 +233,7 @@ async function* replies<Reply extends { Count?: number | undefined; LastEvaluate
       FilterExpression: filter,
       Select: input.select,
       ...placeholders.fields(),
-      ConsistentRead: index === undefined && (input.consistent ?? true),
+      ConsistentRead: index === undefined,
       ScanIndexForward: !(input.descending ?? false),
       Limit: Number.isFinite(left) ? left : undefined,
       ExclusiveStartKey: start,

@@ -100,10 +100,6 @@ function allowedBy(use: string): string[] {
   if (use === "table:limits") return on(tableArn(), "dynamodb:UpdateItem");
   if (use === "table:due-index") return on(`${tableArn()}/index/due`, "dynamodb:Query");
   if (kind === "queue") return on(queueArn(name ?? ""), "sqs:SendMessage");
-  if (use === "scheduler:delete") {
-    const schedules = `arn:aws:scheduler:us-east-1:000000000000:schedule/${stackName}-scheduled-scans/*`;
-    return on(schedules, "scheduler:DeleteSchedule");
-  }
   if (use === "hibp") return on(secretArn, "secretsmanager:GetSecretValue");
   // Without a sender there is nothing to use.
   if (use === "email") return [];
@@ -192,7 +188,6 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
       new Set([
         ...(uses("table:") ? ["TABLE_NAME"] : []),
         ...(uses("hibp") ? ["HIBP_API_KEY_SECRET_ARN"] : []),
-        ...(uses("scheduler:") ? ["SCHEDULE_GROUP_NAME"] : []),
         ...(name === "refuse-route" ? ["DECLARED_METHODS"] : []),
         ...(contract.takesMeanwhile ? ["SOURCE_QUEUE_URL"] : []),
         ...queues,

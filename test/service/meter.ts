@@ -8,7 +8,6 @@ export type Consumed = {
   writeUnits: number;
   /** Of requests and answers together, as JSON on the wire. */
   bytes: number;
-  writesTo: Record<string, number>;
 };
 
 /** A request as the meter sees it: the operation's name and its input. */
@@ -168,7 +167,7 @@ const openGate = (isBusy?: () => boolean) => {
   };
 };
 
-const nothing = (): Consumed => ({ requests: 0, readUnits: 0, writeUnits: 0, bytes: 0, writesTo: {} });
+const nothing = (): Consumed => ({ requests: 0, readUnits: 0, writeUnits: 0, bytes: 0 });
 
 const writing = new Set(["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"]);
 
@@ -178,10 +177,8 @@ const isMetered = (operation: string): boolean =>
 const add = (consumed: Consumed, operation: string, answer: { ConsumedCapacity?: unknown }): void => {
   for (const capacity of [answer.ConsumedCapacity ?? []].flat() as { CapacityUnits?: number }[]) {
     const units = capacity.CapacityUnits ?? 0;
-    if (writing.has(operation)) {
-      consumed.writeUnits += units;
-      consumed.writesTo[operation] = (consumed.writesTo[operation] ?? 0) + units;
-    } else consumed.readUnits += units;
+    if (writing.has(operation)) consumed.writeUnits += units;
+    else consumed.readUnits += units;
   }
 };
 
