@@ -76,7 +76,7 @@ const shownConfig = (form: ChannelForm): AlertConfig["config"] => {
 const removalLeaseMilliseconds = 60_000;
 
 /**
- * Removes a channel with its delivery history. A row says that there is history to delete until the last is gone. A
+ * Removes a channel. A row says that there is delivery history to delete until the last is gone (history.ts). A
  * delivery that is made meanwhile finds its channel gone and is deleted by its worker. Refuses `channelNotFound`.
  */
 export const remove = async (org: number, id: number, actor: Actor): Promise<void> => {
