@@ -7,7 +7,7 @@ import { ServiceFunction, type ServiceFunctionProps } from "./service-function.t
 
 type QueueWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resources"> & { worker: QueueWorker };
 
-/** A function that a queue feeds. It reports failed messages one by one. */
+/** A function that a queue feeds, one message at a time, so that a message that fails is the function's failure. */
 export class QueueWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: QueueWorkerProps, alarms: Alarms) {
     super(scope, { name, code, resources, ...worker });
@@ -23,9 +23,8 @@ export class QueueWorkerFunction extends ServiceFunction {
     new EventSourceMapping(this, "Source", {
       target: this.function,
       eventSourceArn: queue.queueArn,
-      batchSize: worker.batchSize,
+      batchSize: 1,
       maxConcurrency: worker.maximumConcurrency,
-      reportBatchItemFailures: true,
     });
     alarms.onErrors(name, this.function, worker.impact);
   }

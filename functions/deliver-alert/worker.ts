@@ -1,7 +1,6 @@
 import { defineQueueWorker } from "../../shared/queue/worker.ts";
 
 const delivery = {
-  batchSize: 1,
   // Long enough to take other messages while an attempt waits; shorter than an attempt's lease.
   timeoutSeconds: 40,
   takesMeanwhile: true,

@@ -3,7 +3,6 @@ import { defineQueueWorker } from "../../shared/queue/worker.ts";
 export const lookUpEmails = defineQueueWorker({
   queue: "scan-lookups",
   impact: "Scans of domains without domain search do not finish",
-  batchSize: 1,
   maximumConcurrency: 2,
   timeoutSeconds: 60,
   recursive: true,

@@ -3,7 +3,6 @@ import { defineQueueWorker } from "../../shared/queue/worker.ts";
 export const planScan = defineQueueWorker({
   queue: "scan-plans",
   impact: "Scans stay pending: nobody learns of new breaches until this works again",
-  batchSize: 1,
   maximumConcurrency: 10,
   timeoutSeconds: 300,
   recursive: true,

@@ -1,23 +1,23 @@
-import { BatchProcessor, EventType, processPartialResponse } from "@aws-lambda-powertools/batch";
 import { Logger } from "@aws-lambda-powertools/logger";
-import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type { Context, SQSEvent } from "aws-lambda";
 import { type Message, messages, type QueueName } from "./messages.ts";
 
 /** What a worker knows of its invocation. */
 export type Invocation = { logger: Logger; remainingSeconds: () => number };
 
 /**
- * Makes the Lambda handler of a queue's worker: each message is parsed by its schema and handled by itself; those that
- * throw come back, and after their last receive go to the dead-letter queue.
+ * Makes the Lambda handler of a queue's worker: the message is parsed by its schema and handled. What throws fails the
+ * invocation: it counts as the function's error, which rings its alarm, and the message comes again until its last receive.
  */
 export const consume = <Q extends QueueName>(
   queue: Q,
   handle: (message: Message<Q>, invocation: Invocation) => Promise<void>,
-): ((event: SQSEvent, context: Context) => Promise<SQSBatchResponse>) => {
+): ((event: SQSEvent, context: Context) => Promise<void>) => {
   return async (event, context) => {
     const logger = new Logger();
     const invocation = { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 };
-    const handleRecord = async (record: SQSRecord): Promise<void> => {
+    // There is one: event sources have batches of one (lib/queue-worker.ts).
+    for (const record of event.Records) {
       try {
         await handle(messages[queue].parse(JSON.parse(record.body)) as Message<Q>, invocation);
       } catch (error) {
@@ -29,8 +29,6 @@ export const consume = <Q extends QueueName>(
         });
         throw error;
       }
-    };
-    // Throws when all fail: only what is thrown counts as the function's error, and rings its alarm.
-    return processPartialResponse(event, handleRecord, new BatchProcessor(EventType.SQS), { context });
+    }
   };
 };

@@ -1,4 +1,4 @@
-import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type { Context, SQSEvent, SQSRecord } from "aws-lambda";
 import { consume, type Invocation } from "./consume.ts";
 import type { Message, QueueName } from "./messages.ts";
 import * as queue from "./queue.ts";
@@ -19,18 +19,18 @@ const inHandAtMost = 50;
  * As `consume`, for messages whose work is mostly waiting for servers elsewhere: while one is not done, the invocation
  * takes further messages of its queue (SOURCE_QUEUE_URL) and works on them meanwhile. So servers that never answer take
  * up no room that others need, however many they are. None is taken in the last `longestSeconds` of the function's
- * timeout, which is what a message takes at most. What fails stays in the queue as a failed batch item does.
+ * timeout, which is what a message takes at most. What fails stays in the queue.
  */
 export const consumeMeanwhile = <Q extends QueueName>(
   name: Q,
   { longestSeconds }: { longestSeconds: number },
   handle: (message: Message<Q>, invocation: Invocation) => Promise<void>,
-): ((event: SQSEvent, context: Context) => Promise<SQSBatchResponse>) => {
-  const consumeBatch = consume(name, handle);
+): ((event: SQSEvent, context: Context) => Promise<void>) => {
+  const consumeEvent = consume(name, handle);
 
   type Taken = Awaited<ReturnType<typeof queue.receive>>[number];
   const work = async (record: Taken, context: Context): Promise<void> => {
-    await consumeBatch({ Records: [record as SQSRecord] }, context);
+    await consumeEvent({ Records: [record as SQSRecord] }, context);
     await queue.remove(record.receiptHandle);
   };
 
@@ -46,7 +46,7 @@ export const consumeMeanwhile = <Q extends QueueName>(
     const reserveMilliseconds = (longestSeconds + Math.random() * lookSeconds * 5) * 1000;
     const mayTake = () => context.getRemainingTimeInMillis() > reserveMilliseconds;
 
-    const own = consumeBatch(event, context);
+    const own = consumeEvent(event, context);
     let latest = [take(own)];
     while (!(await areDone(latest)) || inHand.size > 0) {
       if (!mayTake()) break;

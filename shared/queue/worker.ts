@@ -15,11 +15,9 @@ type Worker = {
   intervals?: Readonly<Record<`${string}_INTERVAL_SECONDS`, number>>;
 };
 
-/** Works through the messages of one queue. */
+/** Works through the messages of one queue, each in an invocation of its own. */
 export type QueueWorker = Worker & {
   queue: QueueName;
-  /** Messages of one invocation; failures are reported one by one. */
-  batchSize: number;
   /** Invocations at the same time, 2 to 1000. */
   maximumConcurrency: number;
   /** While it waits it takes further messages itself (meanwhile.ts), so it is told where its queue is. */
