@@ -1,12 +1,10 @@
 import { exists } from "../table/condition.ts";
-import { dueShard, type Key, keys, type ListKind, organizationOf } from "../table/keys.ts";
+import { dueShard, type Key, keys, type ListKind, listKinds, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import type { Organization } from "./organization.ts";
 
 /** Rows deleted at the same time. */
 const width = 25;
-
-const listKinds: readonly ListKind[] = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY"];
 
 /**
  * Begins to delete an organization: from now on nobody is let in, no new work starts, and a scan in progress ends, since its

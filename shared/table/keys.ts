@@ -8,7 +8,8 @@
 export type Key = { pk: string; sk: string };
 
 /** Kinds whose members are counted lists (see counted-list.ts): blocks of 512 ids and a directory row for each block. */
-export type ListKind = "EMAIL" | "FINDING" | "SCAN" | "ACTIVITY" | "DELIVERY";
+export const listKinds = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY"] as const;
+export type ListKind = (typeof listKinds)[number];
 
 /** Kinds that draw single ids from a global counter. */
 export type CounterKind =
