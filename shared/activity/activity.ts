@@ -6,7 +6,7 @@ import { type Action, type Category, categoryOf } from "./actions.ts";
 
 type Entry = { action: Action; category: Category; summary: string; actor: Actor };
 
-export const entries = countedList<{ category: string }, Entry>("ACTIVITY", { category: "word" });
+export const entries = countedList<{ category: Category }, Entry>("ACTIVITY", { category: "word" });
 
 /** A place in the log; draw it beside the reads that precede the transaction. */
 export const slot = (org: number): Promise<Reserved> => reserveOne(org, "ACTIVITY");

@@ -1,13 +1,14 @@
 import { retentionAt } from "../api/retention.ts";
 import type { Actor } from "../organizations/actor.ts";
 import { type Membership, membership } from "../organizations/user.ts";
+import type { Category } from "./actions.ts";
 import { entries } from "./activity.ts";
 import type { ActivityEntry } from "./schema.ts";
 
 /** A page of the activity of the last 365 days, newest first. */
 export const list = async (
   org: number,
-  query: { limit: number; offset: number; category?: ActivityEntry["category"] | undefined },
+  query: { limit: number; offset: number; category?: Category | undefined },
   now: Date,
 ): Promise<{ activity: ActivityEntry[]; total: number; retention: ReturnType<typeof retentionAt> }> => {
   const { category, limit, offset } = query;
@@ -17,9 +18,7 @@ export const list = async (
       limit,
       offset,
       since: retention.visibleSince,
-      ...(category !== undefined && {
-        matches: (facet: { category: string }) => facet.category === category,
-      }),
+      matches: category === undefined ? undefined : (facet) => facet.category === category,
     }),
     membership(org),
   ]);
