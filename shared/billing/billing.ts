@@ -60,10 +60,10 @@ const trialEnd = ({ status, trialEndsAt }: Billing, now: Date): string =>
 export const seats = (org: number, by: number, billing: Billing): Write => ({
   update: keys.seats(org),
   add: { active: by },
-  ...(by > 0 && billing.seatAllowance !== null && { if: withinAllowance(by, billing.seatAllowance) }),
+  ...(by > 0 && billing.seatAllowance !== null && { if: hasRoom(by, billing.seatAllowance) }),
 });
 
-const withinAllowance = (by: number, allowance: number): Condition => {
+const hasRoom = (by: number, allowance: number): Condition => {
   const atMost = allowance - by;
   return atMost < 0
     ? condition("attribute_exists(#pk) AND attribute_not_exists(#pk)")

@@ -8,7 +8,7 @@ export const activeCount = async (org: number): Promise<number> =>
   (await table.get<{ active: number }>(keys.seats(org)))?.active ?? 0;
 
 /** How many of `wanted` further e-mails can be active within the seat allowance. */
-export const withinAllowance = (billing: Billing, active: number, wanted: number): number =>
+export const enabledOf = (billing: Billing, active: number, wanted: number): number =>
   billing.seatAllowance === null ? wanted : Math.max(0, Math.min(wanted, billing.seatAllowance - active));
 
 /** An organization pays for one seat at least (interface.md "What the service does"). */
@@ -16,7 +16,7 @@ const paidSeats = (active: number): number => Math.max(1, active);
 
 /** What importing `wanted` e-mails comes to (interface.md "Import plan", decisions.md "Import"). */
 export const quoteFor = (billing: Billing, active: number, wanted: number): Quote => {
-  const newActiveCount = active + withinAllowance(billing, active, wanted);
+  const newActiveCount = active + enabledOf(billing, active, wanted);
   const newSeatsCount = paidSeats(newActiveCount);
   return {
     interval: billing.interval,

@@ -3,7 +3,7 @@ import { categoryOf } from "../activity/actions.ts";
 import * as activity from "../activity/activity.ts";
 import { Refusal } from "../api/errors.ts";
 import { seats } from "../billing/billing.ts";
-import { activeCount, withinAllowance } from "../billing/quote.ts";
+import { activeCount, enabledOf } from "../billing/quote.ts";
 import { emails, newEmailRow } from "../emails/record.ts";
 import type { Actor } from "../organizations/actor.ts";
 import * as domains from "../organizations/domain.ts";
@@ -134,7 +134,7 @@ const importChunk = async (
   });
   if (rows.length === 0) return { imported: 0, disabled: 0 };
 
-  const enabled = withinAllowance(owner.billing, active, rows.length);
+  const enabled = enabledOf(owner.billing, active, rows.length);
   const done = { imported: rows.length, disabled: rows.length - enabled };
   await table.transact([
     ...(enabled > 0 ? [seats(org, enabled, owner.billing)] : []),

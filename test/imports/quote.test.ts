@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { quoteFor, withinAllowance } from "../../shared/billing/quote.ts";
+import { enabledOf, quoteFor } from "../../shared/billing/quote.ts";
 
 const count = fc.integer({ min: 0, max: 2000 });
 const billing = fc.record({
@@ -15,7 +15,7 @@ test("a quote: totals after the import, at least one seat, the price of the furt
   fc.assert(
     fc.property(billing, count, count, (given, active, wanted) => {
       const quote = quoteFor(given, active, wanted);
-      const enabled = withinAllowance(given, active, wanted);
+      const enabled = enabledOf(given, active, wanted);
       expect(quote.newActiveCount).toBe(active + enabled);
       expect(quote.newSeatsCount).toBe(Math.max(1, active + enabled));
       expect(quote.estimatedDeltaCents).toBe(
@@ -29,7 +29,7 @@ test("a quote: totals after the import, at least one seat, the price of the furt
 test("addresses within the allowance: as many as it leaves, never fewer than none", () => {
   fc.assert(
     fc.property(billing, count, count, (given, active, wanted) => {
-      const enabled = withinAllowance(given, active, wanted);
+      const enabled = enabledOf(given, active, wanted);
       const { seatAllowance } = given;
       if (seatAllowance === null) expect(enabled).toBe(wanted);
       else if (active >= seatAllowance) expect(enabled).toBe(0);
