@@ -9,6 +9,7 @@ import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Use } from "../shared/api/endpoint.ts";
 import type { QueueName } from "../shared/queue/messages.ts";
+import { urlVariable } from "../shared/queue/worker.ts";
 import { dueIndex, keys } from "../shared/table/keys.ts";
 import type { Sender } from "./sender.ts";
 
@@ -34,7 +35,7 @@ export function grantOf(use: Use, { table, queues, hibpApiKey, sender }: Resourc
   const queue = (name: QueueName): Grant => ({
     actions: ["sqs:SendMessage"],
     resources: [queues[name].queueArn],
-    environment: { [`${name.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`]: queues[name].queueUrl },
+    environment: { [urlVariable(name)]: queues[name].queueUrl },
   });
   const environment = { TABLE_NAME: table.tableName };
   switch (use) {

@@ -8,6 +8,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import type { Message, QueueName } from "./messages.ts";
+import { urlVariable } from "./worker.ts";
 
 /** SQS takes ten messages in a batch and 1 MiB in all. */
 const maximumBatch = 10;
@@ -24,7 +25,7 @@ const client = (): SQSClient => {
   return sqs;
 };
 
-const urlOf = (queue: QueueName): string => urlIn(`${queue.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`);
+const urlOf = (queue: QueueName): string => urlIn(urlVariable(queue));
 
 const urlIn = (variable: string): string => {
   const url = process.env[variable];

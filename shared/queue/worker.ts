@@ -35,3 +35,7 @@ export type OnDemandWorker = Worker & { scheduleGroup: string };
 export const defineQueueWorker = <const W extends QueueWorker>(worker: W): W => worker;
 export const defineScheduledWorker = <const W extends ScheduledWorker>(worker: W): W => worker;
 export const defineOnDemandWorker = <const W extends OnDemandWorker>(worker: W): W => worker;
+
+/** The environment variable that tells who sends to a queue where it is. Not in messages.ts: senders would load the schemas. */
+export const urlVariable = (queue: QueueName): string =>
+  `${queue.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`;
