@@ -51,7 +51,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: [
-            "test/{alerts,catalog,imports,infrastructure,local,openapi,organizations,scans,table}/**/*.test.ts",
+            "test/{alerts,api,catalog,imports,infrastructure,local,openapi,organizations,scans,table}/**/*.test.ts",
           ],
           testTimeout: 30_000,
           hookTimeout: 60_000,

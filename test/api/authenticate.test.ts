@@ -1,0 +1,49 @@
+import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { authenticate } from "../../shared/api/authenticate.ts";
+import * as organizations from "../../shared/organizations/organization.ts";
+import * as sessions from "../../shared/organizations/session.ts";
+import * as users from "../../shared/organizations/user.ts";
+import { activeBilling } from "../organizations/billing.ts";
+import { type Engine, startEngine } from "../table/engine.ts";
+
+let engine: Engine;
+let org: number;
+let value: string;
+beforeAll(async () => {
+  engine = await startEngine();
+  const created = await organizations.create({ name: "Test", billing: activeBilling, scanEvery: "never" });
+  org = created.id;
+  const user = await users.create(org, { email: "ada@acme.example", name: null });
+  value = (await sessions.create(org, user)).value;
+});
+afterAll(() => engine.stop());
+
+const host = "abc.execute-api.us-east-1.amazonaws.com";
+
+const by = (protocol: "http" | "https", headers: Record<string, string>, method = "GET") =>
+  authenticate({
+    httpMethod: method,
+    multiValueHeaders: Object.fromEntries(
+      Object.entries({ host, "x-forwarded-proto": protocol, ...headers }).map(([name, of]) => [name, [of]]),
+    ),
+    requestContext: { identity: { sourceIp: "203.0.113.7" } },
+  } as unknown as APIGatewayRequestAuthorizerEvent);
+
+/** Deployed it is always HTTPS; the tests of endpoints are plain HTTP. */
+describe("a session", () => {
+  test("over HTTPS is a __Host- cookie and no other, over plain HTTP a cookie that a browser can set there", async () => {
+    const signedIn = { organizationId: org, actor: { type: "user", label: "ada@acme.example" } };
+    expect(await by("https", { cookie: `__Host-session=${value}` })).toMatchObject(signedIn);
+    expect(await by("https", { cookie: `session=${value}` })).toBe("unauthenticated");
+    expect(await by("http", { cookie: `session=${value}` })).toMatchObject(signedIn);
+    expect(await by("http", { cookie: `__Host-session=${value}` })).toBe("unauthenticated");
+  });
+
+  test("over HTTPS changes something only from the service's own HTTPS origin", async () => {
+    const postFrom = (origin: string) => by("https", { cookie: `__Host-session=${value}`, origin }, "POST");
+    expect(await postFrom(`https://${host}`)).toMatchObject({ organizationId: org });
+    expect(await postFrom(`http://${host}`)).toEqual({ refusal: "foreignOrigin" });
+    expect(await postFrom("https://attacker.example")).toEqual({ refusal: "foreignOrigin" });
+  });
+});
