@@ -14,7 +14,6 @@ process.once("exit", () => rmSync(temporary, { recursive: true, force: true, max
 
 /** Files that take longest; those that mostly wait beside those that compute. */
 const longest = [
-  "service/upstream-rate",
   "alerts/faults",
   "service/interruption",
   "service/check",

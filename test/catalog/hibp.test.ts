@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startHibp } from "../../local/hibp.ts";
 import * as hibp from "../../shared/catalog/hibp.ts";
 import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
@@ -137,6 +137,20 @@ describe("a failed look-up never reads as clean", () => {
     };
     expect((await failure(hibp.breachedAccount(address))).kind).toBe("unavailable");
     expect((await failure(hibp.breachedAccount("\ud800@a.example"))).kind).toBe("bad_request");
+  });
+
+  test("no answer within ten seconds", async () => {
+    const timeout = AbortSignal.timeout;
+    const asked = vi
+      .spyOn(AbortSignal, "timeout")
+      .mockImplementation((ms) => timeout.call(AbortSignal, ms / 100));
+    upstream.answer = () => {};
+    expect(await failure(hibp.breachedAccount(address))).toMatchObject({
+      kind: "unavailable",
+      message: "HIBP did not answer breachedaccount within 10 seconds",
+    });
+    expect(asked).toHaveBeenCalledWith(10_000);
+    asked.mockRestore();
   });
 
   test("an endless answer is cut off", async () => {

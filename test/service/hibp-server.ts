@@ -11,8 +11,8 @@ export type HibpServer = {
   /** Domains that the subscription covers. */
   covered: string[];
   rpm: number;
-  /** Answers a path (behind /api/v3/) with a status and headers instead, or never; undefined: as usual. */
-  fail: (path: string) => { status: number; headers?: Record<string, string> } | "never answers" | undefined;
+  /** Answers a path (behind /api/v3/) with a status and headers instead; undefined: as usual. */
+  fail: (path: string) => { status: number; headers?: Record<string, string> } | undefined;
   /** Paths asked for, with their times. */
   requests: { path: string; at: number }[];
   close: () => Promise<void>;
@@ -23,7 +23,6 @@ export const startHibpServer = async (): Promise<HibpServer> => {
     const [path = ""] = (request.url ?? "").replace(/^\/api\/v3\//, "").split("?");
     hibp.requests.push({ path, at: Date.now() });
     const failure = hibp.fail(path);
-    if (failure === "never answers") return;
     const [status, body] = failure === undefined ? answerTo(hibp, path) : [failure.status, undefined];
     response.writeHead(status, { "content-type": "application/json", ...failure?.headers });
     response.end(body === undefined ? "" : JSON.stringify(body));

@@ -1,0 +1,104 @@
+import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { administrator } from "../../shared/organizations/actor.ts";
+import type { Message } from "../../shared/queue/messages.ts";
+import { lookUp } from "../../shared/scans/look-up.ts";
+import { plan } from "../../shared/scans/plan.ts";
+import { start } from "../../shared/scans/scan.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { reply } from "../catalog/upstream-server.ts";
+import { createScanned, invocation, scanned, startWorkers, take, type Workers } from "./workers.ts";
+
+let workers: Workers;
+let answer: Workers["upstream"]["answer"];
+beforeAll(async () => {
+  workers = await startWorkers();
+  ({ answer } = workers.upstream);
+}, 60_000);
+afterAll(() => workers?.stop());
+afterEach(async () => {
+  workers.upstream.answer = answer;
+  workers.upstream.requests.length = 0;
+  await table.remove(keys.limiter());
+  await table.remove(keys.subscription());
+});
+
+/** Starts a scan of so many addresses of a domain that is not covered; its id and the message to look them up. */
+const planned = async (count: number) => {
+  const org = await createScanned({ [`single${count}.example`]: count });
+  const scanId = await start(org, "manual", administrator);
+  for (const message of await take("scan-plans")) await plan(message, invocation());
+  const message = (await take("scan-lookups")).find(({ organizationId }) => organizationId === org);
+  if (message === undefined) throw new Error("there is no message");
+  return { org, scanId, message };
+};
+
+/** Looks up as far as each message goes, `before` each; how many addresses were checked after each. */
+const progress = async (
+  org: number,
+  scanId: number,
+  message: Message<"scan-lookups">,
+  { seconds, before = async () => {} }: { seconds: number; before?: () => Promise<unknown> },
+) => {
+  const seen: (number | undefined)[] = [];
+  for (;;) {
+    const row = await table.get<{ cursor: number }>(keys.lookup(org, scanId, message.batch, message.chunk));
+    if (row === undefined) return seen;
+    await before();
+    await lookUp({ ...message, cursor: row.cursor }, invocation(seconds));
+    seen.push((await scanned(org, scanId)).scannedEmails);
+  }
+};
+
+/** Messages that come later. */
+const delayed = async (): Promise<string | undefined> => {
+  const { Attributes } = await new SQSClient().send(
+    new GetQueueAttributesCommand({
+      QueueUrl: process.env.SCAN_LOOKUPS_QUEUE_URL,
+      AttributeNames: ["ApproximateNumberOfMessagesDelayed"],
+    }),
+  );
+  return Attributes?.ApproximateNumberOfMessagesDelayed;
+};
+
+test("progress is visible every 25 addresses", async () => {
+  const { org, scanId, message } = await planned(60);
+  // Time for one step.
+  expect(await progress(org, scanId, message, { seconds: 20 })).toEqual([25, 50, 60]);
+  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", totalEmails: 60 });
+});
+
+test("ten requests a minute: a scan of more addresses waits for its turns, shows how far it is, and misses only the one that is not answered", async () => {
+  workers.upstream.answer = (path, request, response) => {
+    if (path === "subscription/status") return reply(response, 200, { Rpm: 10 });
+    if (path.includes("user0%40")) return void request.socket.destroy();
+    answer(path, request, response);
+  };
+  for (let index = 0; index < 12; index++) {
+    workers.accounts[`user${index}@single12.example`] = ["Alpha"];
+  }
+  const { org, scanId, message } = await planned(12);
+  // In each minute, as long as it takes in this one.
+  const inMinute: number[] = [];
+  const nextMinute = async () => {
+    inMinute.push(workers.upstream.requests.length);
+    workers.upstream.requests.length = 0;
+    await table.remove(keys.limiter());
+  };
+  const seen = await progress(org, scanId, message, { seconds: 300, before: nextMinute });
+  await nextMinute();
+  expect(seen[0]).toBeGreaterThan(0);
+  expect(seen[0]).toBeLessThan(11);
+  expect(seen.at(-1)).toBe(11);
+  // One to go on with after each but the last.
+  expect(await delayed()).toBe(String(seen.length - 1));
+  expect(Math.max(...inMinute)).toBeLessThanOrEqual(10);
+  expect(await scanned(org, scanId)).toMatchObject({
+    status: "completed",
+    totalEmails: 12,
+    scannedEmails: 11,
+    newBreachesFound: 11,
+    errorMessage: expect.stringContaining("1 of 12 monitored emails could not be scanned"),
+  });
+});
