@@ -18,7 +18,7 @@ export type Subscription = {
 export type Waiting = { waitSeconds?: number };
 
 /** Four catalog syncs, each of which refreshes. */
-const maxAgeSeconds = 3_600;
+const defaultMaxAgeSeconds = 3_600;
 const coverageMaxAgeSeconds = 60;
 const defaultWaitSeconds = 60;
 
@@ -29,13 +29,17 @@ const domainPrefix = "DOMAIN#";
 const domainKey = (name: string): Key => ({ pk: keys.subscription().pk, sk: `${domainPrefix}${name}` });
 
 /**
- * The subscription as it was known at most an hour ago. When HIBP does not answer, an older one is returned.
+ * The subscription as it was known at most `maxAgeSeconds` ago (default: an hour). When HIBP does not answer, an older
+ * one is returned.
  * @throws UpstreamFailure when there is none, or the key is not accepted.
  */
-export const current = async (options: Waiting = {}): Promise<Subscription> => {
+export const current = async ({
+  maxAgeSeconds = defaultMaxAgeSeconds,
+  ...waiting
+}: { maxAgeSeconds?: number } & Waiting = {}): Promise<Subscription> => {
   const known = await read();
   if (known !== undefined && ageSeconds(known) <= maxAgeSeconds) return known;
-  return refreshOr(known, options);
+  return refreshOr(known, waiting);
 };
 
 /**
