@@ -15,6 +15,7 @@ beforeAll(async () => {
   const created = await organizations.create({ name: "Test", billing: activeBilling, scanEvery: "never" });
   org = created.id;
   const user = await users.create(org, { email: "ada@acme.example", name: null });
+  if (user === "exists") throw new Error("The address is another user's");
   value = (await sessions.create(org, user)).value;
 });
 afterAll(() => engine.stop());
