@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as catalog from "../catalog/catalog.ts";
 import { UpstreamFailure } from "../catalog/hibp.ts";
-import type { Breach } from "../catalog/schema.ts";
 import * as subscription from "../catalog/subscription.ts";
 import { type LookUp, lookUpAccounts } from "../catalog/upstream.ts";
 import { type Email, emails } from "../emails/record.ts";
@@ -13,7 +12,7 @@ import { condition, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { apply, includedIn } from "./apply.ts";
-import { compare, missing } from "./compare.ts";
+import { compare } from "./compare.ts";
 import { end, endIfLapsed, isDone, reasonOf } from "./complete.ts";
 import { rangesOfChunk, renew, scans } from "./record.ts";
 
@@ -107,14 +106,19 @@ const takeStep = async (
     waitSeconds: spareSeconds,
     callSeconds: Math.max(1, spareSeconds),
   });
-  const unmarked = await record({ ...work, checkedAt, domains: domainsById, logger }, answered, answers, ids);
-  if (unmarked === undefined) return { cursor, isOver: true, waitSeconds: 0 };
+  const unchanged = await record(
+    { ...work, checkedAt, domains: domainsById, logger },
+    answered,
+    answers,
+    ids,
+  );
+  if (unchanged === undefined) return { cursor, isOver: true, waitSeconds: 0 };
 
   const failed = answers.filter((answer) => answer instanceof UpstreamFailure).length;
   const left = ahead.length - answered.length;
   const next = left === 0 ? toId : (answered.at(-1)?.id ?? cursor);
   const checked = answers.length - failed;
-  const step = { cursor, next, checked, failed, left, unmarked, checkedAt };
+  const step = { cursor, next, checked, failed, left, unchanged, checkedAt };
   const isOver = !(await save(work, step));
   if (left === 0 || isOver) {
     const scan = await scans.get(org, scanId);
@@ -124,37 +128,25 @@ const takeStep = async (
   return { cursor: next, isOver: false, waitSeconds: answers.length < rows.length ? waitSeconds : 0 };
 };
 
-/**
- * Writes what the answers changed; undefined when the scan is over. Returns the e-mails whose rows do not say yet that they were
- * checked, which is what found breaches do.
- */
+/** Writes what the answers changed, and returns the e-mails that they did not; undefined when the scan is over. */
 const record = async (
   application: Parameters<typeof apply>[0],
   rows: readonly Email[],
   answers: readonly LookUp[],
   ids: ReadonlyMap<string, number>,
 ): Promise<Email[] | undefined> => {
-  const answered = rows.flatMap((row, index) => {
-    const answer = answers[index];
-    if (answer === undefined || answer instanceof UpstreamFailure) return [];
-    return [{ row, breachIds: new Set(answer.flatMap((name) => ids.get(name) ?? [])) }];
-  });
-  // Reads nothing when nothing is missing.
-  const details = await catalog.details(answered.flatMap(({ row, breachIds }) => missing(row, breachIds)));
-  const isTold = (breachId: number): boolean => isToldSingly(details.get(breachId));
+  const answered = rows.map((row, index) => ({ row, answer: answers[index] }));
   const changes: EmailChange[] = [];
-  const unmarked: Email[] = [];
-  for (const { row, breachIds } of answered) {
-    const change = compare(row, breachIds, { isTold });
-    if (change !== undefined) changes.push(change);
-    if (change === undefined || change.found.length + change.back.length === 0) unmarked.push(row);
+  const unchanged: Email[] = [];
+  for (const { row, answer } of answered) {
+    if (answer === undefined || answer instanceof UpstreamFailure) continue;
+    const breachIds = new Set(answer.map((name) => ids.get(name)).filter((id) => id !== undefined));
+    const change = compare(row, breachIds, { complete: false });
+    if (change === undefined) unchanged.push(row);
+    else changes.push(change);
   }
-  return (await apply(application, changes)) === undefined ? undefined : unmarked;
+  return (await apply(application, changes)) === undefined ? undefined : unchanged;
 };
-
-/** HIBP leaves sensitive and retired breaches out of a look-up; of one without details yet it is not known what it is. */
-const isToldSingly = (breach: Breach | undefined): boolean =>
-  breach !== undefined && breach.addedDate !== "" && !breach.isSensitive && !breach.isRetired;
 
 /** An address looked up singly has a check of its own. Refused when it was removed or disabled meanwhile. */
 const setChecked = (org: number, row: Email, checkedAt: string): Write => ({
@@ -199,13 +191,13 @@ type Step = {
   checked: number;
   failed: number;
   left: number;
-  unmarked: readonly Email[];
+  unchanged: readonly Email[];
   checkedAt: string;
 };
 
 /**
- * Saves a step: the cursor, the counts, what is left, and of e-mails whose rows do not say so that they were checked, so that
- * they are when they are counted. False when the scan is over or another worker was faster.
+ * Saves a step: the cursor, the counts, what is left, and that the unchanged were checked, so that they are when they are
+ * counted. False when the scan is over or another worker was faster.
  */
 const save = async ({ org, scanId, batch, chunk }: Chunk, step: Step): Promise<boolean> => {
   const { cursor, next, checked, failed, left, checkedAt } = step;
@@ -233,16 +225,16 @@ const save = async ({ org, scanId, batch, chunk }: Chunk, step: Step): Promise<b
       }),
     ]),
   ];
-  let unmarked = step.unmarked;
+  let unchanged = step.unchanged;
   for (;;) {
     try {
-      await table.transact([...unmarked.map((row) => setChecked(org, row, checkedAt)), ...counts]);
+      await table.transact([...unchanged.map((row) => setChecked(org, row, checkedAt)), ...counts]);
       return true;
     } catch (error) {
       if (!(error instanceof table.TransactionRefused)) throw error;
-      const { length } = unmarked;
+      const { length } = unchanged;
       if (error.failed.some(({ index }) => index >= length)) return false;
-      unmarked = unmarked.filter((_, index) => !error.refused(index));
+      unchanged = unchanged.filter((_, index) => !error.refused(index));
     }
   }
 };

@@ -334,7 +334,7 @@ const compareBatch = async ({ org, scanId }: Scanned, answered: readonly Answere
         const answer = byDomain.get(facet.domainId);
         if (answer === undefined || !isIncluded(row, facet, scanId)) continue;
         if (answer.state === "checked") {
-          const change = compare(row, breachesOf(row, answer.names, breachIds), { isTold: () => true });
+          const change = compare(row, breachesOf(row, answer.names, breachIds), { complete: true });
           if (change === undefined) work.unchanged++;
           else changes.push(change);
         } else if (answer.state === "single") single.push(row);
@@ -486,7 +486,7 @@ const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<Outcome> =
       const changes = rows.flatMap((row, index) => {
         const answer = answers[index];
         if (answer?.state !== "checked") return [];
-        return compare(row, breachesOf(row, answer.names, breachIds), { isTold: () => true }) ?? [];
+        return compare(row, breachesOf(row, answer.names, breachIds), { complete: true }) ?? [];
       });
       // The rows include unchanged ones between those of the chunk: at least so many of the chunk's are not among them.
       const skipped = count - rows.length;

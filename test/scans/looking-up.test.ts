@@ -1,6 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import * as catalog from "../../shared/catalog/catalog.ts";
-import type { Breach } from "../../shared/catalog/schema.ts";
 import * as emails from "../../shared/emails/email.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
@@ -85,40 +83,4 @@ test("an address that is removed while it is looked up does not keep the others 
   const { emails: after } = await emails.list(org, { limit: 3, offset: 0 });
   expect(after.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
   for (const { lastScannedAt } of after) expect(lastScannedAt).not.toBeNull();
-});
-
-test("a breach that a look-up tells of no more stops at when it was last seen; kinds that look-ups leave out do not", async () => {
-  const org = await createScanned({ "vanish.example": 2 });
-  const scan = async (...names: string[]) => {
-    workers.accounts["user0@vanish.example"] = names;
-    const scanId = await planned(org);
-    for (const message of await take("scan-lookups")) await lookUp(message, invocation());
-    const { breaches } = await findings.list(org, { limit: 9, offset: 0 });
-    const { emails: listed } = await emails.list(org, { limit: 2, offset: 0 });
-    const found = listed.find(({ email }) => email === "user0@vanish.example");
-    return {
-      scan: await scanned(org, scanId),
-      checkedAt: found?.lastScannedAt ?? "",
-      lastSeenAt: Object.fromEntries(breaches.map(({ breach, lastSeenAt }) => [breach.name, lastSeenAt])),
-    };
-  };
-  const first = await scan("Plain", "Secret", "Retired", "Bare");
-  const ids = await catalog.ids();
-  const detail = (name: string, details: Partial<Breach>) =>
-    table.update(keys.breach(ids.get(name) ?? 0), { set: { addedDate: "2020-01-01T00:00:00Z", ...details } });
-  await detail("Plain", {});
-  await detail("Secret", { isSensitive: true });
-  await detail("Retired", { isRetired: true });
-
-  const second = await scan();
-  expect(second.checkedAt > first.checkedAt).toBe(true);
-  const { checkedAt } = second;
-  const others = { Secret: checkedAt, Retired: checkedAt, Bare: checkedAt };
-  expect(second.lastSeenAt).toEqual({ Plain: first.checkedAt, ...others });
-  expect(second.scan).toMatchObject({ status: "completed", scannedEmails: 2, newBreachesFound: 0 });
-
-  expect((await scan()).lastSeenAt.Plain).toBe(first.checkedAt);
-  const back = await scan("Plain");
-  expect(back.lastSeenAt.Plain).toBe(back.checkedAt);
-  expect(back.scan).toMatchObject({ newBreachesFound: 0 });
 });
