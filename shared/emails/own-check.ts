@@ -4,22 +4,23 @@
  * watermark tells. Noted before it becomes true, so it may say too much and never too little.
  */
 import { blockOf } from "../table/blocks.ts";
-import type { Write } from "../table/condition.ts";
-import { type Key, keys } from "../table/keys.ts";
+import type { Item, Write } from "../table/condition.ts";
+import { beside, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
 export type OwnChecks = { domains: Set<number>; emails: Set<number> };
 
-type Row = Key & { domainId?: number; ids?: Set<number> };
+type Row = { domainId?: number; ids?: Set<number> };
 
 /** One query; its cost grows with the e-mails that were ever disabled. */
-export const ownChecks = async (org: number): Promise<OwnChecks> => {
-  const rows = await table.query<Row>({ pk: keys.ownChecksInBlock(org, 0).pk });
-  return {
-    domains: new Set(rows.flatMap(({ domainId }) => domainId ?? [])),
-    emails: new Set(rows.flatMap(({ ids }) => [...(ids ?? [])])),
-  };
-};
+export const ownChecks = async (org: number): Promise<OwnChecks> =>
+  ownChecksIn(await table.query({ pk: keys.ownChecksInBlock(org, 0).pk, prefix: beside }));
+
+/** Of the rows beside the directory of findings. */
+export const ownChecksIn = (rows: readonly Item[]): OwnChecks => ({
+  domains: new Set(rows.flatMap(({ domainId }: Row) => domainId ?? [])),
+  emails: new Set(rows.flatMap(({ ids }: Row) => [...(ids ?? [])])),
+});
 
 /** Of an e-mail, for good. */
 export const noteEmail = (org: number, email: number): Write => ({

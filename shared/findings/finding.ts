@@ -1,7 +1,7 @@
 import * as activity from "../activity/activity.ts";
 import { Refusal } from "../api/errors.ts";
 import * as catalog from "../catalog/catalog.ts";
-import { type OwnChecks, ownChecks } from "../emails/own-check.ts";
+import { type OwnChecks, ownChecksIn } from "../emails/own-check.ts";
 import { emails } from "../emails/record.ts";
 import { lastScannedAt, later } from "../emails/watermark.ts";
 import type { Actor } from "../organizations/actor.ts";
@@ -19,20 +19,17 @@ export const list = async (
 ): Promise<{ breaches: Finding[]; total: number; unacknowledged: number }> => {
   const { acknowledged, scanId, limit, offset } = query;
   const filtered = acknowledged !== undefined || scanId !== undefined;
-  const [{ items, total, directory }, noted] = await Promise.all([
-    findings.page(org, {
-      limit,
-      offset,
-      ...(filtered && {
-        matches: (facet: FindingFacet) =>
-          (acknowledged === undefined || facet.acknowledged === acknowledged) &&
-          (scanId === undefined || facet.scanId === scanId),
-      }),
+  const { items, total, directory, beside } = await findings.page(org, {
+    limit,
+    offset,
+    ...(filtered && {
+      matches: (facet: FindingFacet) =>
+        (acknowledged === undefined || facet.acknowledged === acknowledged) &&
+        (scanId === undefined || facet.scanId === scanId),
     }),
-    ownChecks(org),
-  ]);
+  });
   return {
-    breaches: await described(org, items, noted),
+    breaches: await described(org, items, ownChecksIn(beside)),
     total,
     unacknowledged: findings.sum(directory, (facet) => !facet.acknowledged),
   };

@@ -70,7 +70,8 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
 
 /** Deletes the members of a list, with what hangs on each, and a block's directory row after its members. False: not all. */
 const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
-  const directory = await table.query<Key>({ pk: keys.directory(org, kind, 0).pk, project: ["pk", "sk"] });
+  const { pk, sk: from } = keys.directory(org, kind, 0);
+  const directory = await table.query<Key>({ pk, from, project: ["pk", "sk"] });
   for (const row of directory) {
     if (!mayGoOn()) return false;
     const block = Number(row.sk);

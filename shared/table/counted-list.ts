@@ -10,7 +10,7 @@
  */
 import { blockOf, type Reserved } from "./blocks.ts";
 import { absent, allOf, type Change, type Condition, condition, type Item, type Write } from "./condition.ts";
-import { type Key, keys, type ListKind, padded } from "./keys.ts";
+import { beside, type Key, keys, type ListKind, padded } from "./keys.ts";
 import * as table from "./table.ts";
 
 type FacetValue = number | string | boolean | null;
@@ -286,10 +286,9 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       }),
 
     /** The directory, newest block first; from a block on when given. */
-    directory: async (org: number, options: { fromBlock?: number } = {}): Promise<Directory> => {
+    directory: async (org: number, { fromBlock = 0 }: { fromBlock?: number } = {}): Promise<Directory> => {
       const { pk } = keys.directory(org, kind, 0);
-      const from = options.fromBlock === undefined ? undefined : padded(options.fromBlock);
-      const rows = await table.queryWire({ pk, from, descending: true });
+      const rows = await table.queryWire({ pk, from: padded(fromBlock), descending: true });
       return rows.map(directoryRow);
     },
 
@@ -309,17 +308,21 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     },
 
     /**
-     * A page, newest first, and how many match in all. Two trips, with what `join` reads in the second. Members that are
+     * A page, newest first, and how many match in all; `beside` are rows that belong to no block. Two trips, with what `join` reads in the second. Members that are
      * moved between the two can be missing from the page (or be one more in the total), or have a facet that `join` was not
      * told; nothing else can.
      */
     page: async <J = undefined>(
       org: number,
       input: PageInput<F, J>,
-    ): Promise<{ items: M[]; total: number; directory: Directory; joined: J }> => {
+    ): Promise<{ items: M[]; total: number; directory: Directory; beside: Item[]; joined: J }> => {
       const { limit, offset, since, join } = input;
       const matching = remembering(input.matches);
-      const directory = await list.directory(org);
+      const rows = await table.queryWire({ pk: keys.directory(org, kind, 0).pk, descending: true });
+      // They come last, since they lie in front.
+      const firstBeside = rows.findIndex((row) => row.sk?.S?.startsWith(beside));
+      const ofBlocks = firstBeside < 0 ? rows : rows.slice(0, firstBeside);
+      const directory = ofBlocks.map(directoryRow);
 
       // Blocks that are visible whole, and the one that the boundary may run through: the table counts what is visible of it.
       const boundary = since === undefined ? -1 : directory.findIndex((row) => row.from < since);
@@ -359,7 +362,13 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
         counted,
         ...reads,
       ]);
-      return { items: parts.flat(), total: total + visible, directory, joined: joined as J };
+      return {
+        items: parts.flat(),
+        total: total + visible,
+        directory,
+        beside: rows.slice(ofBlocks.length).map((row) => table.fromWire(row)),
+        joined: joined as J,
+      };
     },
   };
   return list;

@@ -25,6 +25,9 @@ export type CounterKind =
 /** Decimal, padded to the 16 digits of 2^53. */
 export const padded = (id: number): string => String(id).padStart(16, "0");
 
+/** What the sort keys of rows beside a directory begin with: they lie in front of its blocks, and come with every page. */
+export const beside = "#";
+
 export const keys = {
   // Organization: one partition for what is small and read together.
   organization: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ORGANIZATION" }),
@@ -36,15 +39,15 @@ export const keys = {
   domain: (org: number, id: number): Key => ({ pk: `ORG#${org}#DOMAIN`, sk: padded(id) }),
   /**
    * Where e-mails' own rows may tell another last check than their domain's watermark (emails/own-check.ts): a row for each
-   * such domain, and one with the ids for each block of e-mails.
+   * such domain, and one with the ids for each block of e-mails. Beside the directory of findings, whose lists need them.
    */
   ownChecksOfDomain: (org: number, domain: number): Key => ({
-    pk: `ORG#${org}#OWN-CHECK`,
-    sk: `DOMAIN#${padded(domain)}`,
+    pk: `ORG#${org}#FINDING`,
+    sk: `${beside}OWN-CHECK#DOMAIN#${padded(domain)}`,
   }),
   ownChecksInBlock: (org: number, block: number): Key => ({
-    pk: `ORG#${org}#OWN-CHECK`,
-    sk: `EMAIL#${padded(block)}`,
+    pk: `ORG#${org}#FINDING`,
+    sk: `${beside}OWN-CHECK#EMAIL#${padded(block)}`,
   }),
   domainName: (org: number, name: string): Key => ({ pk: `ORG#${org}#DOMAIN-NAME`, sk: name }),
   team: (org: number, id: number): Key => ({ pk: `ORG#${org}#TEAM`, sk: padded(id) }),
