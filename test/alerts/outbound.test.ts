@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import dns, { getServers, setServers } from "node:dns";
 import type { OutgoingHttpHeaders, RequestListener } from "node:http";
-import { createServer, type Socket } from "node:net";
+import net, { createServer, type Socket } from "node:net";
 import {
   createServer as createTlsServer,
   getCACertificates,
@@ -418,6 +418,22 @@ describe("the guard", () => {
     expect(accepted).toBe(0);
     expect(lookup).not.toHaveBeenCalled();
     expect(server.queries.map(({ type }) => type).sort()).toEqual(["A", "AAAA"]);
+  });
+
+  test("sends nothing on a connection that leads to another address than those that were checked", async () => {
+    const receiver = await startReceiver();
+    closing.push(receiver.close);
+    const checked = `http://127.0.0.2:${receiver.port}`;
+    allow(checked);
+    const { connect } = net;
+    const connecting = vi
+      .spyOn(net, "connect")
+      .mockImplementation(((options: net.TcpNetConnectOpts) =>
+        connect({ ...options, host: "127.0.0.1" })) as typeof net.connect);
+    closing.push(async () => connecting.mockRestore());
+    expect((await send(checked)).outcome).toEqual({ failure: "destination is not public" });
+    expect(connecting).toHaveBeenCalledOnce();
+    expect(receiver.requests).toHaveLength(0);
   });
 
   type Found = (error: null, addresses: { address: string; family: number }[]) => void;
