@@ -1,0 +1,94 @@
+import type { Context } from "aws-lambda";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { handler as startScheduled } from "../../functions/start-scheduled-scan/handler.ts";
+import { handler as syncCatalog } from "../../functions/sync-catalog/handler.ts";
+import { administrator } from "../../shared/organizations/actor.ts";
+import * as organizations from "../../shared/organizations/organization.ts";
+import { end } from "../../shared/scans/complete.ts";
+import { request, startRequested } from "../../shared/scans/request.ts";
+import { list, start } from "../../shared/scans/scan.ts";
+import { sweep } from "../../shared/scans/sweep.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { reply } from "../catalog/upstream-server.ts";
+import { activeBilling } from "../organizations/billing.ts";
+import { inventedBreach } from "../service/breaches.ts";
+import { createScanned, invocation, logger, startWorkers, type Workers } from "./workers.ts";
+
+let workers: Workers;
+let org: number;
+beforeAll(async () => {
+  workers = await startWorkers();
+  vi.stubEnv("POWERTOOLS_LOG_LEVEL", "SILENT");
+  vi.stubEnv("STAGGER_INTERVAL_SECONDS", "3600");
+}, 60_000);
+afterAll(() => workers?.stop());
+beforeEach(async () => {
+  org = await createScanned({ "single.example": 1 });
+});
+
+const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
+const requested = () => table.get<{ type: string; dueAt: string }>(keys.scanRequest(org));
+const started = async (): Promise<string[]> =>
+  (await list(org, { limit: 10, offset: 0 }, new Date())).scans.map(({ type }) => type);
+const sweepNow = () => sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+
+test("the first sync of the catalog asks for no scan; one with a new breach asks for one of every organization, within the stagger", async () => {
+  const { answer } = workers.upstream;
+  let names = ["Alpha"];
+  workers.upstream.answer = (path, request, response) =>
+    path === "breaches"
+      ? reply(
+          response,
+          200,
+          names.map((name) => inventedBreach(name)),
+        )
+      : answer(path, request, response);
+  await syncCatalog({}, context);
+  expect(await requested()).toBeUndefined();
+  await syncCatalog({}, context);
+  expect(await requested()).toBeUndefined();
+  names = ["Alpha", "Beta"];
+  const before = Date.now();
+  await syncCatalog({}, context);
+  expect(await requested()).toMatchObject({ type: "catalog_triggered" });
+  const dueAt = Date.parse((await requested())?.dueAt ?? "");
+  expect(dueAt).toBeGreaterThanOrEqual(before);
+  expect(dueAt).toBeLessThanOrEqual(Date.now() + 3_600_000);
+  workers.upstream.answer = answer;
+});
+
+describe("a scan that is requested", () => {
+  test("while another is in progress starts after it", async () => {
+    const scanId = await start(org, "manual", administrator);
+    await startScheduled({ organizationId: org }, context);
+    await sweepNow();
+    expect(await started()).toEqual(["manual"]);
+    await end(org, scanId, { reason: "for a test", logger });
+    await sweepNow();
+    expect(await started()).toEqual(["scheduled", "manual"]);
+    expect(await requested()).toBeUndefined();
+  });
+
+  test("starts once, at its time", async () => {
+    await request(org, "catalog_triggered", new Date(Date.now() + 60_000));
+    await sweepNow();
+    expect(await started()).toEqual([]);
+    await request(org, "catalog_triggered", new Date());
+    await sweepNow();
+    await sweepNow();
+    expect(await started()).toEqual(["catalog_triggered"]);
+    expect(await requested()).toBeUndefined();
+  });
+
+  test("of a lapsed organization does not start, neither by its schedule nor by the sweep", async () => {
+    await organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
+    await startScheduled({ organizationId: org }, context);
+    expect(await requested()).toBeUndefined();
+    await request(org, "catalog_triggered", new Date());
+    expect(await startRequested(keys.scanRequest(org), logger)).toBe("skipped");
+    await request(org, "catalog_triggered", new Date());
+    await sweepNow();
+    expect(await started()).toEqual([]);
+  });
+});
