@@ -76,7 +76,8 @@ export function openIam(assembly: Assembly): Iam {
   };
 }
 
-function statementsOf(assembly: Assembly, roleArn: string): Statement[] {
+/** What a role of the template may do; nothing, if it is none. */
+export function statementsOf(assembly: Assembly, roleArn: string): Statement[] {
   const logicalId = assembly.logicalIdOf(roleArn);
   if (logicalId === undefined) return [];
   const roleName = assembly.physicalId(logicalId);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Assembly } from "./assembly.ts";
-import { decide, type PolicyDocument, type Statement } from "./iam.ts";
+import { decide, statementsOf } from "./iam.ts";
 import type { Lambda } from "./lambda.ts";
 import { listenOnLoopback, type Reply } from "./loopback.ts";
 import { parseScheduleExpression, type Recurrence } from "./schedule-expression.ts";
@@ -565,15 +565,6 @@ function checkDefinition(name: string, definition: Definition, modifiedAt: numbe
   } catch (error) {
     return refuse((error as Error).message);
   }
-}
-
-/** What the role of a schedule may do, by the policies that the template attaches to it. */
-function statementsOf(assembly: Assembly, roleArn: string): Statement[] {
-  const roleName = roleArn.slice(roleArn.lastIndexOf("/") + 1);
-  return assembly
-    .ofType<{ Roles?: string[]; PolicyDocument: PolicyDocument }>("AWS::IAM::Policy")
-    .filter(({ properties }) => properties.Roles?.includes(roleName))
-    .flatMap(({ properties }) => properties.PolicyDocument.Statement);
 }
 
 /** CloudFormation writes dates as text, the API as seconds. */
