@@ -12,6 +12,7 @@ import { activeBilling } from "../test/organizations/billing.ts";
 import { startService } from "../test/service/run.ts";
 import type { Arm, Cell, Context } from "./arm.ts";
 import { startBullMq } from "./bullmq.ts";
+import { quantile } from "./measure.ts";
 import { assembly } from "./service.ts";
 
 const groupCount = 5;
@@ -206,9 +207,6 @@ const measure = async (
     await lane.close();
   }
 };
-
-const quantile = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
 const asTable = (own: Measured, compared: Measured | Error) => {
   const row = (label: string, of: (measured: Measured) => number): Cell[] => [
