@@ -1,6 +1,7 @@
 import type { Actor } from "../organizations/actor.ts";
 import { retrying } from "../table/attempts.ts";
 import { keys } from "../table/keys.ts";
+import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 import * as channels from "./channel.ts";
 import { type Delivery, deliveries, ofChannel } from "./delivery.ts";
@@ -28,9 +29,9 @@ export const deleteHistory = async (
   mayGoOn: () => boolean,
 ): Promise<void> => {
   for await (const rows of ofChannel(org, channelId)) {
-    for (let start = 0; start < rows.length; start += perTransaction) {
+    for (const part of parts(rows, perTransaction)) {
       if (!mayGoOn()) return;
-      await deleteRows(org, rows.slice(start, start + perTransaction));
+      await deleteRows(org, part);
     }
   }
   await table.remove(keys.channelRemoval(org, channelId));

@@ -1,6 +1,7 @@
 import type { Invocation } from "../queue/consume.ts";
 import * as queue from "../queue/queue.ts";
 import { dueIndex, dueShardsOf, type Key, organizationOf } from "../table/keys.ts";
+import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 import { deliveries, takeDue } from "./delivery.ts";
 
@@ -21,12 +22,12 @@ export const redispatchDue = async ({ logger, remainingSeconds }: Invocation): P
   const redispatchShard = async (pk: string): Promise<void> => {
     const pages = table.queryPages<Due>({ index: dueIndex, pk, to: now });
     for await (const page of pages) {
-      for (let start = 0; start < page.length; start += width) {
+      for (const part of parts(page, width)) {
         if (remainingSeconds() < 10) {
           logger.warn("re-dispatch stopped early", { shard: pk });
           return;
         }
-        for (const outcome of await Promise.allSettled(page.slice(start, start + width).map(redispatch))) {
+        for (const outcome of await Promise.allSettled(part.map(redispatch))) {
           if (outcome.status === "rejected") {
             counts.failed++;
             lastError = outcome.reason;

@@ -9,6 +9,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { drawId } from "../table/blocks.ts";
 import { absent, condition, type Write } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
+import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 import { breaches, UpstreamFailure } from "./hibp.ts";
 import { type Breach, type BreachDetails, unknownDate } from "./schema.ts";
@@ -154,8 +155,8 @@ const readNames = async (): Promise<Map<string, NameRow>> => {
 /** name → id of all these breaches. Who comes second gets the first one's id, and its own goes unused. */
 const mint = async (list: readonly BreachDetails[]): Promise<Map<string, number>> => {
   const minted = new Map<string, number>();
-  for (let start = 0; start < list.length; start += breachesPerTransaction) {
-    let open = list.slice(start, start + breachesPerTransaction);
+  for (const part of parts(list, breachesPerTransaction)) {
+    let open = part;
     while (open.length > 0) {
       const drawn = await Promise.all(open.map(() => drawId("BREACH")));
       const breaches = open.map((details, index) => ({ ...details, id: drawn[index] as number }));
@@ -187,15 +188,13 @@ const record = async (
   outdated: readonly { id: number; hash: string; details: BreachDetails }[],
   token: string,
 ): Promise<void> => {
-  for (let start = 0; start < outdated.length; start += breachesPerTransaction) {
+  for (const part of parts(outdated, breachesPerTransaction)) {
     await table.transact([
       { check: stateKey(), if: condition("#token = :token", { token }) },
-      ...outdated
-        .slice(start, start + breachesPerTransaction)
-        .flatMap(({ id, hash, details }): Write[] => [
-          { put: { ...keys.breach(id), ...details, id } },
-          { update: nameKey(details.name), set: { hash } },
-        ]),
+      ...part.flatMap(({ id, hash, details }): Write[] => [
+        { put: { ...keys.breach(id), ...details, id } },
+        { update: nameKey(details.name), set: { hash } },
+      ]),
     ]);
   }
 };

@@ -3,6 +3,7 @@
  * small row with the rate, and one row for each domain, so that asking about a few costs the same with ten thousand.
  */
 import { type Key, keys } from "../table/keys.ts";
+import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 import { subscribedDomains, subscriptionStatus, UpstreamFailure } from "./hibp.ts";
 import { withUpstream } from "./upstream.ts";
@@ -99,7 +100,5 @@ const storeDomains = async (domains: readonly string[]): Promise<void> => {
     ...[...wanted].filter((name) => !stored.has(name)).map((name) => ({ put: domainKey(name) })),
     ...[...stored].filter((name) => !wanted.has(name)).map((name) => ({ delete: domainKey(name) })),
   ];
-  for (let start = 0; start < writes.length; start += 100) {
-    await table.transact(writes.slice(start, start + 100));
-  }
+  for (const part of parts(writes, table.maxTransactionWrites)) await table.transact(part);
 };

@@ -4,6 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { type Condition, condition } from "../table/condition.ts";
+import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 
 /** What a difference is at: a kind of thing and its id. */
@@ -96,10 +97,8 @@ export const beginExamination = ({ repair }: { repair: boolean }): Examination =
       }
     },
     examineAll: async (kind, ids, lookAt) => {
-      for (let start = 0; start < ids.length; start += width) {
-        await Promise.all(
-          ids.slice(start, start + width).map((id) => examination.examine({ kind, id }, lookAt(id))),
-        );
+      for (const part of parts(ids, width)) {
+        await Promise.all(part.map((id) => examination.examine({ kind, id }, lookAt(id))));
       }
     },
   };

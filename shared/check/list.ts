@@ -1,6 +1,7 @@
 import { blockOf, drawBlocks, firstIdOf } from "../table/blocks.ts";
 import type { Directory, Member } from "../table/counted-list.ts";
 import { type Key, keys, type ListKind } from "../table/keys.ts";
+import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 import { asRead, type Examination, type Found, type Look, moving } from "./difference.ts";
 
@@ -119,9 +120,9 @@ const membersWithoutDirectory = async (
     if (!known.has(block)) unknown.push(block);
   }
   const found: number[] = [];
-  for (let start = 0; start < unknown.length; start += probesAtOnce) {
+  for (const part of parts(unknown, probesAtOnce)) {
     await Promise.all(
-      unknown.slice(start, start + probesAtOnce).map(async (block) => {
+      part.map(async (block) => {
         const { pk } = keys.member(org, kind, block, 0);
         const [member] = await table.query<Key>({ pk, limit: 1, project: ["pk"] });
         if (member !== undefined) found.push(block);
@@ -195,8 +196,7 @@ const setCounters = async (
   key: Key,
   wrong: readonly { name: string; is: unknown; should: string | number | undefined }[],
 ): Promise<void> => {
-  for (let start = 0; start < wrong.length; start += attributesPerUpdate) {
-    const part = wrong.slice(start, start + attributesPerUpdate);
+  for (const part of parts(wrong, attributesPerUpdate)) {
     await table.update(key, {
       set: Object.fromEntries(part.map(({ name, should }) => [name, should])),
       remove: part

@@ -1,5 +1,6 @@
 import { exists } from "../table/condition.ts";
 import { dueShard, type Key, keys, type ListKind, listKinds, organizationOf } from "../table/keys.ts";
+import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 import type { Organization } from "./organization.ts";
 
@@ -100,9 +101,9 @@ const deletePartition = async (
 ): Promise<void> => {
   for await (const page of table.queryPages<Key>({ pk })) {
     const rows = page.filter(isIncluded);
-    for (let start = 0; start < rows.length; start += width) {
+    for (const part of parts(rows, width)) {
       await Promise.all(
-        rows.slice(start, start + width).map(async (row) => {
+        part.map(async (row) => {
           await before(row);
           await table.remove(row);
         }),

@@ -34,6 +34,7 @@ import {
   type Write,
 } from "./condition.ts";
 import type { Key } from "./keys.ts";
+import { parts } from "./parts.ts";
 
 /** The condition of a put, update or remove did not hold. `item` is the row as it is, undefined when there is none. */
 export class ConditionFailed extends Error {
@@ -116,11 +117,7 @@ export const getMany = async <T = Item>(
 ): Promise<(T | undefined)[]> => {
   const wanted = new Map(keys.map(({ pk, sk }) => [identity({ pk, sk }), { pk, sk }]));
   const found = new Map<string, T>();
-  const batches: Key[][] = [];
-  const distinct = [...wanted.values()];
-  for (let start = 0; start < distinct.length; start += maxBatchKeys) {
-    batches.push(distinct.slice(start, start + maxBatchKeys));
-  }
+  const batches = [...parts([...wanted.values()], maxBatchKeys)];
   await Promise.all(
     batches.map(async (batch) => {
       let left = batch;
