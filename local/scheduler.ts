@@ -75,7 +75,8 @@ const saveDelayMilliseconds = 500;
 /**
  * EventBridge Scheduler: its REST API on a free loopback port, the template's schedules, and their firing at Lambda functions
  * and SQS queues. Every schedule has a clock of its own that starts with its creation (or last update) and runs `speed`
- * times faster. A target is only reached if the schedule's role allows it. Occurrences missed while the service was down are made up for by one. Time zones other than UTC are refused.
+ * times faster. A target is only reached if the schedule's role allows it. Occurrences missed while the service was down are
+ * made up for by one. Expressions other than `rate()` and time zones other than UTC are refused.
  *
  * `directory` keeps the schedules that were made through the API; undefined: they end with the process.
  */
@@ -133,8 +134,7 @@ export async function startScheduler(settings: {
       definition,
       createdAt: more.stored?.createdAt ?? more.createdAt ?? now,
       modifiedAt,
-      // A one-time schedule in the past still comes, at once.
-      handledUntil: more.stored?.handledUntil ?? (recurrence.isOneTime ? 0 : modifiedAt - 1),
+      handledUntil: more.stored?.handledUntil ?? modifiedAt - 1,
       recurrence,
       isKept: more.isKept,
       timer: undefined,
@@ -142,9 +142,7 @@ export async function startScheduler(settings: {
       running: 0,
     };
     // After a run with a higher speed what is done lies in this run's future.
-    if (!recurrence.isOneTime) {
-      schedule.handledUntil = Math.min(schedule.handledUntil, ownTime(schedule, now));
-    }
+    schedule.handledUntil = Math.min(schedule.handledUntil, ownTime(schedule, now));
     remove(schedules.get(keyOf(group, name)));
     schedules.set(keyOf(group, name), schedule);
     arm(schedule);
@@ -499,9 +497,9 @@ function keyOf(group: string, name: string): string {
 
 function nextOccurrence({ recurrence, definition, handledUntil }: Schedule): number | undefined {
   const start = (definition.StartDate ?? Number.NEGATIVE_INFINITY) * 1000;
-  const occurrence = recurrence.next(recurrence.isOneTime ? handledUntil : Math.max(handledUntil, start - 1));
+  const occurrence = recurrence(Math.max(handledUntil, start - 1));
   const end = (definition.EndDate ?? Number.POSITIVE_INFINITY) * 1000;
-  return occurrence !== undefined && (recurrence.isOneTime || occurrence <= end) ? occurrence : undefined;
+  return occurrence <= end ? occurrence : undefined;
 }
 
 /** @throws Refusal (ValidationException) that names what is wrong. */

@@ -113,10 +113,9 @@ async function start(
   };
 }
 
-/** An at() expression this far from now; a schedule has no fractions of a second. */
-function atSeconds(seconds: number): string {
-  return `at(${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19)})`;
-}
+/** Fires at once, and in no test again. */
+const once = "rate(1 day)";
+const inSeconds = (seconds: number): Date => new Date(Date.now() + seconds * 1000);
 
 async function makeDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "scheduler-"));
@@ -184,6 +183,7 @@ describe.concurrent("the API", () => {
     });
     for (const wrong of [
       { ScheduleExpression: "every day" },
+      { ScheduleExpression: "cron(0 9 * * ? *)" },
       { ScheduleExpression: "rate(1 day)", Name: "a b" },
       { ScheduleExpression: "rate(1 day)", FlexibleTimeWindow: { Mode: "FLEXIBLE" } as const },
       { ScheduleExpression: "rate(1 day)", ScheduleExpressionTimezone: "Europe/Berlin" },
@@ -230,12 +230,17 @@ describe.concurrent("firing", () => {
     expect(first).toMatchObject({ target: functionArn, input: { source: "aws.scheduler" } });
   });
 
-  test("at() fires once, at its distance divided by speed, with its input; then it is deleted if it says so", async ({
+  test("a schedule fires from its start on, at its distance divided by speed, with its input; after its end it is deleted if it says so", async ({
     expect,
   }) => {
     const { firings, create, client } = await start({ speed: 3600 });
     const createdAt = Date.now();
-    await create({ ScheduleExpression: atSeconds(3600), ActionAfterCompletion: "DELETE" });
+    await create({
+      ScheduleExpression: once,
+      StartDate: inSeconds(3600),
+      EndDate: inSeconds(7200),
+      ActionAfterCompletion: "DELETE",
+    });
     await expect.poll(() => firings.length, { timeout: 2000 }).toBe(1);
     expect((firings[0]?.at ?? 0) - createdAt).toBeGreaterThan(950);
     expect(firings[0]?.input).toEqual({ hello: 1 });
@@ -246,7 +251,7 @@ describe.concurrent("firing", () => {
   test("a queue gets its input as a message; context attributes are filled in", async ({ expect }) => {
     const { firings, create } = await start();
     await create({
-      ScheduleExpression: atSeconds(0),
+      ScheduleExpression: once,
       Target: {
         Arn: queueArn,
         RoleArn: roleArn,
@@ -287,13 +292,13 @@ describe.concurrent("firing", () => {
     const failing = { failTimes: 9, speed: 200 };
     const setting = { FunctionName: { Ref: "Worker" }, Qualifier: "$LATEST", MaximumRetryAttempts: 0 };
     const settings = { Settings: { Type: "AWS::Lambda::EventInvokeConfig", Properties: setting } };
-    const [usual, once] = [await start(failing), await start({ ...failing, resources: settings })];
-    for (const { create } of [usual, once]) await create({ ScheduleExpression: atSeconds(0) });
+    const [usual, untried] = [await start(failing), await start({ ...failing, resources: settings })];
+    for (const { create } of [usual, untried]) await create({ ScheduleExpression: once });
     await expect.poll(() => usual.firings.length, { timeout: 3000 }).toBe(3);
     await new Promise((resolve) => setTimeout(resolve, 800));
     expect(usual.firings.length).toBe(3);
-    expect(once.firings.length).toBe(1);
-    expect(once.reported.join()).toContain("broken");
+    expect(untried.firings.length).toBe(1);
+    expect(untried.reported.join()).toContain("broken");
   });
 
   test("a role that may not reach the target keeps it from firing, and that is reported", async ({
@@ -301,7 +306,7 @@ describe.concurrent("firing", () => {
   }) => {
     const { firings, reported, create } = await start();
     const Arn = `${functionArn}-other`;
-    await create({ ScheduleExpression: atSeconds(0), Target: { Arn, RoleArn: roleArn } });
+    await create({ ScheduleExpression: once, Target: { Arn, RoleArn: roleArn } });
     await expect.poll(() => reported.length, { timeout: 5000 }).toBe(1);
     expect(reported[0]).toContain(`role ${roleArn} does not allow lambda:InvokeFunction on ${Arn}`);
     expect(firings).toEqual([]);
@@ -316,12 +321,13 @@ describe.concurrent("a restart", () => {
     const first = await start({ directory, speed: 60 });
     await first.create({
       Name: "done",
-      ScheduleExpression: atSeconds(0),
+      ScheduleExpression: once,
       Target: { Arn: queueArn, RoleArn: roleArn, Input: "done" },
     });
     await first.create({
       Name: "missed",
-      ScheduleExpression: atSeconds(30),
+      ScheduleExpression: once,
+      StartDate: inSeconds(30),
       Target: { Arn: queueArn, RoleArn: roleArn, Input: "missed" },
     });
     await first.create({
