@@ -60,13 +60,13 @@ type Manifest = {
 };
 type AssetManifest = { files: Record<string, { source: { path?: string } }> };
 
-const NOTHING = Symbol("AWS::NoValue");
+const nothing = Symbol("AWS::NoValue");
 
 /** Lambda's limit for names is 64, the shortest that matters here; queues allow 80. */
-const NAME_LENGTH = 64;
+const nameLength = 64;
 
 /** The property that names a resource, where the type has one that CloudFormation uses for its Ref or ARN. */
-const NAME_PROPERTY: Record<string, string> = {
+const nameProperty: Record<string, string> = {
   "AWS::CloudWatch::Alarm": "AlarmName",
   "AWS::DynamoDB::GlobalTable": "TableName",
   "AWS::DynamoDB::Table": "TableName",
@@ -86,7 +86,7 @@ const NAME_PROPERTY: Record<string, string> = {
 };
 
 /** Types whose Ref is their ARN. */
-const REF_IS_ARN = new Set([
+const refIsArn = new Set([
   "AWS::IAM::ManagedPolicy",
   "AWS::Lambda::Alias",
   "AWS::Lambda::Version",
@@ -116,7 +116,7 @@ export function openAssembly(directory: string, environment: Environment): Assem
   let queueBaseUrl = `https://sqs.${region}.amazonaws.com/${accountId}`;
   const pseudoParameters: Record<string, unknown> = {
     "AWS::AccountId": accountId,
-    "AWS::NoValue": NOTHING,
+    "AWS::NoValue": nothing,
     "AWS::Partition": "aws",
     "AWS::Region": region,
     "AWS::StackId": `arn:aws:cloudformation:${region}:${accountId}:stack/${stackName}/local`,
@@ -133,7 +133,7 @@ export function openAssembly(directory: string, environment: Environment): Assem
   function physicalId(logicalId: string): string {
     const { Type: type, Properties: properties = {} } = declared(logicalId);
     if (type === "AWS::ApiGateway::RestApi") return apiId;
-    const property = NAME_PROPERTY[type];
+    const property = nameProperty[type];
     const named = property === undefined ? undefined : resolve(properties[property]);
     if (typeof named === "string") return named;
     const name = shorten(`${stackName}-${logicalId}`);
@@ -206,7 +206,7 @@ export function openAssembly(directory: string, environment: Environment): Assem
     }
     const { Type: type } = declared(name);
     if (type === "AWS::SQS::Queue") return `${queueBaseUrl}/${physicalId(name)}`;
-    return REF_IS_ARN.has(type) ? arn(name) : physicalId(name);
+    return refIsArn.has(type) ? arn(name) : physicalId(name);
   }
 
   function attribute(logicalId: string, name: string): unknown {
@@ -306,7 +306,7 @@ export function openAssembly(directory: string, environment: Environment): Assem
 
   /** As resolve, but tells a missing value (`AWS::NoValue`) apart, so that the property that has it can be left out. */
   function resolveOrNothing(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map(resolveOrNothing).filter((item) => item !== NOTHING);
+    if (Array.isArray(value)) return value.map(resolveOrNothing).filter((item) => item !== nothing);
     if (typeof value !== "object" || value === null) return value;
     const entries = Object.entries(value);
     const [only] = entries;
@@ -314,13 +314,13 @@ export function openAssembly(directory: string, environment: Environment): Assem
     return Object.fromEntries(
       entries
         .map(([key, item]) => [key, resolveOrNothing(item)] as const)
-        .filter(([, item]) => item !== NOTHING),
+        .filter(([, item]) => item !== nothing),
     );
   }
 
   function resolve(value: unknown): unknown {
     const resolved = resolveOrNothing(value);
-    return resolved === NOTHING ? undefined : resolved;
+    return resolved === nothing ? undefined : resolved;
   }
 
   function exists({ Condition: name }: { Condition?: string }): boolean {
@@ -377,7 +377,7 @@ function isFunction(key: string, argument: unknown): boolean {
 }
 
 function shorten(name: string): string {
-  return name.length <= NAME_LENGTH ? name : `${name.slice(0, NAME_LENGTH - 9)}-${hash(name).slice(0, 8)}`;
+  return name.length <= nameLength ? name : `${name.slice(0, nameLength - 9)}-${hash(name).slice(0, 8)}`;
 }
 
 function hash(text: string): string {

@@ -18,7 +18,7 @@ export type Front = {
 };
 
 /** Headers that belong to one connection; the one to the emulation has its own. */
-const CONNECTION_HEADERS = new Set([
+const connectionHeaders = new Set([
   "connection",
   "content-length",
   "expect",
@@ -26,7 +26,7 @@ const CONNECTION_HEADERS = new Set([
   "keep-alive",
   "transfer-encoding",
 ]);
-const CONNECTIONS_PER_UPSTREAM = 64;
+const connectionsPerUpstream = 64;
 
 /** Starts the front on a free port. `upstreams` are the base URLs of the emulations. */
 export async function startFront(options: {
@@ -38,7 +38,7 @@ export async function startFront(options: {
   const pools = Object.fromEntries(
     Object.entries(upstreams).map(([service, url]) => [
       service,
-      new Pool(new URL(url).origin, { connections: CONNECTIONS_PER_UPSTREAM }),
+      new Pool(new URL(url).origin, { connections: connectionsPerUpstream }),
     ]),
   ) as Record<Service, Pool>;
 
@@ -125,7 +125,7 @@ async function forward(
   body: Buffer,
   response: ServerResponse,
 ): Promise<void> {
-  const headers = Object.entries(request.headers).filter(([name]) => !CONNECTION_HEADERS.has(name));
+  const headers = Object.entries(request.headers).filter(([name]) => !connectionHeaders.has(name));
   // DynamoDB Local, which may stand behind this, keeps a database of its own for each access key id.
   const authorization = request.headers.authorization?.replace(/Credential=[^/]+/, "Credential=local");
   const answer = await pool.request({
@@ -136,21 +136,21 @@ async function forward(
   });
   const bytes = Buffer.from(await answer.body.arrayBuffer());
   for (const [name, value] of Object.entries(answer.headers)) {
-    if (value !== undefined && !CONNECTION_HEADERS.has(name)) response.setHeader(name, value);
+    if (value !== undefined && !connectionHeaders.has(name)) response.setHeader(name, value);
   }
   response.statusCode = answer.statusCode;
   response.end(bytes);
 }
 
 /** Statuses with which services refuse a caller; the others say 400. */
-const REFUSAL_STATUS: Record<string, number> = { scheduler: 403, ses: 403, sqs: 403 };
+const refusalStatus: Record<string, number> = { scheduler: 403, ses: 403, sqs: 403 };
 
 function refuse(
   response: ServerResponse,
   service: string,
   code: string,
   message: string,
-  status = REFUSAL_STATUS[service] ?? 400,
+  status = refusalStatus[service] ?? 400,
 ): void {
   response.writeHead(status, {
     "content-type":

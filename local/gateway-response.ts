@@ -14,7 +14,7 @@ export type Refusal = {
 export type HttpReply = { status: number; headers: [name: string, value: string][]; body: Buffer };
 
 /** Response types that this gateway produces, with AWS's statuses and messages. */
-const RESPONSE_TYPES = {
+const responseTypes = {
   ACCESS_DENIED: [403, "User is not authorized to access this resource"],
   API_CONFIGURATION_ERROR: [500, "Internal server error"],
   AUTHORIZER_CONFIGURATION_ERROR: [500, "Internal server error"],
@@ -27,7 +27,7 @@ const RESPONSE_TYPES = {
   REQUEST_TOO_LARGE: [413, "Request Too Long"],
   UNAUTHORIZED: [401, "Unauthorized"],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
-export type ResponseType = keyof typeof RESPONSE_TYPES;
+export type ResponseType = keyof typeof responseTypes;
 
 type ResponseProperties = {
   ResponseType: string;
@@ -46,7 +46,7 @@ export function readGatewayResponses(assembly: Assembly): GatewayResponses {
   );
   return {
     answer: (refusal, request) => {
-      const [usualStatus, usualMessage] = RESPONSE_TYPES[refusal.type];
+      const [usualStatus, usualMessage] = responseTypes[refusal.type];
       const status = refusal.status ?? usualStatus;
       const properties =
         declared.get(refusal.type) ?? declared.get(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX");

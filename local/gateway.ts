@@ -45,10 +45,10 @@ export type GatewayOptions = {
 
 type ApiProperties = { BinaryMediaTypes?: string[]; MinimumCompressionSize?: number };
 
-const PAYLOAD_BYTES = 10 * 1024 * 1024;
+const maximumPayloadBytes = 10 * 1024 * 1024;
 /** Of the request line and all headers together. */
-const HEADER_BYTES = 10_240;
-const AUTHORIZER_TIMEOUT_SECONDS = 29;
+const maximumHeaderBytes = 10_240;
+const authorizerTimeoutSeconds = 29;
 
 /** Thrown where the gateway itself has to answer. */
 class Refused extends Error {
@@ -94,7 +94,7 @@ export async function startGateway({
     }
     const startedAt = Date.now();
     const invocation = lambda.invoke(authorizer.functionArn, authorizerEvent(request));
-    const result = await within(AUTHORIZER_TIMEOUT_SECONDS, invocation, { type: "AUTHORIZER_FAILURE" });
+    const result = await within(authorizerTimeoutSeconds, invocation, { type: "AUTHORIZER_FAILURE" });
     if ("functionError" in result) {
       const isRefusal = result.payload.errorMessage === "Unauthorized";
       throw new Refused({ type: isRefusal ? "UNAUTHORIZED" : "AUTHORIZER_FAILURE" });
@@ -131,7 +131,7 @@ export async function startGateway({
 
   async function reply(request: GatewayRequest, incoming: IncomingMessage): Promise<HttpReply> {
     try {
-      if (headerBytes(incoming) > HEADER_BYTES) {
+      if (headerBytes(incoming) > maximumHeaderBytes) {
         throw new Refused({ type: "DEFAULT_4XX", status: 431, message: "Request Header Fields Too Large" });
       }
       return await integrate(route(request), await readBody(incoming));
@@ -195,16 +195,16 @@ function headerBytes(incoming: IncomingMessage): number {
 async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   const tooLarge: Refusal = {
     type: "REQUEST_TOO_LARGE",
-    message: `HTTP content length exceeded ${PAYLOAD_BYTES} bytes.`,
+    message: `HTTP content length exceeded ${maximumPayloadBytes} bytes.`,
   };
-  if (Number(incoming.headers["content-length"] ?? 0) > PAYLOAD_BYTES) throw new Refused(tooLarge);
+  if (Number(incoming.headers["content-length"] ?? 0) > maximumPayloadBytes) throw new Refused(tooLarge);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     incoming.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       // What comes after the limit is read and dropped: closing the connection would lose the answer on its way.
-      if (bytes <= PAYLOAD_BYTES) chunks.push(chunk);
+      if (bytes <= maximumPayloadBytes) chunks.push(chunk);
       else reject(new Refused(tooLarge));
     });
     incoming.on("end", () => resolve(Buffer.concat(chunks)));
@@ -278,16 +278,16 @@ function decompress(
   const headers = request.headers.filter(([name]) => name.toLowerCase() !== "content-encoding");
   try {
     const unpack = encoding === "gzip" ? gunzipSync : inflateSync;
-    return { headers, bytes: unpack(body, { maxOutputLength: PAYLOAD_BYTES }) };
+    return { headers, bytes: unpack(body, { maxOutputLength: maximumPayloadBytes }) };
   } catch (error) {
     const isTooLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
     throw new Refused({ type: isTooLarge ? "REQUEST_TOO_LARGE" : "DEFAULT_4XX" });
   }
 }
 
-const REPLY_FIELDS = new Set(["statusCode", "headers", "multiValueHeaders", "body", "isBase64Encoded"]);
+const replyFields = new Set(["statusCode", "headers", "multiValueHeaders", "body", "isBase64Encoded"]);
 /** Headers of a function that the gateway does not pass on under their own name. */
-const REMAPPED_HEADERS = new Set([
+const remappedHeaders = new Set([
   "authorization",
   "connection",
   "content-md5",
@@ -298,7 +298,7 @@ const REMAPPED_HEADERS = new Set([
   "via",
   "www-authenticate",
 ]);
-const DROPPED_HEADERS = new Set(["content-length", "transfer-encoding"]);
+const droppedHeaders = new Set(["content-length", "transfer-encoding"]);
 
 /** A function's answer as HTTP, or undefined if it is malformed. */
 function readReply(
@@ -307,7 +307,7 @@ function readReply(
   isBinary: (contentType?: string) => boolean,
 ): HttpReply | undefined {
   if (typeof payload !== "object" || payload === null) return undefined;
-  if (!Object.keys(payload).every((field) => REPLY_FIELDS.has(field))) return undefined;
+  if (!Object.keys(payload).every((field) => replyFields.has(field))) return undefined;
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = payload as Record<
     string,
     unknown
@@ -323,9 +323,9 @@ function readReply(
     ...multiple.flatMap(([name, values]) => values.map((value) => [name, value] as const)),
   ];
   const sent = pairs
-    .filter(([name]) => !DROPPED_HEADERS.has(name.toLowerCase()))
+    .filter(([name]) => !droppedHeaders.has(name.toLowerCase()))
     .map(([name, value]): [string, string] => [
-      REMAPPED_HEADERS.has(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name,
+      remappedHeaders.has(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name,
       String(value),
     ]);
   if (!sent.every(([name, value]) => isHeader(name, value))) return undefined;

@@ -5,7 +5,7 @@
 import type { Assembly } from "./assembly.ts";
 
 /** The access key id of the administrator's commands, which may do everything. */
-export const ADMINISTRATOR = "local-admin";
+export const administrator = "local-admin";
 
 export type Permission = {
   /** Such as `dynamodb:PutItem`. */
@@ -50,7 +50,7 @@ export function openIam(assembly: Assembly): Iam {
   const decisions = new Map<string, "allow" | "deny" | "no match">();
 
   function refusal(accessKeyId: string, permission: Permission): string | undefined {
-    if (accessKeyId === ADMINISTRATOR) return undefined;
+    if (accessKeyId === administrator) return undefined;
     const caller = callers.get(accessKeyId);
     if (caller === undefined) return "The security token included in the request is invalid.";
     const { action, resources } = permission;
@@ -71,7 +71,7 @@ export function openIam(assembly: Assembly): Iam {
   }
 
   return {
-    knows: (accessKeyId) => accessKeyId === ADMINISTRATOR || callers.has(accessKeyId),
+    knows: (accessKeyId) => accessKeyId === administrator || callers.has(accessKeyId),
     refusal,
   };
 }

@@ -83,22 +83,22 @@ type FunctionProperties = {
 };
 
 /** How many instances of one function may run: a developer's machine has few cores, and each takes about 100 MB. */
-const MAXIMUM_INSTANCES = 4;
+const instancesAtMost = 4;
 /** Of a function that a queue feeds, which may wait long for servers elsewhere. As many batches are taken (event-source.ts). */
-const MAXIMUM_QUEUE_INSTANCES = 8;
-const IDLE_SECONDS = 60;
+const queueInstancesAtMost = 8;
+const idleSeconds = 60;
 /**
  * How much memory the functions of all instances may have been given; with more, instances that have been idle longest end.
  * Of its 256 MB one takes about 35, of the planner's 1024 about 200. LOCAL_KEPT_MEGABYTES says otherwise for those who would
  * rather wait less for instances to start, as the tests.
  */
-const KEPT_MEGABYTES = 2560;
+const defaultKeptMegabytes = 2560;
 /** How long an instance has at least been idle when it ends: in a burst of requests it is about to be used again. */
-const SHORTEST_IDLE_SECONDS = 1;
+const shortestIdleSeconds = 1;
 /** Initialization may take ten seconds, then Lambda tries it again within the function's timeout; we just add the two. */
-const INITIALIZATION_SECONDS = 10;
+const initializationSeconds = 10;
 /** The limit of a synchronous invocation's payload, in bytes, each way. */
-const PAYLOAD_BYTES = 6_291_556;
+const maximumPayloadBytes = 6_291_556;
 
 export function openLambda(options: LambdaOptions): Lambda {
   mkdirSync(options.logDirectory, { recursive: true });
@@ -142,10 +142,10 @@ type Population = {
 function openPopulation(): Population {
   /** Longest first. */
   const idle = new Map<Instance, { since: number; end: () => void }>();
-  const keptMegabytes = Number(process.env.LOCAL_KEPT_MEGABYTES ?? KEPT_MEGABYTES);
+  const keptMegabytes = Number(process.env.LOCAL_KEPT_MEGABYTES ?? defaultKeptMegabytes);
   let megabytes = 0;
   function trim(): void {
-    const before = performance.now() - SHORTEST_IDLE_SECONDS * 1000;
+    const before = performance.now() - shortestIdleSeconds * 1000;
     for (const { since, end } of idle.values()) {
       if (megabytes <= keptMegabytes || since > before) return;
       end();
@@ -162,7 +162,7 @@ function openPopulation(): Population {
     },
     idle: (instance, end) => {
       idle.set(instance, { since: performance.now(), end });
-      setTimeout(trim, SHORTEST_IDLE_SECONDS * 1000 + 1).unref();
+      setTimeout(trim, shortestIdleSeconds * 1000 + 1).unref();
     },
     busy: (instance) => idle.delete(instance),
   };
@@ -193,7 +193,7 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
     .ofType<{ FunctionName: string }>("AWS::Lambda::EventSourceMapping")
     .some((mapping) => mapping.properties.FunctionName === functionName);
   const maximumInstances = Math.min(
-    isFedByQueue ? MAXIMUM_QUEUE_INSTANCES : MAXIMUM_INSTANCES,
+    isFedByQueue ? queueInstancesAtMost : instancesAtMost,
     Math.max(1, properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY),
   );
   const data: Omit<InstanceData, "logStreamName"> = {
@@ -237,9 +237,9 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
       current: undefined,
       timer: setTimeout(
         () => {
-          end(instance, timeout("Initialization", INITIALIZATION_SECONDS + timeoutSeconds));
+          end(instance, timeout("Initialization", initializationSeconds + timeoutSeconds));
         },
-        (INITIALIZATION_SECONDS + timeoutSeconds) * 1000,
+        (initializationSeconds + timeoutSeconds) * 1000,
       ),
     };
     instances.add(instance);
@@ -280,10 +280,10 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
   function answer(invocation: Waiting, message: InstanceMessage & { kind: "answer" | "failure" }): void {
     if (message.kind === "failure") {
       fail(invocation, message.error);
-    } else if (Buffer.byteLength(message.payload) > PAYLOAD_BYTES) {
+    } else if (Buffer.byteLength(message.payload) > maximumPayloadBytes) {
       fail(invocation, {
         errorType: "Function.ResponseSizeTooLarge",
-        errorMessage: `Response payload size exceeded maximum allowed payload size (${PAYLOAD_BYTES} bytes).`,
+        errorMessage: `Response payload size exceeded maximum allowed payload size (${maximumPayloadBytes} bytes).`,
       });
     } else {
       invocation.settle({ payload: JSON.parse(message.payload) });
@@ -298,7 +298,7 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
     if (next !== undefined) {
       run(instance, next);
     } else {
-      instance.timer = setTimeout(() => end(instance), IDLE_SECONDS * 1000).unref();
+      instance.timer = setTimeout(() => end(instance), idleSeconds * 1000).unref();
       population.idle(instance, () => end(instance));
     }
   }
@@ -368,8 +368,8 @@ function openFunction(logicalId: string, options: LambdaOptions, population: Pop
   return {
     invoke: (event) => {
       const json = JSON.stringify(event) ?? "null";
-      if (Buffer.byteLength(json) > PAYLOAD_BYTES) {
-        const error = new Error(`The event is larger than ${PAYLOAD_BYTES} bytes`);
+      if (Buffer.byteLength(json) > maximumPayloadBytes) {
+        const error = new Error(`The event is larger than ${maximumPayloadBytes} bytes`);
         error.name = "RequestTooLargeException";
         return Promise.reject(error);
       }

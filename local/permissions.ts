@@ -16,7 +16,7 @@ export type AwsRequest = {
 export type Service = "dynamodb" | "sqs" | "scheduler" | "secretsmanager" | "ses";
 
 export function isService(name: string): name is Service {
-  return name in PERMISSIONS;
+  return name in permissions;
 }
 
 /** The permissions a request needs, all of them. Empty if the request is none that the service knows. */
@@ -25,10 +25,10 @@ export function requiredPermissions(
   request: AwsRequest,
   assembly: Assembly,
 ): readonly Permission[] {
-  return PERMISSIONS[service](request, assembly);
+  return permissions[service](request, assembly);
 }
 
-const PERMISSIONS: Record<Service, (request: AwsRequest, assembly: Assembly) => readonly Permission[]> = {
+const permissions: Record<Service, (request: AwsRequest, assembly: Assembly) => readonly Permission[]> = {
   dynamodb: forDynamodb,
   sqs: forSqs,
   scheduler: forScheduler,
@@ -50,7 +50,7 @@ type TableRequest = { TableName?: string; IndexName?: string; Key?: Row; Item?: 
 type TransactionEntry = Record<string, TableRequest | undefined>;
 
 /** What an entry of a transaction needs, by its kind. */
-const ENTRY_ACTIONS: Record<string, string> = {
+const entryActions: Record<string, string> = {
   ConditionCheck: "dynamodb:ConditionCheckItem",
   Delete: "dynamodb:DeleteItem",
   Get: "dynamodb:GetItem",
@@ -77,7 +77,7 @@ function forDynamodb(request: AwsRequest, assembly: Assembly): Permission[] {
   };
   if (body.TransactItems !== undefined) {
     const needed = body.TransactItems.flatMap((entry) => Object.entries(entry)).map(([kind, write = {}]) =>
-      permission(ENTRY_ACTIONS[kind] ?? `dynamodb:${kind}`, write),
+      permission(entryActions[kind] ?? `dynamodb:${kind}`, write),
     );
     return [...new Map(needed.map((each) => [JSON.stringify(each), each])).values()];
   }
@@ -110,7 +110,7 @@ function forSqs(request: AwsRequest, assembly: Assembly): Permission[] {
   ];
 }
 
-const SCHEDULER_OPERATIONS: Record<string, string> = {
+const schedulerOperations: Record<string, string> = {
   POST: "Create",
   GET: "Get",
   PUT: "Update",
@@ -122,7 +122,7 @@ function forScheduler({ method, url, body }: AwsRequest, assembly: Assembly): Pe
   const [collection = "", name] = pathname.slice(1).split("/").map(decodeURIComponent);
   const kind = collection === "schedule-groups" ? "ScheduleGroup" : "Schedule";
   if (name === undefined) return [{ action: `scheduler:List${kind}s`, resources: ["*"] }];
-  const action = `scheduler:${SCHEDULER_OPERATIONS[method]}${kind}`;
+  const action = `scheduler:${schedulerOperations[method]}${kind}`;
   if (kind === "ScheduleGroup") {
     return [{ action, resources: [arnWithin(assembly, "scheduler", `schedule-group/${name}`)] }];
   }

@@ -41,7 +41,7 @@ export type AuthorizerContext = {
 };
 
 /** Headers the gateway sets itself, whatever the client sent. */
-const GATEWAY_HEADERS = new Set([
+const gatewayHeaders = new Set([
   "x-amzn-trace-id",
   "x-forwarded-for",
   "x-forwarded-port",
@@ -64,7 +64,7 @@ export function readRequest(request: IncomingMessage, id: string, extendedId: st
     method: request.method ?? "GET",
     path: pathname,
     headers: [
-      ...sent.filter(([name]) => !GATEWAY_HEADERS.has(name.toLowerCase())),
+      ...sent.filter(([name]) => !gatewayHeaders.has(name.toLowerCase())),
       ["X-Amzn-Trace-Id", traceId],
       ["X-Forwarded-For", [...forwardedFor, sourceIp].join(", ")],
       ["X-Forwarded-Port", String(request.socket.localPort)],

@@ -39,7 +39,7 @@ type PermissionProperties = { FunctionName: string; Principal: string; SourceArn
 /** A resource: where it is in the tree, and its methods by name. */
 type Node = { path: string; id: string; children: Map<string, Node>; methods: Map<string, Route> };
 
-const INTEGRATION_TIMEOUT_SECONDS = 29;
+const integrationTimeoutSeconds = 29;
 
 /** Throws for a method that is not a Lambda proxy, or an authorizer that is not a REQUEST one: nothing else is emulated. */
 export function readRoutes(assembly: Assembly, apiId: string, stage: string): RouteTable {
@@ -101,7 +101,7 @@ export function readRoutes(assembly: Assembly, apiId: string, stage: string): Ro
       resourceId: node.id,
       functionArn,
       isInvocable: isInvocable(functionArn, `${arnPrefix}/${stage}/${method}${node.path}`),
-      timeoutSeconds: (Integration.TimeoutInMillis ?? INTEGRATION_TIMEOUT_SECONDS * 1000) / 1000,
+      timeoutSeconds: (Integration.TimeoutInMillis ?? integrationTimeoutSeconds * 1000) / 1000,
       authorizer: AuthorizerId === undefined ? undefined : readAuthorizer(AuthorizerId),
     });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ADMINISTRATOR, decide, openIam, type Statement } from "../../local/iam.ts";
+import { administrator, decide, openIam, type Statement } from "../../local/iam.ts";
 import { openTemplate } from "./template.ts";
 
 const table = "arn:aws:dynamodb:us-east-1:000000000000:table/t";
@@ -114,8 +114,8 @@ describe("a function", () => {
     expect(iam.knows("test-InlineFunction")).toBe(true);
     expect(iam.knows("somebody")).toBe(false);
     expect(may("somebody", "dynamodb:GetItem")).toBe(false);
-    expect(iam.knows(ADMINISTRATOR)).toBe(true);
-    expect(may(ADMINISTRATOR, "dynamodb:DeleteTable")).toBe(true);
+    expect(iam.knows(administrator)).toBe(true);
+    expect(may(administrator, "dynamodb:DeleteTable")).toBe(true);
   });
 
   test("gets the same answer again, also with another context", () => {
