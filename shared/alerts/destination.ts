@@ -24,7 +24,7 @@ const maximumUrlLength = 2048;
 const addressNotPublic = "destination is not public";
 
 /** Parses a url by the rules that need no DNS. */
-export function parseDestination(raw: string): ({ ok: true } & Destination) | Refusal {
+export const parseDestination = (raw: string): ({ ok: true } & Destination) | Refusal => {
   if (raw.length > maximumUrlLength) return refuse(`url is longer than ${maximumUrlLength} characters`);
   // WHATWG's parser silently drops or converts these, so what a person reads would not be what is called.
   if (/[\s\\\p{Cc}\p{Cf}\p{Cs}]/u.test(raw))
@@ -58,16 +58,16 @@ export function parseDestination(raw: string): ({ ok: true } & Destination) | Re
   if (!exempt && isReservedName(name)) return refuse("host is a reserved name");
   url.hostname = name;
   return { ok: true, url, host: { kind: "name", name }, exempt };
-}
+};
 
 /**
  * Finds the addresses of a destination, once. Refuses if any of them is not public: a name that also points inside
  * is an attack or a mistake. Connect to exactly these addresses, or the name can change in between (rebinding).
  */
-export async function resolveDestination(
+export const resolveDestination = async (
   destination: Destination,
   { signal }: { signal: AbortSignal },
-): Promise<{ ok: true; addresses: ResolvedAddress[] } | Refusal> {
+): Promise<{ ok: true; addresses: ResolvedAddress[] } | Refusal> => {
   const addresses = await findAddresses(destination, signal);
   if (signal.aborted) return refuse("timeout");
   if (addresses.length === 0) return refuse("name does not resolve");
@@ -75,19 +75,19 @@ export async function resolveDestination(
     return refuse(addressNotPublic);
   }
   return { ok: true, addresses };
-}
+};
 
 /**
  * Whether an address, in strict notation, belongs to a host of the public internet. IPv6 is judged by what is known to
  * be public, not by what is known to be special, so that notations not thought of yet are refused.
  */
-export function isPublicAddress(address: string): boolean {
+export const isPublicAddress = (address: string): boolean => {
   // ipaddr.js alone also reads 0x7f.1 and fe80::1%lo.
   if (isIP(address) === 0 || address.includes("%")) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== "unicast") return false;
   return parsed instanceof ipaddr.IPv4 ? address !== azureWireServer : isGlobalUnicast(parsed);
-}
+};
 
 /** Azure's metadata and DNS service, within an ordinary public range. */
 const azureWireServer = "168.63.129.16";
@@ -95,14 +95,14 @@ const azureWireServer = "168.63.129.16";
 /** The only IPv6 space from which addresses are assigned (IANA). Leaves out IPv4-mapped, -compatible and NAT64. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
-function isGlobalUnicast(address: ipaddr.IPv6): boolean {
+const isGlobalUnicast = (address: ipaddr.IPv6): boolean => {
   // ISATAP (RFC 5214): the last 32 bits are an IPv4 address, under any prefix.
   const isIsatap = ((address.parts[4] ?? 0) & ~0x0200) === 0 && address.parts[5] === 0x5efe;
   return address.match(globalUnicast) && !isIsatap;
-}
+};
 
 /** RFC 1035's lengths, RFC 1123's letters, and the underscore, which real host names contain. */
-function isHostName(name: string): boolean {
+const isHostName = (name: string): boolean => {
   const labels = name.split(".");
   return (
     name.length <= 253 &&
@@ -110,7 +110,7 @@ function isHostName(name: string): boolean {
     labels.every((label) => /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/.test(label)) &&
     /^(?:[a-z]{2,}|xn--[a-z0-9-]+)$/.test(labels.at(-1) ?? "")
   );
-}
+};
 
 /** Top-level names that are not of the public DNS: RFC 6761, 6762 (appendix G), 7686, 8375, 9476, and ICANN's internal. */
 const reservedTopLevelNames = new Set(
@@ -119,23 +119,25 @@ const reservedTopLevelNames = new Set(
   ),
 );
 
-function isReservedName(name: string): boolean {
-  return reservedTopLevelNames.has(name.slice(name.lastIndexOf(".") + 1));
-}
+const isReservedName = (name: string): boolean =>
+  reservedTopLevelNames.has(name.slice(name.lastIndexOf(".") + 1));
 
 /** OUTBOUND_ALLOWED_ORIGINS: comma-separated origins, for receivers on a developer's machine. Not set when deployed. */
-function isAllowedOrigin(origin: string): boolean {
+const isAllowedOrigin = (origin: string): boolean => {
   const allowed = process.env.OUTBOUND_ALLOWED_ORIGINS ?? "";
   return allowed.split(",").some((entry) => URL.parse(entry.trim())?.origin === origin);
-}
+};
 
-async function findAddresses({ host, exempt }: Destination, signal: AbortSignal): Promise<ResolvedAddress[]> {
+const findAddresses = async (
+  { host, exempt }: Destination,
+  signal: AbortSignal,
+): Promise<ResolvedAddress[]> => {
   if (host.kind === "address") return [{ address: host.address, family: isIP(host.address) as 4 | 6 }];
   return exempt ? lookUpOnThisMachine(host.name, signal) : queryNameServers(host.name, signal);
-}
+};
 
 /** Asks for A and AAAA. Unlike the system's look-up, this can be cancelled and knows no hosts file or search domain. */
-async function queryNameServers(name: string, signal: AbortSignal): Promise<ResolvedAddress[]> {
+const queryNameServers = async (name: string, signal: AbortSignal): Promise<ResolvedAddress[]> => {
   const resolver = new dns.Resolver({ timeout: 1500, tries: 2 });
   // Those of this process; a new resolver starts with the system's.
   resolver.setServers(dns.getServers());
@@ -152,18 +154,16 @@ async function queryNameServers(name: string, signal: AbortSignal): Promise<Reso
   } finally {
     signal.removeEventListener("abort", cancel);
   }
-}
+};
 
 /** For allowed origins such as http://localhost:4000, which only the hosts file knows. */
-async function lookUpOnThisMachine(name: string, signal: AbortSignal): Promise<ResolvedAddress[]> {
+const lookUpOnThisMachine = async (name: string, signal: AbortSignal): Promise<ResolvedAddress[]> => {
   const aborted = new Promise<[]>((resolve) =>
     signal.addEventListener("abort", () => resolve([]), { once: true }),
   );
   const found = dns.lookup(name, { all: true, order: "ipv4first" }).catch(() => []);
   const addresses = await Promise.race([found, aborted]);
   return addresses.map(({ address, family }) => ({ address, family: family as 4 | 6 }));
-}
+};
 
-function refuse(reason: string): Refusal {
-  return { ok: false, reason };
-}
+const refuse = (reason: string): Refusal => ({ ok: false, reason });

@@ -36,18 +36,18 @@ export type Event = z.infer<typeof event>;
  * The JSON text of one attempt: the text that is signed and sent. `id` is the delivery's and the same in every attempt;
  * `at` is the attempt's time. Fields that the contract does not name are left out. Throws on wrong data.
  */
-export function envelope({ id, at, ...rest }: Event & { id: number; at: Date }): string {
+export const envelope = ({ id, at, ...rest }: Event & { id: number; at: Date }): string => {
   const { type, data } = event.parse(rest);
   return JSON.stringify({ id, type, timestamp: at.toISOString(), data });
-}
+};
 
 const hiddenPath = "/...";
 
 /** What may be shown of a webhook's url: its origin, and a literal `/...` when it has a path. */
-export function urlPreview(url: string): string {
+export const urlPreview = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return pathname === "/" ? origin : `${origin}${hiddenPath}`;
-}
+};
 
 /** Whether a url is what a client was shown of one that has a path: it sends nobody's alerts anywhere. */
 export const isUrlPreview = (url: string): boolean => URL.parse(url)?.pathname === hiddenPath;

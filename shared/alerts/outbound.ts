@@ -34,12 +34,12 @@ const maximumComeBackSeconds = 3_600;
  * `status` means delivered: 2xx, whatever becomes of the body, of which at most 16 KiB are read. Everything else is a
  * `failure`; nothing is thrown. Afterwards no socket and no timer is left.
  */
-export async function post(input: {
+export const post = async (input: {
   url: string;
   headers: Record<string, string>;
   body: Buffer | string;
   deadlineSeconds?: number;
-}): Promise<Outcome> {
+}): Promise<Outcome> => {
   const { url, headers, body, deadlineSeconds = 10 } = input;
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), deadlineSeconds * 1000);
@@ -52,15 +52,15 @@ export async function post(input: {
   } finally {
     clearTimeout(timer);
   }
-}
+};
 
-async function send(input: {
+const send = async (input: {
   destination: Destination;
   addresses: ResolvedAddress[];
   headers: Record<string, string>;
   body: Buffer | string;
   signal: AbortSignal;
-}): Promise<Outcome> {
+}): Promise<Outcome> => {
   const { destination, addresses, headers, body, signal } = input;
   let socket: Socket | undefined;
   try {
@@ -79,7 +79,7 @@ async function send(input: {
   } finally {
     socket?.destroy();
   }
-}
+};
 
 /** Of a Retry-After in seconds (RFC 9110, 10.2.3); a date is not read. */
 const comeBackAfter = ({ headers }: IncomingMessage): number =>
@@ -91,11 +91,11 @@ const comeBackAfter = ({ headers }: IncomingMessage): number =>
  * Connects to the vetted addresses only, whatever the name means by now. TLS still proves the name. The signal ends the
  * connection at any time, until it is destroyed.
  */
-async function connectTo(
+const connectTo = async (
   { url, host }: Destination,
   addresses: ResolvedAddress[],
   signal: AbortSignal,
-): Promise<Socket> {
+): Promise<Socket> => {
   const isSecure = url.protocol === "https:";
   const lookup: LookupFunction = (_name, _options, callback) => callback(null, addresses);
   const options = {
@@ -124,16 +124,16 @@ async function connectTo(
     throw new ConnectionError("UNEXPECTED_PEER");
   }
   return socket;
-}
+};
 
 /** Sends a POST on the connection, whose end is also the end of waiting, and resolves with the head of the answer. */
-function request(
+const request = (
   socket: Socket,
   { host, pathname, search }: URL,
   headers: Record<string, string>,
   body: Buffer | string,
-): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
+): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
     httpRequest({
       // Nothing of the environment has a say in how to connect: there is no agent.
       createConnection: () => socket,
@@ -148,15 +148,14 @@ function request(
       .on("close", () => reject(new ConnectionError("ECONNRESET")))
       .end(body);
   });
-}
 
-async function readSome(response: IncomingMessage): Promise<void> {
+const readSome = async (response: IncomingMessage): Promise<void> => {
   let bytes = 0;
   for await (const chunk of response) {
     bytes += chunk.length;
     if (bytes > maximumBodyBytes) return;
   }
-}
+};
 
 class ConnectionError extends Error {
   readonly code: string;
@@ -166,15 +165,13 @@ class ConnectionError extends Error {
   }
 }
 
-function hasPeerAmong(addresses: ResolvedAddress[], { remoteAddress }: Socket): boolean {
+const hasPeerAmong = (addresses: ResolvedAddress[], { remoteAddress }: Socket): boolean => {
   if (remoteAddress === undefined) return false;
   const peer = ipaddr.parse(remoteAddress).toString();
   return addresses.some(({ address }) => ipaddr.parse(address).toString() === peer);
-}
+};
 
-function isRedirect(status: number): boolean {
-  return [301, 302, 303, 307, 308].includes(status);
-}
+const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
 /** Reasons by error code, most of them Node's and OpenSSL's; the first pattern that matches counts. */
 const reasons: [RegExp, string][] = [
@@ -189,15 +186,15 @@ const reasons: [RegExp, string][] = [
   [/^HPE_/, "not a valid HTTP response"],
 ];
 
-function describeFailure(error: unknown): string {
+const describeFailure = (error: unknown): string => {
   const code = findCode(error);
   return reasons.find(([pattern]) => pattern.test(code))?.[1] ?? "connection failed";
-}
+};
 
-function findCode(error: unknown): string {
+const findCode = (error: unknown): string => {
   if (!(error instanceof Error)) return "";
   // With several addresses every one's error is in an AggregateError; the first stands for all.
   if (error instanceof AggregateError) return findCode(error.errors[0]);
   if ("code" in error && typeof error.code === "string") return error.code;
   return error.cause === undefined ? error.name : findCode(error.cause);
-}
+};

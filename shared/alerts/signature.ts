@@ -4,6 +4,5 @@ import { createHmac } from "node:crypto";
 export const signatureHeader = "X-Service-Signature";
 
 /** Lower-case hexadecimal HMAC-SHA256 of the exact bytes that are sent, keyed with the channel's secret (UTF-8). */
-export function sign(rawBody: Buffer | string, secret: string): string {
-  return createHmac("sha256", secret).update(rawBody).digest("hex");
-}
+export const sign = (rawBody: Buffer | string, secret: string): string =>
+  createHmac("sha256", secret).update(rawBody).digest("hex");
