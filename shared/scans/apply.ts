@@ -1,16 +1,17 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import * as channels from "../alerts/channel.ts";
 import * as delivery from "../alerts/delivery.ts";
-import { type Email, type EmailFacet, emails } from "../emails/record.ts";
+import { type Email, emails } from "../emails/record.ts";
 import { lastScannedAt } from "../emails/watermark.ts";
 import { findings } from "../findings/record.ts";
 import type { Domain } from "../organizations/domain.ts";
 import type { EmailChange } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
-import { blockOf, type Reserved, reserve } from "../table/blocks.ts";
+import { type Reserved, reserve } from "../table/blocks.ts";
 import { absent, condition, exists, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import { isIncluded } from "./compare.ts";
 import { type ClosedChunk, renewing } from "./record.ts";
 
 /** interface.md and decisions.md "Scans": a breach event holds at most this many breaches. */
@@ -266,21 +267,3 @@ const partOf = (
 };
 
 const isHeld = (row: Email, breachId: number): boolean => row.findings[breachId] !== undefined;
-
-/** Whether a scan includes an e-mail: active, and there before the scan began with its domain. */
-export const isIncluded = (row: Email, facet: EmailFacet, scanId: number): boolean =>
-  facet.isActive && row.since < scanId;
-
-/** The e-mails of a range, which is inside one block, that a scan includes. */
-export const includedIn = async (
-  org: number,
-  scanId: number,
-  { fromId, toId }: { fromId: number; toId: number },
-  isWanted: (domainId: number) => boolean,
-): Promise<Email[]> => {
-  const rows = await emails.members(org, blockOf(fromId), { fromId, toId });
-  return rows.filter((row) => {
-    const facet = emails.facetOf(row);
-    return isIncluded(row, facet, scanId) && isWanted(facet.domainId);
-  });
-};

@@ -11,8 +11,8 @@ import * as queue from "../queue/queue.ts";
 import { condition, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { apply, includedIn } from "./apply.ts";
-import { compare } from "./compare.ts";
+import { apply } from "./apply.ts";
+import { compare, includedIn } from "./compare.ts";
 import { end, endIfLapsed, isDone, reasonOf } from "./complete.ts";
 import { rangesOfChunk, renew, scans } from "./record.ts";
 

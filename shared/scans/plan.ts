@@ -13,8 +13,7 @@ import * as queue from "../queue/queue.ts";
 import { condition, type Write } from "../table/condition.ts";
 import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { includedIn, isIncluded } from "./apply.ts";
-import { compare } from "./compare.ts";
+import { compare, includedIn, isIncluded } from "./compare.ts";
 import { end, endIfLapsed, isDone, isPlanned, reasonOf } from "./complete.ts";
 import {
   chunkName,
