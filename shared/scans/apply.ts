@@ -11,8 +11,9 @@ import { type Reserved, reserve } from "../table/blocks.ts";
 import { absent, condition, exists, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import type { ClosedChunk } from "./chunks.ts";
 import { isIncluded } from "./compare.ts";
-import { type ClosedChunk, renewing } from "./record.ts";
+import { renewing } from "./record.ts";
 
 /** interface.md and decisions.md "Scans": a breach event holds at most this many breaches. */
 const breachesPerEvent = 75;

@@ -4,7 +4,8 @@ import type { Message } from "../queue/messages.ts";
 import { condition } from "../table/condition.ts";
 import * as table from "../table/table.ts";
 import { apply } from "./apply.ts";
-import { close, end, isDone } from "./complete.ts";
+import { close } from "./chunks.ts";
+import { end, isDone } from "./complete.ts";
 import { renew, type ScanRecord, scans } from "./record.ts";
 
 /** Records the differences of one chunk, then takes it off what remains; the last one completes the scan. */

@@ -14,18 +14,10 @@ import * as domains from "../organizations/domain.ts";
 import * as organizations from "../organizations/organization.ts";
 import * as queue from "../queue/queue.ts";
 import { condition } from "../table/condition.ts";
-import { keys, timeToLive } from "../table/keys.ts";
+import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import {
-  type ClosedChunk,
-  chunksLeft,
-  heldBy,
-  isLookup,
-  rangesOfChunk,
-  type ScanRecord,
-  type ScanRow,
-  scans,
-} from "./record.ts";
+import { chunksLeft, close, isLookup, rangesOfChunk } from "./chunks.ts";
+import { heldBy, type ScanRecord, type ScanRow, scans } from "./record.ts";
 
 /** Whether everything that a scan planned is done. */
 export const isDone = (scan: Pick<ScanRow, "planned" | "remaining">): boolean =>
@@ -45,9 +37,6 @@ const maximumTries = 20;
 
 /** Rows written at the same time. */
 const width = 25;
-
-/** No worker is at work for longer. */
-const closedSeconds = 86_400;
 
 type Ending = { reason?: string; logger: Logger };
 
@@ -177,18 +166,6 @@ const endAsRead = async (
     logger.warn("alerts go out late", { organizationId: org, error: late as Error });
   }
   return true;
-};
-
-/** From here on nobody writes anything of this chunk any more: it is done, or its scan ends without it. */
-export const close = async (
-  org: number,
-  scanId: number,
-  batch: number,
-  chunk: string,
-  closed: ClosedChunk = {},
-): Promise<void> => {
-  const expiry = { [timeToLive]: Math.floor(Date.now() / 1000) + closedSeconds };
-  await table.put({ ...keys.closedChunk(org, scanId, batch, chunk), ...closed, ...expiry });
 };
 
 /** So that what workers have found in these chunks is counted, and their e-mails can be called failed. */

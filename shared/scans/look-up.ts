@@ -12,9 +12,10 @@ import { condition, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { apply } from "./apply.ts";
+import { rangesOfChunk } from "./chunks.ts";
 import { compare, includedIn } from "./compare.ts";
 import { end, endIfLapsed, isDone, reasonOf } from "./complete.ts";
-import { rangesOfChunk, renew, scans } from "./record.ts";
+import { renew, scans } from "./record.ts";
 
 /** Addresses of one step: what is lost and asked again when a worker dies, and how often progress shows. */
 const addressesPerStep = 25;

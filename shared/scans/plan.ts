@@ -13,18 +13,13 @@ import * as queue from "../queue/queue.ts";
 import { condition, type Write } from "../table/condition.ts";
 import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import { chunkName, chunksLeft, inChunks, isLookup, lookupChunk, rangesOfChunk } from "./chunks.ts";
 import { compare, includedIn, isIncluded } from "./compare.ts";
 import { end, endIfLapsed, isDone, isPlanned, reasonOf } from "./complete.ts";
 import {
-  chunkName,
-  chunksLeft,
   heldInTurn,
-  isLookup,
-  lookupChunk,
-  maximumRanges,
   maximumScanMilliseconds,
   pausePlanning,
-  rangesOfChunk,
   renew,
   type ScanRecord,
   scans,
@@ -40,15 +35,6 @@ const aliasesPerBatch = 300_000;
 
 /** Blocks of e-mails read at a time. */
 const width = 8;
-
-/** Longest message about a chunk, in bytes of JSON: ten fit into a batch. */
-const chunkBytes = 80_000;
-
-/**
- * A few changes of each of some blocks go into one chunk, up to so many: every chunk costs a write of the scan, but is
- * also what is done side by side, and what is done again when a worker dies.
- */
-const changesPerSparseChunk = 100;
 
 /** What a plan needs after its last question upstream, to compare and save. */
 const reserveSeconds = 90;
@@ -375,37 +361,6 @@ const breachesOf = (
 ): Set<number> => {
   const alias = row.email.slice(0, row.email.lastIndexOf("@"));
   return new Set((names.get(alias) ?? []).map((name) => ids.get(name)).filter((id) => id !== undefined));
-};
-
-/** The changes of each block, as chunks of one or more parts, each part of one block. */
-const inChunks = (blocks: readonly EmailChange[][]): EmailChange[][][] => {
-  const chunks: EmailChange[][][] = [];
-  let chunk: EmailChange[][] = [];
-  let count = 0;
-  let bytes = 0;
-  const begin = (): void => {
-    chunk = [];
-    chunks.push(chunk);
-    count = 0;
-    bytes = 0;
-  };
-  for (const changes of blocks) {
-    const isFull = count + changes.length > changesPerSparseChunk || chunk.length === maximumRanges;
-    if (chunks.length === 0 || isFull) begin();
-    let part: EmailChange[] = [];
-    for (const change of changes) {
-      const size = JSON.stringify(change).length;
-      if (bytes > 0 && bytes + size > chunkBytes) {
-        begin();
-        part = [];
-      }
-      if (part.length === 0) chunk.push(part);
-      part.push(change);
-      count++;
-      bytes += size;
-    }
-  }
-  return chunks;
 };
 
 const prepareLookup = async (org: number, scanId: number, batch: number, chunk: string): Promise<void> => {

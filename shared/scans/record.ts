@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { rangeOf } from "../emails/watermark.ts";
 import { type Condition, condition } from "../table/condition.ts";
 import { countedList } from "../table/counted-list.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
 /**
- * A scan as it is stored. Its domains are planned in batches, and a batch's work is cut into chunks: ranges of e-mail ids,
- * each inside one block. `remaining` names the chunks that are not done, by batch, with how many e-mails each still has to check, so
+ * A scan as it is stored. Its domains are planned in batches, and a batch's work is cut into chunks (chunks.ts): ranges of
+ * e-mail ids, each inside one block. `remaining` names the chunks that are not done, by batch, with how many e-mails each still has to check, so
  * that whoever empties it completes the scan, exactly once. Every chunk that is done rewrites it: it has to stay small.
  */
 export type ScanRow = {
@@ -24,37 +23,6 @@ export type ScanRow = {
   remaining: Record<string, Record<string, number>>;
   /** The first findings block that this scan can have written to. */
   findingsFromBlock: number;
-};
-
-/**
- * Ranges that a chunk can have: its name is a placeholder in conditions, for which DynamoDB has 255 bytes, and an id has up to
- * 16 digits.
- */
-export const maximumRanges = 7;
-
-/** The name of a chunk: its ranges (watermark.ts), `first_last` or `first_last__first_last`. */
-export const chunkName = (ranges: readonly string[]): string => ranges.join("__");
-
-/** A chunk of single look-ups (look-up.ts) can have the range of one of a domain answer; its name starts with an L. */
-export const lookupChunk = (range: string): string => `L${range}`;
-
-export const isLookup = (chunk: string): boolean => chunk.startsWith("L");
-
-/** The ranges of a chunk, ascending; of look-ups there is one. */
-export const rangesOfChunk = (chunk: string): { fromId: number; toId: number }[] =>
-  chunk.replace(/^L/, "").split("__").map(rangeOf);
-
-export const chunksLeft = (
-  scan: Pick<ScanRow, "remaining">,
-): { batch: number; chunk: string; emails: number }[] =>
-  Object.entries(scan.remaining).flatMap(([batch, chunks]) =>
-    Object.entries(chunks).map(([chunk, emails]) => ({ batch: Number(batch), chunk, emails })),
-  );
-
-/** Of a chunk of which nothing is written any more. */
-export type ClosedChunk = {
-  /** Of one that is done: how many of its e-mails were left out, and so not checked. Missing when the scan's end closed it. */
-  skipped?: number;
 };
 
 export type ScanFacet = { type: string; status: string };

@@ -5,15 +5,9 @@ import type { Invocation } from "../queue/consume.ts";
 import * as queue from "../queue/queue.ts";
 import { type DueKind, dueIndex, dueShardsOf, type Key, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import { chunksLeft } from "./chunks.ts";
 import { end } from "./complete.ts";
-import {
-  chunksLeft,
-  heldBy,
-  leaseMilliseconds,
-  maximumScanMilliseconds,
-  type ScanLock,
-  scans,
-} from "./record.ts";
+import { heldBy, leaseMilliseconds, maximumScanMilliseconds, type ScanLock, scans } from "./record.ts";
 import { startRequested } from "./request.ts";
 
 /** Times that somebody came and nothing was done, before a scan is ended. */
