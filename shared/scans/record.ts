@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { type Condition, condition } from "../table/condition.ts";
 import { countedList } from "../table/counted-list.ts";
 import { keys } from "../table/keys.ts";
@@ -37,7 +36,7 @@ export type ScanRecord = NonNullable<Awaited<ReturnType<typeof scans.get>>>;
  */
 export type ScanLock = {
   scanId: number;
-  /** Whose turn it is to plan (`takeTurn`), and who took the last one. */
+  /** Whose turn it is to plan (turn.ts), and who took the last one. */
   planTurn: number;
   planToken?: string;
   /** When a worker last said that it is at work. */
@@ -76,35 +75,8 @@ export const renew = (org: number, scanId: number, turn?: number): Promise<boole
   );
 };
 
-/**
- * Makes whoever has a plan message the scan's one planner, with the next turn; one that is still at work then saves nothing more.
- * False: the message is late or repeated, or the scan is over.
- */
-export const takeTurn = (org: number, scanId: number, turn: number): Promise<boolean> => {
-  const now = new Date().toISOString();
-  const planToken = randomUUID();
-  const taken = { renewedAt: now, dueAt: now, planTurn: turn + 1, planToken };
-  // The token: the reply to this very write can get lost, and the client tries again.
-  return changeLock(org, taken, heldInTurn(scanId, turn), (lock) => lock.planToken === planToken);
-};
-
-/**
- * A planner waits for so long before its next message: the sweep is not to take that for silence. But it only sees what is due, and
- * has to see when the scan's time is over, however often its planner waits.
- */
-export const pausePlanning = async (
-  org: number,
-  scan: Pick<ScanRecord, "id" | "createdAt">,
-  turn: number,
-  seconds: number,
-): Promise<void> => {
-  const now = Date.now();
-  const endsAt = Date.parse(scan.createdAt) + maximumScanMilliseconds;
-  const dueAt = new Date(Math.min(now + seconds * 1_000, endsAt)).toISOString();
-  await changeLock(org, { renewedAt: new Date(now).toISOString(), dueAt }, heldInTurn(scan.id, turn));
-};
-
-const changeLock = async (
+/** False when the condition does not hold; unless the lock is as this very write made it, whose reply got lost. */
+export const changeLock = async (
   org: number,
   set: Partial<ScanLock>,
   given: Condition,
@@ -120,7 +92,7 @@ const changeLock = async (
 };
 
 /** More often than the sweep takes for silence. */
-const renewalMilliseconds = 3_000;
+export const renewalMilliseconds = 3_000;
 
 /**
  * For work that takes long: says every few seconds that a worker is at work, so that the sweep neither wakes another for the
@@ -136,20 +108,4 @@ export const renewing = (org: number, scanId: number, now = Date.now): (() => Pr
     }
     return !isOver;
   };
-};
-
-/** As `renewing`, of a planner, which also waits for answers: while `act` runs. */
-export const whileRenewing = async <T>(
-  org: number,
-  scanId: number,
-  turn: number,
-  act: () => Promise<T>,
-): Promise<T> => {
-  // One that fails is followed by the next; that another planner took over shows when something is saved.
-  const timer = setInterval(() => renew(org, scanId, turn).catch(() => {}), renewalMilliseconds);
-  try {
-    return await act();
-  } finally {
-    clearInterval(timer);
-  }
 };
