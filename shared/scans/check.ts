@@ -5,7 +5,7 @@ import { condition } from "../table/condition.ts";
 import * as table from "../table/table.ts";
 import { apply } from "./apply.ts";
 import { close } from "./chunks.ts";
-import { end, isDone } from "./complete.ts";
+import { end, isDone } from "./end.ts";
 import { renew, type ScanRecord, scans } from "./record.ts";
 
 /** Records the differences of one chunk, then takes it off what remains; the last one completes the scan. */

@@ -14,7 +14,7 @@ import * as table from "../table/table.ts";
 import { apply } from "./apply.ts";
 import { rangesOfChunk } from "./chunks.ts";
 import { compare, includedIn } from "./compare.ts";
-import { end, endIfLapsed, isDone, reasonOf } from "./complete.ts";
+import { end, endIfLapsed, isDone, reasonOf } from "./end.ts";
 import { renew, scans } from "./record.ts";
 
 /** Addresses of one step: what is lost and asked again when a worker dies, and how often progress shows. */
@@ -84,9 +84,8 @@ const takeStep = async (
   const domainsById = new Map((await domains.list(org)).map((domain) => [domain.id, domain]));
   const ahead = await includedIn(org, scanId, range, (domainId) => {
     const domain = domainsById.get(domainId);
-    const isPlanned =
-      domain?.planBy === scanId && domain.planBatch === batch && domain.planState === "single";
-    return isPlanned && domain.verified;
+    const isSingle = domain?.planBy === scanId && domain.planBatch === batch && domain.planState === "single";
+    return isSingle && domain.verified;
   });
   const rows = ahead.slice(0, addressesPerStep);
   const checkedAt = new Date().toISOString();

@@ -11,7 +11,7 @@ import type { Answered } from "./answer.ts";
 import { ask, hasTimeToAsk, noClaim } from "./ask.ts";
 import { isLookup } from "./chunks.ts";
 import { compareBatch, type Work } from "./compare-batch.ts";
-import { end, endIfLapsed, isDone, isPlanned, reasonOf } from "./complete.ts";
+import { end, endIfLapsed, isDone, isPlanned, reasonOf } from "./end.ts";
 import { heldInTurn, maximumScanMilliseconds, renew, type ScanRecord, scans } from "./record.ts";
 import { sendAgain } from "./resend.ts";
 import { type Outcome, pausePlanning, type Scanned, takeTurn, whileRenewing } from "./turn.ts";

@@ -6,7 +6,7 @@ import * as queue from "../queue/queue.ts";
 import { type DueKind, dueIndex, dueShardsOf, type Key, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { chunksLeft } from "./chunks.ts";
-import { end } from "./complete.ts";
+import { end } from "./end.ts";
 import { heldBy, leaseMilliseconds, maximumScanMilliseconds, type ScanLock, scans } from "./record.ts";
 import { startRequested } from "./request.ts";
 

@@ -7,7 +7,7 @@ import { administrator } from "../../shared/organizations/actor.ts";
 import type { Message } from "../../shared/queue/messages.ts";
 import { check } from "../../shared/scans/check.ts";
 import { chunkName, maximumRanges, rangesOfChunk } from "../../shared/scans/chunks.ts";
-import { end } from "../../shared/scans/complete.ts";
+import { end } from "../../shared/scans/end.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { start } from "../../shared/scans/scan.ts";
 import { blockOf } from "../../shared/table/blocks.ts";

@@ -11,7 +11,7 @@ import type { Message } from "../../shared/queue/messages.ts";
 import { apply } from "../../shared/scans/apply.ts";
 import { check } from "../../shared/scans/check.ts";
 import { chunksLeft } from "../../shared/scans/chunks.ts";
-import { end } from "../../shared/scans/complete.ts";
+import { end } from "../../shared/scans/end.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { scans } from "../../shared/scans/record.ts";

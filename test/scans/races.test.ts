@@ -5,7 +5,7 @@ import { administrator } from "../../shared/organizations/actor.ts";
 import * as domains from "../../shared/organizations/domain.ts";
 import { apply } from "../../shared/scans/apply.ts";
 import { check } from "../../shared/scans/check.ts";
-import { end } from "../../shared/scans/complete.ts";
+import { end } from "../../shared/scans/end.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { start } from "../../shared/scans/scan.ts";
