@@ -80,38 +80,15 @@ const endAsRead = async (
   const from = scans.facetOf(scan);
   if (from.status !== "running" && from.status !== "pending") return true;
 
-  const left = chunksLeft(scan);
-  await closeAll(org, scanId, left, closed);
+  await closeAll(org, scanId, chunksLeft(scan), closed);
   const [allDomains, alertChannels] = await Promise.all([domains.list(org), channels.list(org)]);
-  const unplanned = new Set(
-    scan.planned
-      ? []
-      : allDomains
-          .filter((domain) => domain.verified && !(isPlanned(domain, scanId) && knowsPlan(scan, domain)))
-          .map((domain) => domain.id),
-  );
-  const [findingsDirectory, emailsDirectory, slot] = await Promise.all([
-    findings.directory(org, { fromBlock: scan.findingsFromBlock }),
-    unplanned.size > 0 ? emails.directory(org) : [],
-    activity.slot(org),
-  ]);
+  const [counts, slot] = await Promise.all([countsOf(org, scan, allDomains), activity.slot(org)]);
   await setWatermarks(org, scan, allDomains);
 
-  const scannedCount = scan.scannedEmails;
-  const failedCount =
-    scan.failedEmails +
-    left.reduce((sum, chunk) => sum + chunk.emails, 0) +
-    emails.sum(emailsDirectory, (facet) => facet.isActive && unplanned.has(facet.domainId));
-  const totalEmails = scannedCount + failedCount;
-  const newBreachCount = findings.sum(findingsDirectory, (facet) => facet.scanId === scanId);
+  const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
   const completed = scannedCount > 0;
-  const error = errorOf({ failedCount, totalEmails, completed, reason });
-  const raised = await delivery.raise(org, alertChannels, [
-    ...(completed
-      ? [{ type: "scan_complete", scannedCount, newBreachCount, failedCount, totalEmails } as const]
-      : []),
-    ...(error === null ? [] : [{ type: "scan_error", error } as const]),
-  ]);
+  const error = errorOf(counts, completed, reason);
+  const raised = await delivery.raise(org, alertChannels, alertsOf(counts, completed, error));
   const status = completed ? "completed" : "failed";
   try {
     await table.transact([
@@ -184,19 +161,52 @@ const closeAll = async (
   for (const { batch, chunk } of open) closed.add(`${batch}#${chunk}`);
 };
 
-const errorOf = (input: {
-  failedCount: number;
-  totalEmails: number;
-  completed: boolean;
-  reason: string | undefined;
-}): string | null => {
-  const { failedCount, totalEmails, completed, reason } = input;
+/** What a scan comes to, in e-mails, and the findings that it made. */
+type Counts = { scannedCount: number; newBreachCount: number; failedCount: number; totalEmails: number };
+
+/** Once the chunks that are left are closed. What is not done counts as failed, and so do e-mails of domains that are not planned. */
+const countsOf = async (org: number, scan: ScanRecord, allDomains: readonly Domain[]): Promise<Counts> => {
+  const unplanned = new Set(
+    scan.planned
+      ? []
+      : allDomains
+          .filter((domain) => domain.verified && !(isPlanned(domain, scan.id) && knowsPlan(scan, domain)))
+          .map((domain) => domain.id),
+  );
+  const [findingsDirectory, emailsDirectory] = await Promise.all([
+    findings.directory(org, { fromBlock: scan.findingsFromBlock }),
+    unplanned.size > 0 ? emails.directory(org) : [],
+  ]);
+  const scannedCount = scan.scannedEmails;
+  const failedCount =
+    scan.failedEmails +
+    chunksLeft(scan).reduce((sum, chunk) => sum + chunk.emails, 0) +
+    emails.sum(emailsDirectory, (facet) => facet.isActive && unplanned.has(facet.domainId));
+  const newBreachCount = findings.sum(findingsDirectory, (facet) => facet.scanId === scan.id);
+  return { scannedCount, newBreachCount, failedCount, totalEmails: scannedCount + failedCount };
+};
+
+const errorOf = (
+  { failedCount, totalEmails }: Counts,
+  completed: boolean,
+  reason: string | undefined,
+): string | null => {
   const because = reason === undefined ? "" : `: ${reason}`;
   if (!completed && totalEmails === 0)
     return `No active emails on verified domains were left to scan${because}`;
   if (!completed) return `None of ${totalEmails} monitored emails could be scanned${because}`;
   if (failedCount === 0) return null;
   return `${failedCount} of ${totalEmails} monitored emails could not be scanned and will be retried on the next scan${because}`;
+};
+
+const alertsOf = (counts: Counts, completed: boolean, error: string | null): delivery.AlertEvent[] => {
+  const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
+  return [
+    ...(completed
+      ? [{ type: "scan_complete", scannedCount, newBreachCount, failedCount, totalEmails } as const]
+      : []),
+    ...(error === null ? [] : [{ type: "scan_error", error } as const]),
+  ];
 };
 
 /**
