@@ -4,7 +4,7 @@ import { handler as startScheduled } from "../../functions/start-scheduled-scan/
 import { handler as syncCatalog } from "../../functions/sync-catalog/handler.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
-import { end } from "../../shared/scans/complete.ts";
+import { end } from "../../shared/scans/end.ts";
 import { request, startRequested } from "../../shared/scans/request.ts";
 import { list, start } from "../../shared/scans/scan.ts";
 import { sweep } from "../../shared/scans/sweep.ts";
