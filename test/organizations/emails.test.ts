@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sweep } from "../../functions/sweep/handler.ts";
 import * as emails from "../../shared/emails/email.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { findings as findingRows } from "../../shared/findings/record.ts";
@@ -7,7 +8,6 @@ import * as domains from "../../shared/organizations/domain.ts";
 import { check } from "../../shared/scans/check.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { start } from "../../shared/scans/scan.ts";
-import { sweep } from "../../shared/scans/sweep.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import {

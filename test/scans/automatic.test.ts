@@ -1,13 +1,13 @@
 import type { Context } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { handler as startScheduled } from "../../functions/start-scheduled-scan/handler.ts";
+import { sweep } from "../../functions/sweep/handler.ts";
 import { handler as syncCatalog } from "../../functions/sync-catalog/handler.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import { end } from "../../shared/scans/end.ts";
 import { request, startRequested } from "../../shared/scans/request.ts";
 import { list, start } from "../../shared/scans/scan.ts";
-import { sweep } from "../../shared/scans/sweep.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { reply } from "../catalog/upstream-server.ts";

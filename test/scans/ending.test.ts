@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { sweep } from "../../functions/sweep/handler.ts";
 import * as configure from "../../shared/alerts/configure.ts";
 import * as emails from "../../shared/emails/email.ts";
 import { ownChecks } from "../../shared/emails/own-check.ts";
@@ -16,7 +17,6 @@ import { lookUp } from "../../shared/scans/look-up.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { scans } from "../../shared/scans/record.ts";
 import { start } from "../../shared/scans/scan.ts";
-import { sweep } from "../../shared/scans/sweep.ts";
 import { blockSize, reserve } from "../../shared/table/blocks.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";

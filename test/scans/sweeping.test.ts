@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { sweep } from "../../functions/sweep/handler.ts";
 import * as limiter from "../../shared/catalog/limiter.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import { check } from "../../shared/scans/check.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { start } from "../../shared/scans/scan.ts";
-import { sweep } from "../../shared/scans/sweep.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import {
