@@ -133,7 +133,7 @@ const compareAndSave = async (
 
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return false;
-  const running = { ...scans.facetOf(scan), status: "running" };
+  const running = { ...scans.facetOf(scan), status: "running" as const };
   const remaining = Object.fromEntries(work.chunks.map(({ chunk, emails }) => [chunk, emails]));
   try {
     await table.transact([

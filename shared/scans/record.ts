@@ -2,6 +2,7 @@ import { type Condition, condition } from "../table/condition.ts";
 import { countedList } from "../table/counted-list.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import type { ScanStatus, ScanType } from "./schema.ts";
 
 /**
  * A scan as it is stored. Its domains are planned in batches, and a batch's work is cut into chunks (chunks.ts): ranges of
@@ -24,7 +25,7 @@ export type ScanRow = {
   findingsFromBlock: number;
 };
 
-export type ScanFacet = { type: string; status: string };
+export type ScanFacet = { type: ScanType; status: ScanStatus };
 
 export const scans = countedList<ScanFacet, ScanRow>("SCAN", { type: "word", status: "word" });
 

@@ -43,8 +43,8 @@ const shown = (row: ScanRecord): Scan => {
   const { errorMessage, startedAt, completedAt, createdAt } = row;
   return {
     id,
-    type: type as ScanType,
-    status: status as ScanStatus,
+    type,
+    status,
     totalEmails,
     scannedEmails,
     newBreachesFound,
