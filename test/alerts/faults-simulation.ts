@@ -781,6 +781,16 @@ const faultsOf = {
   common: ["kill before", "kill after", "fail before", "fail after", "repeat"],
 } as const;
 
+/** Every kind of fault that a run of some size meets. */
+export const faultKinds: readonly string[] = [
+  ...faultsOf.write.map((fault) => `write: ${fault}`),
+  ...faultsOf.send.map((fault) => `send: ${fault}`),
+  "post: kill",
+  "queue: delivered twice",
+  "queue: message not deleted",
+  "schedule: run missed",
+];
+
 const injected = (name: string): Error => Object.assign(new Error("injected"), { name });
 
 const conflict = (): Error =>

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, startEngine } from "../table/engine.ts";
-import { simulate } from "./faults-simulation.ts";
+import { faultKinds, simulate } from "./faults-simulation.ts";
 
 /**
  * FAULTS_SEED repeats a run, FAULTS_EVENTS makes it larger (a delivery for about two channels each), FAULTS_RATE breaks more steps.
  */
 const seed = process.env.FAULTS_SEED ?? "1";
-const events = Number(process.env.FAULTS_EVENTS ?? 1200);
+const events = Number(process.env.FAULTS_EVENTS ?? 400);
 const faultRate = Number(process.env.FAULTS_RATE ?? 0.1);
 
 let engine: Engine;
@@ -32,6 +32,7 @@ describe("alerts, while functions die, messages get lost and doubled, and reques
         result.labels,
       );
       expect(result.violations).toEqual([]);
+      if (faultRate > 0) expect(Object.keys(result.faults)).toEqual(expect.arrayContaining([...faultKinds]));
       expect(result.deliveries).toBeGreaterThan(events);
       for (const name of ["healthy", "flaky", "slow", "down", "disabled"]) {
         expect(result.labels[name]).toEqual({ delivered: expect.any(Number) });
