@@ -1,5 +1,6 @@
-import { setTimeout } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { Logger } from "@aws-lambda-powertools/logger";
+import { describe, expect, test, vi } from "vitest";
+import { attempt } from "../../shared/alerts/deliver.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
 import { createOrganization, eventually, scan } from "../service/client.ts";
 import { receivedAt } from "../service/receiver.ts";
@@ -76,10 +77,23 @@ describe("200", () => {
       () => receivedAt(inbox),
       (all) => all.length >= 1,
     );
+    const [delivery] = await listDeliveries(organization, id);
+    const deliveryId = delivery?.id ?? 0;
     await api.delete(`/alert-configs/${id}`);
+    await expect(listDeliveries(organization, id)).rejects.toThrow("has no channel");
     const attempts = (await receivedAt(inbox)).length;
-    // Its retries were due after 1 s and another 2 s.
-    await setTimeout(4_000);
+    // The retries' messages, whichever is on its way.
+    const logger = new Logger({ logLevel: "SILENT" });
+    const logged = vi.spyOn(logger, "info");
+    const settings = { redispatchSeconds: 3_600, waitingSeconds: 300, longestWaitSeconds: 86_400 };
+    for (const number of [2, 3]) {
+      await attempt(
+        { organizationId: org, deliveryId, channelId: id, attempt: number },
+        { logger },
+        settings,
+      );
+      expect(logged).toHaveBeenLastCalledWith("delivery", expect.objectContaining({ outcome: "dropped" }));
+    }
     // One that was on its way may have arrived.
     expect((await receivedAt(inbox)).length).toBeLessThanOrEqual(attempts + 1);
     await expect(listDeliveries(organization, id)).rejects.toThrow("has no channel");
