@@ -4,7 +4,7 @@ import { admin, type Client, createOrganization, type Reply, scan } from "../ser
 import { countStatuses, expectEveryHeader, expectRefusal, timestamp } from "./reply.ts";
 import { signIn } from "./session.ts";
 import { preview } from "./upload.ts";
-import { roomInWindow } from "./window.ts";
+import { inOneWindow } from "./window.ts";
 
 type Plan = { emails: Record<string, unknown>[]; quote: Record<string, unknown> };
 
@@ -312,17 +312,17 @@ describe("at the same instant", () => {
 });
 
 describe("429", () => {
-  test("20 an hour pass; refused input does not count; previews have a budget of their own", async () => {
-    const { api } = await createOrganization();
-    const plan = await planOf(api, "x@other.example");
-    await roomInWindow(3600);
-    await Promise.all(Array.from({ length: 5 }, () => commit(api, {})));
-    const replies = await Promise.all(Array.from({ length: 24 }, () => commit(api, plan)));
-    expect(countStatuses(replies)).toEqual({ 400: 20, 429: 4 });
-    const [limited] = replies.filter(({ status }) => status === 429);
-    expectRefusal(limited as Reply, 429, /hourly limit/);
-    expect(limited?.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
-    expectRefusal(await commit(api, {}), 400, /^emails/);
-    expect((await preview(api, "x@other.example")).status).toBe(200);
-  });
+  test("20 an hour pass; refused input does not count; previews have a budget of their own", () =>
+    inOneWindow(3600, async () => {
+      const { api } = await createOrganization();
+      const plan = await planOf(api, "x@other.example");
+      await Promise.all(Array.from({ length: 5 }, () => commit(api, {})));
+      const replies = await Promise.all(Array.from({ length: 24 }, () => commit(api, plan)));
+      expect(countStatuses(replies)).toEqual({ 400: 20, 429: 4 });
+      const [limited] = replies.filter(({ status }) => status === 429);
+      expectRefusal(limited as Reply, 429, /hourly limit/);
+      expect(limited?.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+      expectRefusal(await commit(api, {}), 400, /^emails/);
+      expect((await preview(api, "x@other.example")).status).toBe(200);
+    }));
 });

@@ -2,13 +2,14 @@ import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { describe, expect, test } from "vitest";
 import { authenticate } from "../../shared/api/authenticate.ts";
 import { countAddress, countOrganization } from "../../shared/api/limits.ts";
-import { keys } from "../../shared/table/keys.ts";
+import { hashOf } from "../../shared/organizations/secret.ts";
+import { keys, timeToLive } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { admin, createClient, createOrganization, type Reply } from "../service/client.ts";
 import { createChannel } from "./channels.ts";
 import { countStatuses, expectRefusal, unknownId } from "./reply.ts";
 import { signIn } from "./session.ts";
-import { roomInWindow } from "./window.ts";
+import { countBefore, inOneWindow, subjects } from "./window.ts";
 
 const times = <T>(count: number, act: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => act(index));
@@ -29,176 +30,184 @@ const expectLimited = (replies: readonly Reply[], error: RegExp, windowSeconds: 
 };
 
 describe("a source address", () => {
-  test("exactly 100 of 150 simultaneous requests pass, whatever they ask for and as whom, and whatever X-Forwarded-For says", async () => {
-    const { key } = await createOrganization();
-    const api = createClient({});
-    await roomInWindow(60);
-    const replies = await Promise.all(
-      times(150, (index) => {
-        const headers = { "x-forwarded-for": `203.0.113.${index}`, authorization: `Bearer ${key}` };
-        if (index % 3 === 0) return api.request("GET", "/alert-configs", { headers });
-        return index % 3 === 1 ? api.get("/alert-configs") : api.post("/nowhere");
-      }),
-    );
-    const { 429: refused, ...passed } = countStatuses(replies);
-    expect(refused).toBe(50);
-    expect((passed[200] ?? 0) + (passed[401] ?? 0)).toBe(100);
-    expectLimited(replies, /from this address/, 60);
-    // The limit comes before authentication; other addresses are not affected.
-    expect((await api.get("/emails")).status).toBe(429);
-    expect((await createClient({ authorization: `Bearer ${key}` }).get("/emails")).status).toBe(200);
-  });
+  test("exactly 100 of 150 simultaneous requests pass, whatever they ask for and as whom, and whatever X-Forwarded-For says", () =>
+    inOneWindow(60, async () => {
+      const { key } = await createOrganization();
+      const api = createClient({});
+      const replies = await Promise.all(
+        times(150, (index) => {
+          const headers = { "x-forwarded-for": `203.0.113.${index}`, authorization: `Bearer ${key}` };
+          if (index % 3 === 0) return api.request("GET", "/alert-configs", { headers });
+          return index % 3 === 1 ? api.get("/alert-configs") : api.post("/nowhere");
+        }),
+      );
+      const { 429: refused, ...passed } = countStatuses(replies);
+      expect(refused).toBe(50);
+      expect((passed[200] ?? 0) + (passed[401] ?? 0)).toBe(100);
+      expectLimited(replies, /from this address/, 60);
+      // The limit comes before authentication; other addresses are not affected.
+      expect((await api.get("/emails")).status).toBe(429);
+      expect((await createClient({ authorization: `Bearer ${key}` }).get("/emails")).status).toBe(200);
+    }));
 });
 
 describe("an API key", () => {
-  test("exactly 100 of 150 simultaneous requests pass, from however many addresses; the organization's other keys are not affected", async () => {
-    const { id: org, key } = await createOrganization();
-    const other = await admin("key create", { org, label: "Other" });
+  const create = async () => {
+    const { id, key } = await createOrganization();
+    const used = (requests: number) => countBefore(subjects.key(hashOf(key)), requests, 60);
     const clients = times(3, () => createClient({ authorization: `Bearer ${key}` }));
-    await roomInWindow(60);
-    const replies = await Promise.all(clients.flatMap((api) => times(50, () => api.get("/alert-configs"))));
-    expect(countStatuses(replies)).toEqual({ 200: 100, 429: 50 });
-    expectLimited(replies, /with this API key/, 60);
-    const fresh = createClient({});
-    const by = (value: unknown) =>
-      fresh.request("GET", "/emails", { headers: { authorization: `Bearer ${value}` } });
-    expectLimited([await by(key)], /with this API key/, 60);
-    expect((await by(other.key)).status).toBe(200);
-  });
+    const getAtOnce = () => Promise.all(clients.flatMap((api) => times(10, () => api.get("/alert-configs"))));
+    return { id, key, used, getAtOnce };
+  };
 
-  test("requests that the address's limit refuses do not count: exactly 100 still pass from other addresses", async () => {
-    const { key } = await createOrganization();
-    const crowded = createClient({});
-    const withKey = { headers: { authorization: `Bearer ${key}` } };
-    const clients = times(3, () => createClient(withKey.headers));
-    await roomInWindow(60);
-    await Promise.all(times(100, () => crowded.get("/emails")));
-    const refused = await Promise.all(times(60, () => crowded.request("GET", "/emails", withKey)));
-    expect(countStatuses(refused)).toEqual({ 429: 60 });
-    expectLimited(refused, /from this address/, 60);
-    const replies = await Promise.all(clients.flatMap((api) => times(50, () => api.get("/alert-configs"))));
-    expect(countStatuses(replies)).toEqual({ 200: 100, 429: 50 });
-    expectLimited(replies, /with this API key/, 60);
-  });
+  test("exactly 100 requests of a minute pass, however many come at once from however many addresses; the organization's other keys are not affected", () =>
+    inOneWindow(60, async () => {
+      const { id: org, key, used, getAtOnce } = await create();
+      const other = await admin("key create", { org, label: "Other" });
+      await used(80);
+      const replies = await getAtOnce();
+      expect(countStatuses(replies)).toEqual({ 200: 20, 429: 10 });
+      expectLimited(replies, /with this API key/, 60);
+      const fresh = createClient({});
+      const by = (value: unknown) =>
+        fresh.request("GET", "/emails", { headers: { authorization: `Bearer ${value}` } });
+      expectLimited([await by(key)], /with this API key/, 60);
+      expect((await by(other.key)).status).toBe(200);
+    }));
+
+  test("requests that the address's limit refuses do not count: all that are left still pass from other addresses", () =>
+    inOneWindow(60, async () => {
+      const { key, used, getAtOnce } = await create();
+      const crowded = createClient({ authorization: `Bearer ${key}` });
+      await Promise.all([countBefore(subjects.address(crowded.address), 100, 60), used(80)]);
+      const refused = await Promise.all(times(30, () => crowded.get("/emails")));
+      expect(countStatuses(refused)).toEqual({ 429: 30 });
+      expectLimited(refused, /from this address/, 60);
+      const replies = await getAtOnce();
+      expect(countStatuses(replies)).toEqual({ 200: 20, 429: 10 });
+      expectLimited(replies, /with this API key/, 60);
+    }));
 });
 
 describe("a session", () => {
-  test("has no limit of its own beside that of the address: 130 requests from two addresses all pass", async () => {
+  test("has no limit of its own beside that of the address: 110 requests from two addresses all pass", async () => {
     const { cookie } = await signIn(await createOrganization());
     const clients = times(2, () => createClient({ cookie }));
-    await roomInWindow(60);
-    const replies = await Promise.all(clients.flatMap((api) => times(65, () => api.get("/alert-configs"))));
-    expect(countStatuses(replies)).toEqual({ 200: 130 });
+    const replies = await Promise.all(clients.flatMap((api) => times(55, () => api.get("/alert-configs"))));
+    expect(countStatuses(replies)).toEqual({ 200: 110 });
   });
 });
 
 describe("an organization", () => {
-  test("POST and DELETE /emails share 60 an hour, across keys; refused input does not count, 404 does", async () => {
-    const { id: org, api, domainId } = await createOrganization();
-    const second = await admin("key create", { org, label: "Second" });
-    const other = createClient({ authorization: `Bearer ${second.key}` });
-    await roomInWindow(3600);
-    const invalid = await Promise.all([
-      ...times(8, () => api.post("/emails", { email: "not an address", domainId })),
-      ...times(8, () => api.post("/emails", { email: "ada@other.example", domainId })),
-      ...times(8, () => api.delete("/emails?id=x")),
-      ...times(8, () => api.request("POST", "/emails", { raw: "{" })),
-    ]);
-    expect(countStatuses(invalid)).toEqual({ 400: 32 });
-    const replies = await Promise.all([
-      ...times(33, () => api.post("/emails", { email: "ada@demo.example", domainId: unknownId })),
-      ...times(33, () => other.delete(`/emails?id=${unknownId}`)),
-    ]);
-    expect(countStatuses(replies)).toEqual({ 404: 60, 429: 6 });
-    expectLimited(replies, /hourly limit/, 3600);
-    // Now invalid input is still that, and other requests are not affected.
-    expect((await other.delete("/emails?id=x")).status).toBe(400);
-    expect((await other.patch(`/emails/${unknownId}`, { isActive: true })).status).toBe(404);
-    expect((await other.get("/emails")).status).toBe(200);
-  });
+  test("POST and DELETE /emails share 60 an hour, across keys; refused input does not count, 404 does", () =>
+    inOneWindow(3600, async () => {
+      const { id: org, api, domainId } = await createOrganization();
+      const second = await admin("key create", { org, label: "Second" });
+      const other = createClient({ authorization: `Bearer ${second.key}` });
+      const invalid = await Promise.all([
+        ...times(8, () => api.post("/emails", { email: "not an address", domainId })),
+        ...times(8, () => api.post("/emails", { email: "ada@other.example", domainId })),
+        ...times(8, () => api.delete("/emails?id=x")),
+        ...times(8, () => api.request("POST", "/emails", { raw: "{" })),
+      ]);
+      expect(countStatuses(invalid)).toEqual({ 400: 32 });
+      await countBefore(subjects.organization(org, "emailAddsAndRemovals"), 50, 3600);
+      const replies = await Promise.all([
+        ...times(8, () => api.post("/emails", { email: "ada@demo.example", domainId: unknownId })),
+        ...times(8, () => other.delete(`/emails?id=${unknownId}`)),
+      ]);
+      expect(countStatuses(replies)).toEqual({ 404: 10, 429: 6 });
+      expectLimited(replies, /hourly limit/, 3600);
+      // Now invalid input is still that, and other requests are not affected.
+      expect((await other.delete("/emails?id=x")).status).toBe(400);
+      expect((await other.patch(`/emails/${unknownId}`, { isActive: true })).status).toBe(404);
+      expect((await other.get("/emails")).status).toBe(200);
+    }));
 
-  test("PATCH /emails/:id passes 60 times an hour; refused input does not count", async () => {
-    const { api } = await createOrganization();
-    await roomInWindow(3600);
-    const invalid = await Promise.all([
-      ...times(5, () => api.patch(`/emails/${unknownId}`, {})),
-      ...times(5, () => api.patch("/emails/x", { isActive: true })),
-    ]);
-    expect(countStatuses(invalid)).toEqual({ 400: 10 });
-    const replies = await Promise.all(times(64, () => api.patch(`/emails/${unknownId}`, { isActive: true })));
-    expect(countStatuses(replies)).toEqual({ 404: 60, 429: 4 });
-    expectLimited(replies, /hourly limit/, 3600);
-  });
+  test("PATCH /emails/:id passes 60 times an hour; refused input does not count", () =>
+    inOneWindow(3600, async () => {
+      const { id: org, api } = await createOrganization();
+      const invalid = await Promise.all([
+        ...times(5, () => api.patch(`/emails/${unknownId}`, {})),
+        ...times(5, () => api.patch("/emails/x", { isActive: true })),
+      ]);
+      expect(countStatuses(invalid)).toEqual({ 400: 10 });
+      await countBefore(subjects.organization(org, "emailChanges"), 50, 3600);
+      const replies = await Promise.all(
+        times(14, () => api.patch(`/emails/${unknownId}`, { isActive: true })),
+      );
+      expect(countStatuses(replies)).toEqual({ 404: 10, 429: 4 });
+      expectLimited(replies, /hourly limit/, 3600);
+    }));
 
-  test("POST /scans passes 10 times an hour, also when there is nothing to scan; another organization is not affected", async () => {
-    const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
-    await roomInWindow(3600);
-    const replies = await Promise.all(times(15, () => api.post("/scans")));
-    expect(countStatuses(replies)).toEqual({ 400: 10, 429: 5 });
-    expectLimited(replies, /hourly limit/, 3600);
-    expect((await other.api.post("/scans")).status).toBe(400);
-  });
+  test("POST /scans passes 10 times an hour, also when there is nothing to scan; another organization is not affected", () =>
+    inOneWindow(3600, async () => {
+      const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
+      const replies = await Promise.all(times(15, () => api.post("/scans")));
+      expect(countStatuses(replies)).toEqual({ 400: 10, 429: 5 });
+      expectLimited(replies, /hourly limit/, 3600);
+      expect((await other.api.post("/scans")).status).toBe(400);
+    }));
 
-  test("POST /alert-configs: only urls with a hostname count, and only when they are public by form", async () => {
-    const { id: org, api } = await createOrganization();
-    await roomInWindow(3600);
-    // The hour's 60, without 60 look-ups of names.
-    await Promise.all(times(60, () => countOrganization(org, "alertConfigWrites", new Date())));
-    const create = (url: string) => api.post("/alert-configs", { channel: "webhook", config: { url } });
-    expectLimited([await create("https://hooks.example.com/")], /hourly limit/, 3600);
-    expect((await create("https://192.0.32.8/")).status).toBe(201);
-    expect((await create("https://[2606:4700::6810:85e5]/")).status).toBe(201);
-    expect((await create("https://localhost/")).status).toBe(400);
-    expect((await create("http://hooks.example.com/")).status).toBe(400);
-  });
+  test("POST /alert-configs: only urls with a hostname count, and only when they are public by form", () =>
+    inOneWindow(3600, async () => {
+      const { id: org, api } = await createOrganization();
+      // The hour's 60, without 60 look-ups of names.
+      await countBefore(subjects.organization(org, "alertConfigWrites"), 60, 3600);
+      const create = (url: string) => api.post("/alert-configs", { channel: "webhook", config: { url } });
+      expectLimited([await create("https://hooks.example.com/")], /hourly limit/, 3600);
+      expect((await create("https://192.0.32.8/")).status).toBe(201);
+      expect((await create("https://[2606:4700::6810:85e5]/")).status).toBe(201);
+      expect((await create("https://localhost/")).status).toBe(400);
+      expect((await create("http://hooks.example.com/")).status).toBe(400);
+    }));
 
-  test("POST and PATCH /alert-configs share 60 an hour, counted only for Slack or webhook writes that resolve a hostname", async () => {
-    const { id: org, api } = await createOrganization();
-    const literal = "https://192.0.32.8/";
-    const recipients = ["a@acme.example"];
-    const [webhook, slack, email] = await Promise.all([
-      createChannel(api, { channel: "webhook", config: { url: literal } }),
-      createChannel(api, { channel: "slack", config: { webhookUrl: literal } }),
-      createChannel(api, { channel: "email", config: { recipients } }),
-    ]);
-    const name = "https://does-not-resolve.example.com/";
-    const counted: (() => Promise<Reply>)[] = [
-      () => api.post("/alert-configs", { channel: "webhook", config: { url: name } }),
-      () => api.post("/alert-configs", { channel: "slack", config: { webhookUrl: name } }),
-      () => api.patch(`/alert-configs/${webhook}`, { config: { url: name } }),
-      () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: name } }),
-      () => api.patch(`/alert-configs/${email}`, { channel: "slack", config: { webhookUrl: name } }),
-    ];
-    const notCounted: (() => Promise<Reply>)[] = [
-      () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://192.0.32.9/" } }),
-      () => api.patch(`/alert-configs/${webhook}`, { config: { secret: "s" } }),
-      () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://192.0.32.9" } }),
-      () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: "https://192.0.32.9/" } }),
-      () => api.patch(`/alert-configs/${slack}`, { isEnabled: false, notifyOnNewBreach: false }),
-      () => api.patch(`/alert-configs/${email}`, { config: { recipients: ["b@acme.example"] } }),
-      () => api.post("/alert-configs", { channel: "email", config: { recipients } }),
-    ];
-    const refusedByForm: (() => Promise<Reply>)[] = [
-      () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://intranet/" } }),
-      () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: "https://host.internal/" } }),
-      () => api.post("/alert-configs", { channel: "webhook", config: { url: "http://hooks.example.com/" } }),
-    ];
-    await roomInWindow(3600);
-    // The hour's 60 but for these, without as many look-ups of names.
-    await Promise.all(
-      times(60 - counted.length, () => countOrganization(org, "alertConfigWrites", new Date())),
-    );
-    const send = (requests: readonly (() => Promise<Reply>)[]) => Promise.all(requests.map((act) => act()));
-    expect(countStatuses(await send(notCounted))).toEqual({ 200: 6, 201: 1 });
-    expect(countStatuses(await send(refusedByForm))).toEqual({ 400: 3 });
-    // A name that does not resolve is 400, and counted.
-    expect(countStatuses(await send(counted))).toEqual({ 400: 5 });
-    expectLimited(await send(counted), /hourly limit/, 3600);
-    expect(countStatuses(await send(counted))).toEqual({ 429: 5 });
-    expect(countStatuses(await send(notCounted))).toEqual({ 200: 6, 201: 1 });
-    expect(countStatuses(await send(refusedByForm))).toEqual({ 400: 3 });
-    expect((await api.delete(`/alert-configs/${webhook}`)).status).toBe(200);
-  });
+  test("POST and PATCH /alert-configs share 60 an hour, counted only for Slack or webhook writes that resolve a hostname", () =>
+    inOneWindow(3600, async () => {
+      const { id: org, api } = await createOrganization();
+      const literal = "https://192.0.32.8/";
+      const recipients = ["a@acme.example"];
+      const [webhook, slack, email] = await Promise.all([
+        createChannel(api, { channel: "webhook", config: { url: literal } }),
+        createChannel(api, { channel: "slack", config: { webhookUrl: literal } }),
+        createChannel(api, { channel: "email", config: { recipients } }),
+      ]);
+      const name = "https://does-not-resolve.example.com/";
+      const counted: (() => Promise<Reply>)[] = [
+        () => api.post("/alert-configs", { channel: "webhook", config: { url: name } }),
+        () => api.post("/alert-configs", { channel: "slack", config: { webhookUrl: name } }),
+        () => api.patch(`/alert-configs/${webhook}`, { config: { url: name } }),
+        () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: name } }),
+        () => api.patch(`/alert-configs/${email}`, { channel: "slack", config: { webhookUrl: name } }),
+      ];
+      const notCounted: (() => Promise<Reply>)[] = [
+        () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://192.0.32.9/" } }),
+        () => api.patch(`/alert-configs/${webhook}`, { config: { secret: "s" } }),
+        () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://192.0.32.9" } }),
+        () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: "https://192.0.32.9/" } }),
+        () => api.patch(`/alert-configs/${slack}`, { isEnabled: false, notifyOnNewBreach: false }),
+        () => api.patch(`/alert-configs/${email}`, { config: { recipients: ["b@acme.example"] } }),
+        () => api.post("/alert-configs", { channel: "email", config: { recipients } }),
+      ];
+      const refusedByForm: (() => Promise<Reply>)[] = [
+        () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://intranet/" } }),
+        () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: "https://host.internal/" } }),
+        () =>
+          api.post("/alert-configs", { channel: "webhook", config: { url: "http://hooks.example.com/" } }),
+      ];
+      // The hour's 60 but for these, without as many look-ups of names.
+      await countBefore(subjects.organization(org, "alertConfigWrites"), 60 - counted.length, 3600);
+      const send = (requests: readonly (() => Promise<Reply>)[]) => Promise.all(requests.map((act) => act()));
+      expect(countStatuses(await send(notCounted))).toEqual({ 200: 6, 201: 1 });
+      expect(countStatuses(await send(refusedByForm))).toEqual({ 400: 3 });
+      // A name that does not resolve is 400, and counted.
+      expect(countStatuses(await send(counted))).toEqual({ 400: 5 });
+      expectLimited(await send(counted), /hourly limit/, 3600);
+      expect(countStatuses(await send(counted))).toEqual({ 429: 5 });
+      expect(countStatuses(await send(notCounted))).toEqual({ 200: 6, 201: 1 });
+      expect(countStatuses(await send(refusedByForm))).toEqual({ 400: 3 });
+      expect((await api.delete(`/alert-configs/${webhook}`)).status).toBe(200);
+    }));
 });
 
 describe("a window", () => {
@@ -209,6 +218,14 @@ describe("a window", () => {
     expect(within.filter((seconds) => seconds === 0)).toHaveLength(10);
     expect(await at("10:00:00.000")).toBe(3600);
     expect(await at("10:59:59.999")).toBe(1);
+    // Nothing of it is kept for ever.
+    const startedAt = Date.parse("2100-01-01T10:00:00Z") / 1000;
+    expect(await table.get(keys.limit(subjects.organization(org, "scans"), String(startedAt)))).toMatchObject(
+      {
+        requests: 14,
+        [timeToLive]: startedAt + 2 * 3600,
+      },
+    );
     expect(await Promise.all(times(11, () => at("11:00:00.000")))).toEqual(
       expect.arrayContaining([...times(10, () => 0), 3600]),
     );

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { countKey, countOrganization, type OrganizationLimit } from "../../shared/api/limits.ts";
+import type { OrganizationLimit } from "../../shared/api/limits.ts";
 import { hashOf } from "../../shared/organizations/secret.ts";
 import {
   admin,
@@ -7,66 +7,63 @@ import {
   createClient,
   createOrganization,
   type Organization,
+  type Reply,
 } from "../service/client.ts";
 import { createChannel, publicUrl } from "./channels.ts";
 import { expectRefusal, unknownId } from "./reply.ts";
 import { type SignedIn, signIn } from "./session.ts";
 import { preview } from "./upload.ts";
-import { roomInWindow } from "./window.ts";
+import { countBefore, subjects } from "./window.ts";
 
-/** Uses up a window, without as many requests. */
-const times = (count: number, act: () => Promise<unknown>): Promise<unknown> =>
-  Promise.all(Array.from({ length: count }, act));
-
-const useUp = (org: number, limit: OrganizationLimit): Promise<unknown> =>
-  times(60, () => countOrganization(org, limit, new Date()));
-
-const useUpKey = (key: string): Promise<unknown> => times(100, () => countKey(hashOf(key), new Date()));
+/** Uses up the windows of an organization, or of a key. */
+const useUp = (org: number, limit: OrganizationLimit): Promise<void> =>
+  countBefore(subjects.organization(org, limit), 60, 3600);
+const useUpKey = (key: string): Promise<void> => countBefore(subjects.key(hashOf(key)), 100, 60);
 
 /** Requests that would be refused for their route, their input, and what they name. */
-const wrong: Record<string, (api: Client) => ReturnType<Client["get"]>> = {
-  "an unknown path": (api) => api.get("/nothing"),
-  "a wrong method": (api) => api.request("PUT", "/emails"),
-  "wrong input": (api) => api.request("POST", "/emails", { raw: "{" }),
-  "what is not there": (api) => api.delete(`/emails?id=${unknownId}`),
-};
+const sendWrong = (api: Client): Promise<Reply[]> =>
+  Promise.all([
+    api.get("/nothing"),
+    api.request("PUT", "/emails"),
+    api.request("POST", "/emails", { raw: "{" }),
+    api.delete(`/emails?id=${unknownId}`),
+  ]);
 
+const expectEachRefused = async (api: Client, ...refusal: Refused): Promise<void> => {
+  for (const reply of await sendWrong(api)) expectRefusal(reply, ...refusal);
+};
+type Refused = Parameters<typeof expectRefusal> extends [Reply, ...infer Rest] ? Rest : never;
+
+/** An unknown path, a wrong method, wrong input and what is not there are all refused for what comes first. */
 describe("the order of checks (decisions.md): the first that refuses answers", () => {
-  test.each(Object.entries(wrong))("1: the IP limit, 429, before all else: %s", async (_, send) => {
+  test("1: the IP limit, 429, before all else", async () => {
     const { id: org, key } = await createOrganization();
     await admin("org billing", { org, status: "trial_expired" });
     const api = createClient({ authorization: `Bearer ${key}x` });
-    await roomInWindow(60, 5);
-    // Only the service knows the client's address: requests use its window up.
-    await times(100, () => api.get("/emails"));
-    expectRefusal(await send(api), 429, /from this address/);
+    await countBefore(subjects.address(api.address), 100, 60);
+    await expectEachRefused(api, 429, /from this address/);
   });
 
-  test.each(Object.entries(wrong))("2: authentication, 401, before the key's limit: %s", async (_, send) => {
+  test("2: authentication, 401, before the key's limit", async () => {
     const { id: org, key, keyId } = await createOrganization();
     await admin("org billing", { org, status: "trial_expired" });
     await admin("key revoke", { org, key: keyId });
-    await roomInWindow(60, 5);
     await useUpKey(key);
-    expectRefusal(await send(createClient({ authorization: `Bearer ${key}` })), 401, /API key or session/);
+    await expectEachRefused(createClient({ authorization: `Bearer ${key}` }), 401, /API key or session/);
   });
 
-  test.each(Object.entries(wrong))(
-    "3: the key's limit, 429, before the subscription: %s",
-    async (_, send) => {
-      const { id: org, key, api } = await createOrganization();
-      await admin("org billing", { org, status: "trial_expired" });
-      await roomInWindow(60, 5);
-      await useUpKey(key);
-      expectRefusal(await send(api), 429, /with this API key/);
-    },
-  );
+  test("3: the key's limit, 429, before the subscription", async () => {
+    const { id: org, key, api } = await createOrganization();
+    await admin("org billing", { org, status: "trial_expired" });
+    await useUpKey(key);
+    await expectEachRefused(api, 429, /with this API key/);
+  });
 
-  test.each(Object.entries(wrong))("4: the subscription, 402, before the route: %s", async (_, send) => {
+  test("4: the subscription, 402, before the route", async () => {
     const { id: org, api } = await createOrganization();
     await admin("org billing", { org, status: "trial_expired" });
     await useUp(org, "emailAddsAndRemovals");
-    expectRefusal(await send(api), 402, /trial/, { reason: "trial_expired" });
+    await expectEachRefused(api, 402, /trial/, { reason: "trial_expired" });
   });
 
   describe("a session cookie's origin, 403, comes right after authentication", () => {
@@ -108,7 +105,6 @@ describe("the order of checks (decisions.md): the first that refuses answers", (
       organization = await createOrganization();
       const { id: org, api } = organization;
       channelId = await createChannel(api, { channel: "webhook", config: { url: publicUrl } });
-      await roomInWindow(3600);
       const limits: OrganizationLimit[] = [
         "emailAddsAndRemovals",
         "emailChanges",
@@ -141,7 +137,6 @@ describe("the order of checks (decisions.md): the first that refuses answers", (
   test("7: the organization's limit, 429, before existence and state", async () => {
     const { id: org, api, domainId } = await createOrganization();
     const added = await api.post("/emails", { email: "ada@demo.example", domainId });
-    await roomInWindow(3600);
     for (const limit of ["scans", "emailAddsAndRemovals", "emailChanges"] as const) await useUp(org, limit);
     const replies = await Promise.all([
       api.post("/emails", { email: "ada@demo.example", domainId }),
@@ -160,7 +155,6 @@ describe("the order of checks (decisions.md): the first that refuses answers", (
 
   test("7, an import preview: counted before its body is read, so 429 comes before its 400 and 413", async () => {
     const { id: org, api } = await createOrganization();
-    await roomInWindow(3600);
     await useUp(org, "importPreviews");
     expectRefusal(await preview(api, "", "people.exe"), 429, /hourly limit/);
     expectRefusal(await preview(api, "x".repeat(1024 * 1024 + 1)), 429, /hourly limit/);

@@ -4,7 +4,7 @@ import { countOrganization } from "../../shared/api/limits.ts";
 import { admin, createClient, createOrganization, type Organization } from "../service/client.ts";
 import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
 import { multipart, postForm, preview } from "./upload.ts";
-import { roomInWindow } from "./window.ts";
+import { inOneWindow } from "./window.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -292,22 +292,22 @@ describe("413", () => {
 });
 
 describe("429", () => {
-  test("20 an hour pass, counted before the body is read: refused files count; commits have a budget of their own", async () => {
-    const { id: org, api } = await createOrganization();
-    await roomInWindow(3600);
-    const replies = await Promise.all([
-      ...Array.from({ length: 12 }, () => preview(api, "ada@demo.example")),
-      ...Array.from({ length: 13 }, () => preview(api, "", "x.pdf")),
-    ]);
-    const { 429: refused, ...passed } = countStatuses(replies);
-    expect(refused).toBe(5);
-    expect((passed[200] ?? 0) + (passed[400] ?? 0)).toBe(20);
-    const limited = await postForm(api, "nonsense", "text/plain");
-    expectRefusal(limited, 429, /hourly limit/);
-    expect(Number(limited.headers["retry-after"])).toBeGreaterThanOrEqual(1);
-    expect((await api.post("/emails/import/commit", {})).status).toBe(400);
-    expect(await countOrganization(org, "importCommits", new Date())).toBe(0);
-  });
+  test("20 an hour pass, counted before the body is read: refused files count; commits have a budget of their own", () =>
+    inOneWindow(3600, async () => {
+      const { id: org, api } = await createOrganization();
+      const replies = await Promise.all([
+        ...Array.from({ length: 12 }, () => preview(api, "ada@demo.example")),
+        ...Array.from({ length: 13 }, () => preview(api, "", "x.pdf")),
+      ]);
+      const { 429: refused, ...passed } = countStatuses(replies);
+      expect(refused).toBe(5);
+      expect((passed[200] ?? 0) + (passed[400] ?? 0)).toBe(20);
+      const limited = await postForm(api, "nonsense", "text/plain");
+      expectRefusal(limited, 429, /hourly limit/);
+      expect(Number(limited.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+      expect((await api.post("/emails/import/commit", {})).status).toBe(400);
+      expect(await countOrganization(org, "importCommits", new Date())).toBe(0);
+    }));
 });
 
 describe("401", () => {

@@ -19,8 +19,10 @@ export type RequestOptions = {
   raw?: string | Buffer;
 };
 
-/** A client of the API. Each has an address of its own (127.x.y.z), since every address has a limit of its own. */
+/** A client of the API. */
 export type Client = {
+  /** Of its own (127.x.y.z), since every address has a limit of its own. */
+  address: string;
   request: (method: string, path: string, options?: RequestOptions) => Promise<Reply>;
   get: (path: string) => Promise<Reply>;
   post: (path: string, body?: unknown) => Promise<Reply>;
@@ -48,6 +50,7 @@ export const createClient = (headers: Record<string, string>, apiUrl: string = i
     return { status: reply.statusCode, headers: reply.headers, body: text === "" ? {} : JSON.parse(text) };
   };
   return {
+    address: localAddress,
     request,
     get: (path) => request("GET", path),
     post: (path, body) => request("POST", path, { body }),
