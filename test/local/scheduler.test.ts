@@ -221,7 +221,7 @@ describe.concurrent("firing", () => {
         },
       },
     });
-    await expect.poll(() => firings.length, { timeout: 5000 }).toBeGreaterThanOrEqual(5);
+    await expect.poll(() => firings.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(5);
     const [first, , , , fifth] = firings;
     // Four times 200 ms; a busy machine may see a firing late, which also brings it nearer to the next.
     const took = (fifth?.at ?? 0) - (first?.at ?? 0);
@@ -241,10 +241,12 @@ describe.concurrent("firing", () => {
       EndDate: inSeconds(7200),
       ActionAfterCompletion: "DELETE",
     });
-    await expect.poll(() => firings.length, { timeout: 2000 }).toBe(1);
+    await expect.poll(() => firings.length, { timeout: 10_000 }).toBe(1);
     expect((firings[0]?.at ?? 0) - createdAt).toBeGreaterThan(950);
     expect(firings[0]?.input).toEqual({ hello: 1 });
-    await expect.poll(async () => (await client.send(new ListSchedulesCommand({}))).Schedules).toEqual([]);
+    await expect
+      .poll(async () => (await client.send(new ListSchedulesCommand({}))).Schedules, { timeout: 10_000 })
+      .toEqual([]);
     expect(firings).toHaveLength(1);
   });
 
@@ -294,7 +296,7 @@ describe.concurrent("firing", () => {
     const settings = { Settings: { Type: "AWS::Lambda::EventInvokeConfig", Properties: setting } };
     const [usual, untried] = [await start(failing), await start({ ...failing, resources: settings })];
     for (const { create } of [usual, untried]) await create({ ScheduleExpression: once });
-    await expect.poll(() => usual.firings.length, { timeout: 3000 }).toBe(3);
+    await expect.poll(() => usual.firings.length, { timeout: 10_000 }).toBe(3);
     await new Promise((resolve) => setTimeout(resolve, 800));
     expect(usual.firings.length).toBe(3);
     expect(untried.firings.length).toBe(1);
@@ -307,7 +309,7 @@ describe.concurrent("firing", () => {
     const { firings, reported, create } = await start();
     const Arn = `${functionArn}-other`;
     await create({ ScheduleExpression: once, Target: { Arn, RoleArn: roleArn } });
-    await expect.poll(() => reported.length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => reported.length, { timeout: 10_000 }).toBe(1);
     expect(reported[0]).toContain(`role ${roleArn} does not allow lambda:InvokeFunction on ${Arn}`);
     expect(firings).toEqual([]);
   });
@@ -336,13 +338,15 @@ describe.concurrent("a restart", () => {
       StartDate: new Date("2040-01-01"),
     });
     await first.client.send(new DeleteScheduleCommand({ Name: "gone" }));
-    await expect.poll(() => first.firings.map(({ input }) => input)).toEqual(["done"]);
+    await expect.poll(() => first.firings.map(({ input }) => input), { timeout: 10_000 }).toEqual(["done"]);
     await first.close();
     expect(JSON.parse(await readFile(join(directory, "schedules.json"), "utf8"))).toHaveLength(2);
     await new Promise((resolve) => setTimeout(resolve, 600));
 
     const second = await start({ directory, speed: 60 });
-    await expect.poll(() => second.firings.map(({ input }) => input)).toEqual(["missed"]);
+    await expect
+      .poll(() => second.firings.map(({ input }) => input), { timeout: 10_000 })
+      .toEqual(["missed"]);
     const { Schedules } = await second.client.send(new ListSchedulesCommand({}));
     expect(Schedules?.map(({ Name }) => Name)).toEqual(["done", "missed"]);
   });
@@ -359,9 +363,9 @@ describe.concurrent("a restart", () => {
     const directory = await makeDirectory();
     const fast = await start({ directory, speed: 36_000 });
     await fast.create({ ScheduleExpression: "rate(1 hour)" });
-    await expect.poll(() => fast.firings.length).toBeGreaterThan(3);
+    await expect.poll(() => fast.firings.length, { timeout: 10_000 }).toBeGreaterThan(3);
     await fast.close();
     const slower = await start({ directory, speed: 7200 });
-    await expect.poll(() => slower.firings.length, { timeout: 2000 }).toBeGreaterThan(1);
+    await expect.poll(() => slower.firings.length, { timeout: 10_000 }).toBeGreaterThan(1);
   });
 });
