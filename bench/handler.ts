@@ -1,9 +1,11 @@
-import { openAssembly } from "../local/assembly.ts";
-import { openLambda } from "../local/lambda.ts";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { tableOf } from "./database.ts";
 import { functionsOf } from "./functions.ts";
-import { cpuMilliseconds, instancesOf } from "./processes.ts";
+import type { Called, Calls } from "./handler-loop.ts";
 import { startReplay } from "./replay.ts";
-import { type Bench, scratchDirectory } from "./service.ts";
+import type { Bench } from "./service.ts";
 
 export type Handler = {
   /** Mean of warm calls. `path`: below /api/v1, with its query. */
@@ -12,50 +14,46 @@ export type Handler = {
 };
 
 /** After some hundred calls V8 has compiled what is hot; the first calls take about three times as much. */
-const warmCalls = 400;
+const warmCalls = 800;
 const countedCalls = 200;
 
 /**
- * The function of an endpoint that only reads, in an instance as any other, but with the table's replies replayed
- * (replay.ts): its CPU time is then its own, with all threads of its process.
+ * The handler of an endpoint that only reads, alone in a process with the memory that Lambda gives Node.js, and with the
+ * table's replies replayed (replay.ts): what its process computes is then its own.
  */
 export const startHandler = async (bench: Bench, name: string): Promise<Handler> => {
-  const assembly = openAssembly(bench.assembly, { region: "us-east-1", accountId: "000000000000" });
+  const info = functionsOf(bench.assembly).get(name);
+  if (info === undefined) throw new Error(`There is no function ${name}`);
   const replay = await startReplay(bench.meter.url);
-  const lambda = openLambda({
-    assembly,
-    logDirectory: scratchDirectory(),
-    speed: 1,
-    variables: () => ({
+  const child = fork(join(import.meta.dirname, "handler-loop.ts"), [join(info.directory, "index.js")], {
+    execArgv: [
+      `--max-old-space-size=${Math.round(0.9 * info.megabytes)}`,
+      `--max-semi-space-size=${Math.round(0.05 * info.megabytes)}`,
+    ],
+    env: {
+      ...process.env,
+      TABLE_NAME: tableOf(bench.assembly).name,
+      AWS_REGION: "us-east-1",
       AWS_ENDPOINT_URL_DYNAMODB: replay.url,
       AWS_ACCESS_KEY_ID: name,
       AWS_SECRET_ACCESS_KEY: "local",
-    }),
+    },
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  const info = functionsOf(bench.assembly).get(name);
-  if (info === undefined) throw new Error(`There is no function ${name}`);
-  const arn = `arn:aws:lambda:${assembly.region}:${assembly.accountId}:function:${info.fullName}`;
-
-  const invoke = async (path: string, times: number): Promise<void> => {
-    const event = eventOf(bench, path);
-    for (let count = 0; count < times; count++) {
-      const { payload } = await lambda.invoke(arn, event);
-      const { statusCode } = payload as { statusCode?: number };
-      if (statusCode !== 200)
-        throw new Error(`GET ${path} answered ${statusCode}: ${JSON.stringify(payload)}`);
-    }
+  const call = async (event: object, times: number): Promise<number> => {
+    child.send({ event, times } satisfies Calls);
+    const [called] = (await once(child, "message")) as [Called];
+    if ("failed" in called) throw new Error(`${name} answered ${JSON.stringify(called.failed)}`);
+    return called.cpuMilliseconds;
   };
-  const used = (): number =>
-    (instancesOf(process.pid).get(info.fullName) ?? []).reduce((sum, id) => sum + cpuMilliseconds(id), 0);
   return {
     cpuMilliseconds: async (path) => {
-      await invoke(path, warmCalls);
-      const before = used();
-      await invoke(path, countedCalls);
-      return (used() - before) / countedCalls;
+      const event = eventOf(bench, path);
+      await call(event, warmCalls);
+      return call(event, countedCalls);
     },
     close: async () => {
-      await lambda.close();
+      child.kill();
       await replay.close();
     },
   };

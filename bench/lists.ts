@@ -198,7 +198,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
       notes: [
         "Trips, units, requests and KB are those of the whole request between functions and table, authorizer included: 2 read and 2 write units of it are the authorizer's.",
         "Plain: query the whole list with a filter, count, skip to the offset; trips are pages of 1 MB one after the other. Its totals were compared with ours.",
-        "p99 of 30 calls is the slowest. CPU ms: of the handler's process with all its threads, on this machine, mean of 200 calls after 400 (the first ones take about three times as much), with the table's replies replayed, so that the engine does not compute in the same caches, and the attributes of rows in one order (DECISIONS.md).",
+        "p99 of 30 calls is the slowest. CPU ms: of the handler alone in a process with all its threads, on this machine, mean of 200 calls after 800 (the first ones take about three times as much), with the table's replies replayed, so that the engine does not compute in the same caches, and the attributes of rows in one order (DECISIONS.md).",
         dollarsNote,
         `Meanwhile the local runtime and its engine took ${Math.round(used.megabytes)} MB together at most: ${verdict("MB", used.megabytes, maxRuntimeMegabytes)}.`,
       ],

@@ -29,7 +29,7 @@ export type Bench = {
 let scratch: string | undefined;
 
 /** A directory that is gone when the benchmark ends. */
-export const scratchDirectory = (): string => {
+const scratchDirectory = (): string => {
   if (scratch === undefined) {
     const made = mkdtempSync(join(tmpdir(), "bench-"));
     scratch = made;
