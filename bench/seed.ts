@@ -331,6 +331,7 @@ const organizationRows = function* (createdAt: string, apiKeys: readonly string[
   yield { ...keys.organizations(org), id: org };
   const user: User = { id: actor.id ?? 0, email: actor.label, name: null, createdAt, removed: false };
   yield { ...keys.user(org, user.id), ...user };
+  yield { ...keys.userEmail(org, user.email), id: user.id };
   yield { ...keys.membership(org), members: new Set([user.id]) };
   for (const [index, secret] of apiKeys.entries()) {
     const row: ApiKey = { id: index + 1, label: `Bench ${index + 1}`, createdAt, revokedAt: null };

@@ -5,6 +5,7 @@ import { measure } from "../../bench/measure.ts";
 import { initialState, operations } from "../../bench/operations.ts";
 import { accountsOf, sizeOf, upstreamCatalog } from "../../bench/seed.ts";
 import { type Bench, makeDatabase, removeScratch, startBench } from "../../bench/service.ts";
+import { admin } from "../service/client.ts";
 import { type HibpServer, startHibpServer } from "../service/hibp-server.ts";
 
 const size = 1_000;
@@ -65,4 +66,9 @@ describe("no operation costs more round trips or units than it did", () => {
     const missing = Object.entries(measured).filter(([name]) => budgets[name] === undefined);
     expect(Object.fromEntries(missing)).toEqual({});
   });
+});
+
+test("the seeded organization is one that the service could have written, also after all operations", async () => {
+  const report = await admin("check", { org: bench.seeded.org }, bench.service.apiUrl);
+  expect(report).toMatchObject({ differences: [] });
 });
