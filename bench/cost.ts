@@ -281,7 +281,7 @@ const costOf = async (addresses: number, hour: Work, context: Context): Promise<
     const { call, imported } = await measureCalls(database, hibp);
     const firstScan = await measureFirstScan(size, hibp, scheduled, context);
 
-    const { alarmMetrics, queueFunctions } = resourcesOf(await assembly());
+    const { alarms, queueFunctions } = resourcesOf(await assembly());
     const gigabytes = storedBytes(seed(size).rows()) / 2 ** 30;
     const polls = queueFunctions.length * pollsAMinute * minutes;
     const syncs = hour.runs.filter(({ name }) => name === "sync-catalog").length;
@@ -308,7 +308,7 @@ const costOf = async (addresses: number, hour: Work, context: Context): Promise<
         `${queueFunctions.length} queues × ${pollsAMinute} polls × ${count(minutes)} minutes × $0.40/million`,
         polls * price.queueRequest,
       ],
-      ["Alarms", `${alarmMetrics} metrics × $0.10`, alarmMetrics * price.alarmMetric],
+      ["Alarms", `${alarms} metrics × $0.10`, alarms * price.alarmMetric],
       [
         "Secret (the HIBP key)",
         `$0.40 + (${hours} hours × ${syncs} syncs + ${days} scans × ${plans} runs of plan-scan) × $0.05/10,000`,

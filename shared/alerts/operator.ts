@@ -1,5 +1,6 @@
 /** What operators do by hand with channels and deliveries. */
 import * as queue from "../queue/queue.ts";
+import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 import type { Channel } from "./channel.ts";
 import {
@@ -69,8 +70,7 @@ export const retryAll = async (
   let retried = 0;
   for await (const rows of ofChannel(org, channelId)) {
     const givenUp = rows.filter(({ status }) => status === "not_delivered");
-    for (let start = 0; start < givenUp.length; start += width) {
-      const part = givenUp.slice(start, start + width);
+    for (const part of parts(givenUp, width)) {
       const taken = await Promise.all(part.map((row) => takeAtOnce(org, row, "now")));
       retried += taken.filter((isTaken) => isTaken).length;
       progress(retried);

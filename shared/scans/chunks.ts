@@ -32,9 +32,10 @@ export const isLookup = (chunk: string): boolean => chunk.startsWith("L");
 export const rangesOfChunk = (chunk: string): { fromId: number; toId: number }[] =>
   chunk.replace(/^L/, "").split("__").map(rangeOf);
 
-export const chunksLeft = (
-  scan: Pick<ScanRow, "remaining">,
-): { batch: number; chunk: string; emails: number }[] =>
+/** A chunk that is not done, and how many e-mails it is for. */
+export type ChunkLeft = { batch: number; chunk: string; emails: number };
+
+export const chunksLeft = (scan: Pick<ScanRow, "remaining">): ChunkLeft[] =>
   Object.entries(scan.remaining).flatMap(([batch, chunks]) =>
     Object.entries(chunks).map(([chunk, emails]) => ({ batch: Number(batch), chunk, emails })),
   );

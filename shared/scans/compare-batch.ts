@@ -1,6 +1,7 @@
 import { type Email, emails } from "../emails/record.ts";
 import { rangeName } from "../emails/watermark.ts";
 import type { EmailChange } from "../queue/messages.ts";
+import { parts } from "../table/parts.ts";
 import { type Answered, breachesOf, idsOf } from "./answer.ts";
 import { chunkName, inChunks, lookupChunk } from "./chunks.ts";
 import { compare, isIncluded } from "./compare.ts";
@@ -29,10 +30,8 @@ export const compareBatch = async (
     (facet) => facet.isActive && byDomain.has(facet.domainId),
   );
   const changed: EmailChange[][] = [];
-  for (let start = 0; start < blocks.length; start += width) {
-    const read = await Promise.all(
-      blocks.slice(start, start + width).map((block) => emails.members(org, block)),
-    );
+  for (const part of parts(blocks, width)) {
+    const read = await Promise.all(part.map((block) => emails.members(org, block)));
     for (const rows of read) {
       const changes: EmailChange[] = [];
       const single: Email[] = [];

@@ -15,8 +15,9 @@ import * as organizations from "../organizations/organization.ts";
 import * as queue from "../queue/queue.ts";
 import { condition } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
+import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
-import { chunksLeft, close, isLookup, rangesOfChunk } from "./chunks.ts";
+import { type ChunkLeft, chunksLeft, close, isLookup, rangesOfChunk } from "./chunks.ts";
 import { heldBy, type ScanRecord, type ScanRow, scans } from "./record.ts";
 
 /** Whether everything that a scan planned is done. */
@@ -149,14 +150,12 @@ const endAsRead = async (
 const closeAll = async (
   org: number,
   scanId: number,
-  chunks: ReturnType<typeof chunksLeft>,
+  chunks: readonly ChunkLeft[],
   closed: Set<string>,
 ): Promise<void> => {
   const open = chunks.filter(({ batch, chunk }) => !closed.has(`${batch}#${chunk}`));
-  for (let start = 0; start < open.length; start += width) {
-    await Promise.all(
-      open.slice(start, start + width).map(({ batch, chunk }) => close(org, scanId, batch, chunk)),
-    );
+  for (const part of parts(open, width)) {
+    await Promise.all(part.map(({ batch, chunk }) => close(org, scanId, batch, chunk)));
   }
   for (const { batch, chunk } of open) closed.add(`${batch}#${chunk}`);
 };

@@ -6,6 +6,7 @@ import * as organizations from "../organizations/organization.ts";
 import { condition } from "../table/condition.ts";
 import type { Key } from "../table/keys.ts";
 import { dueShard, keys, organizationOf } from "../table/keys.ts";
+import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 import * as scans from "./scan.ts";
 import type { ScanType } from "./schema.ts";
@@ -36,11 +37,9 @@ export const request = async (org: number, type: ScanType, at: Date): Promise<vo
 export const requestAll = async (type: ScanType, staggerSeconds: number): Promise<void> => {
   const now = Date.now();
   for await (const ids of organizations.everyId()) {
-    for (let start = 0; start < ids.length; start += width) {
+    for (const part of parts(ids, width)) {
       await Promise.all(
-        ids
-          .slice(start, start + width)
-          .map((org) => request(org, type, new Date(now + Math.random() * staggerSeconds * 1000))),
+        part.map((org) => request(org, type, new Date(now + Math.random() * staggerSeconds * 1000))),
       );
     }
   }

@@ -7,7 +7,7 @@ import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { type Answered, breachesOf, idsOf } from "./answer.ts";
 import { askDomain, delayAfter, waitSecondsOf } from "./ask.ts";
-import { chunksLeft, isLookup, rangesOfChunk } from "./chunks.ts";
+import { type ChunkLeft, chunksLeft, isLookup, rangesOfChunk } from "./chunks.ts";
 import { compare, includedIn } from "./compare.ts";
 import { renew, type ScanRecord } from "./record.ts";
 import type { Outcome, Scanned } from "./turn.ts";
@@ -55,7 +55,7 @@ export const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<Out
 const sendChunk = async (
   scanned: Scanned,
   asked: Asked,
-  { batch, chunk, emails: count }: ReturnType<typeof chunksLeft>[number],
+  { batch, chunk, emails: count }: ChunkLeft,
 ): Promise<Outcome> => {
   const { org, scanId } = scanned;
   const { checkedAt, answered, breachIds } = asked;

@@ -103,10 +103,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
 
   const key = (org: number, id: number): Key => keys.member(org, kind, blockOf(id), id);
 
-  const readBlock = (org: number, block: number, options: Omit<table.QueryInput, "pk"> = {}): Promise<M[]> =>
-    table.query<M>({ pk: keys.member(org, kind, block, 0).pk, ...options });
-
-  /** As `readBlock`, but the rows as they come: most are only passed over on the way to those of a page. */
+  /** Rows of a block as they come: most are only passed over on the way to those of a page. */
   const readRows = (
     org: number,
     block: number,
@@ -279,7 +276,8 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       block: number,
       options: { fromId?: number; toId?: number; project?: readonly string[] } = {},
     ): Promise<M[]> =>
-      readBlock(org, block, {
+      table.query<M>({
+        pk: keys.member(org, kind, block, 0).pk,
         from: options.fromId === undefined ? undefined : padded(options.fromId),
         to: options.toId === undefined ? undefined : padded(options.toId),
         project: options.project,

@@ -6,8 +6,6 @@ import { findings as findingRows } from "../../shared/findings/record.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as domains from "../../shared/organizations/domain.ts";
 import { check } from "../../shared/scans/check.ts";
-import { plan } from "../../shared/scans/plan.ts";
-import { start } from "../../shared/scans/scan.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import {
@@ -15,6 +13,7 @@ import {
   invocation,
   meanwhile,
   scanned,
+  startPlanned,
   startWorkers,
   take,
   type Workers,
@@ -30,8 +29,7 @@ beforeAll(async () => {
 afterAll(() => workers?.stop());
 
 const scan = async (org: number): Promise<void> => {
-  const scanId = await start(org, "manual", administrator);
-  for (const message of await take("scan-plans")) await plan(message, invocation());
+  const scanId = await startPlanned(org);
   for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
   expect(await scanned(org, scanId)).toMatchObject({ status: "completed" });
 };

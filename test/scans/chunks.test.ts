@@ -3,16 +3,23 @@ import * as emails from "../../shared/emails/email.ts";
 import type { MonitoredEmail } from "../../shared/emails/schema.ts";
 import { rangeName } from "../../shared/emails/watermark.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import { administrator } from "../../shared/organizations/actor.ts";
 import type { Message } from "../../shared/queue/messages.ts";
 import { check } from "../../shared/scans/check.ts";
 import { chunkName, maximumRanges, rangesOfChunk } from "../../shared/scans/chunks.ts";
 import { end } from "../../shared/scans/end.ts";
 import { plan } from "../../shared/scans/plan.ts";
-import { start } from "../../shared/scans/scan.ts";
 import { blockOf } from "../../shared/table/blocks.ts";
 import { condition, conditionFields } from "../../shared/table/condition.ts";
-import { createScanned, invocation, logger, scanned, startWorkers, take, type Workers } from "./workers.ts";
+import {
+  createScanned,
+  invocation,
+  logger,
+  scanned,
+  startPlanned,
+  startWorkers,
+  take,
+  type Workers,
+} from "./workers.ts";
 
 const domainName = "sparse.example";
 /** Of three blocks. */
@@ -36,8 +43,7 @@ const setBreached = (breached: Record<number, string[]>): void => {
 
 /** Starts a scan and plans it; its id and the messages that were to be sent to those that check. */
 const planned = async (): Promise<{ scanId: number; chunks: Message<"scan-chunks">[] }> => {
-  const scanId = await start(org, "manual", administrator);
-  for (const message of await take("scan-plans")) await plan(message, invocation());
+  const scanId = await startPlanned(org);
   return { scanId, chunks: await take("scan-chunks") };
 };
 

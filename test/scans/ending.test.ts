@@ -27,6 +27,7 @@ import {
   logger,
   meanwhile,
   scanned,
+  startPlanned,
   startWorkers,
   take,
   type Workers,
@@ -42,13 +43,6 @@ afterAll(() => workers?.stop());
 afterEach(() => {
   workers.fails = () => undefined;
 });
-
-/** Starts a scan and plans it. */
-const planned = async (org: number): Promise<number> => {
-  const scanId = await start(org, "manual", administrator);
-  for (const message of await take("scan-plans")) await plan(message, invocation());
-  return scanId;
-};
 
 /** What a worker has in hand for a chunk. */
 const applicationOf = async ({ organizationId: org, ...chunk }: Message<"scan-chunks">) => ({
@@ -72,7 +66,7 @@ describe("a scan that ends before its work is done", () => {
       Array.from({ length: count }, (_, index) => [index, breaches]),
     );
     const org = await createScanned({ "large.example": count });
-    const scanId = await planned(org);
+    const scanId = await startPlanned(org);
     const chunks = await take("scan-chunks");
     let isAtWork = true;
     const working = Promise.all(chunks.map((chunk) => check(chunk, invocation()))).finally(() => {
@@ -93,7 +87,7 @@ describe("a scan that ends before its work is done", () => {
     expect(await foundBy(org, scanId)).toBe(found);
 
     // Nothing of it is lost: the next scan finds the rest.
-    const nextId = await planned(org);
+    const nextId = await startPlanned(org);
     for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
     const rest = count * breaches.length - found;
     expect(await scanned(org, nextId)).toMatchObject({ status: "completed", newBreachesFound: rest });
@@ -103,7 +97,7 @@ describe("a scan that ends before its work is done", () => {
   test("counts no address as checked whose findings came too late", async () => {
     const org = await createScanned({ "late.example": 2 });
     workers.accounts["user0@late.example"] = ["Alpha"];
-    const scanId = await planned(org);
+    const scanId = await startPlanned(org);
     const scan = await scans.get(org, scanId);
     if (scan === undefined) throw new Error("there is no scan");
     // Its end has closed what is left, and is about to count.
@@ -118,7 +112,7 @@ describe("a scan that ends before its work is done", () => {
 
   test("after a day ends however busy its workers are", async () => {
     const org = await createScanned({ "busy.example": 1 });
-    const scanId = await planned(org);
+    const scanId = await startPlanned(org);
     await sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
     expect(await scanned(org, scanId)).toMatchObject({ status: "running" });
     const dayAgo = new Date(Date.now() - 24 * 3_600_000 - 1_000).toISOString();
@@ -157,7 +151,7 @@ describe("a scan that ends before its work is done", () => {
 describe("e-mails of a domain that is no longer verified", () => {
   test("are not looked up any more, and the scan completes with the others", async () => {
     const org = await createScanned({ "leaves.example": 40, "stays.example": 2 });
-    const scanId = await planned(org);
+    const scanId = await startPlanned(org);
     const before = lookUps();
     const [leaving, staying] = await domains.list(org);
     const messages = await take("scan-lookups");
@@ -180,7 +174,7 @@ describe("e-mails of a domain that is no longer verified", () => {
     async (howLong) => {
       workers.breached["covered.example"] = { 0: ["Alpha"], 1: ["Alpha"] };
       const org = await createScanned({ "covered.example": 3 });
-      const scanId = await planned(org);
+      const scanId = await startPlanned(org);
       const [domain] = await domains.list(org);
       await domains.setVerified(org, domain?.id ?? 0, false);
       const chunks = await take("scan-chunks");
@@ -193,7 +187,7 @@ describe("e-mails of a domain that is no longer verified", () => {
 
       // The next scan finds what this one did not record.
       await domains.setVerified(org, domain?.id ?? 0, true);
-      const nextId = await planned(org);
+      const nextId = await startPlanned(org);
       for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
       expect(await scanned(org, nextId)).toMatchObject({ status: "completed", newBreachesFound: 2 });
     },
@@ -210,7 +204,7 @@ describe("e-mails that leave a scan between its plan and their check", () => {
     workers.breached["covered.example"] = { 0: ["Alpha"], 1: ["Alpha"], 2: ["Alpha"] };
     workers.breached["large.example"] = {};
     const org = await createScanned({ "covered.example": 3, "large.example": 2 });
-    const scanId = await planned(org);
+    const scanId = await startPlanned(org);
     let chunks = await take("scan-chunks");
     const [domain] = await domains.list(org);
     if (how === "disabled") {
@@ -242,7 +236,7 @@ describe("a chunk", () => {
   test("that is done takes nothing more, also from a worker with a newer answer", async () => {
     workers.breached["covered.example"] = { 0: ["Alpha"] };
     const org = await createScanned({ "covered.example": 2 });
-    const scanId = await planned(org);
+    const scanId = await startPlanned(org);
     const [chunk] = await take("scan-chunks");
     if (chunk === undefined) throw new Error("there is no chunk");
     const application = await applicationOf(chunk);
@@ -257,7 +251,7 @@ describe("a chunk", () => {
   test("whose worker dies as soon as it has taken it off takes nothing more, so that what the end counts is what is listed", async () => {
     workers.breached["covered.example"] = { 0: ["Alpha"] };
     const org = await createScanned({ "covered.example": 2, "single-after.example": 1 });
-    const scanId = await planned(org);
+    const scanId = await startPlanned(org);
     const [chunk] = await take("scan-chunks");
     if (chunk === undefined) throw new Error("there is no chunk");
     const application = await applicationOf(chunk);
@@ -280,7 +274,7 @@ describe("a chunk", () => {
   test("whose worker dies just before it takes it off is taken off by the next, also by one with a newer answer", async () => {
     workers.breached["covered.example"] = { 0: ["Alpha"] };
     const org = await createScanned({ "covered.example": 2 });
-    const scanId = await planned(org);
+    const scanId = await startPlanned(org);
     const [chunk] = await take("scan-chunks");
     if (chunk === undefined) throw new Error("there is no chunk");
     meanwhile("REMOVE #remaining", "before", async () => {
@@ -314,7 +308,7 @@ describe("a chunk", () => {
       const config = { recipients: [`alerts${count}@acme.example`] };
       await configure.create(org, { ...channel, channel: "email", config }, administrator, async () => {});
     }
-    const scanId = await planned(org);
+    const scanId = await startPlanned(org);
     const chunks = await take("scan-chunks");
     await reserve(org, "FINDING", blockSize - 30, { tag: scanId });
     await reserve(org, "DELIVERY", blockSize - 10);
@@ -327,11 +321,11 @@ describe("a chunk", () => {
 test("a chunk that is taken off while the scan is ended early is counted, and its e-mails read as checked", async () => {
   workers.breached["covered.example"] = { 1: ["Alpha"] };
   const org = await createScanned({ "covered.example": 3 });
-  await planned(org);
+  await startPlanned(org);
   for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
   // A change that says nothing of when its e-mail was checked: a breach is gone.
   workers.breached["covered.example"] = {};
-  const scanId = await planned(org);
+  const scanId = await startPlanned(org);
   const [chunk] = await take("scan-chunks");
   if (chunk === undefined) throw new Error("there is no chunk");
   await apply(await applicationOf(chunk), chunk.changes);

@@ -6,12 +6,19 @@ import { administrator } from "../../shared/organizations/actor.ts";
 import type { Message } from "../../shared/queue/messages.ts";
 import { end } from "../../shared/scans/end.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
-import { plan } from "../../shared/scans/plan.ts";
-import { start } from "../../shared/scans/scan.ts";
 import { keys, timeToLive } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { reply } from "../catalog/upstream-server.ts";
-import { createScanned, invocation, logger, scanned, startWorkers, take, type Workers } from "./workers.ts";
+import {
+  createScanned,
+  invocation,
+  logger,
+  scanned,
+  startPlanned,
+  startWorkers,
+  take,
+  type Workers,
+} from "./workers.ts";
 
 let workers: Workers;
 let answer: Workers["upstream"]["answer"];
@@ -26,13 +33,6 @@ afterEach(async () => {
   await table.remove(keys.limiter());
   await table.remove(keys.subscription());
 });
-
-/** Starts a scan and plans it. */
-const startPlanned = async (org: number): Promise<number> => {
-  const scanId = await start(org, "manual", administrator);
-  for (const message of await take("scan-plans")) await plan(message, invocation());
-  return scanId;
-};
 
 /** Starts a scan of so many addresses of a domain that is not covered; its id and the message to look them up. */
 const planned = async (count: number) => {

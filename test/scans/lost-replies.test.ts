@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { administrator } from "../../shared/organizations/actor.ts";
 import { check } from "../../shared/scans/check.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
-import { plan } from "../../shared/scans/plan.ts";
-import { start } from "../../shared/scans/scan.ts";
 import * as table from "../../shared/table/table.ts";
-import { createScanned, invocation, scanned, startWorkers, take, type Workers } from "./workers.ts";
+import {
+  createScanned,
+  invocation,
+  scanned,
+  startPlanned,
+  startWorkers,
+  take,
+  type Workers,
+} from "./workers.ts";
 
 let workers: Workers;
 /** Part of the one update whose reply gets lost, after which the client sends it again; undefined once it was. */
@@ -28,8 +33,7 @@ afterAll(() => workers?.stop());
 
 /** A scan from beginning to end, each message once. */
 const scan = async (org: number): Promise<{ status?: string | undefined }> => {
-  const scanId = await start(org, "manual", administrator);
-  for (const message of await take("scan-plans")) await plan(message, invocation());
+  const scanId = await startPlanned(org);
   for (const message of await take("scan-lookups")) await lookUp(message, invocation());
   for (const message of await take("scan-chunks")) await check(message, invocation());
   return scanned(org, scanId);

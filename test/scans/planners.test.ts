@@ -10,7 +10,15 @@ import type { ScanLock } from "../../shared/scans/record.ts";
 import { start } from "../../shared/scans/scan.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-import { createScanned, invocation, scanned, startWorkers, take, type Workers } from "./workers.ts";
+import {
+  createScanned,
+  invocation,
+  scanned,
+  startPlanned,
+  startWorkers,
+  take,
+  type Workers,
+} from "./workers.ts";
 
 /** More than are planned together. */
 const names = Array.from({ length: 95 }, (_, index) => `many${index}.example`);
@@ -57,8 +65,7 @@ test("one message that comes twice plans once; one from the sweep takes over, an
 
 test("a scan that is resumed while the upstream's rate limit is reached waits, and goes on", async () => {
   setBreached(names.slice(0, 3), ["Alpha", "Beta"]);
-  const scanId = await start(org, "manual", administrator);
-  for (const message of await take("scan-plans")) await plan(message, invocation());
+  const scanId = await startPlanned(org);
   expect(await take("scan-chunks")).toHaveLength(1);
 
   await limiter.pause(600);

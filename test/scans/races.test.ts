@@ -1,20 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as emails from "../../shared/emails/email.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import { administrator } from "../../shared/organizations/actor.ts";
 import * as domains from "../../shared/organizations/domain.ts";
 import { apply } from "../../shared/scans/apply.ts";
 import { check } from "../../shared/scans/check.ts";
 import { end } from "../../shared/scans/end.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
-import { plan } from "../../shared/scans/plan.ts";
-import { start } from "../../shared/scans/scan.ts";
 import {
   createScanned,
   invocation,
   logger,
   meanwhile,
   scanned,
+  startPlanned,
   startWorkers,
   take,
   type Workers,
@@ -34,8 +32,7 @@ afterAll(() => workers?.stop());
 /** Starts a scan of two covered addresses, one of which is breached, and three others, and plans it. */
 const planned = async () => {
   const org = await createScanned({ "covered.example": 2, "single.example": 3 });
-  const scanId = await start(org, "manual", administrator);
-  for (const message of await take("scan-plans")) await plan(message, invocation());
+  const scanId = await startPlanned(org);
   const [[chunk], [lookups]] = [await take("scan-chunks"), await take("scan-lookups")];
   if (chunk === undefined || lookups === undefined) throw new Error("there is no chunk of each kind");
   return { org, scanId, chunk, lookups };
@@ -84,8 +81,7 @@ test("look-ups that two workers are asked for are made by one of them", async ()
 test("a finding in a chunk that a scan did not reach was not seen again by it", async () => {
   const org = await createScanned({ "seen.example": 2 });
   const scan = async () => {
-    const scanId = await start(org, "manual", administrator);
-    for (const message of await take("scan-plans")) await plan(message, invocation());
+    const scanId = await startPlanned(org);
     return { scanId, chunks: await take("scan-chunks") };
   };
   const seen = async () =>

@@ -12,6 +12,7 @@ import {
   invocation,
   meanwhile,
   scanned,
+  startPlanned,
   startWorkers,
   take,
   type Workers,
@@ -55,8 +56,7 @@ test("a scan whose message only waits in its queue goes on when somebody takes i
 
 test("a scan whose chunks get lost each time is ended at the fifth sweep", async () => {
   const org = await createScanned({ "covered.example": 2 });
-  const scanId = await start(org, "manual", administrator);
-  for (const message of await take("scan-plans")) await plan(message, invocation());
+  const scanId = await startPlanned(org);
   let sweeps = 0;
   while ((await scanned(org, scanId)).status === "running") {
     expect(await take("scan-chunks")).toHaveLength(sweeps < 4 ? 1 : 0);
@@ -92,8 +92,7 @@ test("a planner that waits for the rate limit again and again does not outlast t
 
 test("a scan that ends while the sweep looks at it is no failure of the sweep, and nobody is woken", async () => {
   const org = await createScanned({ "covered.example": 2 });
-  const scanId = await start(org, "manual", administrator);
-  for (const message of await take("scan-plans")) await plan(message, invocation());
+  const scanId = await startPlanned(org);
   const chunks = await take("scan-chunks");
   const ended = meanwhile("#fruitlessSweeps", "before", async () => {
     for (const chunk of chunks) await check(chunk, invocation());

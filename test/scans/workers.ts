@@ -8,7 +8,9 @@ import * as domains from "../../shared/organizations/domain.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import { type Message, messages, type QueueName } from "../../shared/queue/messages.ts";
 import * as queue from "../../shared/queue/queue.ts";
+import { plan } from "../../shared/scans/plan.ts";
 import { scans } from "../../shared/scans/record.ts";
+import { start } from "../../shared/scans/scan.ts";
 import * as table from "../../shared/table/table.ts";
 import { reply, startUpstream, type UpstreamServer } from "../catalog/upstream-server.ts";
 import { activeBilling } from "../organizations/billing.ts";
@@ -119,6 +121,13 @@ export const createScanned = async (addresses: Readonly<Record<string, number>>)
     await importAll(org, rows, administrator);
   }
   return org;
+};
+
+/** Starts a scan and plans it; its id. */
+export const startPlanned = async (org: number): Promise<number> => {
+  const scanId = await start(org, "manual", administrator);
+  for (const message of await take("scan-plans")) await plan(message, invocation());
+  return scanId;
 };
 
 /** A scan's row and its status. */

@@ -1,5 +1,6 @@
-import { Agent, createServer, type IncomingMessage, request } from "node:http";
+import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 
 /** What went over to DynamoDB: requests, and the capacity units that it says they consumed. */
 export type Consumed = {
@@ -51,7 +52,7 @@ export const startMeter = async (
   const server = createServer(async (incoming, outgoing) => {
     const operation = String(incoming.headers["x-amz-target"] ?? "").split(".")[1] ?? "";
     const entered = gate?.enter();
-    const asked = await read(incoming);
+    const asked = await buffer(incoming);
     const input = JSON.parse(asked.toString("utf8")) as Record<string, unknown>;
     const isCounted = !isBackground({ operation, input });
     if (!isCounted) entered?.leave();
@@ -62,7 +63,7 @@ export const startMeter = async (
     const forwarded = request(
       { hostname, port, method: "POST", path: "/", headers, agent },
       async (reply) => {
-        const answer = await read(reply);
+        const answer = await buffer(reply);
         if (isCounted) {
           consumed.requests++;
           consumed.bytes += asked.length + answer.length;
@@ -198,10 +199,4 @@ const ordered = (json: Buffer): Buffer => {
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value;
   return Buffer.from(JSON.stringify(JSON.parse(json.toString("utf8")), order));
-};
-
-const read = async (stream: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 };
