@@ -6,6 +6,7 @@
 import { type Action, categoryOf } from "../shared/activity/actions.ts";
 import { entries } from "../shared/activity/activity.ts";
 import type { Breach } from "../shared/catalog/schema.ts";
+import { rowOfEmail } from "../shared/emails/own-check.ts";
 import { type EmailRow, emails } from "../shared/emails/record.ts";
 import { type FindingRow, findings } from "../shared/findings/record.ts";
 import type { Actor } from "../shared/organizations/actor.ts";
@@ -19,6 +20,7 @@ import { scans } from "../shared/scans/record.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved } from "../shared/table/blocks.ts";
 import type { Item } from "../shared/table/condition.ts";
 import type { MemberWrite } from "../shared/table/counted-list.ts";
+import { blocksPerRollup, rolledUp } from "../shared/table/directory.ts";
 import { type CounterKind, type Key, keys, type ListKind } from "../shared/table/keys.ts";
 import { activeBilling } from "../test/organizations/billing.ts";
 
@@ -143,6 +145,8 @@ export const accountsOf = (size: Size): Record<string, string[]> => {
   return accounts;
 };
 
+const rolledUpKinds: ReadonlySet<ListKind> = new Set(["EMAIL", "FINDING"]);
+
 /** Counts what the members of a list move, and gives its directory, head and counter rows in the end. */
 const countMembers = (kind: ListKind) => {
   const blocks = new Map<number, { from: string; counts: Map<string, number> }>();
@@ -172,8 +176,17 @@ const countMembers = (kind: ListKind) => {
       if (counts !== undefined && !counts.has(facet)) counts.set(facet, 0);
     },
     rest: function* (): Generator<Row> {
-      for (const [block, { from, counts }] of blocks) {
-        yield { ...keys.directory(org, kind, block), from, ...Object.fromEntries(counts) };
+      let change = 0;
+      const unrolled = [...blocks].map(([block, row]) => ({ block, ...row }));
+      // As the end of a scan does.
+      while (rolledUpKinds.has(kind) && unrolled.length > blocksPerRollup) {
+        const rows = unrolled.splice(0, blocksPerRollup);
+        change++;
+        yield { ...keys.rollup(org, kind, rows.at(-1)?.block ?? 0), change, ...rolledUp(rows) };
+      }
+      if (change > 0) yield { ...keys.rollups(org, kind), change };
+      for (const { block, from, counts } of unrolled) {
+        yield { ...keys.directory(org, kind, block), from, writes: 1, ...Object.fromEntries(counts) };
       }
       if (head === undefined) return;
       const { block, from, at, tag, tags, id } = head;
@@ -289,7 +302,8 @@ export const seed = (
       const email = addressOf(index);
       const reserved = emailList.reserve(at(0, 1));
       if (!isActive(index)) {
-        disabled.set(reserved.block, (disabled.get(reserved.block) ?? new Set()).add(reserved.id));
+        const row = rowOfEmail(reserved.id);
+        disabled.set(row, (disabled.get(row) ?? new Set()).add(reserved.id));
       }
       const lastScannedBy = isActive(index) ? (lastFound[index] ?? 0) : lastScan;
       const row: EmailRow = {
@@ -309,7 +323,7 @@ export const seed = (
       yield emailList.row(emails.put(org, reserved, facet, row));
     }
     yield* emailList.rest();
-    for (const [block, ids] of disabled) yield { ...keys.ownChecksInBlock(org, block), ids };
+    for (const [row, ids] of disabled) yield { ...keys.ownChecksOfEmails(org, row), ids };
     if (isScanned) yield* scanRows(at, addresses, foundBy);
     if (isScanned) yield* activityRows(activityCount, at);
   };
@@ -398,7 +412,6 @@ const scanRows = function* (at: At, addresses: number, foundBy: ReadonlyMap<numb
           newBreachesFound: foundBy.get(scan) ?? 0,
           planned: !failed,
           remaining: {},
-          findingsFromBlock: 0,
         },
       ),
     );

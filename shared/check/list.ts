@@ -1,5 +1,6 @@
 import { blockOf, drawBlocks, firstIdOf } from "../table/blocks.ts";
-import type { Directory, Member } from "../table/counted-list.ts";
+import type { Member } from "../table/counted-list.ts";
+import * as directories from "../table/directory.ts";
 import { type Key, keys, type ListKind } from "../table/keys.ts";
 import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
@@ -8,7 +9,6 @@ import { asRead, type Examination, type Found, type Look, moving } from "./diffe
 /** What the check needs of a counted list. */
 export type CheckedList<M extends Member> = {
   kind: ListKind;
-  directory: (org: number) => Promise<Directory>;
   members: (org: number, block: number, options?: { project?: readonly string[] }) => Promise<M[]>;
 };
 
@@ -46,8 +46,9 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
 ): Promise<Passed> => {
   const { kind } = list;
   const project = [...new Set<string>([...always, ...options.attributes])];
-  const directory = await list.directory(org);
-  const byBlock = new Map(directory.map((row) => [row.block, row]));
+  await examination.examine({ kind: `${kind.toLowerCase()} rollups`, id: org }, lookAtRollups(org, kind));
+  const { directory } = await directories.read(org, kind);
+  const byBlock = new Map(directories.rowsOf(directory).map((row) => [row.block, row]));
   const lost = await membersWithoutDirectory(org, kind, byBlock);
   const blocks = [...byBlock.keys(), ...lost].sort((one, other) => one - other);
   const expected = directory.reduce(
@@ -76,9 +77,10 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
     const row = byBlock.get(block);
     const stored = {
       ...Object.fromEntries(row?.counts ?? []),
-      ...(row !== undefined && row.from !== "" && { from: row.from }),
+      ...(row?.from && { from: row.from }),
     };
-    if (wrongIn(stored, members, latest) !== undefined) {
+    const hasFrom = row === undefined || row.from !== undefined;
+    if (wrongIn(stored, members, hasFrom ? latest : undefined) !== undefined) {
       const left = await examination.examine(
         { kind: `${kind.toLowerCase()} block`, id: block },
         lookAtBlock(org, list, block, latest),
@@ -132,18 +134,39 @@ const membersWithoutDirectory = async (
   return found;
 };
 
-/** What a directory row says beside its key. */
+/** Their counters are the sums of their blocks'. */
+const lookAtRollups =
+  (org: number, kind: ListKind): Look<Found> =>
+  async () => {
+    const { lasts, mend } = await directories.wrongSums(org, kind);
+    if (lasts.length === 0) return undefined;
+    return { says: `the rollups up to blocks ${lasts.join(", ")} are not the sums of their blocks`, mend };
+  };
+
+/** What a directory says of a block: counters and `from`. */
 type Stored = Record<string, unknown>;
+
+const storedOf = ({ own = {}, rolledUp = new Map() }: directories.StoredBlock): Stored => {
+  const stored: Stored = Object.fromEntries(rolledUp);
+  for (const [name, value] of Object.entries(own)) {
+    if (name === "from") stored.from = value;
+    else if (!directories.isReserved(name)) {
+      const inRollup = rolledUp.get(name);
+      stored[name] = inRollup === undefined ? value : inRollup + Number(value);
+    }
+  }
+  return stored;
+};
 
 type WrongBlock = Found & { excess: [facet: string, by: number][] };
 
 const longAgo = new Date(0).toISOString();
 
-/** What should be in the directory row instead: values, undefined for what should not be there. */
+/** What should be there instead: values, undefined for what should not be there. Without `notBefore` there need be no `from`. */
 const wrongIn = (
   stored: Stored,
   members: readonly Member[],
-  notBefore: string,
+  notBefore: string | undefined,
 ): { name: string; is: unknown; should: string | number | undefined }[] | undefined => {
   const counts = new Map<string, number>();
   for (const { facet } of members) counts.set(facet, (counts.get(facet) ?? 0) + 1);
@@ -155,28 +178,28 @@ const wrongIn = (
       wrong.push({ name, is: counters[name], should: counts.get(name) });
     }
   }
+  const isEmpty = members.length === 0 && Object.keys(stored).length === 0;
+  if (notBefore === undefined || isEmpty) return wrong.length === 0 ? undefined : wrong;
   const oldest = members.reduce<string | undefined>(
     (least, { createdAt }) => (least === undefined || createdAt < least ? createdAt : least),
     undefined,
   );
   const isRight =
     typeof from === "string" ? from >= notBefore && (oldest === undefined || from <= oldest) : false;
-  const isEmpty = members.length === 0 && Object.keys(stored).length === 0;
-  if (!isRight && !isEmpty) wrong.push({ name: "from", is: from, should: oldest ?? (notBefore || longAgo) });
+  if (!isRight) wrong.push({ name: "from", is: from, should: oldest ?? (notBefore || longAgo) });
   return wrong.length === 0 ? undefined : wrong;
 };
 
 const lookAtBlock =
   <M extends Member>(org: number, list: CheckedList<M>, block: number, notBefore: string): Look<WrongBlock> =>
   async () => {
-    const key = keys.directory(org, list.kind, block);
-    const before = await table.get<Stored>(key);
+    const before = await directories.stored(org, list.kind, block);
     const members = await list.members(org, block, { project: ["createdAt", "facet"] });
-    const after = await table.get<Stored>(key);
-    const { pk: _, sk: __, ...stored } = after ?? {};
-    const wrong = wrongIn(stored, members, notBefore);
+    const after = await directories.stored(org, list.kind, block);
+    const [was, is] = [storedOf(before), storedOf(after)];
+    const wrong = wrongIn(is, members, after.rolledUp === undefined ? notBefore : undefined);
     if (wrong === undefined) return undefined;
-    if (wrong.some(({ name }) => before?.[name] !== after?.[name])) return moving;
+    if (wrong.some(({ name }) => was[name] !== is[name])) return moving;
     return {
       says: wrong
         .map(({ name, is, should }) => `${name} is ${is ?? "missing"}, should be ${should ?? 0}`)
@@ -184,25 +207,31 @@ const lookAtBlock =
       excess: wrong
         .filter(({ name }) => name !== "from")
         .map(({ name, is, should }) => [name, Number(is ?? 0) - Number(should ?? 0)]),
-      mend: () => setCounters(key, wrong),
+      mend: () => setCounters(keys.directory(org, list.kind, block), wrong, after),
     };
   };
 
 /** Attributes that one update sets: an expression may hold 4 KB. */
 const attributesPerUpdate = 50;
 
-/** Each counter as it was read becomes as it should be. */
+/** Each counter of the block's own row, as it was read, becomes what is missing to what a rollup says. */
 const setCounters = async (
   key: Key,
-  wrong: readonly { name: string; is: unknown; should: string | number | undefined }[],
+  wrong: readonly { name: string; should: string | number | undefined }[],
+  { own = {}, rolledUp = new Map() }: directories.StoredBlock,
 ): Promise<void> => {
   for (const part of parts(wrong, attributesPerUpdate)) {
+    const values = part.map(({ name, should }) => {
+      const inRollup = rolledUp.get(name);
+      return { name, is: own[name], value: inRollup === undefined ? should : Number(should ?? 0) - inRollup };
+    });
     await table.update(key, {
-      set: Object.fromEntries(part.map(({ name, should }) => [name, should])),
-      remove: part
-        .filter(({ should, is }) => should === undefined && is !== undefined)
+      set: Object.fromEntries(values.map(({ name, value }) => [name, value])),
+      remove: values
+        .filter(({ value, is }) => value === undefined && is !== undefined)
         .map(({ name }) => name),
-      if: asRead(Object.fromEntries(part.map(({ name, is }) => [name, is]))),
+      add: { writes: 1 },
+      if: asRead(Object.fromEntries(values.map(({ name, is }) => [name, is]))),
     });
   }
 };

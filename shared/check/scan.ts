@@ -1,7 +1,7 @@
 import { findings } from "../findings/record.ts";
 import { heldBy, type ScanLock, type ScanRecord, scans } from "../scans/record.ts";
 import { absent, condition } from "../table/condition.ts";
-import type { Directory, DirectoryRow } from "../table/counted-list.ts";
+import type { Counts } from "../table/directory.ts";
 import { dueShard, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { asRead, type Found, type Look, moving } from "./difference.ts";
@@ -28,7 +28,7 @@ export const lookAtCounts =
     const row = await scans.get(org, id);
     if (row === undefined) return undefined;
     const directory = await findings.directory(org);
-    const findingCount = countOf(directory, id) - countOf([{ block: 0, from: "", counts: excess }], id);
+    const findingCount = countOf(directory, id) - countOf([{ counts: excess }], id);
     if (isCountRight(row, findingCount)) return undefined;
     const { newBreachesFound, totalEmails, scannedEmails, failedEmails } = row;
     const found = Math.max(newBreachesFound, findingCount);
@@ -49,8 +49,8 @@ export const lookAtCounts =
     };
   };
 
-const countOf = (directory: readonly DirectoryRow[], scanId: number): number =>
-  findings.sum(directory as Directory, (facet) => facet.scanId === scanId);
+const countOf = (directory: readonly { counts: Counts }[], scanId: number): number =>
+  findings.sum(directory, (facet) => facet.scanId === scanId);
 
 /** The scan lock names the scan in progress. */
 export const lookAtLock =

@@ -4,27 +4,30 @@
  * watermark tells. Noted before it becomes true, so it may say too much and never too little.
  */
 import { blockOf } from "../table/blocks.ts";
-import type { Item, Write } from "../table/condition.ts";
-import { beside, keys } from "../table/keys.ts";
+import type { Write } from "../table/condition.ts";
+import { keys, ownCheckPrefix } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
 export type OwnChecks = { domains: Set<number>; emails: Set<number> };
 
-type Row = { domainId?: number; ids?: Set<number> };
+/** Few rows for what every list of findings reads, and none so large that a note in it is dear. */
+const blocksPerRow = 4;
 
 /** One query; its cost grows with the e-mails that were ever disabled. */
 export const ownChecks = async (org: number): Promise<OwnChecks> =>
-  ownChecksIn(await table.query({ pk: keys.ownChecksInBlock(org, 0).pk, prefix: beside }));
+  ownChecksIn(await table.queryWire({ pk: keys.ownChecksOfEmails(org, 0).pk, prefix: ownCheckPrefix }));
 
 /** Of the rows beside the directory of findings. */
-export const ownChecksIn = (rows: readonly Item[]): OwnChecks => ({
-  domains: new Set(rows.flatMap(({ domainId }: Row) => domainId ?? [])),
-  emails: new Set(rows.flatMap(({ ids }: Row) => [...(ids ?? [])])),
+export const ownChecksIn = (rows: readonly table.WireRow[]): OwnChecks => ({
+  domains: new Set(rows.flatMap(({ domainId }) => (domainId === undefined ? [] : Number(domainId.N)))),
+  emails: new Set(rows.flatMap(({ ids }) => ids?.NS ?? []).map(Number)),
 });
+
+export const rowOfEmail = (email: number): number => Math.floor(blockOf(email) / blocksPerRow);
 
 /** Of an e-mail, for good. */
 export const noteEmail = (org: number, email: number): Write => ({
-  update: keys.ownChecksInBlock(org, blockOf(email)),
+  update: keys.ownChecksOfEmails(org, rowOfEmail(email)),
   add: { ids: new Set([email]) },
 });
 

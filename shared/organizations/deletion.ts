@@ -1,4 +1,5 @@
 import { exists } from "../table/condition.ts";
+import * as directories from "../table/directory.ts";
 import { dueShard, type Key, keys, type ListKind, listKinds, organizationOf } from "../table/keys.ts";
 import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
@@ -53,7 +54,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
   const partitions = [
     keys.domain(org, 0),
     keys.domainName(org, ""),
-    keys.ownChecksInBlock(org, 0),
+    keys.ownChecksOfEmails(org, 0),
     keys.team(org, 0),
     keys.user(org, 0),
     keys.userEmail(org, ""),
@@ -71,28 +72,33 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
 
 /** Deletes the members of a list, with what hangs on each, and a block's directory row after its members. False: not all. */
 const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
-  const { pk, sk: from } = keys.directory(org, kind, 0);
-  const directory = await table.query<Key>({ pk, from, project: ["pk", "sk"] });
-  for (const row of directory) {
-    if (!mayGoOn()) return false;
-    const block = Number(row.sk);
-    await deletePartition(
-      keys.member(org, kind, block, 0).pk,
-      () => true,
-      async (member) => {
-        if (kind === "EMAIL")
-          await table.remove(keys.address(org, (member as unknown as { email: string }).email));
-        if (kind === "SCAN") {
-          const scan = Number(member.sk);
-          await deletePartition(keys.lookup(org, scan, 0, "").pk);
-          await deletePartition(keys.closedChunk(org, scan, 0, "").pk);
-        }
-      },
-    );
-    await table.remove(row);
+  const { directory } = await directories.read(org, kind);
+  for (const { key, rows } of directory) {
+    for (const { block } of rows()) {
+      if (!mayGoOn()) return false;
+      await deleteMembers(org, kind, block);
+      await table.remove(keys.directory(org, kind, block));
+    }
+    await table.remove(key);
   }
+  await table.remove(keys.rollups(org, kind));
   return true;
 };
+
+const deleteMembers = (org: number, kind: ListKind, block: number): Promise<void> =>
+  deletePartition(
+    keys.member(org, kind, block, 0).pk,
+    () => true,
+    async (member) => {
+      if (kind === "EMAIL")
+        await table.remove(keys.address(org, (member as unknown as { email: string }).email));
+      if (kind === "SCAN") {
+        const scan = Number(member.sk);
+        await deletePartition(keys.lookup(org, scan, 0, "").pk);
+        await deletePartition(keys.closedChunk(org, scan, 0, "").pk);
+      }
+    },
+  );
 
 const deletePartition = async (
   pk: string,

@@ -143,7 +143,17 @@ const endAsRead = async (
   } catch (late) {
     logger.warn("alerts go out late", { organizationId: org, error: late as Error });
   }
+  await rollUp(org, logger);
   return true;
+};
+
+/** Scans are what makes these lists grow. What is left undone the next scan's end does. */
+const rollUp = async (org: number, logger: Logger): Promise<void> => {
+  try {
+    await Promise.all([findings.rollUp(org), emails.rollUp(org)]);
+  } catch (error) {
+    logger.warn("lists are rolled up later", { organizationId: org, error: error as Error });
+  }
 };
 
 /** So that what workers have found in these chunks is counted, and their e-mails can be called failed. */
@@ -173,7 +183,7 @@ const countsOf = async (org: number, scan: ScanRecord, allDomains: readonly Doma
           .map((domain) => domain.id),
   );
   const [findingsDirectory, emailsDirectory] = await Promise.all([
-    findings.directory(org, { fromBlock: scan.findingsFromBlock }),
+    findings.directory(org),
     unplanned.size > 0 ? emails.directory(org) : [],
   ]);
   const scannedCount = scan.scannedEmails;

@@ -67,14 +67,13 @@ const begin = async (org: number, scanId: number): Promise<ScanRecord | undefine
   const from = scans.facetOf(scan);
   if (from.status === "running") return scan;
   if (from.status !== "pending") return undefined;
-  const head = await table.get<{ block: number }>(keys.listHead(org, "FINDING"));
   try {
     await table.transact(
       scans.writes(org, [
         scans.change(org, scanId, {
           from,
           to: { ...from, status: "running" },
-          set: { startedAt: new Date().toISOString(), findingsFromBlock: head?.block ?? 0 },
+          set: { startedAt: new Date().toISOString() },
         }),
       ]),
     );

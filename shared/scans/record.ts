@@ -21,8 +21,6 @@ export type ScanRow = {
   /** Whether every domain is planned: only then an empty `remaining` means that all is done. */
   planned: boolean;
   remaining: Record<string, Record<string, number>>;
-  /** The first findings block that this scan can have written to. */
-  findingsFromBlock: number;
 };
 
 export type ScanFacet = { type: ScanType; status: ScanStatus };

@@ -114,7 +114,6 @@ export const start = async (
             newBreachesFound: 0,
             planned: false,
             remaining: {},
-            findingsFromBlock: 0,
           },
         ),
       ]),

@@ -8,9 +8,11 @@
  *
  * A page takes two trips: the directory (which tells the total and the blocks that hold the page), then those blocks.
  */
-import { blockOf, type Reserved } from "./blocks.ts";
+import { blockOf, blockSize, firstIdOf, type Reserved } from "./blocks.ts";
 import { absent, allOf, type Change, type Condition, condition, type Item, type Write } from "./condition.ts";
-import { beside, type Key, keys, type ListKind, padded } from "./keys.ts";
+import type { Counts, Directory, DirectoryRow } from "./directory.ts";
+import * as directories from "./directory.ts";
+import { type Key, keys, type ListKind, padded } from "./keys.ts";
 import * as table from "./table.ts";
 
 type FacetValue = number | string | boolean | null;
@@ -36,17 +38,6 @@ export type MemberWrite = {
   blockFrom?: string;
 };
 
-export type DirectoryRow = {
-  block: number;
-  /** No member of this block is older, none of an earlier block is younger. */
-  from: string;
-  /** Encoded facet to number of members; may be 0. */
-  counts: ReadonlyMap<string, number>;
-};
-
-/** Newest block first. */
-export type Directory = DirectoryRow[];
-
 export type PageInput<F, J> = {
   /** Default: all. */
   matches?: ((facet: F) => boolean) | undefined;
@@ -57,8 +48,6 @@ export type PageInput<F, J> = {
   /** Reads what belongs to facets that may be on the page, in the same trip as the page itself. */
   join?: ((facets: F[]) => Promise<J>) | undefined;
 };
-
-const directoryAttributes = new Set(["pk", "sk", "from"]);
 
 /** Values that DynamoDB takes in one `IN`. */
 const maxFacetsInFilter = 100;
@@ -76,7 +65,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
 
   const encode = (facet: F): string => {
     const name = fieldNames.map((field) => encodeValue(facet[field] as FacetValue)).join("-");
-    if (directoryAttributes.has(name)) throw new Error(`A facet cannot be named ${name}`);
+    if (directories.isReserved(name)) throw new Error(`A facet cannot be named ${name}`);
     return name;
   };
 
@@ -123,6 +112,13 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       const where = hasOneOf(matchingFacets(row, matching));
       const rows = await readRows(org, row.block, { descending: true, where });
       return fromRows(rows.filter(hasFacetThat(matching)).slice(start, start + taken));
+    }
+    if (count === blockSize) {
+      // There are no gaps, so positions are ids.
+      const newest = firstIdOf(row.block + 1) - 1 - start;
+      const range = { from: padded(newest - taken + 1), to: padded(newest) };
+      const rows = await readRows(org, row.block, { ...range, descending: true });
+      return fromRows(rows.filter(hasFacetThat(matching)));
     }
     // Every member matches, so positions are known: read from the nearer end.
     const descending = start + taken <= count - start;
@@ -231,7 +227,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
         if (moved.length === 0) continue;
         directoryWrites.push({
           update: keys.directory(org, kind, block),
-          add: Object.fromEntries(moved),
+          add: { ...Object.fromEntries(moved), writes: 1 },
           ...(from !== undefined && { setOnce: { from } }),
         });
       }
@@ -283,49 +279,41 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
         project: options.project,
       }),
 
-    /** The directory, newest block first; from a block on when given. */
-    directory: async (org: number, { fromBlock = 0 }: { fromBlock?: number } = {}): Promise<Directory> => {
-      const { pk } = keys.directory(org, kind, 0);
-      const rows = await table.queryWire({ pk, from: padded(fromBlock), descending: true });
-      return rows.map(directoryRow);
-    },
+    directory: async (org: number): Promise<Directory> => (await directories.read(org, kind)).directory,
+
+    /** Keeps the directory small where blocks are many. Not for lists whose pages have a `since`. */
+    rollUp: (org: number): Promise<void> => directories.rollUp(org, kind),
 
     /** How many members match, exactly. */
-    sum: (directory: Directory, matches?: (facet: F) => boolean): number => {
+    sum: (directory: readonly { counts: Counts }[], matches?: (facet: F) => boolean): number => {
       const matching = remembering(matches);
-      return directory.reduce((sum, row) => sum + countIn(row, matching), 0);
+      return directory.reduce((sum, section) => sum + countIn(section, matching), 0);
     },
 
     /** Blocks that hold a matching member, ascending. */
     blocks: (directory: Directory, matches?: (facet: F) => boolean): number[] => {
       const matching = remembering(matches);
       return directory
+        .filter((section) => countIn(section, matching) > 0)
+        .flatMap((section) => section.rows())
         .filter((row) => countIn(row, matching) > 0)
         .map((row) => row.block)
         .reverse();
     },
 
     /**
-     * A page, newest first, and how many match in all; `beside` are rows that belong to no block. Two trips, with what `join` reads in the second. Members that are
-     * moved between the two can be missing from the page (or be one more in the total), or have a facet that `join` was not
-     * told; nothing else can.
+     * A page, newest first, and how many match in all; `beside` are the rows beside the directory. Two trips, with what
+     * `join` reads in the second (one more while the directory is rolled up). Members that are moved between the two can be
+     * missing from the page (or be one more in the total), or have a facet that `join` was not told; nothing else can.
      */
     page: async <J = undefined>(
       org: number,
       input: PageInput<F, J>,
-    ): Promise<{ items: M[]; total: number; directory: Directory; beside: Item[]; joined: J }> => {
+    ): Promise<{ items: M[]; total: number; directory: Directory; beside: table.WireRow[]; joined: J }> => {
       const { limit, offset, since, join } = input;
       const matching = remembering(input.matches);
-      const rows = await table.queryWire({ pk: keys.directory(org, kind, 0).pk, descending: true });
-      // They come last, since they lie in front.
-      const firstBeside = rows.findIndex((row) => row.sk?.S?.startsWith(beside));
-      const ofBlocks = firstBeside < 0 ? rows : rows.slice(0, firstBeside);
-      const directory = ofBlocks.map(directoryRow);
-
-      // Blocks that are visible whole, and the one that the boundary may run through: the table counts what is visible of it.
-      const boundary = since === undefined ? -1 : directory.findIndex((row) => row.from < since);
-      const whole = boundary < 0 ? directory : directory.slice(0, boundary);
-      const mixed = boundary < 0 ? undefined : directory[boundary];
+      const { directory, beside } = await directories.read(org, kind);
+      const { whole, mixed } = since === undefined ? { whole: directory } : visibleOf(directory, since);
 
       let total = 0;
       let skip = offset;
@@ -337,13 +325,20 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
         for (const name of matchingFacets(row, matching)) facetsOnPage.add(name);
         reads.push(rows);
       };
-      for (const row of whole) {
-        const count = countIn(row, matching);
-        total += count;
-        const taken = Math.min(needed, Math.max(0, count - skip));
-        if (taken > 0) read(row, readPart(org, row, { matching, count, start: skip, taken }));
-        skip = Math.max(0, skip - count);
-        needed -= taken;
+      for (const section of whole) {
+        const inSection = countIn(section, matching);
+        total += inSection;
+        if (needed === 0 || skip >= inSection) {
+          skip = Math.max(0, skip - inSection);
+          continue;
+        }
+        for (const row of section.rows()) {
+          const count = countIn(row, matching);
+          const taken = Math.min(needed, Math.max(0, count - skip));
+          if (taken > 0) read(row, readPart(org, row, { matching, count, start: skip, taken }));
+          skip = Math.max(0, skip - count);
+          needed -= taken;
+        }
       }
 
       if (mixed !== undefined && since !== undefined && countIn(mixed, matching) > 0) {
@@ -364,7 +359,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
         items: parts.flat(),
         total: total + visible,
         directory,
-        beside: rows.slice(ofBlocks.length).map((row) => table.fromWire(row)),
+        beside,
         joined: joined as J,
       };
     },
@@ -386,12 +381,13 @@ const decodeValue = (as: "boolean" | "integer" | "word", encoded: string): Facet
   return encoded;
 };
 
-const directoryRow = (row: table.WireRow): DirectoryRow => {
-  const counts = new Map<string, number>();
-  for (const name in row) {
-    if (!directoryAttributes.has(name)) counts.set(name, Number(row[name]?.N));
-  }
-  return { block: Number(row.sk?.S), from: row.from?.S ?? "", counts };
+/** Blocks that are visible whole, and the one that the boundary may run through: the table counts what is visible of it. */
+const visibleOf = (directory: Directory, since: string): { whole: Directory; mixed?: DirectoryRow } => {
+  const rows = directories.rowsOf(directory);
+  if (rows.length > directory.length) throw new Error("A list that is rolled up has no time boundary");
+  const boundary = rows.findIndex((row) => (row.from ?? "") < since);
+  const mixed = rows[boundary];
+  return mixed === undefined ? { whole: directory } : { whole: directory.slice(0, boundary), mixed };
 };
 
 const hasFacetThat =
@@ -414,8 +410,8 @@ const hasOneOf = (names: string[]): Condition | undefined =>
         Object.fromEntries(names.map((name, index) => [`facet${index}`, name])),
       );
 
-const countIn = (row: DirectoryRow, matching: (name: string) => boolean): number => {
+const countIn = ({ counts }: { counts: Counts }, matching: (name: string) => boolean): number => {
   let count = 0;
-  for (const [name, members] of row.counts) if (matching(name)) count += members;
+  for (const [name, members] of counts) if (matching(name)) count += members;
   return count;
 };

@@ -27,6 +27,8 @@ export const padded = (id: number): string => String(id).padStart(16, "0");
 
 /** What the sort keys of rows beside a directory begin with: they lie in front of its blocks, and come with every page. */
 export const beside = "#";
+export const ownCheckPrefix = `${beside}OWN-CHECK#`;
+export const rollupPrefix = `${beside}ROLLUP#`;
 
 export const keys = {
   // Organization: one partition for what is small and read together.
@@ -39,15 +41,15 @@ export const keys = {
   domain: (org: number, id: number): Key => ({ pk: `ORG#${org}#DOMAIN`, sk: padded(id) }),
   /**
    * Where e-mails' own rows may tell another last check than their domain's watermark (emails/own-check.ts): a row for each
-   * such domain, and one with the ids for each block of e-mails. Beside the directory of findings, whose lists need them.
+   * such domain, and one with the ids for every 2,048 e-mails. Beside the directory of findings, whose lists need them.
    */
   ownChecksOfDomain: (org: number, domain: number): Key => ({
     pk: `ORG#${org}#FINDING`,
-    sk: `${beside}OWN-CHECK#DOMAIN#${padded(domain)}`,
+    sk: `${ownCheckPrefix}DOMAIN#${padded(domain)}`,
   }),
-  ownChecksInBlock: (org: number, block: number): Key => ({
+  ownChecksOfEmails: (org: number, row: number): Key => ({
     pk: `ORG#${org}#FINDING`,
-    sk: `${beside}OWN-CHECK#EMAIL#${padded(block)}`,
+    sk: `${ownCheckPrefix}EMAIL#${padded(row)}`,
   }),
   domainName: (org: number, name: string): Key => ({ pk: `ORG#${org}#DOMAIN-NAME`, sk: name }),
   team: (org: number, id: number): Key => ({ pk: `ORG#${org}#TEAM`, sk: padded(id) }),
@@ -87,6 +89,12 @@ export const keys = {
     pk: `ORG#${org}#${kind}`,
     sk: padded(block),
   }),
+  /** The counters of many blocks, up to this one, and the row that tells which change of them was the last (directory.ts). */
+  rollup: (org: number, kind: ListKind, last: number): Key => ({
+    pk: `ORG#${org}#${kind}`,
+    sk: `${rollupPrefix}${padded(last)}`,
+  }),
+  rollups: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}#${kind}`, sk: "~ROLLUPS" }),
   member: (org: number, kind: ListKind, block: number, id: number): Key => ({
     pk: `ORG#${org}#${kind}#${block}`,
     sk: padded(id),

@@ -32,6 +32,7 @@ import * as operator from "../../shared/alerts/operator.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import * as queue from "../../shared/queue/queue.ts";
+import { rowsOf } from "../../shared/table/directory.ts";
 import { dueIndex, dueShardsOf, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { activeBilling } from "../organizations/billing.ts";
@@ -669,13 +670,16 @@ export const simulate = async (settings: Settings): Promise<Result> => {
   const isSettled = async (): Promise<boolean> => {
     if (clock.now <= lastPlanned) return false;
     const directory = await deliveries.directory(org);
-    const rows = await Promise.all(directory.map(({ block }) => deliveries.members(org, block)));
+    const rows = await Promise.all(
+      deliveries.blocks(directory).map((block) => deliveries.members(org, block)),
+    );
     return rows.flat().every(({ status }) => status === "delivered" || status === "not_delivered");
   };
 
   const checkEnd = async (): Promise<void> => {
     const directory = await deliveries.directory(org);
-    const rows = (await Promise.all(directory.map(({ block }) => deliveries.members(org, block)))).flat();
+    const blocks = rowsOf(directory).map(({ block }) => block);
+    const rows = (await Promise.all(blocks.map((block) => deliveries.members(org, block)))).flat();
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const witness of witnesses.values()) {
       checkRow(witness, byId.get(witness.id), false);

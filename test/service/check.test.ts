@@ -14,7 +14,7 @@ import { scans } from "../../shared/scans/record.ts";
 import { start as startScan } from "../../shared/scans/scan.ts";
 import { blockOf } from "../../shared/table/blocks.ts";
 import type { Change } from "../../shared/table/condition.ts";
-import type { DirectoryRow } from "../../shared/table/counted-list.ts";
+import { type Directory, rowsOf } from "../../shared/table/directory.ts";
 import { type Key, keys, type ListKind } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { admin, createOrganization, eventually, type Organization, scan } from "./client.ts";
@@ -30,11 +30,11 @@ type Members = { emails: Email[]; findings: FindingRecord[] };
 
 const members = async (): Promise<Members> => {
   const all = async <M>(list: {
-    directory: (org: number) => Promise<{ block: number }[]>;
+    directory: (org: number) => Promise<Directory>;
     members: (org: number, block: number) => Promise<M[]>;
   }) => {
-    const directory = await list.directory(org);
-    return (await Promise.all(directory.map(({ block }) => list.members(org, block)))).flat();
+    const rows = rowsOf(await list.directory(org));
+    return (await Promise.all(rows.map(({ block }) => list.members(org, block)))).flat();
   };
   return { emails: await all(emails), findings: await all(findings) };
 };
@@ -81,8 +81,9 @@ const use = async (): Promise<void> => {
 const settle = () =>
   eventually(
     async () => {
-      const blocks = (await deliveries.directory(org)).map(({ block }) => deliveries.members(org, block));
-      return (await Promise.all(blocks)).flat().filter(({ status }) => status !== "delivered").length;
+      const rows = rowsOf(await deliveries.directory(org));
+      const members = await Promise.all(rows.map(({ block }) => deliveries.members(org, block)));
+      return members.flat().filter(({ status }) => status !== "delivered").length;
     },
     (open) => open === 0,
   );
@@ -141,7 +142,7 @@ describe("damage is found with its id and mended:", () => {
     scanId = findings.facetOf(finding).scanId as number;
   });
 
-  const listed: [ListKind, { directory: (org: number) => Promise<DirectoryRow[]> }][] = [
+  const listed: [ListKind, { directory: (org: number) => Promise<Directory> }][] = [
     ["EMAIL", emails],
     ["FINDING", findings],
     ["SCAN", scans],
@@ -153,7 +154,7 @@ describe("damage is found with its id and mended:", () => {
   const latestBlocks = () =>
     Promise.all(
       listed.map(async ([kind, list]) => {
-        const [row] = await list.directory(org);
+        const [row] = rowsOf(await list.directory(org));
         const block = row?.block ?? 0;
         const counts = [...(row?.counts ?? [])].filter(([, count]) => count > 0).sort();
         return {
@@ -340,7 +341,7 @@ describe("damage is found with its id and mended:", () => {
   });
 
   test("an entry that is counted under another category", async () => {
-    const [row] = await entries.directory(org);
+    const [row] = rowsOf(await entries.directory(org));
     const [entry] = await entries.members(org, row?.block ?? 0);
     const id = entry?.id ?? 0;
     await damage(entries.key(org, id), { set: { category: "alerts" } });
@@ -377,7 +378,7 @@ describe("damage is found with its id and mended:", () => {
   });
 
   test("an open delivery that is not due, and an ended one that is", async () => {
-    const [row] = await deliveries.directory(org);
+    const [row] = rowsOf(await deliveries.directory(org));
     const [one, other] = await deliveries.members(org, row?.block ?? 0);
     const [ended, open] = [one?.id ?? 0, other?.id ?? 0];
     await damage(deliveries.key(org, ended), {

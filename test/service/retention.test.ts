@@ -58,7 +58,6 @@ const writeScans = async (org: number, facet: ScanFacet, count: number, age: num
     newBreachesFound: 0,
     planned: true,
     remaining: {},
-    findingsFromBlock: 0,
   };
   const reserved = await reserve(org, "SCAN", count, { at });
   await transactAll(
