@@ -14,7 +14,10 @@ export const rangeOf = (name: string): { fromId: number; toId: number } => {
  * active (disabling freezes the value), only of a scan that began after the e-mail was there, and not in chunks that the
  * scan did not reach.
  */
-export const lastScannedAt = (email: Email, domain: Domain): string | null => {
+export const lastScannedAt = (
+  email: Pick<Email, "id" | "facet" | "since" | "lastScannedAt">,
+  domain: Domain,
+): string | null => {
   if (!emails.facetOf(email).isActive) return email.lastScannedAt;
   const { checkedBy, checkedAt } = watermarkFor(email.id, domain);
   if (checkedBy <= email.since) return email.lastScannedAt;

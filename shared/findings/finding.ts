@@ -22,6 +22,7 @@ export const list = async (
   const { items, total, directory, beside } = await findings.page(org, {
     limit,
     offset,
+    attributes: shownAttributes,
     ...(filtered && {
       matches: (facet: FindingFacet) =>
         (acknowledged === undefined || facet.acknowledged === acknowledged) &&
@@ -35,13 +36,20 @@ export const list = async (
   };
 };
 
+const shownAttributes = [
+  "emailId",
+  "email",
+  "domainId",
+  "breachId",
+  "firstDetectedAt",
+  "lastSeenAt",
+  "acknowledgment",
+] as const;
+type Shown = Pick<FindingRecord, "id" | "facet" | (typeof shownAttributes)[number]>;
+
 /** Findings as the interface shows them: with the catalog's current details and their e-mail's last check. */
-const described = async (
-  org: number,
-  rows: readonly FindingRecord[],
-  noted: OwnChecks,
-): Promise<Finding[]> => {
-  const hasOwnCheck = (row: FindingRecord): boolean =>
+const described = async (org: number, rows: readonly Shown[], noted: OwnChecks): Promise<Finding[]> => {
+  const hasOwnCheck = (row: Shown): boolean =>
     noted.domains.has(row.domainId) || noted.emails.has(row.emailId);
   const ownIds = rows.filter(hasOwnCheck).map((row) => row.emailId);
   const [rowsOfEmails, domainsById, breaches] = await Promise.all([
@@ -53,7 +61,7 @@ const described = async (
     catalog.details(rows.map((row) => row.breachId)),
   ]);
   const emailsById = new Map(ownIds.map((id, index) => [id, rowsOfEmails[index]]));
-  const lastCheckOf = (row: FindingRecord): string | null => {
+  const lastCheckOf = (row: Shown): string | null => {
     const domain = domainsById.get(row.domainId);
     if (domain === undefined) return null;
     if (!hasOwnCheck(row)) return domain.checkedAt;

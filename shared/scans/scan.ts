@@ -29,6 +29,7 @@ export const list = async (
     limit,
     offset,
     since: retention.visibleSince,
+    attributes: shownAttributes,
     ...((type !== undefined || status !== undefined) && {
       matches: (facet: ScanFacet) =>
         (type === undefined || facet.type === type) && (status === undefined || facet.status === status),
@@ -37,7 +38,19 @@ export const list = async (
   return { scans: items.map(shown), total, retention };
 };
 
-const shown = (row: ScanRecord): Scan => {
+const shownAttributes = [
+  "totalEmails",
+  "scannedEmails",
+  "newBreachesFound",
+  "findingsItemized",
+  "errorMessage",
+  "startedAt",
+  "completedAt",
+] as const;
+
+const shown = (
+  row: Pick<ScanRecord, "id" | "createdAt" | "facet" | (typeof shownAttributes)[number]>,
+): Scan => {
   const { type, status } = scans.facetOf(row);
   const { id, totalEmails, scannedEmails, newBreachesFound, findingsItemized } = row;
   const { errorMessage, startedAt, completedAt, createdAt } = row;

@@ -38,7 +38,9 @@ export type MemberWrite = {
   blockFrom?: string;
 };
 
-export type PageInput<F, J> = {
+export type PageInput<F, J, Name extends string> = {
+  /** What is wanted of the members beside `id`, `createdAt` and `facet`. Default: everything. */
+  attributes?: readonly Name[] | undefined;
   /** Default: all. */
   matches?: ((facet: F) => boolean) | undefined;
   limit: number;
@@ -48,6 +50,18 @@ export type PageInput<F, J> = {
   /** Reads what belongs to facets that may be on the page, in the same trip as the page itself. */
   join?: ((facets: F[]) => Promise<J>) | undefined;
 };
+
+/** What a page takes of a block: from the `start`-th matching member on, newest first. */
+type Part = {
+  matching: (name: string) => boolean;
+  start: number;
+  taken: number;
+  /** Attributes; undefined: all. */
+  project: readonly string[] | undefined;
+};
+
+const always = ["id", "createdAt", "facet"] as const;
+type Always = (typeof always)[number];
 
 /** Values that DynamoDB takes in one `IN`. */
 const maxFacetsInFilter = 100;
@@ -92,63 +106,68 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
 
   const key = (org: number, id: number): Key => keys.member(org, kind, blockOf(id), id);
 
-  /** Rows of a block as they come: most are only passed over on the way to those of a page. */
+  /** Rows of a block as they come, newest first: most are only passed over on the way to those of a page. */
   const readRows = (
     org: number,
     block: number,
     options: Omit<table.QueryInput, "pk">,
-  ): Promise<table.WireRow[]> => table.queryWire({ pk: keys.member(org, kind, block, 0).pk, ...options });
+  ): Promise<table.WireRow[]> =>
+    table.queryWire({ pk: keys.member(org, kind, block, 0).pk, descending: true, ...options });
 
   const fromRows = (rows: table.WireRow[]): M[] => rows.map((row) => table.fromWire<M>(row));
 
-  /** Members of a block from the `start`-th matching one on, newest first; `count` match. */
-  const readPart = async (
-    org: number,
-    row: DirectoryRow,
-    part: { matching: (name: string) => boolean; count: number; start: number; taken: number },
-  ): Promise<M[]> => {
-    const { matching, count, start, taken } = part;
+  /** Members of a block; `count` match. */
+  const readPart = async (org: number, row: DirectoryRow, part: Part & { count: number }): Promise<M[]> => {
+    const { matching, count, start, taken, project } = part;
     if (count < countIn(row, () => true)) {
       const where = hasOneOf(matchingFacets(row, matching));
-      const rows = await readRows(org, row.block, { descending: true, where });
+      const rows = await readRows(org, row.block, { where, project });
       return fromRows(rows.filter(hasFacetThat(matching)).slice(start, start + taken));
     }
+    const rows = await readPlaces(org, row.block, { count, start, taken, project });
+    return fromRows(rows.filter(hasFacetThat(matching)));
+  };
+
+  /** Every member of the block matches, so places are known. */
+  const readPlaces = async (
+    org: number,
+    block: number,
+    { count, start, taken, project }: Omit<Part, "matching"> & { count: number },
+  ): Promise<table.WireRow[]> => {
     if (count === blockSize) {
-      // There are no gaps, so positions are ids.
-      const newest = firstIdOf(row.block + 1) - 1 - start;
-      const range = { from: padded(newest - taken + 1), to: padded(newest) };
-      const rows = await readRows(org, row.block, { ...range, descending: true });
-      return fromRows(rows.filter(hasFacetThat(matching)));
+      // There are no gaps: places are ids.
+      const newest = firstIdOf(block + 1) - 1 - start;
+      const oldest = Math.max(firstIdOf(block), newest - taken + 1);
+      return readRows(org, block, { from: padded(oldest), to: padded(newest), project });
     }
-    // Every member matches, so positions are known: read from the nearer end.
+    // From the nearer end.
     const descending = start + taken <= count - start;
     const limit = descending ? start + taken : count - start;
-    const rows = await readRows(org, row.block, { descending, limit });
+    const rows = await readRows(org, block, { descending, limit, project });
     const newestFirst = descending ? rows.slice(start) : rows.reverse();
-    return fromRows(newestFirst.slice(0, taken).filter(hasFacetThat(matching)));
+    return newestFirst.slice(0, taken);
   };
 
   /** The same of the block that the time boundary runs through, and how many of its matching members are visible. */
   const readMixed = async (
     org: number,
     row: DirectoryRow,
-    part: { matching: (name: string) => boolean; since: string; start: number; taken: number },
+    part: Part & { since: string },
   ): Promise<{ count: number; items: M[] }> => {
-    const { matching, since, start, taken } = part;
+    const { matching, since, start, taken, project } = part;
     const visible = condition("#createdAt >= :since", { since });
     const all = countIn(row, () => true);
     if (countIn(row, matching) === all && start + taken <= all / 4) {
       // Those of the page are sent, all others only counted.
-      const [count, newest] = await Promise.all([
+      const [count, rows] = await Promise.all([
         table.count({ pk: keys.member(org, kind, row.block, 0).pk, where: visible }),
-        taken > 0 ? readRows(org, row.block, { descending: true, limit: start + taken }) : [],
+        taken > 0 ? readPlaces(org, row.block, { count: all, start, taken, project }) : [],
       ]);
-      return { count, items: fromRows(newest.slice(start)).filter((each) => each.createdAt >= since) };
+      return { count, items: fromRows(rows).filter((each) => each.createdAt >= since) };
     }
     const rows = await readRows(org, row.block, {
-      descending: true,
       where: allOf(hasOneOf(matchingFacets(row, matching)), visible),
-      project: taken > 0 ? undefined : ["facet"],
+      project: taken > 0 ? project : ["facet"],
     });
     const matched = rows.filter(hasFacetThat(matching));
     return { count: matched.length, items: fromRows(matched.slice(start, start + taken)) };
@@ -306,11 +325,18 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
      * `join` reads in the second (one more while the directory is rolled up). Members that are moved between the two can be
      * missing from the page (or be one more in the total), or have a facet that `join` was not told; nothing else can.
      */
-    page: async <J = undefined>(
+    page: async <J = undefined, Name extends keyof M & string = keyof M & string>(
       org: number,
-      input: PageInput<F, J>,
-    ): Promise<{ items: M[]; total: number; directory: Directory; beside: table.WireRow[]; joined: J }> => {
+      input: PageInput<F, J, Name>,
+    ): Promise<{
+      items: Pick<M, Name | Always>[];
+      total: number;
+      directory: Directory;
+      beside: table.WireRow[];
+      joined: J;
+    }> => {
       const { limit, offset, since, join } = input;
+      const project = input.attributes && [...always, ...input.attributes];
       const matching = remembering(input.matches);
       const { directory, beside } = await directories.read(org, kind);
       const { whole, mixed } = since === undefined ? { whole: directory } : visibleOf(directory, since);
@@ -335,14 +361,14 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
         for (const row of section.rows()) {
           const count = countIn(row, matching);
           const taken = Math.min(needed, Math.max(0, count - skip));
-          if (taken > 0) read(row, readPart(org, row, { matching, count, start: skip, taken }));
+          if (taken > 0) read(row, readPart(org, row, { matching, count, start: skip, taken, project }));
           skip = Math.max(0, skip - count);
           needed -= taken;
         }
       }
 
       if (mixed !== undefined && since !== undefined && countIn(mixed, matching) > 0) {
-        const part = readMixed(org, mixed, { matching, since, start: skip, taken: needed });
+        const part = readMixed(org, mixed, { matching, since, start: skip, taken: needed, project });
         counted = part.then(({ count }) => count);
         read(
           mixed,
