@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blockOf, blockSize, type Reserved, reserve } from "../../shared/table/blocks.ts";
 import { condition } from "../../shared/table/condition.ts";
 import { countedList, type MemberWrite } from "../../shared/table/counted-list.ts";
-import { keys } from "../../shared/table/keys.ts";
+import { keys, rollupPrefix } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, recordCapacity, startEngine } from "./engine.ts";
 
@@ -99,7 +99,10 @@ type Operation =
   | { do: "change"; which: number[]; to: Facet }
   | { do: "delete"; which: number[] }
   | { do: "mix"; insert: Facet; change: number; to: Facet; remove: number; seconds: number }
-  | { do: "stale"; which: number; wrong: Facet };
+  | { do: "stale"; which: number; wrong: Facet }
+  | { do: "spread"; facets: Facet[]; seconds: number }
+  | { do: "changeAll"; to: Facet }
+  | { do: "rollUp" };
 
 const seconds = fc.integer({ min: -5, max: 20 });
 const operationArbitrary: fc.Arbitrary<Operation> = fc.oneof(
@@ -148,6 +151,24 @@ const operationArbitrary: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
+/** Many blocks, which are rolled up now and then. Such lists have no time boundary. */
+const rollingArbitrary: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 4, arbitrary: operationArbitrary },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("spread" as const),
+      facets: fc.array(facetArbitrary, { minLength: 20, maxLength: 45, size: "max" }),
+      seconds,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("changeAll" as const), to: facetArbitrary }),
+  },
+  { weight: 2, arbitrary: fc.constant({ do: "rollUp" as const }) },
+);
+
 type World = { org: number; clock: number; model: Known[] };
 
 const insertWrites = (world: World, reserved: Reserved[], facets: Facet[]): [MemberWrite[], Known[]] => {
@@ -178,6 +199,25 @@ const apply = async (world: World, operation: Operation): Promise<void> => {
       world.model.push(...known);
       return;
     }
+    case "spread": {
+      world.clock += operation.seconds;
+      const { facets } = operation;
+      const all = await reserve(org, "EMAIL", facets.length * blockSize, { at: time(world.clock) });
+      const reserved = facets.map((_, index) => all[index * blockSize] as Reserved);
+      const [writes, known] = insertWrites(world, reserved, facets);
+      await table.transact(emails.writes(org, writes));
+      world.model.push(...known);
+      return;
+    }
+    case "changeAll":
+      for (let start = 0; start < world.model.length; start += 45) {
+        const which = world.model.slice(start, start + 45).map((_, index) => start + index);
+        await apply(world, { do: "change", which, to: operation.to });
+      }
+      return;
+    case "rollUp":
+      await emails.rollUp(org);
+      return;
     case "skip":
       await reserve(org, "EMAIL", operation.ids, { at: time(world.clock) });
       return;
@@ -281,6 +321,41 @@ const histories = (sabotage?: (org: number, model: Known[]) => Promise<void>) =>
     }
   });
 
+const rollupsOf = (org: number): Promise<table.WireRow[]> =>
+  table.queryWire({ pk: keys.directory(org, "EMAIL", 0).pk, prefix: rollupPrefix });
+
+const rollingHistory = fc.array(
+  fc.record({
+    operation: rollingArbitrary,
+    // Each member of a page may be in a block of its own.
+    queries: fc.array(
+      queryArbitrary.map((query) => ({ ...query, limit: 1 + (query.limit % 10), boundary: null })),
+      { minLength: 2, maxLength: 3 },
+    ),
+  }),
+  { minLength: 20, maxLength: 35, size: "max" },
+);
+
+/** How often counters were moved into rollups, in all. */
+let rolled = { made: 0, changed: 0 };
+
+const rollingHistories = () =>
+  fc.asyncProperty(rollingHistory, async (steps) => {
+    const world: World = { org: newOrganization(), clock: 0, model: [] };
+    for (const { operation, queries } of steps) {
+      await apply(world, operation);
+      const all = { filter: {}, limit: 10, offset: 0, since: undefined };
+      await Promise.all(
+        [all, ...queries.map((query) => queryOf(world.model, query))].map((query) =>
+          check(world.org, world.model, query),
+        ),
+      );
+    }
+    const { length } = await rollupsOf(world.org);
+    const last = await table.get<{ change: number }>(keys.rollups(world.org, "EMAIL"));
+    rolled = { made: rolled.made + length, changed: rolled.changed + (last?.change ?? 0) - length };
+  });
+
 const seed = Number(process.env.SEED ?? 20_300_101);
 
 describe("a counted list answers as a naive list does", () => {
@@ -289,6 +364,17 @@ describe("a counted list answers as a naive list does", () => {
     await fc.assert(histories(), { seed, numRuns: Number(process.env.RUNS ?? 25), endOnFailure: true });
     console.log(`up to ${blocksSeen} blocks with members in one history`);
     expect(blocksSeen).toBeGreaterThanOrEqual(3);
+  }, 600_000);
+
+  test("and while many blocks are rolled up now and then", async () => {
+    await fc.assert(rollingHistories(), {
+      seed,
+      numRuns: Number(process.env.RUNS ?? 10),
+      endOnFailure: true,
+    });
+    console.log(`rollups: ${rolled.made} made, ${rolled.changed} times changed`);
+    expect(rolled.made).toBeGreaterThan(0);
+    expect(rolled.changed).toBeGreaterThan(0);
   }, 600_000);
 
   test("and this test notices one tampered counter", async () => {
