@@ -20,8 +20,8 @@ import { scans } from "../shared/scans/record.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved } from "../shared/table/blocks.ts";
 import type { Item } from "../shared/table/condition.ts";
 import type { MemberWrite } from "../shared/table/counted-list.ts";
-import { blocksPerRollup, rolledUp } from "../shared/table/directory.ts";
 import { type CounterKind, type Key, keys, type ListKind } from "../shared/table/keys.ts";
+import { blocksPerRollup, rolledUp } from "../shared/table/roll-up.ts";
 import { activeBilling } from "../test/organizations/billing.ts";
 
 export type Row = Key & Item;

@@ -3,6 +3,7 @@ import type { Member } from "../table/counted-list.ts";
 import * as directories from "../table/directory.ts";
 import { type Key, keys, type ListKind } from "../table/keys.ts";
 import { parts } from "../table/parts.ts";
+import { type StoredBlock, stored, wrongSums } from "../table/roll-up.ts";
 import * as table from "../table/table.ts";
 import { asRead, type Examination, type Found, type Look, moving } from "./difference.ts";
 
@@ -138,7 +139,7 @@ const membersWithoutDirectory = async (
 const lookAtRollups =
   (org: number, kind: ListKind): Look<Found> =>
   async () => {
-    const { lasts, mend } = await directories.wrongSums(org, kind);
+    const { lasts, mend } = await wrongSums(org, kind);
     if (lasts.length === 0) return undefined;
     return { says: `the rollups up to blocks ${lasts.join(", ")} are not the sums of their blocks`, mend };
   };
@@ -146,7 +147,7 @@ const lookAtRollups =
 /** What a directory says of a block: counters and `from`. */
 type Stored = Record<string, unknown>;
 
-const storedOf = ({ own = {}, rolledUp = new Map() }: directories.StoredBlock): Stored => {
+const storedOf = ({ own = {}, rolledUp = new Map() }: StoredBlock): Stored => {
   const stored: Stored = Object.fromEntries(rolledUp);
   for (const [name, value] of Object.entries(own)) {
     if (name === "from") stored.from = value;
@@ -193,9 +194,9 @@ const wrongIn = (
 const lookAtBlock =
   <M extends Member>(org: number, list: CheckedList<M>, block: number, notBefore: string): Look<WrongBlock> =>
   async () => {
-    const before = await directories.stored(org, list.kind, block);
+    const before = await stored(org, list.kind, block);
     const members = await list.members(org, block, { project: ["createdAt", "facet"] });
-    const after = await directories.stored(org, list.kind, block);
+    const after = await stored(org, list.kind, block);
     const [was, is] = [storedOf(before), storedOf(after)];
     const wrong = wrongIn(is, members, after.rolledUp === undefined ? notBefore : undefined);
     if (wrong === undefined) return undefined;
@@ -218,7 +219,7 @@ const attributesPerUpdate = 50;
 const setCounters = async (
   key: Key,
   wrong: readonly { name: string; should: string | number | undefined }[],
-  { own = {}, rolledUp = new Map() }: directories.StoredBlock,
+  { own = {}, rolledUp = new Map() }: StoredBlock,
 ): Promise<void> => {
   for (const part of parts(wrong, attributesPerUpdate)) {
     const values = part.map(({ name, should }) => {

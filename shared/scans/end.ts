@@ -16,6 +16,7 @@ import * as queue from "../queue/queue.ts";
 import { condition } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import { parts } from "../table/parts.ts";
+import { rollUp } from "../table/roll-up.ts";
 import * as table from "../table/table.ts";
 import { type ChunkLeft, chunksLeft, close, isLookup, rangesOfChunk } from "./chunks.ts";
 import { heldBy, type ScanRecord, type ScanRow, scans } from "./record.ts";
@@ -143,14 +144,14 @@ const endAsRead = async (
   } catch (late) {
     logger.warn("alerts go out late", { organizationId: org, error: late as Error });
   }
-  await rollUp(org, logger);
+  await rollUpLists(org, logger);
   return true;
 };
 
 /** Scans are what makes these lists grow. What is left undone the next scan's end does. */
-const rollUp = async (org: number, logger: Logger): Promise<void> => {
+const rollUpLists = async (org: number, logger: Logger): Promise<void> => {
   try {
-    await Promise.all([findings.rollUp(org), emails.rollUp(org)]);
+    await Promise.all([findings, emails].map(({ kind }) => rollUp(org, kind)));
   } catch (error) {
     logger.warn("lists are rolled up later", { organizationId: org, error: error as Error });
   }

@@ -300,9 +300,6 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
 
     directory: async (org: number): Promise<Directory> => (await directories.read(org, kind)).directory,
 
-    /** Keeps the directory small where blocks are many. Not for lists whose pages have a `since`. */
-    rollUp: (org: number): Promise<void> => directories.rollUp(org, kind),
-
     /** How many members match, exactly. */
     sum: (directory: readonly { counts: Counts }[], matches?: (facet: F) => boolean): number => {
       const matching = remembering(matches);

@@ -4,6 +4,7 @@ import { blockOf, blockSize, type Reserved, reserve } from "../../shared/table/b
 import { condition } from "../../shared/table/condition.ts";
 import { countedList, type MemberWrite } from "../../shared/table/counted-list.ts";
 import { keys, rollupPrefix } from "../../shared/table/keys.ts";
+import { rollUp } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, recordCapacity, startEngine } from "./engine.ts";
 
@@ -216,7 +217,7 @@ const apply = async (world: World, operation: Operation): Promise<void> => {
       }
       return;
     case "rollUp":
-      await emails.rollUp(org);
+      await rollUp(org, "EMAIL");
       return;
     case "skip":
       await reserve(org, "EMAIL", operation.ids, { at: time(world.clock) });

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { blockOf, blockSize, type Reserved, reserve } from "../../shared/table/blocks.ts";
 import { countedList } from "../../shared/table/counted-list.ts";
 import * as directories from "../../shared/table/directory.ts";
-import { blocksPerRollup, rowsOf } from "../../shared/table/directory.ts";
+import { rowsOf } from "../../shared/table/directory.ts";
 import { keys, rollupPrefix } from "../../shared/table/keys.ts";
 import { parts } from "../../shared/table/parts.ts";
+import { blocksPerRollup, rollUp } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, recordCapacity, startEngine } from "./engine.ts";
 
@@ -60,12 +61,12 @@ const totals = async (org: number) => {
 
 test("few blocks stay as they are; of 65 the 64 older ones go into one row", async () => {
   const { org, ids } = await spread(blocksPerRollup);
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   expect(await rollups(org)).toEqual([]);
 
   const [newest] = await reserve(org, "EMAIL", blockSize + 1, {});
   await table.transact(emails.writes(org, [emails.put(org, newest as Reserved, active, { email: "new" })]));
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   expect(await rollups(org)).toEqual([keys.rollup(org, "EMAIL", blockOf(ids.at(-1) ?? 0)).sk]);
   expect(await ownRows(org)).toEqual([newest?.block]);
   expect(await totals(org)).toEqual({ total: 65, disabled: 0 });
@@ -75,17 +76,17 @@ test("few blocks stay as they are; of 65 the 64 older ones go into one row", asy
 
 test("what changes afterwards counts at once, and goes into the same rows when it is much", async () => {
   const { org, ids } = await spread(2 * blocksPerRollup + 2);
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   expect(await rollups(org)).toHaveLength(2);
   expect(await ownRows(org)).toHaveLength(2);
 
   await disable(org, ids.slice(10, 55));
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   expect(await ownRows(org)).toHaveLength(2 + 45);
   expect(await totals(org)).toEqual({ total: 130, disabled: 45 });
 
   await disable(org, ids.slice(55, 90));
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   expect(await rollups(org)).toHaveLength(2);
   expect(await ownRows(org)).toHaveLength(2);
   expect(await totals(org)).toEqual({ total: 130, disabled: 80 });
@@ -98,7 +99,7 @@ test("a member that comes late to an old block is counted and found", async () =
   const late = await reserve(org, "EMAIL", 3 * blockSize);
   const last = late.at(-1) as Reserved;
   await spreadIn(org, 60);
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   expect(await rollups(org)).toHaveLength(1);
   await table.transact(emails.writes(org, [emails.put(org, last, active, { email: "late" })]));
   expect(await totals(org)).toEqual({ total: 81, disabled: 0 });
@@ -138,13 +139,13 @@ test("readers and writers meanwhile see every member once", async () => {
     }
   };
   const roll = async (): Promise<void> => {
-    while (disabledCount < ids.length) await emails.rollUp(org);
+    while (disabledCount < ids.length) await rollUp(org, "EMAIL");
   };
   const reading = [read(), read()];
   await Promise.all([write(), roll()]);
   isOver = true;
   await Promise.all(reading);
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   expect(await rollups(org)).toHaveLength(3);
   expect(seen.length).toBeGreaterThan(30);
   expect(new Set(seen)).toEqual(new Set([ids.length]));
@@ -153,7 +154,7 @@ test("readers and writers meanwhile see every member once", async () => {
 
 test("a directory that is rolled up between two rows that are read is read again", async () => {
   const { org } = await spread(blocksPerRollup + 2);
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   const last = keys.rollups(org, "EMAIL");
   const written = await table.get(last);
   // As a query sees it that passed this row before the change and the rollup after it.
@@ -178,10 +179,10 @@ test("a row that changes while it is rolled up stays, with what it counts", asyn
       },
     { step: "initialize", name: "meanwhile" },
   );
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   expect(await rollups(org)).toEqual([]);
   expect(await totals(org)).toEqual({ total: 65, disabled: 1 });
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   expect(await rollups(org)).toHaveLength(1);
   expect(await totals(org)).toEqual({ total: 65, disabled: 1 });
 });
@@ -195,10 +196,10 @@ test("costs two units for a row, nothing when there is nothing to do, and makes 
     return capacity.take().readUnits;
   };
   const before = await read();
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   const { writeUnits } = capacity.take();
   const after = await read();
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   const again = capacity.take();
   console.log(`257 blocks: ${before} read units, ${writeUnits} write units to roll them up, then ${after}`);
   expect(writeUnits).toBeLessThanOrEqual(4 * (blocksPerRollup * 2 + 2 + 4));
@@ -217,7 +218,7 @@ test("blocks with very many facets are left alone", async () => {
     );
     await table.transact(many.writes(org, puts));
   }
-  await many.rollUp(org);
+  await rollUp(org, "FINDING");
   const { directory } = await directories.read(org, "FINDING");
   expect(directory).toHaveLength(blocksPerRollup + 1);
   expect(many.sum(directory)).toBe(10 * (blocksPerRollup + 1));
@@ -225,7 +226,7 @@ test("blocks with very many facets are left alone", async () => {
 
 test("a page with a time boundary is refused rather than wrong", async () => {
   const { org } = await spread(blocksPerRollup + 1);
-  await emails.rollUp(org);
+  await rollUp(org, "EMAIL");
   const since = new Date(0).toISOString();
   await expect(emails.page(org, { limit: 1, offset: 0, since })).rejects.toThrow("no time boundary");
 });

@@ -5,8 +5,8 @@ import { emails } from "../../shared/emails/record.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
 import { blockOf, blockSize, reserve } from "../../shared/table/blocks.ts";
-import { blocksPerRollup } from "../../shared/table/directory.ts";
 import { keys, rollupPrefix } from "../../shared/table/keys.ts";
+import { blocksPerRollup } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
 import { createOrganization, type Organization, scan } from "./client.ts";
 
