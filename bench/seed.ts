@@ -21,7 +21,7 @@ import { blockOf, blockSize, firstIdOf, type Reserved } from "../shared/table/bl
 import type { Item } from "../shared/table/condition.ts";
 import type { MemberWrite } from "../shared/table/counted-list.ts";
 import { type CounterKind, type Key, keys, type ListKind } from "../shared/table/keys.ts";
-import { blocksPerRollup, rolledUp } from "../shared/table/roll-up.ts";
+import { blocksPerRollup, rolledUpKinds, textOf } from "../shared/table/roll-up.ts";
 import { activeBilling } from "../test/organizations/billing.ts";
 
 export type Row = Key & Item;
@@ -145,8 +145,6 @@ export const accountsOf = (size: Size): Record<string, string[]> => {
   return accounts;
 };
 
-const rolledUpKinds: ReadonlySet<ListKind> = new Set(["EMAIL", "FINDING"]);
-
 /** Counts what the members of a list move, and gives its directory, head and counter rows in the end. */
 const countMembers = (kind: ListKind) => {
   const blocks = new Map<number, { from: string; counts: Map<string, number> }>();
@@ -179,12 +177,15 @@ const countMembers = (kind: ListKind) => {
       let change = 0;
       const unrolled = [...blocks].map(([block, row]) => ({ block, ...row }));
       // As the end of a scan does.
-      while (rolledUpKinds.has(kind) && unrolled.length > blocksPerRollup) {
+      while (rolledUpKinds.includes(kind) && unrolled.length > blocksPerRollup) {
         const rows = unrolled.splice(0, blocksPerRollup);
         change++;
-        yield { ...keys.rollup(org, kind, rows.at(-1)?.block ?? 0), change, ...rolledUp(rows) };
+        yield { ...keys.rollup(org, kind, rows.at(-1)?.block ?? 0), change, blocks: textOf(rows) };
       }
-      if (change > 0) yield { ...keys.rollups(org, kind), change };
+      if (change > 0) {
+        yield { ...keys.rollupsBegun(org, kind), change, at: new Date(0).toISOString() };
+        yield { ...keys.rollupsEnded(org, kind), change };
+      }
       for (const { block, from, counts } of unrolled) {
         yield { ...keys.directory(org, kind, block), from, writes: 1, ...Object.fromEntries(counts) };
       }

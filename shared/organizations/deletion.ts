@@ -1,6 +1,14 @@
 import { exists } from "../table/condition.ts";
 import * as directories from "../table/directory.ts";
-import { dueShard, type Key, keys, type ListKind, listKinds, organizationOf } from "../table/keys.ts";
+import {
+  dueShard,
+  type Key,
+  keys,
+  type ListKind,
+  listKinds,
+  organizationOf,
+  rollupPrefix,
+} from "../table/keys.ts";
 import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 import type { Organization } from "./organization.ts";
@@ -79,9 +87,10 @@ const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): 
       await deleteMembers(org, kind, block);
       await table.remove(keys.directory(org, kind, block));
     }
-    await table.remove(key);
+    if (key.sk.startsWith(rollupPrefix)) await table.remove(key);
   }
-  await table.remove(keys.rollups(org, kind));
+  await table.remove(keys.rollupsEnded(org, kind));
+  await table.remove(keys.rollupsBegun(org, kind));
   return true;
 };
 

@@ -16,7 +16,7 @@ import * as queue from "../queue/queue.ts";
 import { condition } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import { parts } from "../table/parts.ts";
-import { rollUp } from "../table/roll-up.ts";
+import { rolledUpKinds, rollUp } from "../table/roll-up.ts";
 import * as table from "../table/table.ts";
 import { type ChunkLeft, chunksLeft, close, isLookup, rangesOfChunk } from "./chunks.ts";
 import { heldBy, type ScanRecord, type ScanRow, scans } from "./record.ts";
@@ -150,10 +150,12 @@ const endAsRead = async (
 
 /** Scans are what makes these lists grow. What is left undone the next scan's end does. */
 const rollUpLists = async (org: number, logger: Logger): Promise<void> => {
-  try {
-    await Promise.all([findings, emails].map(({ kind }) => rollUp(org, kind)));
-  } catch (error) {
-    logger.warn("lists are rolled up later", { organizationId: org, error: error as Error });
+  for (const kind of rolledUpKinds) {
+    try {
+      await rollUp(org, kind);
+    } catch (error) {
+      logger.warn("a list is rolled up later", { organizationId: org, kind, error: error as Error });
+    }
   }
 };
 

@@ -6,7 +6,8 @@
  * the directory row and the attribute `facet` of the member. Every write of a member goes into one transaction with its
  * block's counters and is conditional on the facet that the member had, so the counters are exact by construction.
  *
- * A page takes two trips: the directory (which tells the total and the blocks that hold the page), then those blocks.
+ * A page takes two trips: the directory (directory.ts; it tells the total and the blocks that hold the page), then those
+ * blocks.
  */
 import { blockOf, blockSize, firstIdOf, type Reserved } from "./blocks.ts";
 import { absent, allOf, type Change, type Condition, condition, type Item, type Write } from "./condition.ts";
@@ -137,8 +138,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     if (count === blockSize) {
       // There are no gaps: places are ids.
       const newest = firstIdOf(block + 1) - 1 - start;
-      const oldest = Math.max(firstIdOf(block), newest - taken + 1);
-      return readRows(org, block, { from: padded(oldest), to: padded(newest), project });
+      return readRows(org, block, { from: padded(newest - taken + 1), to: padded(newest), project });
     }
     // From the nearer end.
     const descending = start + taken <= count - start;
@@ -163,7 +163,8 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
         table.count({ pk: keys.member(org, kind, row.block, 0).pk, where: visible }),
         taken > 0 ? readPlaces(org, row.block, { count: all, start, taken, project }) : [],
       ]);
-      return { count, items: fromRows(rows).filter((each) => each.createdAt >= since) };
+      const matched = fromRows(rows.filter(hasFacetThat(matching)));
+      return { count, items: matched.filter((each) => each.createdAt >= since) };
     }
     const rows = await readRows(org, row.block, {
       where: allOf(hasOneOf(matchingFacets(row, matching)), visible),
@@ -319,8 +320,8 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
 
     /**
      * A page, newest first, and how many match in all; `beside` are the rows beside the directory. Two trips, with what
-     * `join` reads in the second (one more while the directory is rolled up). Members that are moved between the two can be
-     * missing from the page (or be one more in the total), or have a facet that `join` was not told; nothing else can.
+     * `join` reads in the second (more while the directory is rolled up). Members that are moved or deleted between the two
+     * can be missing from the page (or be one more in the total), or have a facet that `join` was not told; nothing else can.
      */
     page: async <J = undefined, Name extends keyof M & string = keyof M & string>(
       org: number,

@@ -5,9 +5,10 @@
  * blocks are many their rows are *rolled up*: one row holds the counters of 64 blocks, and a block's own row, which writers
  * make again without knowing, holds what has changed since. A block's counters are the sum of both.
  *
- * Counters move from the blocks' rows into a rollup in one transaction (roll-up.ts), which also counts up the row `~ROLLUPS`.
- * A query is no snapshot, but it goes through its rows in order: that row comes first, then the blocks, then the rollups.
- * A rollup that is later than the first row was made in between, and the directory is read again.
+ * A query may see a part of a transaction, so who moves counters into a rollup (roll-up.ts) numbers the change in the row
+ * `!ROLLUPS` before and in the row `~ROLLUPS` after it. A query goes through rows in order; this one meets the latter first,
+ * then the blocks, then the rollups, and the former last. Both numbers are the same if nothing was moved meanwhile;
+ * otherwise the directory is read again.
  */
 import { setTimeout } from "node:timers/promises";
 import { beside, type Key, keys, type ListKind, rollupPrefix } from "./keys.ts";
@@ -42,7 +43,11 @@ const ownAttributes = new Set(["pk", "sk", "from", "writes"]);
 /** Whether an attribute of a block's row cannot be the name of a facet. */
 export const isReserved = (name: string): boolean => ownAttributes.has(name);
 
-const maximumReadings = 10;
+/** Waits before each reading: a change takes some 50 ms, and there are pauses between changes. In all longer than the next. */
+const waitsMilliseconds = [0, 20, 50, 100, 200, 400, 800, 1_200, 1_600, 2_000];
+
+/** Whoever began a change and did not end it in this time has died: it was made, or it never will be. */
+const maximumChangeMilliseconds = 5_000;
 
 export type BlockRow = DirectoryRow & { writes: number };
 
@@ -50,11 +55,18 @@ export type Rollup = {
   /** Its newest block when it was made: it stands for all blocks after the rollup before it, up to this one. */
   last: number;
   change: number;
-  sums: string;
+  /** `7:12-0=112,12-1=400;8:`, a block after the other; facets are of letters, digits, `_` and `-`. */
   blocks: string;
 };
 
-export type Rows = { change: number; blocks: BlockRow[]; rollups: Rollup[]; others: table.WireRow[] };
+/** `begun` and `ended` number the last change of the rollups; undefined when there never was one. */
+export type Rows = {
+  begun: number | undefined;
+  ended: number | undefined;
+  blocks: BlockRow[];
+  rollups: Rollup[];
+  others: table.WireRow[];
+};
 
 /** The directory, and the rows beside it. */
 export const read = async (
@@ -69,23 +81,33 @@ export const read = async (
 export const rowsOf = (directory: Directory): DirectoryRow[] =>
   directory.flatMap((section) => section.rows());
 
-/** The rows as they are stored. */
+/** The rows as they are stored, newest first, with no change half seen. */
 export const readRows = async (org: number, kind: ListKind): Promise<Rows> => {
-  const { pk, sk } = keys.rollups(org, kind);
-  for (let reading = 0; reading < maximumReadings; reading++) {
-    if (reading > 0) await setTimeout(reading * 10);
-    const rows = await table.queryWire({ pk, descending: true });
-    const read: Rows = { change: 0, blocks: [], rollups: [], others: [] };
-    for (const row of rows) {
-      const name = row.sk?.S ?? "";
-      if (name === sk) read.change = Number(row.change?.N);
-      else if (!name.startsWith(beside)) read.blocks.push(blockRow(row));
-      else if (name.startsWith(rollupPrefix)) read.rollups.push(rollupOf(row));
-      else read.others.push(row);
-    }
-    if (read.rollups.every((rollup) => rollup.change <= read.change)) return read;
+  for (const wait of waitsMilliseconds) {
+    if (wait > 0) await setTimeout(wait);
+    const { isWhole, ...rows } = await readOnce(org, kind);
+    if (isWhole) return rows;
   }
   throw new Error(`The directory of ${kind} kept being rolled up while it was read`);
+};
+
+const readOnce = async (org: number, kind: ListKind): Promise<Rows & { isWhole: boolean }> => {
+  const { pk, sk: ended } = keys.rollupsEnded(org, kind);
+  const { sk: begun } = keys.rollupsBegun(org, kind);
+  const rows: Rows = { begun: undefined, ended: undefined, blocks: [], rollups: [], others: [] };
+  let begunAt = "";
+  for (const row of await table.queryWire({ pk, descending: true })) {
+    const name = row.sk?.S ?? "";
+    if (name === ended) rows.ended = Number(row.change?.N);
+    else if (name === begun) {
+      rows.begun = Number(row.change?.N);
+      begunAt = row.at?.S ?? "";
+    } else if (!name.startsWith(beside)) rows.blocks.push(blockRow(row));
+    else if (name.startsWith(rollupPrefix)) rows.rollups.push(rollupOf(row));
+    else rows.others.push(row);
+  }
+  const isOver = begunAt < new Date(Date.now() - maximumChangeMilliseconds).toISOString();
+  return { ...rows, isWhole: rows.begun === rows.ended || isOver };
 };
 
 const blockRow = (row: table.WireRow): BlockRow => {
@@ -102,7 +124,6 @@ const blockRow = (row: table.WireRow): BlockRow => {
 export const rollupOf = (row: table.WireRow): Rollup => ({
   last: Number(row.sk?.S?.slice(rollupPrefix.length)),
   change: Number(row.change?.N),
-  sums: row.sums?.S ?? "",
   blocks: row.blocks?.S ?? "",
 });
 
@@ -121,9 +142,12 @@ const sectionsOf = (
     })),
     ...rollups.map((rollup, index): Section => {
       const since = changed[index] ?? [];
+      const counts = new Map<string, number>();
+      for (const entry of rollup.blocks.split(";")) addText(counts, entry.slice(entry.indexOf(":") + 1));
+      for (const row of since) add(counts, row.counts);
       return {
         key: keys.rollup(org, kind, rollup.last),
-        counts: added([countsFrom(rollup.sums), ...since.map((row) => row.counts)]),
+        counts,
         rows: () => merged(rollup, since),
       };
     }),
@@ -149,41 +173,37 @@ export const divide = (
 /** The blocks of a rollup with what has changed since, newest first. */
 export const merged = (rollup: Rollup, since: readonly DirectoryRow[]): DirectoryRow[] => {
   const blocks = blocksFrom(rollup.blocks);
-  for (const { block, counts } of since) blocks.set(block, added([blocks.get(block) ?? new Map(), counts]));
+  for (const { block, counts } of since) {
+    const sum = blocks.get(block) ?? new Map<string, number>();
+    add(sum, counts);
+    blocks.set(block, sum);
+  }
   return [...blocks]
     .map(([block, counts]) => ({ block, from: undefined, counts }))
     .sort((one, other) => other.block - one.block);
 };
 
-/** Facet by facet. */
-export const added = (all: readonly Counts[]): Counts => {
-  const [first = new Map<string, number>(), ...others] = all;
-  if (others.length === 0) return first;
-  const sums = new Map(first);
-  for (const counts of others) {
-    for (const [facet, count] of counts) sums.set(facet, (sums.get(facet) ?? 0) + count);
-  }
-  return sums;
-};
-
-/** `12-0=112,12-1=400`: facets are of letters, digits, `_` and `-`. */
-const countsFrom = (text: string): Map<string, number> => {
-  const counts = new Map<string, number>();
-  if (text === "") return counts;
-  for (const entry of text.split(",")) {
-    const end = entry.indexOf("=");
-    counts.set(entry.slice(0, end), Number(entry.slice(end + 1)));
-  }
-  return counts;
-};
-
-/** `7:12-0=112,12-1=400;8:`, a block after the other. */
-export const blocksFrom = (text: string): Map<number, Counts> => {
-  const blocks = new Map<number, Counts>();
-  if (text === "") return blocks;
+export const blocksFrom = (text: string): Map<number, Map<string, number>> => {
+  const blocks = new Map<number, Map<string, number>>();
   for (const entry of text.split(";")) {
     const end = entry.indexOf(":");
-    blocks.set(Number(entry.slice(0, end)), countsFrom(entry.slice(end + 1)));
+    const counts = new Map<string, number>();
+    addText(counts, entry.slice(end + 1));
+    if (end > 0) blocks.set(Number(entry.slice(0, end)), counts);
   }
   return blocks;
+};
+
+const add = (sums: Map<string, number>, counts: Counts): void => {
+  for (const [facet, count] of counts) sums.set(facet, (sums.get(facet) ?? 0) + count);
+};
+
+/** Of `12-0=112,12-1=400`. */
+const addText = (sums: Map<string, number>, text: string): void => {
+  if (text === "") return;
+  for (const entry of text.split(",")) {
+    const end = entry.indexOf("=");
+    const facet = entry.slice(0, end);
+    sums.set(facet, (sums.get(facet) ?? 0) + Number(entry.slice(end + 1)));
+  }
 };

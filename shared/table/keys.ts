@@ -89,12 +89,14 @@ export const keys = {
     pk: `ORG#${org}#${kind}`,
     sk: padded(block),
   }),
-  /** The counters of many blocks, up to this one, and the row that tells which change of them was the last (directory.ts). */
+  /** The counters of many blocks, up to this one. */
   rollup: (org: number, kind: ListKind, last: number): Key => ({
     pk: `ORG#${org}#${kind}`,
     sk: `${rollupPrefix}${padded(last)}`,
   }),
-  rollups: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}#${kind}`, sk: "~ROLLUPS" }),
+  /** The number of the last change of rollups, before and after it: the last and the first row of a descending query. */
+  rollupsBegun: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}#${kind}`, sk: "!ROLLUPS" }),
+  rollupsEnded: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}#${kind}`, sk: "~ROLLUPS" }),
   member: (org: number, kind: ListKind, block: number, id: number): Key => ({
     pk: `ORG#${org}#${kind}#${block}`,
     sk: padded(id),

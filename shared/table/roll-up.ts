@@ -1,11 +1,11 @@
-/** Keeps the directories of long lists small (directory.ts). Not for lists whose pages have a time boundary. */
+/** Keeps the directories of long lists small (directory.ts). */
 import { setTimeout } from "node:timers/promises";
-import { absent, condition, type Item, type Write } from "./condition.ts";
+import { absent, type Condition, condition, type Item, type Write } from "./condition.ts";
 import {
-  added,
   type BlockRow,
   blocksFrom,
   type Counts,
+  type DirectoryRow,
   divide,
   merged,
   type Rollup,
@@ -13,126 +13,144 @@ import {
   rollupOf,
 } from "./directory.ts";
 import { keys, type ListKind, rollupPrefix } from "./keys.ts";
-import { parts } from "./parts.ts";
 import * as table from "./table.ts";
+
+/** A rollup keeps no times of blocks, so the pages of these lists have no time boundary. */
+export const rolledUpKinds: readonly ListKind[] = ["EMAIL", "FINDING"];
 
 export const blocksPerRollup = 64;
 
-/** Of the text of a rollup: a row takes 400 KB, and every change of it is paid by its size. */
+/** Of a rollup: a row takes 400 KB, and every change of it is paid by its size. A block's counters take 10 KB at most. */
 const maximumCharacters = 100_000;
 
-/** Rows of blocks that a transaction deletes at most, beside the rollup and the count of changes. */
+/** Rows of blocks that a transaction deletes at most, beside what else is in it. */
 const rowsPerChange = 90;
 
-/** Between two changes there is time for a whole query. */
-const pauseMilliseconds = 100;
+/** Rows that blocks have got since they were rolled up are worth a change of their rollup when they are so many. */
+const rowsWorthChange = ({ blocks }: Rollup): number => 8 + blocks.length / 2_000;
+
+const minimumPauseMilliseconds = 100;
+
+/** Counters of rows that move into a rollup; `was`: the rollup's last change, where there is one. */
+type Change = { last: number; was: number | undefined; blocks: string; rows: readonly BlockRow[] };
 
 /**
  * Rolls up the rows of blocks: the oldest 64 as often as there are so many and a newer one, and those that rolled up blocks
- * have got since when there are so many. Costs two write units for each row and a few for each rollup; whoever changes one of
- * the rows meanwhile makes it stop, and the next call goes on.
+ * have got since where they are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup, and four.
+ * Whoever changes one of the rows meanwhile makes it stop, and the next call goes on.
  */
 export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
-  const { change, blocks, rollups } = await readRows(org, kind);
+  const startedAt = performance.now();
+  const { begun, ended, blocks, rollups } = await readRows(org, kind);
+  // Readers need time for a whole query between two changes.
+  const pause = Math.max(minimumPauseMilliseconds, 3 * (performance.now() - startedAt));
   const { unrolled, changed } = divide(blocks, rollups);
-  const changes: Change[] = [];
-
-  // The newest block is still being written to.
-  const oldestFirst = unrolled.slice(1).reverse();
-  for (const rows of parts(oldestFirst, blocksPerRollup)) {
-    const last = rows.at(-1)?.block;
-    if (rows.length < blocksPerRollup || last === undefined) break;
-    changes.push({ rollup: { last, ...rolledUp(rows) }, rows });
-  }
-  if (changed.flat().length >= blocksPerRollup) {
-    for (const [index, rollup] of rollups.entries()) {
-      const rows = (changed[index] ?? []).slice(0, rowsPerChange);
-      if (rows.length > 0)
-        changes.push({ rollup: { last: rollup.last, ...rolledUp(merged(rollup, rows)) }, rows });
-    }
-  }
-
-  await write(org, kind, change, changes);
-};
-
-type Change = { rollup: Omit<Rollup, "change">; rows: readonly BlockRow[] };
-
-/** Writes rollups and deletes the rows that are in them now. `change`: the last one when they were read. */
-const write = async (
-  org: number,
-  kind: ListKind,
-  change: number,
-  changes: readonly Change[],
-): Promise<void> => {
-  let current = change;
-  for (const { rollup, rows } of changes) {
-    if (rollup.blocks.length > maximumCharacters) continue;
-    if (current !== change) await setTimeout(pauseMilliseconds);
-    const { last, sums, blocks } = rollup;
-    const next = current + 1;
-    try {
-      await table.transact([
-        {
-          update: keys.rollups(org, kind),
-          set: { change: next },
-          if: current === 0 ? absent : condition("#change = :current", { current }),
-        },
-        { put: { ...keys.rollup(org, kind, last), change: next, sums, blocks } },
-        ...rows.map(
-          ({ block, writes }): Write => ({
-            delete: keys.directory(org, kind, block),
-            if: condition("#writes = :writes", { writes }),
-          }),
-        ),
-      ]);
-    } catch (error) {
-      if (error instanceof table.TransactionRefused) return;
-      throw error;
-    }
+  const changes = [
+    ...newChanges(unrolled),
+    ...rollups.flatMap((rollup, index) => changeOf(rollup, changed[index] ?? [])),
+  ];
+  let current = { begun, ended };
+  for (const [index, change] of changes.entries()) {
+    if (index > 0) await setTimeout(pause);
+    const next = await make(org, kind, change, current);
+    if (next === undefined) return;
     current = next;
   }
 };
 
-/** What a rollup's row says of these blocks. */
-export const rolledUp = (
-  rows: readonly { block: number; counts: Counts }[],
-): Pick<Rollup, "sums" | "blocks"> => ({
-  sums: textOf(added(rows.map((row) => row.counts))),
-  blocks: rows.map(({ block, counts }) => `${block}:${textOf(counts)}`).join(";"),
-});
+/** The newest block is still being written to. */
+const newChanges = ([_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
+  const changes: Change[] = [];
+  let rows: BlockRow[] = [];
+  let characters = 0;
+  for (const row of unrolled.reverse()) {
+    rows.push(row);
+    characters += textOf([row]).length;
+    if (rows.length < blocksPerRollup && characters < maximumCharacters) continue;
+    changes.push({ last: row.block, was: undefined, blocks: textOf(rows), rows });
+    rows = [];
+    characters = 0;
+  }
+  return changes;
+};
 
-/** As directory.ts reads it; the same counts give the same text. */
-const textOf = (counts: Counts): string =>
-  [...counts]
-    .filter(([, count]) => count !== 0)
-    .map(([facet, count]) => `${facet}=${count}`)
-    .sort()
-    .join(",");
+const changeOf = (rollup: Rollup, changed: readonly BlockRow[]): Change[] => {
+  const rows = changed.slice(0, rowsPerChange);
+  const blocks = textOf(merged(rollup, rows));
+  if (rows.length < rowsWorthChange(rollup) || blocks.length > 2 * maximumCharacters) return [];
+  return [{ last: rollup.last, was: rollup.change, blocks, rows }];
+};
+
+/** The counters of blocks as a rollup holds them. */
+export const textOf = (rows: readonly Pick<DirectoryRow, "block" | "counts">[]): string =>
+  rows
+    .map(({ block, counts }) => {
+      const held = [...counts].filter(([, count]) => count !== 0);
+      return `${block}:${held.map(([facet, count]) => `${facet}=${count}`).join(",")}`;
+    })
+    .join(";");
+
+type Numbers = { begun: number | undefined; ended: number | undefined };
+
+/** Makes a change, and says so before and after. Undefined when somebody else has begun one, or changed a row. */
+const make = async (
+  org: number,
+  kind: ListKind,
+  { last, was, blocks, rows }: Change,
+  { begun, ended }: Numbers,
+): Promise<Numbers | undefined> => {
+  const change = Math.max(begun ?? 0, ended ?? 0) + 1;
+  const isMine = condition("#change = :change", { change });
+  const at = new Date().toISOString();
+  try {
+    await table.update(keys.rollupsBegun(org, kind), { set: { change, at }, if: isChange(begun) });
+    await table.transact([
+      { check: keys.rollupsBegun(org, kind), if: isMine },
+      { put: { ...keys.rollup(org, kind, last), change, blocks }, if: isChange(was) },
+      ...rows.map(
+        ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
+      ),
+    ]);
+  } catch (error) {
+    if (error instanceof table.ConditionFailed) return undefined;
+    if (!(error instanceof table.TransactionRefused)) throw error;
+    await end(org, kind, change);
+    return undefined;
+  }
+  await end(org, kind, change);
+  return { begun: change, ended: change };
+};
+
+/** A later change may have ended already. */
+const end = async (org: number, kind: ListKind, change: number): Promise<void> => {
+  try {
+    await table.update(keys.rollupsEnded(org, kind), {
+      set: { change },
+      if: condition("attribute_not_exists(#change) OR #change < :change", { change }),
+    });
+  } catch (error) {
+    if (!(error instanceof table.ConditionFailed)) throw error;
+  }
+};
+
+/** Rows of before there were rollups have no number of writes. */
+const isAsRead = (writes: number): Condition =>
+  writes === 0
+    ? condition("attribute_exists(#pk) AND attribute_not_exists(#writes)")
+    : condition("#writes = :writes", { writes });
+
+const isChange = (change: number | undefined): Condition =>
+  change === undefined ? absent : condition("#change = :was", { was: change });
 
 /** A block's own row, and its counters in a rollup. */
 export type StoredBlock = { own: Item | undefined; rolledUp: Counts | undefined };
 
-/** A block as it is stored. What is read first may be older than a change that moved counters from one to the other. */
-export const stored = async (org: number, kind: ListKind, block: number): Promise<StoredBlock> => {
+/** A block as it is stored. One of both may be older than a change that moved counters from one to the other. */
+export const storedBlock = async (org: number, kind: ListKind, block: number): Promise<StoredBlock> => {
   const { pk, sk } = keys.rollup(org, kind, block);
   const [own, [rollup]] = await Promise.all([
     table.get(keys.directory(org, kind, block)),
     table.queryWire({ pk, from: sk, to: `${rollupPrefix}~`, limit: 1 }),
   ]);
   return { own, rolledUp: rollup && blocksFrom(rollupOf(rollup).blocks).get(block) };
-};
-
-/** The newest blocks of rollups whose sums are not those of their blocks, and what makes them so. */
-export const wrongSums = async (
-  org: number,
-  kind: ListKind,
-): Promise<{ lasts: number[]; mend: () => Promise<void> }> => {
-  const { change, rollups } = await readRows(org, kind);
-  const wrong = rollups
-    .map((rollup): Change => ({ rollup: { ...rollup, ...rolledUp(merged(rollup, [])) }, rows: [] }))
-    .filter(({ rollup }, index) => rollup.sums !== rollups[index]?.sums);
-  return {
-    lasts: wrong.map(({ rollup }) => rollup.last),
-    mend: () => write(org, kind, change, wrong),
-  };
 };

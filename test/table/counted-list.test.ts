@@ -353,7 +353,7 @@ const rollingHistories = () =>
       );
     }
     const { length } = await rollupsOf(world.org);
-    const last = await table.get<{ change: number }>(keys.rollups(world.org, "EMAIL"));
+    const last = await table.get<{ change: number }>(keys.rollupsEnded(world.org, "EMAIL"));
     rolled = { made: rolled.made + length, changed: rolled.changed + (last?.change ?? 0) - length };
   });
 
