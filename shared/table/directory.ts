@@ -46,7 +46,7 @@ export const isReserved = (name: string): boolean => ownAttributes.has(name);
 /** Waits before each reading: a change takes some 50 ms, and there are pauses between changes. In all longer than the next. */
 const waitsMilliseconds = [0, 20, 50, 100, 200, 400, 800, 1_200, 1_600, 2_000];
 
-/** Whoever began a change and did not end it in this time has died: it was made, or it never will be. */
+/** Nobody makes a change later than this after it was begun (roll-up.ts keeps well below): it was made, or it never will be. */
 const maximumChangeMilliseconds = 5_000;
 
 export type BlockRow = DirectoryRow & { writes: number };
@@ -66,6 +66,8 @@ export type Rows = {
   blocks: BlockRow[];
   rollups: Rollup[];
   others: table.WireRow[];
+  /** How long the query took. */
+  milliseconds: number;
 };
 
 /** The directory, and the rows beside it. */
@@ -94,9 +96,19 @@ export const readRows = async (org: number, kind: ListKind): Promise<Rows> => {
 const readOnce = async (org: number, kind: ListKind): Promise<Rows & { isWhole: boolean }> => {
   const { pk, sk: ended } = keys.rollupsEnded(org, kind);
   const { sk: begun } = keys.rollupsBegun(org, kind);
-  const rows: Rows = { begun: undefined, ended: undefined, blocks: [], rollups: [], others: [] };
+  const startedAt = Date.now();
+  const wireRows = await table.queryWire({ pk, descending: true });
+  const milliseconds = Date.now() - startedAt;
+  const rows: Rows = {
+    begun: undefined,
+    ended: undefined,
+    blocks: [],
+    rollups: [],
+    others: [],
+    milliseconds,
+  };
   let begunAt = "";
-  for (const row of await table.queryWire({ pk, descending: true })) {
+  for (const row of wireRows) {
     const name = row.sk?.S ?? "";
     if (name === ended) rows.ended = Number(row.change?.N);
     else if (name === begun) {
@@ -106,7 +118,7 @@ const readOnce = async (org: number, kind: ListKind): Promise<Rows & { isWhole: 
     else if (name.startsWith(rollupPrefix)) rows.rollups.push(rollupOf(row));
     else rows.others.push(row);
   }
-  const isOver = begunAt < new Date(Date.now() - maximumChangeMilliseconds).toISOString();
+  const isOver = begunAt < new Date(startedAt - maximumChangeMilliseconds).toISOString();
   return { ...rows, isWhole: rows.begun === rows.ended || isOver };
 };
 

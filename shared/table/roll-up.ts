@@ -27,23 +27,27 @@ const maximumCharacters = 100_000;
 const rowsPerChange = 90;
 
 /** Rows that blocks have got since they were rolled up are worth a change of their rollup when they are so many. */
-const rowsWorthChange = ({ blocks }: Rollup): number => 8 + blocks.length / 2_000;
+const rowsWorthChange = ({ blocks }: Rollup): number =>
+  Math.min(8 + blocks.length / 2_000, blocks.split(";").length / 2);
 
-const minimumPauseMilliseconds = 100;
+/** No change is begun later: this is a last thing in functions that have little time left. */
+const maximumMilliseconds = 8_000;
+
+/** From when a change is said to begin: readers wait five seconds for its end and no longer (directory.ts). */
+const maximumBeginMilliseconds = 1_000;
+const maximumChangeMilliseconds = 3_000;
 
 /** Counters of rows that move into a rollup; `was`: the rollup's last change, where there is one. */
 type Change = { last: number; was: number | undefined; blocks: string; rows: readonly BlockRow[] };
 
 /**
  * Rolls up the rows of blocks: the oldest 64 as often as there are so many and a newer one, and those that rolled up blocks
- * have got since where they are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup, and four.
- * Whoever changes one of the rows meanwhile makes it stop, and the next call goes on.
+ * have got since where they are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup, and five.
+ * Whoever changes one of the rows meanwhile, or eight seconds, make it stop, and the next call goes on.
  */
 export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
-  const startedAt = performance.now();
-  const { begun, ended, blocks, rollups } = await readRows(org, kind);
-  // Readers need time for a whole query between two changes.
-  const pause = Math.max(minimumPauseMilliseconds, 3 * (performance.now() - startedAt));
+  const startedAt = Date.now();
+  const { begun, ended, blocks, rollups, milliseconds } = await readRows(org, kind);
   const { unrolled, changed } = divide(blocks, rollups);
   const changes = [
     ...newChanges(unrolled),
@@ -51,7 +55,9 @@ export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
   ];
   let current = { begun, ended };
   for (const [index, change] of changes.entries()) {
-    if (index > 0) await setTimeout(pause);
+    // Readers need time for a whole query between two changes.
+    if (index > 0) await setTimeout(100 + 3 * Math.min(milliseconds, 300));
+    if (Date.now() - startedAt > maximumMilliseconds) return;
     const next = await make(org, kind, change, current);
     if (next === undefined) return;
     current = next;
@@ -101,24 +107,40 @@ const make = async (
 ): Promise<Numbers | undefined> => {
   const change = Math.max(begun ?? 0, ended ?? 0) + 1;
   const isMine = condition("#change = :change", { change });
-  const at = new Date().toISOString();
-  try {
-    await table.update(keys.rollupsBegun(org, kind), { set: { change, at }, if: isChange(begun) });
-    await table.transact([
-      { check: keys.rollupsBegun(org, kind), if: isMine },
-      { put: { ...keys.rollup(org, kind, last), change, blocks }, if: isChange(was) },
-      ...rows.map(
-        ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
-      ),
-    ]);
-  } catch (error) {
-    if (error instanceof table.ConditionFailed) return undefined;
-    if (!(error instanceof table.TransactionRefused)) throw error;
-    await end(org, kind, change);
-    return undefined;
-  }
+  const beganAt = Date.now();
+  const at = new Date(beganAt).toISOString();
+  const begin: Write = { update: keys.rollupsBegun(org, kind), set: { change, at }, if: isChange(begun) };
+  if (!(await isWritten([begin]))) return undefined;
+  const inTime = Date.now() - beganAt < maximumBeginMilliseconds;
+  const isMade =
+    inTime &&
+    (await isWritten(
+      [
+        { check: keys.rollupsBegun(org, kind), if: isMine },
+        { put: { ...keys.rollup(org, kind, last), change, blocks }, if: isChange(was) },
+        ...rows.map(
+          ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
+        ),
+      ],
+      { signal: AbortSignal.timeout(maximumChangeMilliseconds) },
+    ));
+  // Not when it is unknown whether it was made: readers wait then until it cannot be any more.
   await end(org, kind, change);
-  return { begun: change, ended: change };
+  return isMade ? { begun: change, ended: change } : undefined;
+};
+
+/** A transaction, also of a single write: it knows its own when a reply was lost. */
+const isWritten = async (
+  writes: readonly Write[],
+  options: { signal?: AbortSignal } = {},
+): Promise<boolean> => {
+  try {
+    await table.transact(writes, options);
+    return true;
+  } catch (error) {
+    if (error instanceof table.TransactionRefused) return false;
+    throw error;
+  }
 };
 
 /** A later change may have ended already. */

@@ -295,21 +295,27 @@ export const remove = async (key: Key, condition?: Condition): Promise<void> => 
  * Throws `TransactionRefused` when a condition failed. Conflicts with other transactions (and throttling) are tried
  * again with jitter, ten times in all, unless a condition failed too: conditions are judged against committed rows, so
  * that refusal is true whatever the other writes met. (Writes that met a conflict are then not in `failed`.) All tries
- * carry one token, so a try whose reply got lost is not repeated and not mistaken for a refusal.
+ * carry one token, so a try whose reply got lost is not repeated and not mistaken for a refusal. After `signal` there is no
+ * further try, and it is unknown whether the last one wrote.
  */
-export const transact = async (writes: readonly Write[]): Promise<void> => {
+export const transact = async (
+  writes: readonly Write[],
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<void> => {
   if (writes.length === 0) return;
   assertTransactable(writes);
   const TransactItems = writes.map(transactItem);
   const ClientRequestToken = randomUUID();
   for (let attempt = 1; ; attempt++) {
     try {
-      await client().send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
+      await client().send(new TransactWriteCommand({ TransactItems, ClientRequestToken }), {
+        ...(signal && { abortSignal: signal }),
+      });
       return;
     } catch (error) {
       const failed = failedConditions(error);
       if (failed.length > 0) throw new TransactionRefused(failed);
-      if (attempt >= maxTries || !isContention(error)) throw error;
+      if (attempt >= maxTries || !isContention(error) || signal?.aborted) throw error;
       await backOff(attempt);
     }
   }

@@ -38,7 +38,7 @@ const limits: Record<string, number> = {
   "start-scan": 295,
   "start-scheduled-scan": 283,
   sweep: 319,
-  "sync-catalog": 300,
+  "sync-catalog": 303,
 };
 
 const kibibytes = (bytes: number) => Math.round((bytes / 1024) * 10) / 10;
