@@ -5,6 +5,7 @@ import * as configure from "../../shared/alerts/configure.ts";
 import * as emails from "../../shared/emails/email.ts";
 import { ownChecks } from "../../shared/emails/own-check.ts";
 import * as findings from "../../shared/findings/finding.ts";
+import { findings as findingRows } from "../../shared/findings/record.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as domains from "../../shared/organizations/domain.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
@@ -17,8 +18,10 @@ import { lookUp } from "../../shared/scans/look-up.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { scans } from "../../shared/scans/record.ts";
 import { start } from "../../shared/scans/scan.ts";
-import { blockSize, reserve } from "../../shared/table/blocks.ts";
-import { keys } from "../../shared/table/keys.ts";
+import { blockSize, type Reserved, reserve } from "../../shared/table/blocks.ts";
+import { keys, rollupPrefix } from "../../shared/table/keys.ts";
+import { parts } from "../../shared/table/parts.ts";
+import { blocksPerRollup } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
 import { activeBilling } from "../organizations/billing.ts";
 import {
@@ -370,4 +373,40 @@ test("a scan that got the lock after a later one ended does not plan for ever", 
   });
   for (const message of await take("scan-plans")) await plan(message, invocation());
   expect(await scanned(org, scanId)).toMatchObject({ status: "failed", totalEmails: 0 });
+});
+
+test("rolls up a long directory of findings; the next scan's are counted over it", async () => {
+  workers.breached["large.example"] = { 0: ["Alpha"] };
+  const org = await createScanned({ "large.example": 2 });
+  const [{ id: emailId, email } = { id: 0, email: "" }] = (await emails.list(org, { limit: 1, offset: 0 }))
+    .emails;
+  // As if scans had found them one by one.
+  for (const part of parts(Array.from({ length: blocksPerRollup + 2 }), 40)) {
+    const ids = await reserve(org, "FINDING", part.length * blockSize);
+    const puts = part.map((_, index) => {
+      const row = { emailId, email, domainId: 1, breachId: 1, firstDetectedAt: new Date().toISOString() };
+      return findingRows.put(
+        org,
+        ids[index * blockSize] as Reserved,
+        { scanId: null, acknowledged: false },
+        row,
+      );
+    });
+    await table.transact(findingRows.writes(org, puts));
+  }
+  const before = findingRows.sum(await findingRows.directory(org));
+  const { pk } = keys.directory(org, "FINDING", 0);
+  const rollups = () => table.query({ pk, prefix: rollupPrefix });
+
+  const scanId = await startPlanned(org);
+  for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
+  expect(await scans.get(org, scanId)).toMatchObject({ newBreachesFound: 1 });
+  expect(await rollups()).toHaveLength(1);
+  expect(findingRows.sum(await findingRows.directory(org))).toBe(before + 1);
+
+  workers.breached["large.example"] = { 0: ["Alpha", "Beta"], 1: ["Beta"] };
+  const nextId = await startPlanned(org);
+  for (const chunk of await take("scan-chunks")) await check(chunk, invocation());
+  expect(await scans.get(org, nextId)).toMatchObject({ newBreachesFound: 2 });
+  expect(await foundBy(org, nextId)).toBe(2);
 });

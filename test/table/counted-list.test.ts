@@ -370,7 +370,7 @@ describe("a counted list answers as a naive list does", () => {
   test("and while many blocks are rolled up now and then", async () => {
     await fc.assert(rollingHistories(), {
       seed,
-      numRuns: Number(process.env.RUNS ?? 10),
+      numRuns: Number(process.env.RUNS ?? 6),
       endOnFailure: true,
     });
     console.log(`rollups: ${rolled.made} made, ${rolled.changed} times changed`);
