@@ -62,7 +62,6 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
   const partitions = [
     keys.domain(org, 0),
     keys.domainName(org, ""),
-    keys.ownChecksOfEmails(org, 0),
     keys.team(org, 0),
     keys.user(org, 0),
     keys.userEmail(org, ""),
@@ -89,8 +88,8 @@ const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): 
     }
     if (key.sk.startsWith(rollupPrefix)) await table.remove(key);
   }
-  await table.remove(keys.rollupsEnded(org, kind));
-  await table.remove(keys.rollupsBegun(org, kind));
+  // What lies beside the blocks' rows.
+  await deletePartition(keys.directory(org, kind, 0).pk);
   return true;
 };
 

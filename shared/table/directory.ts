@@ -47,7 +47,7 @@ export const isReserved = (name: string): boolean => ownAttributes.has(name);
 const waitsMilliseconds = [0, 20, 50, 100, 200, 400, 800, 1_200, 1_600, 2_000];
 
 /** Nobody makes a change later than this after it was begun (roll-up.ts keeps well below): it was made, or it never will be. */
-const maximumChangeMilliseconds = 5_000;
+const overMilliseconds = 5_000;
 
 export type BlockRow = DirectoryRow & { writes: number };
 
@@ -118,7 +118,7 @@ const readOnce = async (org: number, kind: ListKind): Promise<Rows & { isWhole: 
     else if (name.startsWith(rollupPrefix)) rows.rollups.push(rollupOf(row));
     else rows.others.push(row);
   }
-  const isOver = begunAt < new Date(startedAt - maximumChangeMilliseconds).toISOString();
+  const isOver = begunAt < new Date(startedAt - overMilliseconds).toISOString();
   return { ...rows, isWhole: rows.begun === rows.ended || isOver };
 };
 
