@@ -55,8 +55,8 @@ export type Rollup = {
   /** Its newest block when it was made: it stands for all blocks after the rollup before it, up to this one. */
   last: number;
   change: number;
-  /** `7:12-0=112,12-1=400;8:`, a block after the other; facets are of letters, digits, `_` and `-`. */
-  blocks: string;
+  /** `12-0=7:112,8:400;12-1=7:400`: by facet (of letters, digits, `_` and `-`) the blocks that have members of it. */
+  counts: string;
 };
 
 /** `begun` and `ended` number the last change of the rollups; undefined when there never was one. */
@@ -140,7 +140,7 @@ const blockRow = (row: table.WireRow): BlockRow => {
 export const rollupOf = (row: table.WireRow): Rollup => ({
   last: Number(row.sk?.S?.slice(rollupPrefix.length)),
   change: Number(row.change?.N),
-  blocks: row.blocks?.S ?? "",
+  counts: row.counts?.S ?? "",
 });
 
 const sectionsOf = (
@@ -159,7 +159,12 @@ const sectionsOf = (
     ...rollups.map((rollup, index): Section => {
       const since = changed[index] ?? [];
       const counts = new Map<string, number>();
-      for (const entry of rollup.blocks.split(";")) addText(counts, entry.slice(entry.indexOf(":") + 1));
+      for (const { facet, blocks } of facetsOf(rollup)) {
+        counts.set(
+          facet,
+          blocks.split(",").reduce((sum, entry) => sum + Number(entry.slice(entry.indexOf(":") + 1)), 0),
+        );
+      }
       for (const row of since) add(counts, row.counts);
       return {
         key: keys.rollup(org, kind, rollup.last),
@@ -188,7 +193,7 @@ export const divide = (
 
 /** The blocks of a rollup with what has changed since, newest first. */
 export const merged = (rollup: Rollup, since: readonly DirectoryRow[]): DirectoryRow[] => {
-  const blocks = blocksFrom(rollup.blocks);
+  const blocks = blocksOf(rollup);
   for (const { block, counts } of since) {
     const sum = blocks.get(block) ?? new Map<string, number>();
     add(sum, counts);
@@ -199,27 +204,42 @@ export const merged = (rollup: Rollup, since: readonly DirectoryRow[]): Director
     .sort((one, other) => other.block - one.block);
 };
 
-export const blocksFrom = (text: string): Map<number, Map<string, number>> => {
-  const blocks = new Map<number, Map<string, number>>();
-  for (const entry of text.split(";")) {
-    const end = entry.indexOf(":");
-    const counts = new Map<string, number>();
-    addText(counts, entry.slice(end + 1));
-    if (end > 0) blocks.set(Number(entry.slice(0, end)), counts);
+/** The blocks of a rollup that have members. */
+export const blocksOf = (rollup: Rollup): Map<number, Map<string, number>> => {
+  const found = new Map<number, Map<string, number>>();
+  for (const { facet, blocks } of facetsOf(rollup)) {
+    for (const entry of blocks.split(",")) {
+      const end = entry.indexOf(":");
+      const block = Number(entry.slice(0, end));
+      const counts = found.get(block) ?? new Map<string, number>();
+      found.set(block, counts.set(facet, Number(entry.slice(end + 1))));
+    }
   }
-  return blocks;
+  return found;
+};
+
+const facetsOf = ({ counts }: Rollup): { facet: string; blocks: string }[] =>
+  counts === ""
+    ? []
+    : counts.split(";").map((part) => {
+        const end = part.indexOf("=");
+        return { facet: part.slice(0, end), blocks: part.slice(end + 1) };
+      });
+
+/** The counters of blocks as a rollup holds them. */
+export const countsOf = (rows: readonly Pick<DirectoryRow, "block" | "counts">[]): string => {
+  const byFacet = new Map<string, string[]>();
+  for (const { block, counts } of rows) {
+    for (const [facet, count] of counts) {
+      if (count === 0) continue;
+      const blocks = byFacet.get(facet) ?? [];
+      blocks.push(`${block}:${count}`);
+      byFacet.set(facet, blocks);
+    }
+  }
+  return [...byFacet].map(([facet, blocks]) => `${facet}=${blocks.join(",")}`).join(";");
 };
 
 const add = (sums: Map<string, number>, counts: Counts): void => {
   for (const [facet, count] of counts) sums.set(facet, (sums.get(facet) ?? 0) + count);
-};
-
-/** Of `12-0=112,12-1=400`. */
-const addText = (sums: Map<string, number>, text: string): void => {
-  if (text === "") return;
-  for (const entry of text.split(",")) {
-    const end = entry.indexOf("=");
-    const facet = entry.slice(0, end);
-    sums.set(facet, (sums.get(facet) ?? 0) + Number(entry.slice(end + 1)));
-  }
 };

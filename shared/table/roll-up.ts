@@ -3,9 +3,9 @@ import { setTimeout } from "node:timers/promises";
 import { absent, type Condition, condition, type Item, type Write } from "./condition.ts";
 import {
   type BlockRow,
-  blocksFrom,
+  blocksOf,
   type Counts,
-  type DirectoryRow,
+  countsOf,
   divide,
   merged,
   type Rollup,
@@ -27,8 +27,8 @@ const maximumCharacters = 100_000;
 const rowsPerChange = 90;
 
 /** Rows that blocks have got since they were rolled up are worth a change of their rollup when they are so many. */
-const rowsWorthChange = ({ blocks }: Rollup): number =>
-  Math.min(8 + blocks.length / 2_000, blocks.split(";").length / 2);
+const rowsWorthChange = (rollup: Rollup): number =>
+  Math.min(8 + rollup.counts.length / 2_000, blocksOf(rollup).size / 2);
 
 /** No change is begun later: this is a last thing in functions that have little time left. */
 const maximumMilliseconds = 8_000;
@@ -38,7 +38,7 @@ const maximumBeginMilliseconds = 1_000;
 const maximumChangeMilliseconds = 3_000;
 
 /** Counters of rows that move into a rollup; `was`: the rollup's last change, where there is one. */
-type Change = { last: number; was: number | undefined; blocks: string; rows: readonly BlockRow[] };
+type Change = { last: number; was: number | undefined; counts: string; rows: readonly BlockRow[] };
 
 /**
  * Rolls up the rows of blocks: the oldest 64 as often as there are so many and a newer one, and those that rolled up blocks
@@ -71,9 +71,9 @@ const newChanges = ([_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
   let characters = 0;
   for (const row of unrolled.reverse()) {
     rows.push(row);
-    characters += textOf([row]).length;
+    characters += countsOf([row]).length;
     if (rows.length < blocksPerRollup && characters < maximumCharacters) continue;
-    changes.push({ last: row.block, was: undefined, blocks: textOf(rows), rows });
+    changes.push({ last: row.block, was: undefined, counts: countsOf(rows), rows });
     rows = [];
     characters = 0;
   }
@@ -82,19 +82,10 @@ const newChanges = ([_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
 
 const changeOf = (rollup: Rollup, changed: readonly BlockRow[]): Change[] => {
   const rows = changed.slice(0, rowsPerChange);
-  const blocks = textOf(merged(rollup, rows));
-  if (rows.length < rowsWorthChange(rollup) || blocks.length > 2 * maximumCharacters) return [];
-  return [{ last: rollup.last, was: rollup.change, blocks, rows }];
+  const counts = countsOf(merged(rollup, rows));
+  if (rows.length < rowsWorthChange(rollup) || counts.length > 2 * maximumCharacters) return [];
+  return [{ last: rollup.last, was: rollup.change, counts, rows }];
 };
-
-/** The counters of blocks as a rollup holds them. */
-export const textOf = (rows: readonly Pick<DirectoryRow, "block" | "counts">[]): string =>
-  rows
-    .map(({ block, counts }) => {
-      const held = [...counts].filter(([, count]) => count !== 0);
-      return `${block}:${held.map(([facet, count]) => `${facet}=${count}`).join(",")}`;
-    })
-    .join(";");
 
 type Numbers = { begun: number | undefined; ended: number | undefined };
 
@@ -102,7 +93,7 @@ type Numbers = { begun: number | undefined; ended: number | undefined };
 const make = async (
   org: number,
   kind: ListKind,
-  { last, was, blocks, rows }: Change,
+  { last, was, counts, rows }: Change,
   { begun, ended }: Numbers,
 ): Promise<Numbers | undefined> => {
   const change = Math.max(begun ?? 0, ended ?? 0) + 1;
@@ -117,7 +108,7 @@ const make = async (
     (await isWritten(
       [
         { check: keys.rollupsBegun(org, kind), if: isMine },
-        { put: { ...keys.rollup(org, kind, last), change, blocks }, if: isChange(was) },
+        { put: { ...keys.rollup(org, kind, last), change, counts }, if: isChange(was) },
         ...rows.map(
           ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
         ),
@@ -164,7 +155,7 @@ const isAsRead = (writes: number): Condition =>
 const isChange = (change: number | undefined): Condition =>
   change === undefined ? absent : condition("#change = :was", { was: change });
 
-/** A block's own row, and its counters in a rollup. */
+/** A block's own row, and its counters in the rollup that it belongs to. */
 export type StoredBlock = { own: Item | undefined; rolledUp: Counts | undefined };
 
 /** A block as it is stored. One of both may be older than a change that moved counters from one to the other. */
@@ -174,5 +165,5 @@ export const storedBlock = async (org: number, kind: ListKind, block: number): P
     table.get(keys.directory(org, kind, block)),
     table.queryWire({ pk, from: sk, to: `${rollupPrefix}~`, limit: 1 }),
   ]);
-  return { own, rolledUp: rollup && blocksFrom(rollupOf(rollup).blocks).get(block) };
+  return { own, rolledUp: rollup && (blocksOf(rollupOf(rollup)).get(block) ?? new Map()) };
 };

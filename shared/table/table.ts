@@ -6,19 +6,19 @@
 import { randomUUID } from "node:crypto";
 import {
   type AttributeValue,
+  BatchGetItemCommand,
   ConditionalCheckFailedException,
   DynamoDBClient,
-  TransactionCanceledException,
-  QueryCommand as WireQueryCommand,
-} from "@aws-sdk/client-dynamodb";
-import {
-  BatchGetCommand,
-  DeleteCommand,
-  DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
+  GetItemCommand,
   QueryCommand,
   type QueryCommandInput,
+  type QueryCommandOutput,
+  TransactionCanceledException,
+} from "@aws-sdk/client-dynamodb";
+import {
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  PutCommand,
   TransactWriteCommand,
   type TransactWriteCommandInput,
   UpdateCommand,
@@ -75,17 +75,20 @@ const tableName = (): string => {
   return name;
 };
 
-let clients: { wire: DynamoDBClient; documents: DynamoDBDocumentClient } | undefined;
+type Clients = { wire: DynamoDBClient; documents: DynamoDBDocumentClient };
 
-/** The one client, made when it is first needed; `wire` takes and gives values as they are on the wire. */
-const connected = (): NonNullable<typeof clients> => {
-  clients ??= connect();
-  return clients;
+let connected: Clients | undefined;
+
+/**
+ * The one client, made when it is first needed. `wire` takes and gives values as they are on the wire: for reads, of which
+ * lists are made; what the document client adds to a call is a tenth of its time.
+ */
+export const clients = (): Clients => {
+  connected ??= connect();
+  return connected;
 };
 
-export const client = (): DynamoDBDocumentClient => connected().documents;
-
-const connect = (): NonNullable<typeof clients> => {
+const connect = (): Clients => {
   const wire = new DynamoDBClient({
     maxAttempts: 4,
     requestHandler: {
@@ -98,16 +101,25 @@ const connect = (): NonNullable<typeof clients> => {
   });
   // It goes through every input and output for a logger, also when there is none: a fifth of a list's time.
   wire.middlewareStack.remove("loggerMiddleware");
+  // It works out for every call which features of the SDK it uses, for AWS's statistics: a sixth of a call's time.
+  wire.middlewareStack.remove("getUserAgentMiddleware");
   const documents = DynamoDBDocumentClient.from(wire, { marshallOptions: { removeUndefinedValues: true } });
   return { wire, documents };
 };
 
+/** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */
+export type WireRow = Record<string, AttributeValue>;
+
+export const fromWire = <T = Item>(row: WireRow): T => unmarshall(row) as T;
+
+const wireKey = ({ pk, sk }: Key): WireRow => ({ pk: { S: pk }, sk: { S: sk } });
+
 /** One row, strongly consistent. */
 export const get = async <T = Item>(key: Key): Promise<T | undefined> => {
-  const reply = await client().send(
-    new GetCommand({ TableName: tableName(), Key: { pk: key.pk, sk: key.sk }, ConsistentRead: true }),
+  const { Item } = await clients().wire.send(
+    new GetItemCommand({ TableName: tableName(), Key: wireKey(key), ConsistentRead: true }),
   );
-  return reply.Item as T | undefined;
+  return Item && fromWire<T>(Item);
 };
 
 /** Rows in the order of the keys, `undefined` where there is none. Keys may repeat. */
@@ -115,7 +127,7 @@ export const getMany = async <T = Item>(
   keys: readonly Key[],
   options: { consistent?: boolean } = {},
 ): Promise<(T | undefined)[]> => {
-  const wanted = new Map(keys.map(({ pk, sk }) => [identity({ pk, sk }), { pk, sk }]));
+  const wanted = new Map(keys.map((key) => [identity(key), wireKey(key)]));
   const found = new Map<string, T>();
   const batches = [...parts([...wanted.values()], maxBatchKeys)];
   await Promise.all(
@@ -124,13 +136,16 @@ export const getMany = async <T = Item>(
       for (let attempt = 0; left.length > 0; attempt++) {
         if (attempt >= maxTries) throw new Error("DynamoDB kept leaving keys of a batch unprocessed");
         if (attempt > 0) await backOff(attempt);
-        const reply = await client().send(
-          new BatchGetCommand({
+        const reply = await clients().wire.send(
+          new BatchGetItemCommand({
             RequestItems: { [tableName()]: { Keys: left, ConsistentRead: options.consistent ?? true } },
           }),
         );
-        for (const item of reply.Responses?.[tableName()] ?? []) found.set(identity(item as Key), item as T);
-        left = (reply.UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[];
+        for (const item of reply.Responses?.[tableName()] ?? []) {
+          const row = fromWire<T & Key>(item);
+          found.set(identity(row), row);
+        }
+        left = reply.UnprocessedKeys?.[tableName()]?.Keys ?? [];
       }
     }),
   );
@@ -155,50 +170,31 @@ export type QueryInput = {
 };
 
 /** All rows of a query, every page of it (up to `limit` rows). */
-export const query = async <T = Item>(input: QueryInput): Promise<T[]> => {
-  const items: T[] = [];
-  for await (const page of queryPages<T>(input)) items.push(...page);
-  return items;
-};
+export const query = async <T = Item>(input: QueryInput): Promise<T[]> =>
+  (await queryWire(input)).map((row) => fromWire<T>(row));
 
-/** How many rows a query would give. Costs the same read units, but sends none. */
-export const count = async (input: Omit<QueryInput, "limit" | "project" | "descending">): Promise<number> => {
-  let count = 0;
-  for await (const page of replies({ ...input, select: "COUNT" }, sendDocuments)) count += page.Count ?? 0;
-  return count;
+/** The same without turning every value into JavaScript's: for rows by the thousand of which little is wanted. */
+export const queryWire = async (input: QueryInput): Promise<WireRow[]> => {
+  const rows: WireRow[] = [];
+  for await (const { Items = [] } of replies(input)) rows.push(...Items);
+  return rows;
 };
 
 /** The rows of a query, one page (at most 1 MB) at a time. Pages may be empty. */
 export async function* queryPages<T = Item>(input: QueryInput): AsyncGenerator<T[], void, undefined> {
-  for await (const page of replies(input, sendDocuments)) yield (page.Items ?? []) as T[];
+  for await (const { Items = [] } of replies(input)) yield Items.map((row) => fromWire<T>(row));
 }
 
-/** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */
-export type WireRow = Record<string, AttributeValue>;
-
-/** As `query`, without turning every value into JavaScript's: for rows by the thousand of which little is wanted. */
-export const queryWire = async (input: QueryInput): Promise<WireRow[]> => {
-  const rows: WireRow[] = [];
-  for await (const page of replies(input, sendWire)) rows.push(...(page.Items ?? []));
-  return rows;
+/** How many rows a query would give. Costs the same read units, but sends none. */
+export const count = async (input: Omit<QueryInput, "limit" | "project" | "descending">): Promise<number> => {
+  let count = 0;
+  for await (const page of replies({ ...input, select: "COUNT" })) count += page.Count ?? 0;
+  return count;
 };
 
-export const fromWire = <T = Item>(row: WireRow): T => unmarshall(row) as T;
-
-const sendDocuments = (parameters: QueryCommandInput) => client().send(new QueryCommand(parameters));
-
-const sendWire = ({ ExpressionAttributeValues, ...parameters }: QueryCommandInput) =>
-  connected().wire.send(
-    new WireQueryCommand({
-      ...parameters,
-      ExpressionAttributeValues: ExpressionAttributeValues && marshall(ExpressionAttributeValues),
-    }),
-  );
-
-async function* replies<Reply extends { Count?: number | undefined; LastEvaluatedKey?: Item | undefined }>(
+async function* replies(
   input: QueryInput & { select?: "COUNT" },
-  send: (parameters: QueryCommandInput) => Promise<Reply>,
-): AsyncGenerator<Reply, void, undefined> {
+): AsyncGenerator<QueryCommandOutput, void, undefined> {
   const { pk, prefix, from, to, index, limit, where } = input;
   if (where !== undefined && limit !== undefined)
     throw new Error("A query takes `where` or a limit, not both");
@@ -219,22 +215,26 @@ async function* replies<Reply extends { Count?: number | undefined; LastEvaluate
   }
   const projection = input.project?.map((path) => placeholders.path(path)).join(", ");
   const filter = where && placeholders.expression(where);
+  const { ExpressionAttributeValues, ...names } = placeholders.fields();
   let left = limit ?? Number.POSITIVE_INFINITY;
-  let start: Item | undefined;
+  let start: QueryCommandInput["ExclusiveStartKey"];
   while (left > 0) {
-    const reply = await send({
-      TableName: tableName(),
-      IndexName: index?.name,
-      KeyConditionExpression: conditions.join(" AND "),
-      ProjectionExpression: projection,
-      FilterExpression: filter,
-      Select: input.select,
-      ...placeholders.fields(),
-      ConsistentRead: index === undefined,
-      ScanIndexForward: !(input.descending ?? false),
-      Limit: Number.isFinite(left) ? left : undefined,
-      ExclusiveStartKey: start,
-    });
+    const reply = await clients().wire.send(
+      new QueryCommand({
+        TableName: tableName(),
+        IndexName: index?.name,
+        KeyConditionExpression: conditions.join(" AND "),
+        ProjectionExpression: projection,
+        FilterExpression: filter,
+        Select: input.select,
+        ...names,
+        ExpressionAttributeValues: ExpressionAttributeValues && marshall(ExpressionAttributeValues),
+        ConsistentRead: index === undefined,
+        ScanIndexForward: !(input.descending ?? false),
+        Limit: Number.isFinite(left) ? left : undefined,
+        ExclusiveStartKey: start,
+      }),
+    );
     left -= reply.Count ?? 0;
     yield reply;
     start = reply.LastEvaluatedKey;
@@ -248,7 +248,7 @@ async function* replies<Reply extends { Count?: number | undefined; LastEvaluate
  */
 export const put = async (item: Key & Item, condition?: Condition): Promise<void> => {
   await sendSingle(() =>
-    client().send(
+    clients().documents.send(
       new PutCommand({
         TableName: tableName(),
         Item: item,
@@ -262,7 +262,7 @@ export const put = async (item: Key & Item, condition?: Condition): Promise<void
 /** Changes one row, and makes it when it is not there and no condition forbids. The row as it is then. Throws `ConditionFailed`. */
 export const update = async <T = Item>(key: Key, change: Change): Promise<T> => {
   const reply = await sendSingle(() =>
-    client().send(
+    clients().documents.send(
       new UpdateCommand({
         TableName: tableName(),
         Key: { pk: key.pk, sk: key.sk },
@@ -278,7 +278,7 @@ export const update = async <T = Item>(key: Key, change: Change): Promise<T> => 
 /** Deletes one row; no error when there is none, unless a condition says so. Throws `ConditionFailed`. */
 export const remove = async (key: Key, condition?: Condition): Promise<void> => {
   await sendSingle(() =>
-    client().send(
+    clients().documents.send(
       new DeleteCommand({
         TableName: tableName(),
         Key: { pk: key.pk, sk: key.sk },
@@ -308,7 +308,7 @@ export const transact = async (
   const ClientRequestToken = randomUUID();
   for (let attempt = 1; ; attempt++) {
     try {
-      await client().send(new TransactWriteCommand({ TransactItems, ClientRequestToken }), {
+      await clients().documents.send(new TransactWriteCommand({ TransactItems, ClientRequestToken }), {
         ...(signal && { abortSignal: signal }),
       });
       return;

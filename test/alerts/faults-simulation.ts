@@ -326,13 +326,15 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     }
   };
 
-  const client = table.client();
-  const sendToTable = client.send;
+  const { wire, documents } = table.clients();
+  const send = { wire: wire.send, documents: documents.send };
   const wires = connectTable(settings.url);
 
   const breakTable = (): void => {
-    client.send = ((command: Parameters<typeof wires.send>[0]) => {
-      const perform = () => counted(() => wires.send(command));
+    const sendCounted = (command: Parameters<typeof wires.send>[0]) => counted(() => wires.send(command));
+    wire.send = sendCounted as typeof wire.send;
+    documents.send = ((command: Parameters<typeof wires.send>[0]) => {
+      const perform = () => sendCounted(command);
       if (!isWrite(command)) return perform();
       const isTransaction = command instanceof TransactWriteCommand;
       return step("write", idOf(command), isTransaction, async () => {
@@ -340,7 +342,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
         if (isTransaction) record(command);
         return reply;
       });
-    }) as typeof client.send;
+    }) as typeof documents.send;
   };
 
   const sendToQueue = SQSClient.prototype.send;
@@ -738,7 +740,8 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     }
     await checkEnd();
   } finally {
-    client.send = sendToTable;
+    wire.send = send.wire;
+    documents.send = send.documents;
     SQSClient.prototype.send = sendToQueue;
     Math.random = random;
     vi.useRealTimers();

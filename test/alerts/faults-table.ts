@@ -1,11 +1,13 @@
 /**
- * Sends the document client's commands to the table engine without the SDK around them, which takes most of a simulation's
+ * Sends the table's commands to the engine without the SDK around them, which takes most of a simulation's
  * time. The requests, the engine and its answers are the same; errors are the SDK's. A row that nobody has written since it
  * was last read is not asked for again: whatever is written in a simulation goes through here, and rows that were read are not changed.
  */
 import {
   type CancellationReason,
   ConditionalCheckFailedException,
+  GetItemCommand,
+  QueryCommand,
   TransactionCanceledException,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
@@ -28,14 +30,14 @@ export const connectTable = (url: string): Wires => {
       method: "POST",
       path: "/",
       headers: { ...headers, "x-amz-target": `DynamoDB_20120810.${operation}` },
-      body: JSON.stringify(toWire(input)),
+      body: JSON.stringify(input),
     });
     const reply = (await response.body.json()) as Fields;
     if (response.statusCode !== 200) throw errorOf(reply);
-    return fromWire(reply);
+    return reply;
   };
 
-  const read = async (input: Fields): Promise<Reply> => {
+  const get = async (input: Fields): Promise<Reply> => {
     const key = nameOf(input.Key);
     const before = known.get(key);
     if (before !== undefined) return before;
@@ -68,27 +70,27 @@ export const connectTable = (url: string): Wires => {
 
   return {
     send: async (command) => {
-      const operation = operations[command.constructor.name];
       const input = command.input as Fields;
+      if (command instanceof GetItemCommand) return get(input);
+      if (command instanceof QueryCommand) return request("Query", input);
+      const operation = writes[command.constructor.name];
       if (operation === undefined) throw new Error(`No operation for ${command.constructor.name}`);
-      if (operation === "GetItem") return read(input);
-      return operation === "Query" ? request(operation, input) : write(operation, input);
+      return fromWire(await write(operation, toWire(input)));
     },
     close: () => pool.close(),
   };
 };
 
 const nameOf = (key: unknown): string => {
-  const { pk, sk } = key as { pk: string; sk: string };
-  return `${pk}\n${sk}`;
+  const { pk, sk } = key as Record<"pk" | "sk", { S: string }>;
+  return `${pk.S}\n${sk.S}`;
 };
 
-const operations: Record<string, string> = {
-  GetCommand: "GetItem",
+/** Of the document client. */
+const writes: Record<string, string> = {
   PutCommand: "PutItem",
   UpdateCommand: "UpdateItem",
   DeleteCommand: "DeleteItem",
-  QueryCommand: "Query",
   TransactWriteCommand: "TransactWriteItems",
 };
 
@@ -100,14 +102,7 @@ const headers = {
     "AWS4-HMAC-SHA256 Credential=local/20300101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
 };
 
-const rowFields = new Set([
-  "Key",
-  "Item",
-  "Attributes",
-  "ExpressionAttributeValues",
-  "ExclusiveStartKey",
-  "LastEvaluatedKey",
-]);
+const rowFields = new Set(["Key", "Item", "Attributes", "ExpressionAttributeValues"]);
 
 const toWire = (input: Fields): Fields =>
   Object.fromEntries(
@@ -122,10 +117,10 @@ const toWire = (input: Fields): Fields =>
 
 const fromWire = (reply: Fields): Fields =>
   Object.fromEntries(
-    Object.entries(reply).map(([name, value]) => {
-      if (name === "Items") return [name, (value as Wire[]).map((item) => unmarshall(item))];
-      return [name, rowFields.has(name) ? unmarshall(value as Wire) : value];
-    }),
+    Object.entries(reply).map(([name, value]) => [
+      name,
+      rowFields.has(name) ? unmarshall(value as Wire) : value,
+    ]),
   );
 
 const mapValues = <T, R>(object: Record<string, T>, map: (value: T) => R): Record<string, R> =>

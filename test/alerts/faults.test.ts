@@ -15,7 +15,7 @@ beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(async () => {
-  table.client().destroy();
+  table.clients().wire.destroy();
   await engine.stop();
 });
 

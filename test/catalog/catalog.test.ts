@@ -116,16 +116,16 @@ describe("a sync", () => {
     await catalog.sync();
     const commands: string[] = [];
     const record = { name: "record", override: true };
-    table.client().middlewareStack.add(
+    table.clients().documents.middlewareStack.add(
       (next, context) => (args) => {
-        const { Key, Item } = args.input as { Key?: Key; Item?: Key };
-        commands.push(`${context.commandName} ${Key?.pk ?? Item?.pk} ${Key?.sk ?? Item?.sk}`);
+        const { Key, Item } = args.input as { Key?: Record<keyof Key, { S: string }>; Item?: Key };
+        commands.push(`${context.commandName} ${Key?.pk.S ?? Item?.pk} ${Key?.sk.S ?? Item?.sk}`);
         return next(args);
       },
       { ...record, step: "initialize" },
     );
     await catalog.sync();
-    table.client().middlewareStack.remove(record.name);
+    table.clients().documents.middlewareStack.remove(record.name);
     expect(commands).toEqual([
       "GetItemCommand UPSTREAM SUBSCRIPTION",
       "GetItemCommand UPSTREAM LIMITER",

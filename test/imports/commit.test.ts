@@ -25,7 +25,7 @@ let largest = 0;
 
 beforeAll(async () => {
   engine = await startEngine();
-  table.client().middlewareStack.add(
+  table.clients().documents.middlewareStack.add(
     (next) => async (args) => {
       const { TransactItems } = args.input as { TransactItems?: unknown[] };
       if (TransactItems === undefined) return next(args);

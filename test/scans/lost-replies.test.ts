@@ -27,7 +27,7 @@ beforeAll(async () => {
     losing = undefined;
     throw Object.assign(new Error("socket hang up"), { name: "TimeoutError", code: "ECONNRESET" });
   };
-  table.client().middlewareStack.add(lose as never, { step: "finalizeRequest", priority: "low" });
+  table.clients().documents.middlewareStack.add(lose as never, { step: "finalizeRequest", priority: "low" });
 }, 60_000);
 afterAll(() => workers?.stop());
 

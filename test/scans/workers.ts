@@ -153,7 +153,7 @@ export const meanwhile = (
     return reply;
   };
   // Around the SDK's own tries: what is thrown here is not tried again.
-  table.client().middlewareStack.add(middleware as never, { step: "build", priority: "low" });
+  table.clients().documents.middlewareStack.add(middleware as never, { step: "build", priority: "low" });
   return {
     get happened() {
       return happened;

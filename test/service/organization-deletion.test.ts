@@ -93,7 +93,7 @@ const readTable = async (): Promise<Row[]> => {
   const rows: Row[] = [];
   let start: Record<string, unknown> | undefined;
   do {
-    const reply = await table.client().send(
+    const reply = await table.clients().documents.send(
       new ScanCommand({
         TableName: process.env.TABLE_NAME,
         ConsistentRead: true,
@@ -227,7 +227,7 @@ const padded = (id: number): string => keys.organizations(id).sk;
 /** Fails every delete after so many, as a worker that dies does. */
 const cutOffAfter = async (deletes: number, act: () => Promise<void>): Promise<void> => {
   let left = deletes;
-  const { middlewareStack } = table.client();
+  const { middlewareStack } = table.clients().documents;
   middlewareStack.add(
     (next, context) => async (args) => {
       if (context.commandName?.startsWith("Delete") && left-- <= 0) throw new Error("cut off");

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { type ConsumedCapacity, CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { dueIndex } from "../../shared/table/keys.ts";
-import { client } from "../../shared/table/table.ts";
+import { clients } from "../../shared/table/table.ts";
 
 export type Engine = { url: string; stop: () => Promise<void> };
 
@@ -90,7 +90,7 @@ export type Consumed = { readUnits: number; writeUnits: number; calls: number };
 /** Sums the capacity that the table's client consumes from now on; `take` returns the sum and starts anew. */
 export const recordCapacity = (): { take: () => Consumed } => {
   let consumed: Consumed = { readUnits: 0, writeUnits: 0, calls: 0 };
-  client().middlewareStack.add(
+  clients().wire.middlewareStack.add(
     (next) => async (args) => {
       const reply = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: "TOTAL" } });
       const given = (reply.output as { ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] })
