@@ -381,10 +381,6 @@ const catalogRows = function* (): Generator<Row> {
       dataClasses: DataClasses,
       pwnCount: PwnCount,
       description: Description,
-      addedDate: "2020-03-03T00:00:00Z",
-      modifiedDate: "2020-03-03T00:00:00Z",
-      isSensitive: false,
-      isRetired: false,
     };
     yield { ...keys.breach(id), ...breach };
     yield { pk: keys.breachNames().pk, sk: `NAME#${Name}`, id };

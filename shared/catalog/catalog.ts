@@ -1,7 +1,7 @@
 /**
  * The catalog of breaches. HIBP's name of a breach is its permanent key; our integer id is minted from it, once.
  *
- * One row for each name holds its id and the hash of the details that are recorded; one row for each id holds the
+ * One row for each name holds its id and the hash of what HIBP says of it; one row for each id holds the
  * details. A state row holds the digest of the whole list, so that a sync without news reads one row. A breach that
  * vanishes from HIBP's list keeps its last details.
  */
@@ -138,7 +138,12 @@ const fetchList = async ({
   // However old: syncs and planners refresh it, and its two calls would come on top of this one.
   const { rpm } = await subscription.current({ waitSeconds, maxAgeSeconds: Number.POSITIVE_INFINITY });
   const list = await withUpstream(rpm, () => breaches(callSeconds), { waitSeconds });
-  return new Map(list.map((details) => [details.name, { details, hash: hashOf(JSON.stringify(details)) }]));
+  return new Map(
+    list.map((breach) => {
+      const { addedDate: _, modifiedDate: _m, isSensitive: _s, isRetired: _r, ...details } = breach;
+      return [details.name, { details, hash: hashOf(JSON.stringify(breach)) }];
+    }),
+  );
 };
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
@@ -207,8 +212,4 @@ const bareDetails = (name: string): BreachDetails => ({
   dataClasses: [],
   pwnCount: 0,
   description: "",
-  addedDate: "",
-  modifiedDate: "",
-  isSensitive: false,
-  isRetired: false,
 });

@@ -7,7 +7,7 @@
  */
 import { SecretsProvider } from "@aws-lambda-powertools/parameters/secrets";
 import * as z from "zod/mini";
-import { type BreachDetails, breachName, upstreamBreach } from "./schema.ts";
+import { breachName, type ListedBreach, upstreamBreach } from "./schema.ts";
 
 /**
  * - `rate_limited`: 429; `retryAfterSeconds` says how long the key must rest.
@@ -48,7 +48,7 @@ const maxRetryAfterSeconds = 86_400;
 const megabyte = 1_000_000;
 
 /** All breaches in the upstream's list. Entries without a usable name are left out. */
-export const breaches = async (timeoutSeconds = 60): Promise<BreachDetails[]> => {
+export const breaches = async (timeoutSeconds = 60): Promise<ListedBreach[]> => {
   const answer = await ask("breaches", "", { timeoutSeconds, maxBytes: 64 * megabyte });
   const entries = parse("breaches", z.array(z.unknown()), answer);
   const known = entries.flatMap((entry) => upstreamBreach.safeParse(entry).data ?? []);

@@ -14,15 +14,19 @@ export type Breach = {
   pwnCount: number;
   /** HTML as HIBP sent it (cut at 16,384 characters): escape or sanitize it before showing it. */
   description: string;
+};
+
+/** What the upstream says about a breach: all but our id. */
+export type BreachDetails = Omit<Breach, "id">;
+
+/** What it says beside the details: nothing shows it, but when it changes the breach has changed. */
+export type ListedBreach = BreachDetails & {
   /** ISO 8601 as HIBP sent it. */
   addedDate: string;
   modifiedDate: string;
   isSensitive: boolean;
   isRetired: boolean;
 };
-
-/** What the upstream says about a breach: all but our id. */
-export type BreachDetails = Omit<Breach, "id">;
 
 /** What a breach without a valid date shows, since the contract wants a date. */
 export const unknownDate = "1970-01-01";
@@ -70,7 +74,7 @@ const hibpForm = z.object({
 export const upstreamBreach = z.pipe(
   hibpForm,
   z.transform(
-    (breach: z.output<typeof hibpForm>): BreachDetails => ({
+    (breach: z.output<typeof hibpForm>): ListedBreach => ({
       name: breach.Name,
       title: breach.Title === "" ? breach.Name : breach.Title,
       domain: breach.Domain,
