@@ -8,25 +8,49 @@ import { quantile } from "./measure.ts";
 import { startReplay } from "./replay.ts";
 import type { Bench } from "./service.ts";
 
-export type Handler = {
-  /**
-   * Of warm calls, each a mean of a round. `least`: what the handler takes, since whatever else the machine does only adds.
-   * `path`: below /api/v1, with its query.
-   */
-  cpuMilliseconds: (path: string) => Promise<{ least: number; median: number }>;
-  close: () => Promise<void>;
-};
+/** A call of a list: `function` as in functions/routes.ts, `path` below /api/v1, with its query. */
+export type HandlerCall = { function: string; path: string };
+
+/** Milliseconds of warm calls, each the mean of a round. `least`: what the handler takes; what else the machine does only adds. */
+export type HandlerCpu = { least: number; median: number };
 
 /** After some hundred calls V8 has compiled what is hot; the first calls take about three times as much. */
 const warmCalls = 800;
-const rounds = 7;
+const rounds = 11;
 const callsPerRound = 50;
 
 /**
- * The handler of an endpoint that only reads, alone in a process with the memory that Lambda gives Node.js, and with the
- * table's replies replayed (replay.ts): what its process computes is then its own.
+ * What the handlers of endpoints that only read compute for each of these calls, in its order. Every function is alone in a
+ * process with the memory that Lambda gives Node.js, with the table's replies replayed (replay.ts): what its process computes
+ * is then its own. A round takes all calls in turn, since a machine that others use is slow for minutes and then is not.
  */
-export const startHandler = async (bench: Bench, name: string): Promise<Handler> => {
+export const handlerCpu = async (
+  bench: Bench,
+  calls: readonly HandlerCall[],
+  progress: (done: number, of: number) => void,
+): Promise<HandlerCpu[]> => {
+  const handlers = new Map<string, Handler>();
+  try {
+    const means: number[][] = calls.map(() => []);
+    for (let round = 0; round <= rounds; round++) {
+      for (const [index, call] of calls.entries()) {
+        progress(round * calls.length + index, (rounds + 1) * calls.length);
+        const handler = handlers.get(call.function) ?? (await startHandler(bench, call.function));
+        handlers.set(call.function, handler);
+        const event = eventOf(bench, call.path);
+        if (round === 0) await handler.call(event, warmCalls);
+        else means[index]?.push(await handler.call(event, callsPerRound));
+      }
+    }
+    return means.map((each) => ({ least: Math.min(...each), median: quantile(each, 0.5) }));
+  } finally {
+    for (const handler of handlers.values()) await handler.close();
+  }
+};
+
+type Handler = { call: (event: object, times: number) => Promise<number>; close: () => Promise<void> };
+
+const startHandler = async (bench: Bench, name: string): Promise<Handler> => {
   const info = functionsOf(bench.assembly).get(name);
   if (info === undefined) throw new Error(`There is no function ${name}`);
   const replay = await startReplay(bench.meter.url);
@@ -45,19 +69,12 @@ export const startHandler = async (bench: Bench, name: string): Promise<Handler>
     },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  const call = async (event: object, times: number): Promise<number> => {
-    child.send({ event, times } satisfies Calls);
-    const [called] = (await once(child, "message")) as [Called];
-    if ("failed" in called) throw new Error(`${name} answered ${JSON.stringify(called.failed)}`);
-    return called.cpuMilliseconds;
-  };
   return {
-    cpuMilliseconds: async (path) => {
-      const event = eventOf(bench, path);
-      await call(event, warmCalls);
-      const means: number[] = [];
-      for (let round = 0; round < rounds; round++) means.push(await call(event, callsPerRound));
-      return { least: Math.min(...means), median: quantile(means, 0.5) };
+    call: async (event, times) => {
+      child.send({ event, times } satisfies Calls);
+      const [called] = (await once(child, "message")) as [Called];
+      if ("failed" in called) throw new Error(`${name} answered ${JSON.stringify(called.failed)}`);
+      return called.cpuMilliseconds;
     },
     close: async () => {
       child.kill();

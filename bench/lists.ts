@@ -4,7 +4,7 @@ import type { Call } from "./api.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { tableOf } from "./database.ts";
 import { dollarsNote } from "./dollars.ts";
-import { type Handler, startHandler } from "./handler.ts";
+import { type HandlerCpu, handlerCpu } from "./handler.ts";
 import { measure, measuredCells, measuredColumns, round, verdict } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
 import { type Filter, type Plain, readPlainly } from "./plain.ts";
@@ -113,15 +113,14 @@ const columns = [
 
 const measureList = async (
   bench: Bench,
-  handler: Handler,
   list: ListCall,
+  cpu: HandlerCpu,
   tableName: string,
   plains: Map<string, Plain>,
 ): Promise<Cell[]> => {
   const { seeded, engine } = bench;
   const call: Call = { method: "GET", path: list.path };
   const counted = { function: list.function, call: () => call, status: 200, timedCalls };
-  const cpu = await handler.cpuMilliseconds(list.path);
   const measured = { ...(await measure(bench, counted)), cpuMilliseconds: cpu.least };
   const { body } = measured.reply;
   const total = Number(body.total);
@@ -175,28 +174,29 @@ const membersOf = (kind: ListKind, { findings, addresses, scanCount, activityCou
 const measureSize = async (size: number, { progress }: Context): Promise<Table[]> => {
   const bench = await startBench(await seededDatabase(size, progress));
   const memory = watchMemory([bench.service.process.pid ?? 0, bench.engine.processId], 2_000);
-  const handlers = new Map<string, Handler>();
   try {
     const lists = listCalls(bench.seeded);
+    const ofSize = `${size.toLocaleString("en-US")} findings`;
+    const cpu = await handlerCpu(bench, lists, (done, of) =>
+      progress(`handlers of lists of ${ofSize}`, done, of),
+    );
     const tableName = tableOf(bench.assembly).name;
     const plains = new Map<string, Plain>();
     const rows: Cell[][] = [];
     for (const [index, list] of lists.entries()) {
-      progress(`lists of ${size.toLocaleString("en-US")} findings`, index, lists.length);
-      const handler = handlers.get(list.function) ?? (await startHandler(bench, list.function));
-      handlers.set(list.function, handler);
-      rows.push(await measureList(bench, handler, list, tableName, plains));
+      progress(`lists of ${ofSize}`, index, lists.length);
+      rows.push(await measureList(bench, list, cpu[index] as HandlerCpu, tableName, plains));
     }
     const { addresses } = bench.seeded;
     const used = memory.stop();
     const table: Table = {
-      title: `Lists: ${size.toLocaleString("en-US")} findings of ${addresses.toLocaleString("en-US")} addresses`,
+      title: `Lists: ${ofSize} of ${addresses.toLocaleString("en-US")} addresses`,
       columns,
       rows,
       notes: [
         "Trips, units, requests and KB are those of the whole request between functions and table, authorizer included: 2 read and 2 write units of it are the authorizer's.",
         "Plain: query the whole list with a filter, count, skip to the offset; trips are pages of 1 MB one after the other. Its totals were compared with ours.",
-        "p99 of 30 calls is the slowest. CPU ms: of the handler alone in a process with all its threads, on this machine, the least of seven rounds of 50 calls, and their median (whatever else the machine does only adds), after 800 calls (the first ones take about three times as much), with the table's replies replayed, so that the engine does not compute in the same caches, and the attributes of rows in one order (DECISIONS.md).",
+        "p99 of 30 calls is the slowest. CPU ms: of the handler alone in a process with all its threads, on this machine, the least of eleven rounds of 50 calls, and their median (whatever else the machine does only adds; a round takes all lists in turn), after 800 calls (the first ones take about three times as much), with the table's replies replayed, so that the engine does not compute in the same caches, and the attributes of rows in one order (DECISIONS.md).",
         dollarsNote,
         `Meanwhile the local runtime and its engine took ${Math.round(used.megabytes)} MB together at most: ${verdict("MB", used.megabytes, maxRuntimeMegabytes)}.`,
       ],
@@ -204,7 +204,6 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
     return [table, memoryTable(bench, used.functions)];
   } finally {
     memory.stop();
-    for (const handler of handlers.values()) await handler.close();
     await bench.close();
   }
 };
