@@ -10,6 +10,7 @@ export const arms = {
   import: "Import of 500 addresses",
   bundles: "Sizes of the functions and how long they load",
   alerts: "Delivery of alerts",
+  organizations: "Many organizations at once, and the rate of Have I Been Pwned",
   chaos: "Faults at every step",
   cost: "What a month costs, line by line",
 } as const;

@@ -20,6 +20,8 @@ export const startReplay = async (upstream: string): Promise<Replay> => {
     if (reply.status === 200) known.set(identity, reply);
     outgoing.writeHead(reply.status, reply.headers).end(reply.body);
   });
+  // Functions that take turns keep their connections meanwhile.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -20,7 +20,7 @@ import { scans } from "../shared/scans/record.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved } from "../shared/table/blocks.ts";
 import type { Item } from "../shared/table/condition.ts";
 import type { MemberWrite } from "../shared/table/counted-list.ts";
-import { countsOf } from "../shared/table/directory.ts";
+import { textOf } from "../shared/table/directory.ts";
 import { type CounterKind, type Key, keys, type ListKind } from "../shared/table/keys.ts";
 import { blocksPerRollup, rolledUpKinds } from "../shared/table/roll-up.ts";
 import { activeBilling } from "../test/organizations/billing.ts";
@@ -181,7 +181,7 @@ const countMembers = (kind: ListKind) => {
       while (rolledUpKinds.includes(kind) && unrolled.length > blocksPerRollup) {
         const rows = unrolled.splice(0, blocksPerRollup);
         change++;
-        yield { ...keys.rollup(org, kind, rows.at(-1)?.block ?? 0), change, counts: countsOf(rows) };
+        yield { ...keys.rollup(org, kind, rows.at(-1)?.block ?? 0), change, facets: textOf(rows) };
       }
       if (change > 0) {
         yield { ...keys.rollupsBegun(org, kind), change, at: new Date(0).toISOString() };

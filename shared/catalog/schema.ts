@@ -16,7 +16,7 @@ export type Breach = {
   description: string;
 };
 
-/** What the upstream says about a breach: all but our id. */
+/** What findings show of a breach, all but our id. */
 export type BreachDetails = Omit<Breach, "id">;
 
 /** What it says beside the details: nothing shows it, but when it changes the breach has changed. */

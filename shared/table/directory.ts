@@ -55,8 +55,11 @@ export type Rollup = {
   /** Its newest block when it was made: it stands for all blocks after the rollup before it, up to this one. */
   last: number;
   change: number;
-  /** `12-0=7:112,8:400;12-1=7:400`: by facet (of letters, digits, `_` and `-`) the blocks that have members of it. */
-  counts: string;
+  /**
+   * `12-0=7:112,8:400;12-1=7:400;=9:0`: by facet (of letters, digits, `_` and `-`) the blocks that have members of it, and those
+   * that have none.
+   */
+  facets: string;
 };
 
 /** `begun` and `ended` number the last change of the rollups; undefined when there never was one. */
@@ -140,7 +143,7 @@ const blockRow = (row: table.WireRow): BlockRow => {
 export const rollupOf = (row: table.WireRow): Rollup => ({
   last: Number(row.sk?.S?.slice(rollupPrefix.length)),
   change: Number(row.change?.N),
-  counts: row.counts?.S ?? "",
+  facets: row.facets?.S ?? "",
 });
 
 const sectionsOf = (
@@ -160,10 +163,7 @@ const sectionsOf = (
       const since = changed[index] ?? [];
       const counts = new Map<string, number>();
       for (const { facet, blocks } of facetsOf(rollup)) {
-        counts.set(
-          facet,
-          blocks.split(",").reduce((sum, entry) => sum + Number(entry.slice(entry.indexOf(":") + 1)), 0),
-        );
+        if (facet !== noFacet) counts.set(facet, sumOf(blocks));
       }
       for (const row of since) add(counts, row.counts);
       return {
@@ -204,7 +204,6 @@ export const merged = (rollup: Rollup, since: readonly DirectoryRow[]): Director
     .sort((one, other) => other.block - one.block);
 };
 
-/** The blocks of a rollup that have members. */
 export const blocksOf = (rollup: Rollup): Map<number, Map<string, number>> => {
   const found = new Map<number, Map<string, number>>();
   for (const { facet, blocks } of facetsOf(rollup)) {
@@ -212,26 +211,31 @@ export const blocksOf = (rollup: Rollup): Map<number, Map<string, number>> => {
       const end = entry.indexOf(":");
       const block = Number(entry.slice(0, end));
       const counts = found.get(block) ?? new Map<string, number>();
-      found.set(block, counts.set(facet, Number(entry.slice(end + 1))));
+      if (facet !== noFacet) counts.set(facet, Number(entry.slice(end + 1)));
+      found.set(block, counts);
     }
   }
   return found;
 };
 
-const facetsOf = ({ counts }: Rollup): { facet: string; blocks: string }[] =>
-  counts === ""
-    ? []
-    : counts.split(";").map((part) => {
-        const end = part.indexOf("=");
-        return { facet: part.slice(0, end), blocks: part.slice(end + 1) };
-      });
+/** What blocks without members are listed under. */
+const noFacet = "";
 
-/** The counters of blocks as a rollup holds them. */
-export const countsOf = (rows: readonly Pick<DirectoryRow, "block" | "counts">[]): string => {
+const facetsOf = ({ facets }: Rollup): { facet: string; blocks: string }[] =>
+  facets.split(";").map((part) => {
+    const end = part.indexOf("=");
+    return { facet: part.slice(0, end), blocks: part.slice(end + 1) };
+  });
+
+const sumOf = (blocks: string): number =>
+  blocks.split(",").reduce((sum, entry) => sum + Number(entry.slice(entry.indexOf(":") + 1)), 0);
+
+/** Counters of blocks as a rollup holds them. */
+export const textOf = (rows: readonly Pick<DirectoryRow, "block" | "counts">[]): string => {
   const byFacet = new Map<string, string[]>();
   for (const { block, counts } of rows) {
-    for (const [facet, count] of counts) {
-      if (count === 0) continue;
+    const held = [...counts].filter(([, count]) => count !== 0);
+    for (const [facet, count] of held.length > 0 ? held : [[noFacet, 0] as const]) {
       const blocks = byFacet.get(facet) ?? [];
       blocks.push(`${block}:${count}`);
       byFacet.set(facet, blocks);

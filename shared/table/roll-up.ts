@@ -5,12 +5,12 @@ import {
   type BlockRow,
   blocksOf,
   type Counts,
-  countsOf,
   divide,
   merged,
   type Rollup,
   readRows,
   rollupOf,
+  textOf,
 } from "./directory.ts";
 import { keys, type ListKind, rollupPrefix } from "./keys.ts";
 import * as table from "./table.ts";
@@ -20,7 +20,7 @@ export const rolledUpKinds: readonly ListKind[] = ["EMAIL", "FINDING"];
 
 export const blocksPerRollup = 64;
 
-/** Of a rollup: a row takes 400 KB, and every change of it is paid by its size. A block's counters take 10 KB at most. */
+/** Of a rollup: a row takes 400 KB, and every change of it is paid by its size. A block's counters take 15 KB at most. */
 const maximumCharacters = 100_000;
 
 /** Rows of blocks that a transaction deletes at most, beside what else is in it. */
@@ -28,7 +28,7 @@ const rowsPerChange = 90;
 
 /** Rows that blocks have got since they were rolled up are worth a change of their rollup when they are so many. */
 const rowsWorthChange = (rollup: Rollup): number =>
-  Math.min(8 + rollup.counts.length / 2_000, blocksOf(rollup).size / 2);
+  Math.min(8 + rollup.facets.length / 2_000, blocksOf(rollup).size / 2);
 
 /** No change is begun later: this is a last thing in functions that have little time left. */
 const maximumMilliseconds = 8_000;
@@ -38,7 +38,7 @@ const maximumBeginMilliseconds = 1_000;
 const maximumChangeMilliseconds = 3_000;
 
 /** Counters of rows that move into a rollup; `was`: the rollup's last change, where there is one. */
-type Change = { last: number; was: number | undefined; counts: string; rows: readonly BlockRow[] };
+type Change = { last: number; was: number | undefined; facets: string; rows: readonly BlockRow[] };
 
 /**
  * Rolls up the rows of blocks: the oldest 64 as often as there are so many and a newer one, and those that rolled up blocks
@@ -71,9 +71,9 @@ const newChanges = ([_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
   let characters = 0;
   for (const row of unrolled.reverse()) {
     rows.push(row);
-    characters += countsOf([row]).length;
+    characters += textOf([row]).length;
     if (rows.length < blocksPerRollup && characters < maximumCharacters) continue;
-    changes.push({ last: row.block, was: undefined, counts: countsOf(rows), rows });
+    changes.push({ last: row.block, was: undefined, facets: textOf(rows), rows });
     rows = [];
     characters = 0;
   }
@@ -82,9 +82,9 @@ const newChanges = ([_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
 
 const changeOf = (rollup: Rollup, changed: readonly BlockRow[]): Change[] => {
   const rows = changed.slice(0, rowsPerChange);
-  const counts = countsOf(merged(rollup, rows));
-  if (rows.length < rowsWorthChange(rollup) || counts.length > 2 * maximumCharacters) return [];
-  return [{ last: rollup.last, was: rollup.change, counts, rows }];
+  const facets = textOf(merged(rollup, rows));
+  if (rows.length < rowsWorthChange(rollup) || facets.length > 2 * maximumCharacters) return [];
+  return [{ last: rollup.last, was: rollup.change, facets, rows }];
 };
 
 type Numbers = { begun: number | undefined; ended: number | undefined };
@@ -93,7 +93,7 @@ type Numbers = { begun: number | undefined; ended: number | undefined };
 const make = async (
   org: number,
   kind: ListKind,
-  { last, was, counts, rows }: Change,
+  { last, was, facets, rows }: Change,
   { begun, ended }: Numbers,
 ): Promise<Numbers | undefined> => {
   const change = Math.max(begun ?? 0, ended ?? 0) + 1;
@@ -108,7 +108,7 @@ const make = async (
     (await isWritten(
       [
         { check: keys.rollupsBegun(org, kind), if: isMine },
-        { put: { ...keys.rollup(org, kind, last), change, counts }, if: isChange(was) },
+        { put: { ...keys.rollup(org, kind, last), change, facets }, if: isChange(was) },
         ...rows.map(
           ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
         ),
@@ -155,7 +155,7 @@ const isAsRead = (writes: number): Condition =>
 const isChange = (change: number | undefined): Condition =>
   change === undefined ? absent : condition("#change = :was", { was: change });
 
-/** A block's own row, and its counters in the rollup that it belongs to. */
+/** A block's own row, and its counters in a rollup. */
 export type StoredBlock = { own: Item | undefined; rolledUp: Counts | undefined };
 
 /** A block as it is stored. One of both may be older than a change that moved counters from one to the other. */
@@ -165,5 +165,5 @@ export const storedBlock = async (org: number, kind: ListKind, block: number): P
     table.get(keys.directory(org, kind, block)),
     table.queryWire({ pk, from: sk, to: `${rollupPrefix}~`, limit: 1 }),
   ]);
-  return { own, rolledUp: rollup && (blocksOf(rollupOf(rollup)).get(block) ?? new Map()) };
+  return { own, rolledUp: rollup && blocksOf(rollupOf(rollup)).get(block) };
 };

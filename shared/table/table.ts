@@ -1,5 +1,5 @@
 /**
- * The single table: a thin layer over DynamoDB's document client. Import it as `import * as table from …/table.ts`.
+ * The single table: a thin layer over DynamoDB's client. Import it as `import * as table from …/table.ts`.
  * The table's name is the environment variable TABLE_NAME; region, credentials and endpoint are the SDK's standard
  * ones. Reads are strongly consistent unless a caller says otherwise. Sets are JavaScript Sets.
  */
@@ -80,8 +80,8 @@ type Clients = { wire: DynamoDBClient; documents: DynamoDBDocumentClient };
 let connected: Clients | undefined;
 
 /**
- * The one client, made when it is first needed. `wire` takes and gives values as they are on the wire: for reads, of which
- * lists are made; what the document client adds to a call is a tenth of its time.
+ * One client, made when it is first needed, in two forms. `wire` takes and gives values as they are on the wire: for reads, which
+ * are most of what lists do, and a tenth of which the document client's steps would be. `documents` is for writes.
  */
 export const clients = (): Clients => {
   connected ??= connect();
@@ -101,7 +101,7 @@ const connect = (): Clients => {
   });
   // It goes through every input and output for a logger, also when there is none: a fifth of a list's time.
   wire.middlewareStack.remove("loggerMiddleware");
-  // It works out for every call which features of the SDK it uses, for AWS's statistics: a sixth of a call's time.
+  // It works out for every call which features of the SDK it uses, for AWS's statistics: a seventh of a call's time.
   wire.middlewareStack.remove("getUserAgentMiddleware");
   const documents = DynamoDBDocumentClient.from(wire, { marshallOptions: { removeUndefinedValues: true } });
   return { wire, documents };

@@ -18,7 +18,7 @@ import {
   type SendMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Context, SQSEvent } from "aws-lambda";
 import { vi } from "vitest";
 import { handler as deliver } from "../../functions/deliver-alert/handler.ts";
@@ -334,11 +334,9 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     const sendCounted = (command: Parameters<typeof wires.send>[0]) => counted(() => wires.send(command));
     wire.send = sendCounted as typeof wire.send;
     documents.send = ((command: Parameters<typeof wires.send>[0]) => {
-      const perform = () => sendCounted(command);
-      if (!isWrite(command)) return perform();
       const isTransaction = command instanceof TransactWriteCommand;
       return step("write", idOf(command), isTransaction, async () => {
-        const reply = await perform();
+        const reply = await sendCounted(command);
         if (isTransaction) record(command);
         return reply;
       });
@@ -806,12 +804,6 @@ const conflict = (): Error =>
     $metadata: {},
     CancellationReasons: [{ Code: "TransactionConflict" }],
   });
-
-const isWrite = (command: unknown): boolean =>
-  command instanceof TransactWriteCommand ||
-  command instanceof UpdateCommand ||
-  command instanceof PutCommand ||
-  command instanceof DeleteCommand;
 
 /** The id in the key that a command writes. */
 const idOf = (command: unknown): number =>

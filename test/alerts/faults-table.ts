@@ -1,7 +1,7 @@
 /**
  * Sends the table's commands to the engine without the SDK around them, which takes most of a simulation's
  * time. The requests, the engine and its answers are the same; errors are the SDK's. A row that nobody has written since it
- * was last read is not asked for again: whatever is written in a simulation goes through here, and rows that were read are not changed.
+ * was last read is not asked for again: whatever is written in a simulation goes through here.
  */
 import {
   type CancellationReason,

@@ -111,7 +111,7 @@ describe("a sync", () => {
     await catalog.sync();
     const commands: string[] = [];
     const record = { name: "record", override: true };
-    table.clients().documents.middlewareStack.add(
+    table.clients().wire.middlewareStack.add(
       (next, context) => (args) => {
         const { Key, Item } = args.input as { Key?: Record<keyof Key, { S: string }>; Item?: Key };
         commands.push(`${context.commandName} ${Key?.pk.S ?? Item?.pk} ${Key?.sk.S ?? Item?.sk}`);
@@ -120,7 +120,7 @@ describe("a sync", () => {
       { ...record, step: "initialize" },
     );
     await catalog.sync();
-    table.clients().documents.middlewareStack.remove(record.name);
+    table.clients().wire.middlewareStack.remove(record.name);
     expect(commands).toEqual([
       "GetItemCommand UPSTREAM SUBSCRIPTION",
       "GetItemCommand UPSTREAM LIMITER",

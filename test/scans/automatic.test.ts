@@ -13,7 +13,7 @@ import * as table from "../../shared/table/table.ts";
 import { reply } from "../catalog/upstream-server.ts";
 import { activeBilling } from "../organizations/billing.ts";
 import { inventedBreach } from "../service/breaches.ts";
-import { createScanned, invocation, logger, startWorkers, type Workers } from "./workers.ts";
+import { createScanned, invocation, logger, meanwhile, startWorkers, type Workers } from "./workers.ts";
 
 let workers: Workers;
 let org: number;
@@ -79,6 +79,21 @@ describe("a scan that is requested", () => {
     await sweepNow();
     expect(await started()).toEqual(["catalog_triggered"]);
     expect(await requested()).toBeUndefined();
+  });
+
+  test("and takes long to start does not keep those of other organizations waiting", async () => {
+    const all = await Promise.all(
+      Array.from({ length: 15 }, (_, index) => createScanned({ [`waiting${index}.example`]: 1 })),
+    );
+    for (const each of all) await request(each, "catalog_triggered", new Date());
+    const waiting = async () =>
+      (await table.getMany(all.map(keys.scanRequest))).filter((row) => row !== undefined).length;
+    const slow = meanwhile(`"sk":{"S":"${keys.scanRequest(org).sk}"}`, "before", () =>
+      vi.waitFor(async () => expect(await waiting()).toBe(1), 10_000),
+    );
+    await sweepNow();
+    expect(slow.happened).toBe(true);
+    expect(await waiting()).toBe(0);
   });
 
   test("of a lapsed organization does not start, neither by its schedule nor by the sweep", async () => {

@@ -53,7 +53,10 @@ describe("scans that nobody asks for", () => {
     );
     expect(first).toMatchObject({ type: "scheduled", newBreachesFound: 1 });
     const schedule = await scheduleOf(id);
-    expect(await schedule()).toMatchObject({ ScheduleExpression: "rate(1 day)" });
+    expect(await schedule()).toMatchObject({
+      ScheduleExpression: "rate(1 day)",
+      FlexibleTimeWindow: { Mode: "FLEXIBLE", MaximumWindowInMinutes: 15 },
+    });
     expect(await admin("scan schedule", { org: id, every: "week" }, service.apiUrl)).toMatchObject({
       scanEvery: "week",
     });

@@ -15,7 +15,7 @@ let ids: number[];
 let organization: Organization;
 let org: number;
 
-type Row = { pk: string; sk: string; counts: string };
+type Row = { pk: string; sk: string; facets: string };
 
 const rows = () => table.query<Row>({ pk: keys.directory(org, "EMAIL", 0).pk });
 const rollups = async () => (await rows()).filter(({ sk }) => sk.startsWith(rollupPrefix));
@@ -76,7 +76,7 @@ describe("damage is found and mended:", () => {
     const facet = emails.encode({ domainId: organization.domainId, teamId: null, isActive: true });
     const [row] = (await rollups()) as [Row];
     await table.update(row, {
-      set: { counts: row.counts.replace(`${block}:1`, `${block}:4`) },
+      set: { facets: row.facets.replace(`${block}:1`, `${block}:4`) },
     });
     await expectFoundAndMended("email block", block, `${facet} is 4, should be 1`);
   });

@@ -182,6 +182,26 @@ describe("a covered domain", () => {
     expect(String(back?.lastSeenAt) > String(other?.lastSeenAt)).toBe(true);
   });
 
+  test("an address that vanishes upstream, the last of its domain (404), keeps its findings, whose lastSeenAt stops", async () => {
+    await add("one");
+    hibp.accounts = { [`one@${domain}`]: ["Alpha"] };
+    await scan(organization.api);
+    const [before] = (await findings()).breaches;
+    const checkedBefore = (await emailsByAlias()).one?.lastScannedAt;
+
+    hibp.accounts = {};
+    expect(await scan(organization.api)).toMatchObject({
+      status: "completed",
+      scannedEmails: 1,
+      newBreachesFound: 0,
+      errorMessage: null,
+    });
+    expect((await findings()).breaches).toEqual([before]);
+    const email = (await emailsByAlias()).one;
+    expect(email).toMatchObject({ breachCount: 1 });
+    expect(String(email?.lastScannedAt) > String(checkedBefore)).toBe(true);
+  });
+
   test("a breach that the catalog does not know yet is a finding at once", async () => {
     await add("one");
     hibp.catalog = [...hibp.catalog, inventedBreach(`New${count}`)];

@@ -574,7 +574,7 @@ describe("cost", () => {
     let inFlight = 0;
     let most = 0;
     let sent = 0;
-    table.clients().documents.middlewareStack.add(
+    table.clients().wire.middlewareStack.add(
       (next) => async (args) => {
         most = Math.max(most, ++inFlight);
         const reply = await next(args).finally(() => inFlight--);

@@ -119,7 +119,7 @@ test("a member that comes late to an old block is counted and found", async () =
 
 /** Cuts queries of directories into many, so that something can happen between two rows; calls `before` before each. */
 const cutQueries = (before: () => Promise<unknown> = async () => {}) => {
-  const { middlewareStack } = table.clients().documents;
+  const { middlewareStack } = table.clients().wire;
   let queries = 0;
   middlewareStack.add(
     (next, { commandName }) =>
@@ -194,7 +194,7 @@ test("a query that a change is made in the middle of is made again", async () =>
 
 /** Calls `before` before the transaction that moves counters; the one before it only says that it begins. */
 const beforeChange = (before: () => Promise<unknown>): void => {
-  const { middlewareStack } = table.clients().documents;
+  const { middlewareStack } = table.clients().wire;
   let transactions = 0;
   middlewareStack.add(
     (next, { commandName }) =>
@@ -240,7 +240,7 @@ test("who was taken for dead changes nothing any more", async () => {
   expect(await totals(org)).toEqual({ total: 66, disabled: 0 });
 });
 
-test("a block is found in its rollup, which says nothing of one that came late", async () => {
+test("a block is found in its rollup, and in none where it came late", async () => {
   const { org, ids } = await spread(blocksPerRollup);
   const late = (await reserve(org, "EMAIL", 2 * blockSize)).at(-1) as Reserved;
   ids.push(...(await addBlocks(org, blocksPerRollup + 2)));
@@ -250,7 +250,7 @@ test("a block is found in its rollup, which says nothing of one that came late",
   expect(await of(ids[0] ?? 0)).toEqual({ own: undefined, rolledUp: held });
   expect(await of(ids[100] ?? 0)).toEqual({ own: undefined, rolledUp: held });
   await table.transact(emails.writes(org, [emails.put(org, late, active, { email: "late" })]));
-  expect(await of(late.id)).toMatchObject({ own: { writes: 1 }, rolledUp: new Map() });
+  expect(await of(late.id)).toMatchObject({ own: { writes: 1 }, rolledUp: undefined });
   expect(await of(ids.at(-1) ?? 0)).toMatchObject({ own: { writes: 1 }, rolledUp: undefined });
 });
 
@@ -315,6 +315,28 @@ test("costs two units for a row, nothing when there is nothing to do, and makes 
   expect(writeUnits).toBeLessThanOrEqual(4 * (blocksPerRollup * 2 + 2 + 6));
   expect(after).toBeLessThanOrEqual(Math.ceil(before / 3));
   expect(again).toMatchObject({ writeUnits: 0, readUnits: after });
+});
+
+test("blocks whose members are all gone are still known, and cost nothing more", async () => {
+  const { org, ids } = await spread(blocksPerRollup + 2);
+  await rollUp(org, "EMAIL");
+  const gone = ids.slice(0, blocksPerRollup);
+  for (const part of parts(gone, 40)) {
+    await table.transact(
+      emails.writes(
+        org,
+        part.map((id) => emails.delete(org, id, active)),
+      ),
+    );
+  }
+  await rollUp(org, "EMAIL");
+  expect(await ownRows(org)).toHaveLength(2);
+  expect(await totals(org)).toEqual({ total: 2, disabled: 0 });
+  const blocks = rowsOf(await emails.directory(org)).map(({ block }) => block);
+  expect(blocks.reverse()).toEqual(ids.map(blockOf));
+  const capacity = recordCapacity();
+  await rollUp(org, "EMAIL");
+  expect(capacity.take()).toMatchObject({ writeUnits: 0 });
 });
 
 test("of blocks with very many facets fewer go into a row", async () => {
