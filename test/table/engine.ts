@@ -105,7 +105,7 @@ export const recordCapacity = (): { take: () => Consumed } => {
       }
       return reply;
     },
-    { step: "initialize", name: "recordCapacity" },
+    { step: "initialize", name: "recordCapacity", override: true },
   );
   return {
     take: () => {
