@@ -2,13 +2,14 @@ import { startHibpServer } from "../test/service/hibp-server.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { dollarsNote } from "./dollars.ts";
 import { measure, measuredCells, measuredColumns, verdict } from "./measure.ts";
+import { memoryTable, watchMemory } from "./memory.ts";
 import { initialState, operations } from "./operations.ts";
 import { accountsOf, upstreamCatalog } from "./seed.ts";
 import { seededDatabase, startBench } from "./service.ts";
 
 const targetCpuMilliseconds = 5;
 
-const measureSize = async (size: number, { progress }: Context): Promise<Table> => {
+const measureSize = async (size: number, { progress }: Context): Promise<Table[]> => {
   const database = await seededDatabase(size, progress);
   const hibp = await startHibpServer();
   Object.assign(hibp, {
@@ -17,6 +18,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
     covered: database.seeded.domains,
   });
   const bench = await startBench(database, { hibpUrl: hibp.url });
+  const memory = watchMemory([bench.service.process.pid ?? 0]);
   try {
     const state = await initialState(bench);
     const rows: Cell[][] = [];
@@ -41,7 +43,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
         targets.filter((each) => each !== "").join(", "),
       ]);
     }
-    return {
+    const table: Table = {
       title: `Operations: ${size.toLocaleString("en-US")} findings of ${database.seeded.addresses.toLocaleString("en-US")} addresses`,
       columns: ["Operation", ...measuredColumns, "Targets"],
       rows,
@@ -51,7 +53,9 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
         dollarsNote,
       ],
     };
+    return [table, memoryTable(bench, memory.stop().functions)];
   } finally {
+    memory.stop();
     await bench.close();
     await hibp.close();
   }
@@ -62,7 +66,7 @@ export const endpoints: Arm = {
   about: "Every other operation",
   run: async (context) => {
     const tables: Table[] = [];
-    for (const size of context.sizes) tables.push(await measureSize(size, context));
+    for (const size of context.sizes) tables.push(...(await measureSize(size, context)));
     return tables;
   },
 };

@@ -4,6 +4,7 @@ import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { dollarsNote, dollarsPerMillion } from "./dollars.ts";
 import { functionsOf } from "./functions.ts";
 import { measuredCells, measuredColumns, quantile, verdict } from "./measure.ts";
+import { memoryTable, watchMemory } from "./memory.ts";
 import { cpuMilliseconds, instancesOf } from "./processes.ts";
 import { type Bench, seededDatabase, startBench } from "./service.ts";
 
@@ -101,6 +102,7 @@ const importArm: Arm = {
     const tables: Table[] = [];
     for (const size of context.sizes) {
       const bench = await startBench(await seededDatabase(size, context.progress));
+      const memory = watchMemory([bench.service.process.pid ?? 0]);
       try {
         tables.push({
           title: `Import of ${rowCount} addresses into an organization of ${bench.seeded.addresses.toLocaleString("en-US")}`,
@@ -111,7 +113,9 @@ const importArm: Arm = {
             dollarsNote,
           ],
         });
+        tables.push(memoryTable(bench, memory.stop().functions));
       } finally {
+        memory.stop();
         await bench.close();
       }
     }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type Budget, budgets } from "../../bench/budgets.ts";
+import { committing, previewing } from "../../bench/import.ts";
 import { listCalls } from "../../bench/lists.ts";
 import { measure } from "../../bench/measure.ts";
 import { initialState, operations } from "../../bench/operations.ts";
@@ -39,6 +40,9 @@ beforeAll(async () => {
     measured[operation.name] = costOf(counted);
     await operation.after?.(bench, counted.reply);
   }
+  const preview = await bench.measure(previewing(0));
+  measured["POST /emails/import/preview"] = costOf(preview);
+  measured["POST /emails/import/commit"] = costOf(await bench.measure(committing(preview.result)));
 }, 120_000);
 
 afterAll(async () => {
