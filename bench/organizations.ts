@@ -26,6 +26,8 @@ const maximumSeconds = 900;
 
 const lookAgainMilliseconds = 2_000;
 
+let databases = 0;
+
 type Ask = {
   (asked: { create: Tenant[] }): Promise<{ ids: number[] }>;
   (asked: { start: number }): Promise<{ scanId: number }>;
@@ -38,7 +40,7 @@ const withTenants = async <R>(
   progress: Context["progress"],
   act: (bench: Bench, ask: Ask, hibp: HibpServer) => Promise<R>,
 ): Promise<R> => {
-  const database = await makeDatabase(`tenants-${hibp.rpm}`, { findings: 0, addresses: 1 }, { progress });
+  const database = await makeDatabase(`tenants-${++databases}`, { findings: 0, addresses: 1 }, { progress });
   const server = await startHibpServer();
   Object.assign(server, hibp);
   const bench = await startBench(database, {
@@ -49,12 +51,12 @@ const withTenants = async <R>(
   const child = fork(join(import.meta.dirname, "tenants.ts"), [new URL(bench.service.apiUrl).port]);
   try {
     await once(child, "message");
+    const exit = once(child, "exit").then(() => {
+      throw new Error("The process of tenants ended");
+    });
     const ask = async (asked: Asked): Promise<Answered> => {
       child.send(asked);
-      const [answered] = (await Promise.race([
-        once(child, "message"),
-        once(child, "exit").then(() => Promise.reject(new Error("The process of tenants ended"))),
-      ])) as [Answered];
+      const [answered] = (await Promise.race([once(child, "message"), exit])) as [Answered];
       return answered;
     };
     return await act(bench, ask as Ask, server);

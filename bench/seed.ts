@@ -235,7 +235,10 @@ export const seed = (
     activityCount,
     scanCount: lastScan,
     // Members and addresses; directories; the handful of single rows does not matter for progress.
-    rowCount: 2 * addresses + findingCount + activityCount + blocksOf(addresses) + blocksOf(findingCount),
+    rowCount: Math.max(
+      1,
+      2 * addresses + findingCount + activityCount + blocksOf(addresses) + blocksOf(findingCount),
+    ),
   };
 
   const rows = function* (): Generator<Row> {
