@@ -7,7 +7,7 @@ import { writeBundles } from "../lib/bundle.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { quantile, round, verdict } from "./measure.ts";
 
-const imports = 7;
+const imports = 11;
 const maxKilobytes = 150;
 const maxMilliseconds = 60;
 
@@ -43,50 +43,65 @@ const ownerOf = (source: string): string => {
   return name ?? "ours";
 };
 
-const largest = (sources: Readonly<Record<string, number>>): string => {
+/** Bytes by whose code they are, most first. */
+const ownersOf = (sources: Readonly<Record<string, number>>): Map<string, number> => {
   const owners = new Map<string, number>();
   for (const [source, bytes] of Object.entries(sources)) {
     owners.set(ownerOf(source), (owners.get(ownerOf(source)) ?? 0) + bytes);
   }
-  return [...owners]
-    .sort(([, a], [, b]) => b - a)
+  return new Map([...owners].sort(([, a], [, b]) => b - a));
+};
+
+const largest = (owners: ReadonlyMap<string, number>): string =>
+  [...owners]
     .slice(0, 3)
     .map(([owner, bytes]) => `${owner} ${Math.round(bytes / 1024)}`)
     .join(", ");
+
+/** The SDK's clients are larger than the target by themselves; what is beside them can keep to it. */
+const sizeVerdict = (kilobytes: number, owners: ReadonlyMap<string, number>): string => {
+  const sdk = (owners.get("AWS SDK") ?? 0) / 1024;
+  return sdk < maxKilobytes
+    ? verdict("KB", kilobytes, maxKilobytes)
+    : verdict("KB without the SDK", round(kilobytes - sdk), maxKilobytes);
 };
 
 const run = async ({ progress }: Context): Promise<Table[]> => {
   const directory = mkdtempSync(join(tmpdir(), "bundles-"));
   try {
     const bundles = Object.entries(await writeBundles(directory)).sort(([, a], [, b]) => b.bytes - a.bytes);
-    const rows: Cell[][] = [];
-    for (const [index, [folder, { bytes, sources }]] of bundles.entries()) {
-      progress("bundles", index, bundles.length);
-      const file = join(directory, folder, "index.js");
-      const walls: number[] = [];
-      const cpus: number[] = [];
-      for (let count = 0; count < imports; count++) {
-        const [wall, cpu] = await importOnce(file);
-        walls.push(wall);
-        cpus.push(cpu);
+    const timed = bundles.map(() => ({ walls: [] as number[], cpus: [] as number[] }));
+    // A round takes all functions in turn, since a machine that others use is slow for minutes and then is not.
+    for (let round = 0; round < imports; round++) {
+      for (const [index, [folder]] of bundles.entries()) {
+        progress("bundles", round * bundles.length + index, imports * bundles.length);
+        const [wall, cpu] = await importOnce(join(directory, folder, "index.js"));
+        timed[index]?.walls.push(wall);
+        timed[index]?.cpus.push(cpu);
       }
+    }
+    const rows = bundles.map(([folder, { bytes, sources }], index): Cell[] => {
+      const { walls = [], cpus = [] } = timed[index] ?? {};
       const kilobytes = round(bytes / 1024);
+      const owners = ownersOf(sources);
       const median = round(quantile(walls, 0.5));
-      rows.push([
+      return [
         folder,
         kilobytes,
-        largest(sources),
+        largest(owners),
         median,
         round(quantile(cpus, 0.5)),
-        `${verdict("KB", kilobytes, maxKilobytes)}, ${verdict("import", median, maxMilliseconds)}`,
-      ]);
-    }
+        `${sizeVerdict(kilobytes, owners)}, ${verdict("import", median, maxMilliseconds)}`,
+      ];
+    });
     return [
       {
         title: "Bundles",
         columns: ["Function", "KB minified", "Largest parts, KB", "Import ms", "Import CPU ms", "Targets"],
         rows,
-        notes: [`Import: of the whole module in a fresh process, medians of ${imports}, on this machine.`],
+        notes: [
+          `Import: of the whole module in a fresh process, medians of ${imports} rounds through all functions, on this machine.`,
+        ],
       },
     ];
   } finally {
