@@ -72,7 +72,7 @@ describe("damage is found and mended:", () => {
   };
 
   test("a rollup that says too much of a block", async () => {
-    const block = blockOf(ids[10] ?? 0);
+    const block = blockOf(ids[0] ?? 0);
     const facet = emails.encode({ domainId: organization.domainId, teamId: null, isActive: true });
     const [row] = (await rollups()) as [Row];
     await table.update(row, {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { blockOf, blockSize, type Reserved, reserve } from "../../shared/table/blocks.ts";
 import { countedList } from "../../shared/table/counted-list.ts";
@@ -315,6 +316,38 @@ test("costs two units for a row, nothing when there is nothing to do, and makes 
   expect(writeUnits).toBeLessThanOrEqual(4 * (blocksPerRollup * 2 + 2 + 6));
   expect(after).toBeLessThanOrEqual(Math.ceil(before / 3));
   expect(again).toMatchObject({ writeUnits: 0, readUnits: after });
+});
+
+test("a rollup says of its blocks what it was told, in whatever order, with gaps, also what should not be", async () => {
+  const rows = fc.uniqueArray(
+    fc.record({
+      block: fc.nat({ max: 30 }),
+      counts: fc.dictionary(fc.constantFrom("1-0", "1-1", "2-1"), fc.integer({ min: -3, max: 700 })),
+    }),
+    { minLength: 1, selector: ({ block }) => block },
+  );
+  await fc.assert(
+    fc.asyncProperty(rows, async (given) => {
+      const org = ++organizations;
+      const told = given.map(({ block, counts }) => ({ block, counts: new Map(Object.entries(counts)) }));
+      await table.put({ ...keys.rollup(org, "EMAIL", 30), change: 1, facets: directories.textOf(told) });
+      const [section] = await emails.directory(org);
+      const sums = new Map<string, number>();
+      for (const { counts } of told) {
+        for (const [facet, count] of counts) {
+          if (count !== 0) sums.set(facet, (sums.get(facet) ?? 0) + count);
+        }
+      }
+      expect(section?.counts).toEqual(sums);
+      const held = told.map(({ block, counts }) => ({
+        block,
+        from: undefined,
+        counts: new Map([...counts].filter(([, count]) => count !== 0)),
+      }));
+      expect(section?.rows()).toEqual(held.sort((one, other) => other.block - one.block));
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test("blocks whose members are all gone are still known, and cost nothing more", async () => {
