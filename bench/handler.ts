@@ -19,6 +19,8 @@ const warmCalls = 800;
 const rounds = 11;
 const callsPerRound = 50;
 
+export const handlerCpuNote = `CPU ms: of the handler alone in a process with all its threads, on this machine, the least of ${rounds} rounds of ${callsPerRound} calls, and their median (whatever else the machine does only adds; a round takes all lists in turn), after ${warmCalls} calls (the first ones take about three times as much), with the table's replies replayed, so that the engine does not compute in the same caches, and the attributes of rows in one order (DECISIONS.md).`;
+
 /**
  * What the handlers of endpoints that only read compute for each of these calls, in its order. Every function is alone in a
  * process with the memory that Lambda gives Node.js, with the table's replies replayed (replay.ts): what its process computes

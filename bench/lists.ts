@@ -4,7 +4,7 @@ import type { Call } from "./api.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { tableOf } from "./database.ts";
 import { dollarsNote } from "./dollars.ts";
-import { type HandlerCpu, handlerCpu } from "./handler.ts";
+import { type HandlerCpu, handlerCpu, handlerCpuNote } from "./handler.ts";
 import { measure, measuredCells, measuredColumns, round, verdict } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
 import { type Filter, type Plain, readPlainly } from "./plain.ts";
@@ -196,7 +196,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
       notes: [
         "Trips, units, requests and KB are those of the whole request between functions and table, authorizer included: 2 read and 2 write units of it are the authorizer's.",
         "Plain: query the whole list with a filter, count, skip to the offset; trips are pages of 1 MB one after the other. Its totals were compared with ours.",
-        "p99 of 30 calls is the slowest. CPU ms: of the handler alone in a process with all its threads, on this machine, the least of eleven rounds of 50 calls, and their median (whatever else the machine does only adds; a round takes all lists in turn), after 800 calls (the first ones take about three times as much), with the table's replies replayed, so that the engine does not compute in the same caches, and the attributes of rows in one order (DECISIONS.md).",
+        `p99 of ${timedCalls} calls is the slowest. ${handlerCpuNote}`,
         dollarsNote,
         `Meanwhile the local runtime and its engine took ${Math.round(used.megabytes)} MB together at most: ${verdict("MB", used.megabytes, maxRuntimeMegabytes)}.`,
       ],

@@ -40,7 +40,8 @@ const withTenants = async <R>(
   progress: Context["progress"],
   act: (bench: Bench, ask: Ask, hibp: HibpServer) => Promise<R>,
 ): Promise<R> => {
-  const database = await makeDatabase(`tenants-${++databases}`, { findings: 0, addresses: 1 }, { progress });
+  const size = { findings: 0, addresses: 1 };
+  const database = await makeDatabase(`tenants-${++databases}`, size, { progress, isScanned: false });
   const server = await startHibpServer();
   Object.assign(server, hibp);
   const bench = await startBench(database, {

@@ -235,10 +235,7 @@ export const seed = (
     activityCount,
     scanCount: lastScan,
     // Members and addresses; directories; the handful of single rows does not matter for progress.
-    rowCount: Math.max(
-      1,
-      2 * addresses + findingCount + activityCount + blocksOf(addresses) + blocksOf(findingCount),
-    ),
+    rowCount: 2 * addresses + findingCount + activityCount + blocksOf(addresses) + blocksOf(findingCount),
   };
 
   const rows = function* (): Generator<Row> {

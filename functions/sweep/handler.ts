@@ -70,7 +70,10 @@ const forEachDue = async (
       }
     }
   };
-  await Promise.all(Array.from({ length: width }, takeTurns));
+  // Also when what is due cannot be read any further: nothing goes on after the function's end.
+  const turns = await Promise.allSettled(Array.from({ length: width }, takeTurns));
+  const broken = turns.find((turn) => turn.status === "rejected");
+  if (broken !== undefined) throw broken.reason;
   return failures;
 };
 

@@ -82,8 +82,9 @@ const newChanges = ([_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
 
 const changeOf = (rollup: Rollup, changed: readonly BlockRow[]): Change[] => {
   const rows = changed.slice(0, rowsPerChange);
+  if (rows.length === 0 || rows.length < rowsWorthChange(rollup)) return [];
   const facets = textOf(merged(rollup, rows));
-  if (rows.length < rowsWorthChange(rollup) || facets.length > 2 * maximumCharacters) return [];
+  if (facets.length > 2 * maximumCharacters) return [];
   return [{ last: rollup.last, was: rollup.change, facets, rows }];
 };
 
