@@ -2,15 +2,16 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../functions/workers.ts";
 import { openAssembly } from "../local/assembly.ts";
 import { startDynamodb } from "../local/dynamodb.ts";
 import { synthesize } from "../local/synthesis.ts";
-import { dueIndex, keys } from "../shared/table/keys.ts";
-import { type Consumed, type Meter, type Seen, startMeter } from "../test/service/meter.ts";
+import { type Consumed, type Meter, startMeter } from "../test/service/meter.ts";
 import { type LocalService, startService } from "../test/service/run.ts";
 import { type Api, type Call, createApi, type Reply } from "./api.ts";
 import type { Context } from "./arm.ts";
 import { createDatabase } from "./database.ts";
+import { functionsOf } from "./functions.ts";
 import { isRunning, treeOf } from "./processes.ts";
 import { type Seeded, type Size, seed, sizeOf } from "./seed.ts";
 
@@ -103,10 +104,10 @@ export const startBench = async (
   const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
   const opened = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
   const engine = await startDynamodb({ assembly: opened, directory });
-  const { isBackground, reset } = workers();
+  const workers = workersOf(assemblyDirectory);
   let serviceId = 0;
   const meter = await startMeter(engine.endpoint, {
-    ...(options.countsWorkers !== true && { isBackground, ordersAttributes: true }),
+    ...(options.countsWorkers !== true && { isBackground: (id) => workers.has(id), ordersAttributes: true }),
     ...(process.platform === "linux" && { isBusy: () => isAnyRunning(serviceId) }),
   });
   const service = await startService(
@@ -129,10 +130,7 @@ export const startBench = async (
     seeded,
     api,
     meter,
-    measure: (call) => {
-      reset();
-      return meter.trips(() => api.send(call));
-    },
+    measure: (call) => meter.trips(() => api.send(call)),
     service,
     engine: { url: engine.endpoint, processId: engine.engineProcessId ?? 0 },
     assembly: assemblyDirectory,
@@ -149,29 +147,12 @@ export const startBench = async (
 /** Instances first: what one of them has sent is then on its way through the service itself, or through. */
 const isAnyRunning = (serviceId: number): boolean => treeOf(serviceId).reverse().some(isRunning);
 
-/**
- * Names what is not a request's own: the due index and the upstream's rows, which only workers read, and everything from a
- * scan's first sign of life on, until `reset`.
- */
-const workers = (): { isBackground: (seen: Seen) => boolean; reset: () => void } => {
-  // The second service on a table takes what the first one's upstream knew for news, and asks for scans.
-  const own = [keys.limiter().pk, keys.breachNames().pk, keys.organizations(1).pk, keys.scanRequest(1).sk];
-  const counter = keys.counter("BREACH");
-  let scans = false;
-  return {
-    isBackground: ({ operation, input }) => {
-      const text = JSON.stringify(input);
-      scans ||= operation === "UpdateItem" && text.includes(`"${keys.scanLock(1).sk}"`);
-      const drawsBreach = text.includes(`"${counter.pk}"`) && text.includes(`"${counter.sk}"`);
-      return (
-        scans ||
-        drawsBreach ||
-        input.IndexName === dueIndex.name ||
-        own.some((pk) => text.includes(`"${pk}"`))
-      );
-    },
-    reset: () => {
-      scans = false;
-    },
-  };
+/** Functions that no request waits for: the meter leaves out what they do meanwhile. */
+const workersOf = (assemblyDirectory: string): ReadonlySet<string> => {
+  const functions = functionsOf(assemblyDirectory);
+  return new Set(
+    [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers].map(
+      ({ name }) => functions.get(name)?.fullName ?? name,
+    ),
+  );
 };

@@ -28,6 +28,9 @@ const connectionHeaders = new Set([
 ]);
 const connectionsPerUpstream = 64;
 
+/** Tells what stands behind the front whose request it is: the access key id, which is the function's name. */
+export const callerHeader = "x-caller";
+
 /** Starts the front on a free port. `upstreams` are the base URLs of the emulations. */
 export async function startFront(options: {
   assembly: Assembly;
@@ -70,7 +73,7 @@ export async function startFront(options: {
       const refusal = iam.refusal(accessKeyId, permission);
       if (refusal !== undefined) return refuse(response, service, "AccessDeniedException", refusal);
     }
-    await forward(pools[service], request, bytes, response);
+    await forward(pools[service], accessKeyId, request, bytes, response);
   }
 
   const server = createServer((request, response) => {
@@ -121,6 +124,7 @@ function parseBody(bytes: Buffer): Record<string, unknown> | undefined {
 
 async function forward(
   pool: Pool,
+  caller: string,
   request: IncomingMessage,
   body: Buffer,
   response: ServerResponse,
@@ -131,7 +135,7 @@ async function forward(
   const answer = await pool.request({
     method: request.method ?? "GET",
     path: request.url ?? "/",
-    headers: { ...Object.fromEntries(headers), authorization },
+    headers: { ...Object.fromEntries(headers), authorization, [callerHeader]: caller },
     body: body.length === 0 ? null : body,
   });
   const bytes = Buffer.from(await answer.body.arrayBuffer());

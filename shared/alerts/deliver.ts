@@ -1,6 +1,6 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { lapse } from "../billing/billing.ts";
-import * as catalog from "../catalog/catalog.ts";
+import * as catalog from "../catalog/details.ts";
 import * as organizations from "../organizations/organization.ts";
 import type { Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";

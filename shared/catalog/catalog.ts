@@ -2,7 +2,7 @@
  * The catalog of breaches. HIBP's name of a breach is its permanent key; our integer id is minted from it, once.
  *
  * One row for each name holds its id and the hash of what HIBP says of it; one row for each id holds the
- * details. A state row holds the digest of the whole list, so that a sync without news reads one row. A breach that
+ * details (details.ts). A state row holds the digest of the whole list, so that a sync without news reads one row. A breach that
  * vanishes from HIBP's list keeps its last details.
  */
 import { createHash, randomUUID } from "node:crypto";
@@ -11,8 +11,9 @@ import { absent, condition, type Write } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
 import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
+import { type State, stateKey } from "./details.ts";
 import { breaches, UpstreamFailure } from "./hibp.ts";
-import { type Breach, type BreachDetails, unknownDate } from "./schema.ts";
+import { type BreachDetails, unknownDate } from "./schema.ts";
 import * as subscription from "./subscription.ts";
 import { withUpstream } from "./upstream.ts";
 
@@ -22,14 +23,10 @@ export type News = { added: number[]; changed: number[]; isBaseline: boolean };
 /** `hash` is missing until a sync has announced the breach. */
 type NameRow = { id: number; hash?: string };
 
-/** `token`: of the sync that may write; a later one takes it over, and the earlier one's writes then fail. */
-type State = { digest?: string; token?: string };
-
 type Listed = ReadonlyMap<string, { details: BreachDetails; hash: string }>;
 
 const namePrefix = "NAME#";
 const nameKey = (name: string): Key => ({ pk: keys.breachNames().pk, sk: `${namePrefix}${name}` });
-const stateKey = keys.breachNames;
 
 /** Of large breaches (85 KB) that many fit a transaction (4 MB). */
 const breachesPerTransaction = 24;
@@ -48,7 +45,8 @@ export const sync = async (
   const digest = digestOf(listed);
   const state = await table.get<State>(stateKey());
   const news: News = { added: [], changed: [], isBaseline: state?.digest === undefined };
-  if (state?.digest === digest) return news;
+  // A sync that broke off may have written details that this list does not have.
+  if (state?.digest === digest && state.recorded?.token === state.token) return news;
 
   const token = randomUUID();
   await table.update(stateKey(), { set: { token } });
@@ -66,7 +64,10 @@ export const sync = async (
   if (outdated.length > 0) await announce(news);
   try {
     await record(outdated, token);
-    await table.update(stateKey(), { set: { digest }, if: condition("#token = :token", { token }) });
+    await table.update(stateKey(), {
+      set: { digest, recorded: { token, at: new Date().toISOString() } },
+      if: condition("#token = :token", { token }),
+    });
   } catch (error) {
     // Another sync has taken over; it finds what is not recorded yet and announces it again.
     if (!(error instanceof table.TransactionRefused || error instanceof table.ConditionFailed)) throw error;
@@ -102,27 +103,6 @@ export const idsFor = async (
     for (const [name, id] of minted) knownIds.set(name, id);
   }
   return new Map(wanted.map((name) => [name, knownIds.get(name) as number]));
-};
-
-/** id → details. At most a second or so behind the last sync. Unknown ids are left out. */
-export const details = async (breachIds: Iterable<number>): Promise<Map<number, Breach>> => {
-  const wanted = [...new Set(breachIds)];
-  const found = new Map<number, Breach>();
-  const readInto = async (ids: readonly number[], consistent: boolean): Promise<void> => {
-    const rows = await table.getMany<Breach & Key>(ids.map(keys.breach), { consistent });
-    for (const row of rows) {
-      if (row === undefined) continue;
-      const { pk: _, sk: __, ...breach } = row;
-      found.set(breach.id, breach);
-    }
-  };
-  await readInto(wanted, false);
-  // A breach that was minted a moment ago may only be there for a strong read.
-  await readInto(
-    wanted.filter((id) => !found.has(id)),
-    true,
-  );
-  return found;
 };
 
 /** What this process has learned. It can't become wrong: an id is permanent. */

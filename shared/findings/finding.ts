@@ -1,6 +1,6 @@
 import * as activity from "../activity/activity.ts";
 import { Refusal } from "../api/errors.ts";
-import * as catalog from "../catalog/catalog.ts";
+import * as catalog from "../catalog/details.ts";
 import { type OwnChecks, ownChecksIn } from "../emails/own-check.ts";
 import { emails } from "../emails/record.ts";
 import { lastScannedAt, later } from "../emails/watermark.ts";
@@ -19,10 +19,11 @@ export const list = async (
 ): Promise<{ breaches: Finding[]; total: number; unacknowledged: number }> => {
   const { acknowledged, scanId, limit, offset } = query;
   const filtered = acknowledged !== undefined || scanId !== undefined;
-  const { items, total, directory, beside } = await findings.page(org, {
+  const { items, total, directory, beside, joined } = await findings.page(org, {
     limit,
     offset,
     attributes: shownAttributes,
+    join: async (facets) => (facets.length > 0 ? catalog.version() : undefined),
     ...(filtered && {
       matches: (facet: FindingFacet) =>
         (acknowledged === undefined || facet.acknowledged === acknowledged) &&
@@ -30,7 +31,7 @@ export const list = async (
     }),
   });
   return {
-    breaches: await described(org, items, ownChecksIn(beside)),
+    breaches: await described(org, items, ownChecksIn(beside), joined),
     total,
     unacknowledged: findings.sum(directory, (facet) => !facet.acknowledged),
   };
@@ -48,7 +49,12 @@ const shownAttributes = [
 type Shown = Pick<FindingRecord, "id" | "facet" | (typeof shownAttributes)[number]>;
 
 /** Findings as the interface shows them: with the catalog's current details and their e-mail's last check. */
-const described = async (org: number, rows: readonly Shown[], noted: OwnChecks): Promise<Finding[]> => {
+const described = async (
+  org: number,
+  rows: readonly Shown[],
+  noted: OwnChecks,
+  catalogVersion: string | undefined,
+): Promise<Finding[]> => {
   const hasOwnCheck = (row: Shown): boolean =>
     noted.domains.has(row.domainId) || noted.emails.has(row.emailId);
   const ownIds = rows.filter(hasOwnCheck).map((row) => row.emailId);
@@ -58,7 +64,10 @@ const described = async (org: number, rows: readonly Shown[], noted: OwnChecks):
       org,
       rows.map((row) => row.domainId),
     ),
-    catalog.details(rows.map((row) => row.breachId)),
+    catalog.details(
+      rows.map((row) => row.breachId),
+      catalogVersion,
+    ),
   ]);
   const emailsById = new Map(ownIds.map((id, index) => [id, rowsOfEmails[index]]));
   const lastCheckOf = (row: Shown): string | null => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as catalog from "../../shared/catalog/catalog.ts";
+import { details, type State, stateKey, version } from "../../shared/catalog/details.ts";
 import { UpstreamFailure } from "../../shared/catalog/hibp.ts";
 import { type Key, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
@@ -58,10 +59,44 @@ const breach = (name: string, fields: Record<string, unknown> = {}): Record<stri
 const idOf = async (name: string): Promise<number> => (await catalog.ids()).get(named(name)) as number;
 const one = async (name: string) => {
   const id = await idOf(name);
-  return (await catalog.details([id])).get(id);
+  return (await details([id])).get(id);
 };
 /** The news of a sync that found none. */
 const nothing = { added: [], changed: [], isBaseline: false };
+
+/** What is sent to the table meanwhile; of a batch, the number of its keys. */
+const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
+  const commands: string[] = [];
+  const { middlewareStack } = table.clients().wire;
+  middlewareStack.add(
+    (next, context) => (args) => {
+      const { Key, Item, RequestItems } = args.input as {
+        Key?: Record<keyof Key, { S: string }>;
+        Item?: Key;
+        RequestItems?: Record<string, { Keys: unknown[] }>;
+      };
+      const keys = Object.values(RequestItems ?? {}).flatMap(({ Keys }) => Keys).length;
+      const row = RequestItems ? keys : `${Key?.pk.S ?? Item?.pk} ${Key?.sk.S ?? Item?.sk}`;
+      commands.push(`${context.commandName} ${row}`);
+      return next(args);
+    },
+    { name: "record", override: true, step: "initialize" },
+  );
+  try {
+    await act();
+  } finally {
+    middlewareStack.remove("record");
+  }
+  return commands;
+};
+
+/** As if the last sync had ended this long ago. */
+const settle = async (seconds: number): Promise<void> => {
+  const { recorded } = (await table.get<State>(stateKey())) ?? {};
+  if (recorded === undefined) throw new Error("No sync has ended");
+  const at = new Date(Date.now() - seconds * 1_000).toISOString();
+  await table.update(stateKey(), { set: { recorded: { ...recorded, at } } });
+};
 
 describe("a sync", () => {
   test("mints an id for each name and keeps the details; repeating it finds nothing", async () => {
@@ -109,18 +144,7 @@ describe("a sync", () => {
   test("without news reads one row of the catalog and writes none", async () => {
     list = Array.from({ length: 200 }, (_, n) => breach(`N${n}`));
     await catalog.sync();
-    const commands: string[] = [];
-    const record = { name: "record", override: true };
-    table.clients().wire.middlewareStack.add(
-      (next, context) => (args) => {
-        const { Key, Item } = args.input as { Key?: Record<keyof Key, { S: string }>; Item?: Key };
-        commands.push(`${context.commandName} ${Key?.pk.S ?? Item?.pk} ${Key?.sk.S ?? Item?.sk}`);
-        return next(args);
-      },
-      { ...record, step: "initialize" },
-    );
-    await catalog.sync();
-    table.clients().wire.middlewareStack.remove(record.name);
+    const commands = await commandsOf(() => catalog.sync());
     expect(commands).toEqual([
       "GetItemCommand UPSTREAM SUBSCRIPTION",
       "GetItemCommand UPSTREAM LIMITER",
@@ -163,6 +187,34 @@ describe("a sync", () => {
     expect(heard).toHaveLength(2);
   });
 
+  test("that broke off halfway is made good when HIBP lists again what it did before", async () => {
+    const many = Array.from({ length: 60 }, (_, n) => breach(`H${n}`));
+    list = many;
+    await catalog.sync();
+    list = many.map((each) => ({ ...each, Title: "Withdrawn" }));
+    const { middlewareStack } = table.clients().wire;
+    let transactions = 0;
+    middlewareStack.add(
+      (next, context) => async (args) => {
+        if (context.commandName === "TransactWriteItemsCommand" && ++transactions > 1)
+          throw new Error("crash");
+        return next(args);
+      },
+      { name: "break", override: true, step: "initialize" },
+    );
+    await expect(catalog.sync()).rejects.toThrow("crash");
+    middlewareStack.remove("break");
+    const titles = async (): Promise<Set<string>> => {
+      const rows = await details((await catalog.ids()).values());
+      return new Set([...rows.values()].map(({ title }) => title));
+    };
+    expect(await titles()).toContain("Withdrawn");
+    list = many;
+    expect((await catalog.sync()).changed.length).toBeGreaterThan(0);
+    expect(await titles()).not.toContain("Withdrawn");
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+
   test("a first sync that broke off is still the baseline for the next", async () => {
     list = [breach("A")];
     await expect(
@@ -192,7 +244,7 @@ describe("a sync", () => {
     expect(new Set(known.values()).size).toBe(60);
     for (const { added } of all) for (const id of added) expect([...known.values()]).toContain(id);
     expect(await catalog.sync()).toEqual(nothing);
-    const rows = await catalog.details(known.values());
+    const rows = await details(known.values());
     for (const [name, id] of known) expect(rows.get(id)?.name).toBe(name);
   });
 
@@ -272,14 +324,14 @@ describe("idsFor", () => {
     await catalog.sync();
     list = [breach("A"), breach("B")];
     const id = (await catalog.idsFor([named("B")])).get(named("B")) as number;
-    expect((await catalog.details([id])).get(id)?.title).toBe("Title of B");
+    expect((await details([id])).get(id)?.title).toBe("Title of B");
     expect(await catalog.sync()).toEqual({ added: [id], changed: [], isBaseline: false });
   });
 
   test("gives a name that HIBP's list does not hold, or does not tell now, an id that stays", async () => {
     list = [breach("A")];
     const first = (await catalog.idsFor([named("B")])).get(named("B")) as number;
-    expect((await catalog.details([first])).get(first)).toMatchObject({
+    expect((await details([first])).get(first)).toMatchObject({
       name: named("B"),
       title: named("B"),
     });
@@ -288,7 +340,7 @@ describe("idsFor", () => {
     serve();
     list = [breach("A"), breach("B"), breach("C")];
     expect((await catalog.sync()).added.sort()).toEqual([await idOf("A"), first, second].sort());
-    expect((await catalog.details([first])).get(first)?.title).toBe("Title of B");
+    expect((await details([first])).get(first)?.title).toBe("Title of B");
   });
 
   test("several at once agree on the ids, a sync among them", async () => {
@@ -305,7 +357,70 @@ describe("idsFor", () => {
   });
 });
 
-test("details leave out unknown ids", async () => {
-  expect(await catalog.details([2 ** 40])).toEqual(new Map());
-  expect(await catalog.details([])).toEqual(new Map());
+describe("details", () => {
+  test("leave out unknown ids", async () => {
+    expect(await details([2 ** 40])).toEqual(new Map());
+    expect(await details([])).toEqual(new Map());
+  });
+
+  test("that an instance has read are not read again while the catalog has their version", async () => {
+    list = [breach("A"), breach("B"), breach("C")];
+    await catalog.sync();
+    await settle(61);
+    const [a, b, c] = [await idOf("A"), await idOf("B"), await idOf("C")];
+    const first = await version();
+    const read = await details([a, b], first);
+    expect([...read.values()].map(({ title }) => title)).toEqual(["Title of A", "Title of B"]);
+    expect(await commandsOf(async () => expect(await details([b, a], first)).toEqual(read))).toEqual([]);
+    expect(await commandsOf(() => details([a, b, c, 2 ** 40], first))).toEqual([
+      "BatchGetItemCommand 2",
+      "BatchGetItemCommand 1",
+    ]);
+
+    list[0] = breach("A", { Title: "Renamed" });
+    await catalog.sync();
+    // Not even the unchanged ones: replicas may still give what was before.
+    expect(await version()).toBeUndefined();
+    expect((await details([a])).get(a)?.title).toBe("Renamed");
+    expect(await commandsOf(() => details([a, b]))).toEqual(["BatchGetItemCommand 2"]);
+    await settle(61);
+    const second = await version();
+    expect(second).not.toBe(first);
+    expect((await details([a], second)).get(a)?.title).toBe("Renamed");
+    // A call that began before the sync and comes last does not bring back what was.
+    await details([a], first);
+    expect((await details([a], second)).get(a)?.title).toBe("Renamed");
+  });
+
+  test("have no version before a first sync, while one records, after one that broke off, and for a minute", async () => {
+    expect(await version()).toBeUndefined();
+    list = [breach("A")];
+    await catalog.sync();
+    expect(await version()).toBeUndefined();
+    await settle(59);
+    expect(await version()).toBeUndefined();
+    await settle(61);
+    expect(await version()).toBeDefined();
+    list = [breach("A", { Title: "Renamed" })];
+    const crash = catalog.sync(async () => {
+      expect(await version()).toBeUndefined();
+      throw new Error("crash");
+    });
+    await expect(crash).rejects.toThrow("crash");
+    expect(await version()).toBeUndefined();
+    await catalog.sync();
+    await settle(61);
+    expect(await version()).toBeDefined();
+  });
+
+  test("of a catalog beyond all measure do not fill an instance", async () => {
+    list = Array.from({ length: 1_100 }, (_, n) => breach(`V${n}`));
+    await catalog.sync();
+    await settle(61);
+    const ids = [...(await catalog.ids()).values()];
+    const first = await version();
+    expect((await details(ids, first)).size).toBe(1_100);
+    expect(await commandsOf(() => details(ids, first))).not.toEqual([]);
+    expect((await details(ids, first)).size).toBe(1_100);
+  });
 });

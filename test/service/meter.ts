@@ -1,6 +1,7 @@
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { callerHeader } from "../../local/front.ts";
 
 /** What went over to DynamoDB: requests, and the capacity units that it says they consumed. */
 export type Consumed = {
@@ -10,9 +11,6 @@ export type Consumed = {
   /** Of requests and answers together, as JSON on the wire. */
   bytes: number;
 };
-
-/** A request as the meter sees it: the operation's name and its input. */
-export type Seen = { operation: string; input: Record<string, unknown> };
 
 export type Meter = {
   /** For AWS_ENDPOINT_URL_DYNAMODB. */
@@ -32,10 +30,11 @@ const quietMilliseconds = 40;
 const quietWhenIdleMilliseconds = 12;
 
 /**
- * A proxy in front of a DynamoDB engine that asks it for the capacity of every request and adds it up. `isBackground` names
- * requests that are passed on uncounted. `isBusy`: whether those that make requests have anything to do, so that a trip
- * ends only when they wait for its answers. `ordersAttributes`: the engine sends the attributes of every row in a new random
- * order, for which V8 makes a class of objects for each row: reading rows takes several times the CPU time then.
+ * A proxy in front of a DynamoDB engine that asks it for the capacity of every request and adds it up. Requests of callers
+ * that `isBackground` names (functions, as the local runtime tells them) are passed on uncounted. `isBusy`: whether those
+ * that make requests have anything to do, so that a trip ends only when they wait for its answers. `ordersAttributes`: the
+ * engine sends the attributes of every row in a new random order, for which V8 makes a class of objects for each row:
+ * reading rows takes several times the CPU time then.
  */
 export const startMeter = async (
   upstream: string,
@@ -43,7 +42,11 @@ export const startMeter = async (
     isBackground = () => false,
     isBusy,
     ordersAttributes = false,
-  }: { isBackground?: (seen: Seen) => boolean; isBusy?: () => boolean; ordersAttributes?: boolean } = {},
+  }: {
+    isBackground?: (caller: string) => boolean;
+    isBusy?: () => boolean;
+    ordersAttributes?: boolean;
+  } = {},
 ): Promise<Meter> => {
   const { hostname, port } = new URL(upstream);
   const agent = new Agent({ keepAlive: true });
@@ -54,7 +57,7 @@ export const startMeter = async (
     const entered = gate?.enter();
     const asked = await buffer(incoming);
     const input = JSON.parse(asked.toString("utf8")) as Record<string, unknown>;
-    const isCounted = !isBackground({ operation, input });
+    const isCounted = !isBackground(String(incoming.headers[callerHeader]));
     if (!isCounted) entered?.leave();
     const body = Buffer.from(
       JSON.stringify(isMetered(operation) ? { ...input, ReturnConsumedCapacity: "TOTAL" } : input),

@@ -1,0 +1,71 @@
+/**
+ * What findings show of breaches. A page of findings names dozens, which are most of what it would read and rarely change, so
+ * an instance keeps the details that it has read for as long as the catalog has the version that they were read at.
+ */
+import { type Key, keys } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import type { Breach } from "./schema.ts";
+
+/** The row of the catalog's state, which syncs write. */
+export type State = {
+  digest?: string;
+  /** Of the sync that may write; a later one takes it over, and the earlier one's writes then fail. */
+  token?: string;
+  /** The last sync that has written all it had to, and when; ISO 8601. */
+  recorded?: { token: string; at: string };
+};
+
+export const stateKey = keys.breachNames;
+
+/** Details are read eventually consistent: a second or so after a sync they can still be those before it. */
+const settledMilliseconds = 60_000;
+/** A breach can have 85 KB; HIBP's whole list is about a thousand, mostly of 1 KB. */
+const maxKept = 1_000;
+
+let kept: { version: string; breaches: Map<number, Breach> } | undefined;
+
+const keptAt = (version: string): Map<number, Breach> => {
+  if (kept?.version !== version) kept = { version, breaches: new Map() };
+  return kept.breaches;
+};
+
+/** The catalog's version, for `details`; undefined while a sync writes details, and shortly after it. */
+export const version = async (): Promise<string | undefined> => {
+  const { token, recorded } = (await table.get<State>(stateKey())) ?? {};
+  const settledBefore = new Date(Date.now() - settledMilliseconds).toISOString();
+  return recorded !== undefined && recorded.token === token && recorded.at < settledBefore
+    ? token
+    : undefined;
+};
+
+/**
+ * id → details; unknown ids are left out. At most a second or so behind the last sync. With the version of a moment ago, only
+ * those are read that this instance has not read since the catalog has it.
+ */
+export const details = async (
+  breachIds: Iterable<number>,
+  version?: string,
+): Promise<Map<number, Breach>> => {
+  const known = version === undefined ? new Map<number, Breach>() : keptAt(version);
+  const found = new Map<number, Breach>();
+  const wanted = [...new Set(breachIds)];
+  for (const id of wanted) {
+    const breach = known.get(id);
+    if (breach !== undefined) found.set(id, breach);
+  }
+  const readMissing = async (consistent: boolean): Promise<void> => {
+    const missing = wanted.filter((id) => !found.has(id));
+    const rows = await table.getMany<Breach & Key>(missing.map(keys.breach), { consistent });
+    for (const row of rows) {
+      if (row === undefined) continue;
+      const { pk: _, sk: __, ...breach } = row;
+      found.set(breach.id, breach);
+      if (known.size >= maxKept) known.clear();
+      known.set(breach.id, breach);
+    }
+  };
+  await readMissing(false);
+  // A breach that was minted a moment ago may only be there for a strong read.
+  await readMissing(true);
+  return found;
+};
