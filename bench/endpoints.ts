@@ -30,7 +30,6 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
         call: (index) => operation.call(state, index),
         replied: (reply, index) => operation.replied?.(state, reply, index),
       });
-      await operation.after?.(bench, measured.reply);
       const { method, path } = operation.call(state, 0);
       const isList = method === "GET" && operation.status === 200;
       if (isList) {

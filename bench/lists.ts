@@ -184,7 +184,8 @@ const membersOf = (kind: ListKind, { findings, addresses, scanCount, activityCou
   kind === "FINDING" ? findings : kind === "EMAIL" ? addresses : kind === "SCAN" ? scanCount : activityCount;
 
 const measureSize = async (size: number, { progress }: Context): Promise<Table[]> => {
-  const bench = await startBench(await seededDatabase(size, progress));
+  const database = await seededDatabase(size, progress);
+  const bench = await startBench(database);
   const memory = watchMemory([bench.service.process.pid ?? 0, bench.engine.processId], 2_000);
   try {
     const lists = listCalls(bench.seeded);
@@ -215,6 +216,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
         "Plain: query the whole list with a filter, count, skip to the offset; trips are pages of 1 MB one after the other. Its totals were compared with ours.",
         `p99 of ${timedCalls} calls is the slowest. ${handlerCpuNote}`,
         dollarsNote,
+        `Seeded: ${database.seeded.rowCount.toLocaleString("en-US")} rows in ${Math.ceil(database.seconds)} s.`,
         `Meanwhile the local runtime and its engine took ${Math.round(used.megabytes)} MB together at most: ${verdict("MB", used.megabytes, maxRuntimeMegabytes)}.`,
       ],
     };

@@ -30,6 +30,8 @@ export type Measuring = {
   messages?: number | undefined;
   /** Told about every reply. */
   replied?: ((reply: Reply, index: number) => void) | undefined;
+  /** Waited for after every call, by itself not measured. */
+  after?: ((bench: Bench, reply: Reply) => Promise<unknown>) | undefined;
 };
 
 /** Calls before CPU time is counted, as part of all. */
@@ -48,6 +50,7 @@ export const measure = async (bench: Bench, measuring: Measuring): Promise<Measu
   };
   const counted = await bench.measure(measuring.call(0));
   check(counted.result, 0);
+  await measuring.after?.(bench, counted.result);
 
   const info = functionsOf(bench.assembly).get(measuring.function);
   if (info === undefined) throw new Error(`There is no function ${measuring.function}`);
@@ -64,6 +67,7 @@ export const measure = async (bench: Bench, measuring: Measuring): Promise<Measu
     const reply = await bench.api.send(measuring.call(index));
     check(reply, index);
     times.push(reply.milliseconds);
+    await measuring.after?.(bench, reply);
   }
   const p50 = timedCalls === 0 ? undefined : quantile(times, 0.5);
   const { trips, readUnits, writeUnits, requests, bytes, result } = counted;

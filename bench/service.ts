@@ -57,7 +57,8 @@ export const assembly = (): Promise<string> => {
   return synthesized;
 };
 
-export type Database = { directory: string; seeded: Seeded };
+/** `seconds`: what making it took. */
+export type Database = { directory: string; seeded: Seeded; seconds: number };
 
 const databases = new Map<number, Promise<Database>>();
 
@@ -79,13 +80,15 @@ export const makeDatabase = async (
   const directory = join(scratchDirectory(), name);
   mkdirSync(directory);
   const { isScanned = true, progress } = options;
+  const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
+  const begin = performance.now();
   const { seeded, rows } = seed(size, { isScanned });
-  await createDatabase(directory, options.assemblyDirectory ?? (await assembly()), {
+  await createDatabase(directory, assemblyDirectory, {
     rows: rows(),
     of: seeded.rowCount,
     progress,
   });
-  return { directory, seeded };
+  return { directory, seeded, seconds: (performance.now() - begin) / 1_000 };
 };
 
 /**

@@ -38,7 +38,6 @@ beforeAll(async () => {
       replied: (reply, index) => operation.replied?.(state, reply, index),
     });
     measured[operation.name] = costOf(counted);
-    await operation.after?.(bench, counted.reply);
   }
   const preview = await bench.measure(previewing(0));
   measured["POST /emails/import/preview"] = costOf(preview);

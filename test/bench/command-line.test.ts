@@ -2,7 +2,9 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import type { Table } from "../../bench/arm.ts";
 import { arms, readCommandLine } from "../../bench/command-line.ts";
+import { measuredColumns } from "../../bench/measure.ts";
 
 describe("the command line of npm run bench", () => {
   test("without arguments every arm runs, on sizes that take minutes at most", () => {
@@ -30,6 +32,27 @@ describe("the command line of npm run bench", () => {
     for (const [name, about] of Object.entries(arms))
       expect(stdout).toMatch(new RegExp(`^  ${name} +${about}$`, "m"));
   });
+
+  test("--json prints one object with the tables of every arm, and nothing else", async () => {
+    const entry = join(import.meta.dirname, "../../bench/run.ts");
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      entry,
+      "import",
+      "--size",
+      "1000",
+      "--json",
+    ]);
+    const printed = JSON.parse(stdout) as Record<string, Table[]>;
+    expect(Object.keys(printed)).toEqual(["import"]);
+    const [operations, memory] = printed.import ?? [];
+    expect(operations?.columns).toEqual(["Operation", ...measuredColumns, "Targets"]);
+    expect(operations?.rows.map(([name]) => name)).toEqual([
+      "POST /emails/import/preview",
+      "POST /emails/import/commit",
+    ]);
+    for (const row of operations?.rows ?? []) expect(row).toHaveLength(operations?.columns.length ?? 0);
+    expect(memory?.rows.length).toBeGreaterThan(0);
+  }, 120_000);
 
   test.each([
     [["nothing"], /no arm "nothing"\. Arms: lists, .* Usage: npm run bench/],
