@@ -68,6 +68,8 @@ export const maxTransactionWrites = 100;
 const maxSockets = 100;
 const maxBatchKeys = 100;
 const maxTries = 10;
+/** The SDK's own, for each of ours. */
+const maxAttempts = 4;
 
 const tableName = (): string => {
   const name = process.env.TABLE_NAME;
@@ -75,36 +77,45 @@ const tableName = (): string => {
   return name;
 };
 
-type Clients = { wire: DynamoDBClient; documents: DynamoDBDocumentClient };
-
-let connected: Clients | undefined;
+let reader: DynamoDBClient | undefined;
+let writer: DynamoDBDocumentClient | undefined;
 
 /**
- * One client, made when it is first needed, in two forms. `wire` takes and gives values as they are on the wire: for reads, which
- * are most of what lists do, and a tenth of which the document client's steps would be. `documents` is for writes.
+ * Made when it is first needed, for reads: takes and gives values as they are on the wire, since the document client's steps would
+ * be a tenth of what a list computes. What every request goes through is put together once for each command.
  */
-export const clients = (): Clients => {
-  connected ??= connect();
-  return connected;
+export const wire = (): DynamoDBClient => {
+  reader ??= slim(
+    new DynamoDBClient({
+      maxAttempts,
+      cacheMiddleware: true,
+      requestHandler: {
+        connectionTimeout: 1_000,
+        requestTimeout: 5_000,
+        throwOnRequestTimeout: true,
+        httpAgent: { maxSockets },
+        httpsAgent: { maxSockets },
+      },
+    }),
+  );
+  return reader;
 };
 
-const connect = (): Clients => {
-  const wire = new DynamoDBClient({
-    maxAttempts: 4,
-    requestHandler: {
-      connectionTimeout: 1_000,
-      requestTimeout: 5_000,
-      throwOnRequestTimeout: true,
-      httpAgent: { maxSockets },
-      httpsAgent: { maxSockets },
-    },
-  });
+/** Made when it is first needed, for writes, on the connections of the other: the document client takes no cached steps. */
+export const documents = (): DynamoDBDocumentClient => {
+  writer ??= DynamoDBDocumentClient.from(
+    slim(new DynamoDBClient({ maxAttempts, requestHandler: wire().config.requestHandler })),
+    { marshallOptions: { removeUndefinedValues: true } },
+  );
+  return writer;
+};
+
+const slim = (client: DynamoDBClient): DynamoDBClient => {
   // It goes through every input and output for a logger, also when there is none: a fifth of a list's time.
-  wire.middlewareStack.remove("loggerMiddleware");
+  client.middlewareStack.remove("loggerMiddleware");
   // It works out for every call which features of the SDK it uses, for AWS's statistics: a seventh of a call's time.
-  wire.middlewareStack.remove("getUserAgentMiddleware");
-  const documents = DynamoDBDocumentClient.from(wire, { marshallOptions: { removeUndefinedValues: true } });
-  return { wire, documents };
+  client.middlewareStack.remove("getUserAgentMiddleware");
+  return client;
 };
 
 /** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */
@@ -116,7 +127,7 @@ const wireKey = ({ pk, sk }: Key): WireRow => ({ pk: { S: pk }, sk: { S: sk } })
 
 /** One row, strongly consistent. */
 export const get = async <T = Item>(key: Key): Promise<T | undefined> => {
-  const { Item } = await clients().wire.send(
+  const { Item } = await wire().send(
     new GetItemCommand({ TableName: tableName(), Key: wireKey(key), ConsistentRead: true }),
   );
   return Item && fromWire<T>(Item);
@@ -136,7 +147,7 @@ export const getMany = async <T = Item>(
       for (let attempt = 0; left.length > 0; attempt++) {
         if (attempt >= maxTries) throw new Error("DynamoDB kept leaving keys of a batch unprocessed");
         if (attempt > 0) await backOff(attempt);
-        const reply = await clients().wire.send(
+        const reply = await wire().send(
           new BatchGetItemCommand({
             RequestItems: { [tableName()]: { Keys: left, ConsistentRead: options.consistent ?? true } },
           }),
@@ -219,7 +230,7 @@ async function* replies(
   let left = limit ?? Number.POSITIVE_INFINITY;
   let start: QueryCommandInput["ExclusiveStartKey"];
   while (left > 0) {
-    const reply = await clients().wire.send(
+    const reply = await wire().send(
       new QueryCommand({
         TableName: tableName(),
         IndexName: index?.name,
@@ -248,7 +259,7 @@ async function* replies(
  */
 export const put = async (item: Key & Item, condition?: Condition): Promise<void> => {
   await sendSingle(() =>
-    clients().documents.send(
+    documents().send(
       new PutCommand({
         TableName: tableName(),
         Item: item,
@@ -262,7 +273,7 @@ export const put = async (item: Key & Item, condition?: Condition): Promise<void
 /** Changes one row, and makes it when it is not there and no condition forbids. The row as it is then. Throws `ConditionFailed`. */
 export const update = async <T = Item>(key: Key, change: Change): Promise<T> => {
   const reply = await sendSingle(() =>
-    clients().documents.send(
+    documents().send(
       new UpdateCommand({
         TableName: tableName(),
         Key: { pk: key.pk, sk: key.sk },
@@ -278,7 +289,7 @@ export const update = async <T = Item>(key: Key, change: Change): Promise<T> => 
 /** Deletes one row; no error when there is none, unless a condition says so. Throws `ConditionFailed`. */
 export const remove = async (key: Key, condition?: Condition): Promise<void> => {
   await sendSingle(() =>
-    clients().documents.send(
+    documents().send(
       new DeleteCommand({
         TableName: tableName(),
         Key: { pk: key.pk, sk: key.sk },
@@ -308,7 +319,7 @@ export const transact = async (
   const ClientRequestToken = randomUUID();
   for (let attempt = 1; ; attempt++) {
     try {
-      await clients().documents.send(new TransactWriteCommand({ TransactItems, ClientRequestToken }), {
+      await documents().send(new TransactWriteCommand({ TransactItems, ClientRequestToken }), {
         ...(signal && { abortSignal: signal }),
       });
       return;

@@ -326,7 +326,7 @@ export const simulate = async (settings: Settings): Promise<Result> => {
     }
   };
 
-  const { wire, documents } = table.clients();
+  const [wire, documents] = [table.wire(), table.documents()];
   const send = { wire: wire.send, documents: documents.send };
   const wires = connectTable(settings.url);
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(async () => {
-  table.clients().wire.destroy();
+  table.wire().destroy();
   await engine.stop();
 });
 

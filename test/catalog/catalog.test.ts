@@ -5,6 +5,7 @@ import { UpstreamFailure } from "../../shared/catalog/hibp.ts";
 import { type Key, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, startEngine } from "../table/engine.ts";
+import { type Command, intercept } from "../table/intercept.ts";
 import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 
 let engine: Engine;
@@ -67,25 +68,21 @@ const nothing = { added: [], changed: [], isBaseline: false };
 /** What is sent to the table meanwhile; of a batch, the number of its keys. */
 const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
   const commands: string[] = [];
-  const { middlewareStack } = table.clients().wire;
-  middlewareStack.add(
-    (next, context) => (args) => {
-      const { Key, Item, RequestItems } = args.input as {
-        Key?: Record<keyof Key, { S: string }>;
-        Item?: Key;
-        RequestItems?: Record<string, { Keys: unknown[] }>;
-      };
-      const keys = Object.values(RequestItems ?? {}).flatMap(({ Keys }) => Keys).length;
-      const row = RequestItems ? keys : `${Key?.pk.S ?? Item?.pk} ${Key?.sk.S ?? Item?.sk}`;
-      commands.push(`${context.commandName} ${row}`);
-      return next(args);
-    },
-    { name: "record", override: true, step: "initialize" },
-  );
+  const stop = intercept<Command>("initialize", (next, { commandName }) => (sent) => {
+    const { Key, Item, RequestItems } = sent.input as {
+      Key?: Record<keyof Key, { S: string }>;
+      Item?: Key;
+      RequestItems?: Record<string, { Keys: unknown[] }>;
+    };
+    const keys = Object.values(RequestItems ?? {}).flatMap(({ Keys }) => Keys).length;
+    const row = RequestItems ? keys : `${Key?.pk.S ?? Item?.pk} ${Key?.sk.S ?? Item?.sk}`;
+    commands.push(`${commandName} ${row}`);
+    return next(sent);
+  });
   try {
     await act();
   } finally {
-    middlewareStack.remove("record");
+    stop();
   }
   return commands;
 };
@@ -192,18 +189,13 @@ describe("a sync", () => {
     list = many;
     await catalog.sync();
     list = many.map((each) => ({ ...each, Title: "Withdrawn" }));
-    const { middlewareStack } = table.clients().wire;
     let transactions = 0;
-    middlewareStack.add(
-      (next, context) => async (args) => {
-        if (context.commandName === "TransactWriteItemsCommand" && ++transactions > 1)
-          throw new Error("crash");
-        return next(args);
-      },
-      { name: "break", override: true, step: "initialize" },
-    );
+    const stop = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
+      if (commandName === "TransactWriteItemsCommand" && ++transactions > 1) throw new Error("crash");
+      return next(sent);
+    });
     await expect(catalog.sync()).rejects.toThrow("crash");
-    middlewareStack.remove("break");
+    stop();
     const titles = async (): Promise<Set<string>> => {
       const rows = await details((await catalog.ids()).values());
       return new Set([...rows.values()].map(({ title }) => title));

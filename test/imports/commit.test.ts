@@ -12,6 +12,7 @@ import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { activeBilling } from "../organizations/billing.ts";
 import { type Engine, startEngine } from "../table/engine.ts";
+import { type Command, intercept } from "../table/intercept.ts";
 
 const actor: Actor = { type: "api_key", id: 1, label: "Test key" };
 
@@ -25,19 +26,16 @@ let largest = 0;
 
 beforeAll(async () => {
   engine = await startEngine();
-  table.clients().documents.middlewareStack.add(
-    (next) => async (args) => {
-      const { TransactItems } = args.input as { TransactItems?: unknown[] };
-      if (TransactItems === undefined) return next(args);
-      largest = Math.max(largest, TransactItems.length);
-      const number = ++transactions;
-      await before(number);
-      const reply = await next(args);
-      after(number);
-      return reply;
-    },
-    { step: "initialize", name: "disturb" },
-  );
+  intercept<Command>("initialize", (next) => async (sent) => {
+    const { TransactItems } = sent.input as { TransactItems?: unknown[] };
+    if (TransactItems === undefined) return next(sent);
+    largest = Math.max(largest, TransactItems.length);
+    const number = ++transactions;
+    await before(number);
+    const reply = await next(sent);
+    after(number);
+    return reply;
+  });
 });
 
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { check } from "../../shared/scans/check.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
-import * as table from "../../shared/table/table.ts";
+import { intercept, type Request } from "../table/intercept.ts";
 import {
   createScanned,
   invocation,
@@ -18,16 +18,14 @@ let losing: string | undefined;
 
 beforeAll(async () => {
   workers = await startWorkers();
-  type Sent = { request: { headers: Record<string, string>; body?: unknown } };
-  const lose = (next: (sent: Sent) => Promise<object>) => async (sent: Sent) => {
+  intercept<Request>("finalizeRequest", (next) => async (sent) => {
     const reply = await next(sent);
     const { headers, body } = sent.request;
     const isUpdate = headers["x-amz-target"]?.endsWith(".UpdateItem");
-    if (losing === undefined || !isUpdate || !String(body).includes(losing)) return reply;
+    if (losing === undefined || !isUpdate || !new TextDecoder().decode(body).includes(losing)) return reply;
     losing = undefined;
     throw Object.assign(new Error("socket hang up"), { name: "TimeoutError", code: "ECONNRESET" });
-  };
-  table.clients().documents.middlewareStack.add(lose as never, { step: "finalizeRequest", priority: "low" });
+  });
 }, 60_000);
 afterAll(() => workers?.stop());
 

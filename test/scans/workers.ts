@@ -11,10 +11,10 @@ import * as queue from "../../shared/queue/queue.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { scans } from "../../shared/scans/record.ts";
 import { start } from "../../shared/scans/scan.ts";
-import * as table from "../../shared/table/table.ts";
 import { reply, startUpstream, type UpstreamServer } from "../catalog/upstream-server.ts";
 import { activeBilling } from "../organizations/billing.ts";
 import { startEngine } from "../table/engine.ts";
+import { intercept, type Request } from "../table/intercept.ts";
 
 export const logger = new Logger({ logLevel: "SILENT" });
 
@@ -143,17 +143,15 @@ export const meanwhile = (
   act: () => Promise<void>,
 ): { readonly happened: boolean } => {
   let happened = false;
-  type Sent = { request: { body?: unknown } };
-  const middleware = (next: (sent: Sent) => Promise<object>) => async (sent: Sent) => {
-    const isIt = !happened && String(sent.request.body).includes(part);
+  // Around the SDK's own tries: what is thrown here is not tried again.
+  intercept<Request>("build", (next) => async (sent) => {
+    const isIt = !happened && new TextDecoder().decode(sent.request.body).includes(part);
     if (isIt) happened = true;
     if (isIt && when === "before") await act();
     const reply = await next(sent);
     if (isIt && when === "after") await act();
     return reply;
-  };
-  // Around the SDK's own tries: what is thrown here is not tried again.
-  table.clients().documents.middlewareStack.add(middleware as never, { step: "build", priority: "low" });
+  });
   return {
     get happened() {
       return happened;

@@ -9,6 +9,7 @@ import { connect, type Stack } from "../../bin/admin/connect.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
+import { type Command, intercept } from "../table/intercept.ts";
 import { startAnother } from "./another.ts";
 import { admin, type Client, createClient, eventually, scan } from "./client.ts";
 import { type HibpServer, startHibpServer } from "./hibp-server.ts";
@@ -93,7 +94,7 @@ const readTable = async (): Promise<Row[]> => {
   const rows: Row[] = [];
   let start: Record<string, unknown> | undefined;
   do {
-    const reply = await table.clients().documents.send(
+    const reply = await table.documents().send(
       new ScanCommand({
         TableName: process.env.TABLE_NAME,
         ConsistentRead: true,
@@ -227,17 +228,13 @@ const padded = (id: number): string => keys.organizations(id).sk;
 /** Fails every delete after so many, as a worker that dies does. */
 const cutOffAfter = async (deletes: number, act: () => Promise<void>): Promise<void> => {
   let left = deletes;
-  const { middlewareStack } = table.clients().documents;
-  middlewareStack.add(
-    (next, context) => async (args) => {
-      if (context.commandName?.startsWith("Delete") && left-- <= 0) throw new Error("cut off");
-      return next(args);
-    },
-    { step: "initialize", name: "cutOff" },
-  );
+  const stop = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
+    if (commandName?.startsWith("Delete") && left-- <= 0) throw new Error("cut off");
+    return next(sent);
+  });
   try {
     await expect(act()).rejects.toThrow("cut off");
   } finally {
-    middlewareStack.remove("cutOff");
+    stop();
   }
 };

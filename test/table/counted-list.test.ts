@@ -7,6 +7,7 @@ import { keys, rollupPrefix } from "../../shared/table/keys.ts";
 import { rollUp } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, recordCapacity, startEngine } from "./engine.ts";
+import { type Command, intercept } from "./intercept.ts";
 
 type Facet = { domainId: number; teamId: number | null; isActive: boolean };
 type Email = { email: string };
@@ -574,15 +575,12 @@ describe("cost", () => {
     let inFlight = 0;
     let most = 0;
     let sent = 0;
-    table.clients().wire.middlewareStack.add(
-      (next) => async (args) => {
-        most = Math.max(most, ++inFlight);
-        const reply = await next(args).finally(() => inFlight--);
-        sent += (reply.output as { Count?: number }).Count ?? 0;
-        return reply;
-      },
-      { step: "initialize", name: "inFlight", override: true },
-    );
+    const stop = intercept<Command>("initialize", (next) => async (command) => {
+      most = Math.max(most, ++inFlight);
+      const reply = await next(command).finally(() => inFlight--);
+      sent += (reply.output as { Count?: number }).Count ?? 0;
+      return reply;
+    });
     const joined: Facet[] = [];
     const page = await emails.page(org, {
       limit: 50,
@@ -590,6 +588,7 @@ describe("cost", () => {
       matches: (facet) => facet.domainId === 2,
       join: async (facets) => joined.push(...facets),
     });
+    stop();
     expect(page.total).toBe(blocks);
     expect(page.items).toHaveLength(50);
     expect(most).toBe(50);

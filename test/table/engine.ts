@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { type ConsumedCapacity, CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { dueIndex } from "../../shared/table/keys.ts";
-import { clients } from "../../shared/table/table.ts";
+import { type Command, intercept } from "./intercept.ts";
 
 export type Engine = { url: string; stop: () => Promise<void> };
 
@@ -85,28 +85,27 @@ const createTable = async (tableName: string): Promise<void> => {
   client.destroy();
 };
 
+let stopRecording = (): void => {};
+
 export type Consumed = { readUnits: number; writeUnits: number; calls: number };
 
 /** Sums the capacity that the table's client consumes from now on; `take` returns the sum and starts anew. */
 export const recordCapacity = (): { take: () => Consumed } => {
   let consumed: Consumed = { readUnits: 0, writeUnits: 0, calls: 0 };
-  clients().wire.middlewareStack.add(
-    (next) => async (args) => {
-      const reply = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: "TOTAL" } });
-      const given = (reply.output as { ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] })
-        .ConsumedCapacity;
-      const input = args.input as { UpdateExpression?: unknown; Item?: unknown; TransactItems?: unknown };
-      const writes = "UpdateExpression" in input || "Item" in input || "TransactItems" in input;
-      consumed.calls++;
-      for (const each of [given ?? []].flat()) {
-        const units = each.CapacityUnits ?? 0;
-        if (writes) consumed.writeUnits += units;
-        else consumed.readUnits += units;
-      }
-      return reply;
-    },
-    { step: "initialize", name: "recordCapacity", override: true },
-  );
+  stopRecording();
+  stopRecording = intercept<Command>("initialize", (next) => async ({ input, ...sent }) => {
+    const reply = await next({ ...sent, input: { ...input, ReturnConsumedCapacity: "TOTAL" } });
+    const given = (reply.output as { ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] })
+      .ConsumedCapacity;
+    const writes = "UpdateExpression" in input || "Item" in input || "TransactItems" in input;
+    consumed.calls++;
+    for (const each of [given ?? []].flat()) {
+      const units = each.CapacityUnits ?? 0;
+      if (writes) consumed.writeUnits += units;
+      else consumed.readUnits += units;
+    }
+    return reply;
+  });
   return {
     take: () => {
       const taken = consumed;

@@ -9,6 +9,7 @@ import { parts } from "../../shared/table/parts.ts";
 import { blocksPerRollup, rollUp, storedBlock } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, recordCapacity, startEngine } from "./engine.ts";
+import { type Command, intercept } from "./intercept.ts";
 
 const emails = countedList<{ team: number; isActive: boolean }, { email: string }>("EMAIL", {
   team: "integer",
@@ -120,23 +121,19 @@ test("a member that comes late to an old block is counted and found", async () =
 
 /** Cuts queries of directories into many, so that something can happen between two rows; calls `before` before each. */
 const cutQueries = (before: () => Promise<unknown> = async () => {}) => {
-  const { middlewareStack } = table.clients().wire;
   let queries = 0;
-  middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        const input = args.input as { Limit?: number; ExpressionAttributeValues?: Record<string, unknown> };
-        const isDirectory = JSON.stringify(input.ExpressionAttributeValues ?? {}).includes('#EMAIL"');
-        if (commandName !== "QueryCommand" || !isDirectory || input.Limit !== undefined) return next(args);
-        queries++;
-        await before();
-        return next({ ...args, input: { ...input, Limit: 15 } as typeof args.input });
-      },
-    { step: "initialize", name: "cutQueries", override: true },
-  );
+  const stop = intercept<Command>("initialize", (next, { commandName }) => async ({ input, ...sent }) => {
+    const isDirectory = JSON.stringify(input.ExpressionAttributeValues ?? {}).includes('#EMAIL"');
+    if (commandName !== "QueryCommand" || !isDirectory || input.Limit !== undefined) {
+      return next({ ...sent, input });
+    }
+    queries++;
+    await before();
+    return next({ ...sent, input: { ...input, Limit: 15 } });
+  });
   return {
     restore: () => {
-      middlewareStack.remove("cutQueries");
+      stop();
       return queries;
     },
   };
@@ -195,19 +192,14 @@ test("a query that a change is made in the middle of is made again", async () =>
 
 /** Calls `before` before the transaction that moves counters; the one before it only says that it begins. */
 const beforeChange = (before: () => Promise<unknown>): void => {
-  const { middlewareStack } = table.clients().wire;
   let transactions = 0;
-  middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        if (commandName?.startsWith("TransactWrite") && ++transactions === 2) {
-          middlewareStack.remove("beforeChange");
-          await before();
-        }
-        return next(args);
-      },
-    { step: "initialize", name: "beforeChange" },
-  );
+  const stop = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
+    if (commandName?.startsWith("TransactWrite") && ++transactions === 2) {
+      stop();
+      await before();
+    }
+    return next(sent);
+  });
 };
 
 test("a change that was begun and never ended holds readers up for five seconds, and the next one goes on", async () => {

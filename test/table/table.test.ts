@@ -68,7 +68,7 @@ beforeAll(async () => {
   process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${address.port}`;
 });
 afterAll(async () => {
-  table.clients().wire.destroy();
+  table.wire().destroy();
   proxy.close();
   await engine.stop();
 });
