@@ -64,6 +64,9 @@ type Part = {
 const always = ["id", "createdAt", "facet"] as const;
 type Always = (typeof always)[number];
 
+/** A request computes as much as that many rows that are only passed over. */
+const worthCounting = 32;
+
 /** Values that DynamoDB takes in one `IN`. */
 const maxFacetsInFilter = 100;
 
@@ -120,13 +123,37 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
   /** Members of a block; `count` match. */
   const readPart = async (org: number, row: DirectoryRow, part: Part & { count: number }): Promise<M[]> => {
     const { matching, count, start, taken, project } = part;
-    if (count < countIn(row, () => true)) {
-      const where = hasOneOf(matchingFacets(row, matching));
-      const rows = await readRows(org, row.block, { where, project });
-      return fromRows(rows.filter(hasFacetThat(matching)).slice(start, start + taken));
+    if (count === countIn(row, () => true)) {
+      const rows = await readPlaces(org, row.block, { count, start, taken, project });
+      return fromRows(rows.filter(hasFacetThat(matching)));
     }
-    const rows = await readPlaces(org, row.block, { count, start, taken, project });
-    return fromRows(rows.filter(hasFacetThat(matching)));
+    const where = hasOneOf(matchingFacets(row, matching));
+    const near = where && (await readNear(org, row.block, { ...part, where }));
+    if (near?.length === taken) return fromRows(near);
+    const rows = await readRows(org, row.block, { where, project });
+    return fromRows(rows.filter(hasFacetThat(matching)).slice(start, start + taken));
+  };
+
+  /**
+   * Where `count` members match, those of the page lie neither among the `start` newest ids of the block nor among the oldest,
+   * of which there are as many as match after the page: only what is between is sent, and what matches before it counted. It is
+   * the page if it is as long as it should be; else members were moved meanwhile.
+   */
+  const readNear = async (
+    org: number,
+    block: number,
+    { where, count, start, taken, project }: Part & { count: number; where: Condition },
+  ): Promise<table.WireRow[]> => {
+    const passed = start < worthCounting ? 0 : start;
+    const from = padded(firstIdOf(block) + count - start - taken);
+    const to = firstIdOf(block + 1) - 1 - passed;
+    const [before, rows] = await Promise.all([
+      passed === 0
+        ? 0
+        : table.count({ pk: keys.member(org, kind, block, 0).pk, from: padded(to + 1), where }),
+      readRows(org, block, { from, to: padded(to), where, project }),
+    ]);
+    return rows.slice(start - before, start - before + taken);
   };
 
   /** Every member of the block matches, so places are known. */
@@ -320,7 +347,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
 
     /**
      * A page, newest first, and how many match in all; `beside` are the rows beside the directory. Two trips, with what
-     * `join` reads in the second (more while the directory is rolled up). Members that are moved or deleted between the two
+     * `join` reads in the second (more while the directory is rolled up or members are moved). Members that are moved or deleted between the two
      * can be missing from the page (or be one more in the total), or have a facet that `join` was not told; nothing else can.
      */
     page: async <J = undefined, Name extends keyof M & string = keyof M & string>(

@@ -531,6 +531,110 @@ describe("single members", () => {
   });
 });
 
+describe("a filtered page of a large block", () => {
+  const isActive = ({ isActive }: Facet): boolean => isActive;
+
+  /** Of each id of a block: a member that matches, one that does not, or none. */
+  const places = fc.integer({ min: 1, max: 99 }).chain((percent) =>
+    fc.array(
+      fc.nat(99).map((drawn) => (drawn < percent ? "active" : drawn % 3 === 0 ? "none" : "other")),
+      { minLength: blockSize, maxLength: blockSize },
+    ),
+  );
+
+  const fillPlaces = async (org: number, block: readonly string[]): Promise<Known[]> => {
+    const reserved = await reserve(org, "EMAIL", blockSize);
+    const model = reserved
+      .filter((_, index) => block[index] !== "none")
+      .map((each) => {
+        const { id, createdAt } = each;
+        const facet = { ...anyFacet, isActive: block[reserved.indexOf(each)] === "active" };
+        return { id, createdAt, facet, email: `a${id}@x.test`, reserved: each };
+      });
+    for (let start = 0; start < model.length; start += 98) {
+      const part = model.slice(start, start + 98);
+      const writes = part.map(({ reserved, facet, email }) => emails.put(org, reserved, facet, { email }));
+      await table.transact(emails.writes(org, writes));
+    }
+    return model.map(({ reserved: _, ...known }) => known);
+  };
+
+  test("is what a naive list gives, wherever its members are", async () => {
+    const property = fc.asyncProperty(places, fc.integer({ min: 1, max: 100 }), async (block, limit) => {
+      const org = newOrganization();
+      const model = await fillPlaces(org, block);
+      const matching = model.filter(({ facet }) => facet.isActive).length;
+      for (let offset = 0; offset <= matching; offset += 37) {
+        await check(org, model, { filter: { isActive: true }, limit, offset, since: undefined });
+      }
+    });
+    await fc.assert(property, { seed, numRuns: Number(process.env.RUNS ?? 12) });
+  }, 120_000);
+
+  /** What pages read of blocks: queries, and rows sent. `before` acts once, before the first of them. */
+  const watch = (org: number) => {
+    const seen = { sent: 0, queries: 0, before: async (): Promise<void> => {} };
+    const stop = intercept<Command>("initialize", (next, { commandName }) => async (command) => {
+      const isOfBlock = JSON.stringify(command.input).includes(`"ORG#${org}#EMAIL#`);
+      if (commandName !== "QueryCommand" || !isOfBlock) return next(command);
+      seen.queries++;
+      const { before } = seen;
+      seen.before = async () => {};
+      await before();
+      const reply = (await next(command)) as { output: { Items?: unknown[] } };
+      seen.sent += reply.output.Items?.length ?? 0;
+      return reply;
+    });
+    const page = async (offset: number): Promise<number[]> => {
+      Object.assign(seen, { sent: 0, queries: 0 });
+      const { items } = await emails.page(org, { matches: isActive, limit: 50, offset });
+      return items.map(({ id }) => id);
+    };
+    return { seen, page, stop };
+  };
+
+  test("is not sent what cannot be on it", async () => {
+    const half = blockSize / 2;
+    for (const [layout, offset, most] of [
+      // Three in four match: of the 334 that are not on the page, as many ids need not be read.
+      [(index: number) => index % 4 !== 0, 0, 134],
+      [(index: number) => index % 4 !== 0, 200, 134],
+      // All at one end: the page is exactly at the bound.
+      [(index: number) => index < half, 0, 50],
+      [(index: number) => index < half, 100, 150],
+      [(index: number) => index >= half, 100, 156],
+      [(index: number) => index >= half, half - 50, 50],
+    ] as const) {
+      const org = newOrganization();
+      const block = Array.from({ length: blockSize }, (_, index) => (layout(index) ? "active" : "other"));
+      const model = await fillPlaces(org, block);
+      const ids = naivePage(model, { filter: { isActive: true }, limit: 50, offset, since: undefined }).ids;
+      const { seen, page, stop } = watch(org);
+      expect(await page(offset)).toEqual(ids);
+      stop();
+      expect(seen.queries).toBe(offset === 0 ? 1 : 2);
+      expect(seen.sent).toBeLessThanOrEqual(most);
+    }
+  });
+
+  test("is as long as it should be though members move while it is read", async () => {
+    const org = newOrganization();
+    const block = Array.from({ length: blockSize }, (_, index) => (index % 4 === 0 ? "other" : "active"));
+    const matching = (await fillPlaces(org, block)).filter(({ facet }) => facet.isActive).reverse();
+    const { seen, page, stop } = watch(org);
+    seen.before = async () => {
+      const moved = matching
+        .slice(0, 98)
+        .map(({ id, facet }) => emails.change(org, id, { from: facet, to: { ...facet, isActive: false } }));
+      await table.transact(emails.writes(org, moved));
+    };
+    const ids = await page(0);
+    stop();
+    expect(ids).toEqual(matching.slice(98, 148).map(({ id }) => id));
+    expect(seen.queries).toBe(2);
+  });
+});
+
 describe("cost", () => {
   test("of a page does not grow with the offset", async () => {
     const org = newOrganization();
