@@ -41,19 +41,19 @@ export const tableOf = (assemblyDirectory: string): { name: string; schema: obje
 
 /**
  * Makes `<directory>/dynamodb.sqlite` with these rows, which a local run takes as its data. `of`: how many rows there are,
- * for progress.
+ * for progress. Returns how many were written.
  */
 export const createDatabase = async (
   directory: string,
   assemblyDirectory: string,
   { rows, of, progress }: { rows: Iterable<Row>; of: number; progress: Context["progress"] },
-): Promise<void> => {
+): Promise<number> => {
   const { name, schema } = tableOf(assemblyDirectory);
   const source = join(directory, "export");
   await mkdir(join(source, name, "data"), { recursive: true });
   const schemaFile = join(directory, "schema.json");
   await writeFile(schemaFile, JSON.stringify(schema));
-  await writeRows(join(source, name, "data", "rows.json.gz"), rows, (done) =>
+  const written = await writeRows(join(source, name, "data", "rows.json.gz"), rows, (done) =>
     progress(`${of.toLocaleString("en-US")} rows: writing`, done, of),
   );
   const file = join(directory, "dynamodb.sqlite");
@@ -61,13 +61,14 @@ export const createDatabase = async (
   progress(`${of.toLocaleString("en-US")} rows: into the engine`);
   await runImport(["import", "--source", source, "--schema", schemaFile, "--output", file]);
   await rm(source, { recursive: true });
+  return written;
 };
 
 const writeRows = async (
   file: string,
   rows: Iterable<Row>,
-  written: (done: number) => void,
-): Promise<void> => {
+  progress: (done: number) => void,
+): Promise<number> => {
   const zip = createGzip({ level: 1 });
   const target = createWriteStream(file);
   const finished = once(target, "finish");
@@ -79,7 +80,7 @@ const writeRows = async (
     const text = lines.join("");
     lines = [];
     if (!zip.write(text)) await once(zip, "drain");
-    if (done % 10_000 === 0) written(done);
+    if (done % 10_000 === 0) progress(done);
   };
   for (const row of rows) {
     lines.push(`${JSON.stringify({ Item: marshall(row, { removeUndefinedValues: true }) })}\n`);
@@ -88,6 +89,7 @@ const writeRows = async (
   await flush();
   zip.end();
   await finished;
+  return done;
 };
 
 const runImport = async (args: string[]): Promise<void> => {

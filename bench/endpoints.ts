@@ -18,7 +18,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
     catalog: upstreamCatalog(),
     covered: database.seeded.domains,
   });
-  const bench = await startBench(database, { hibpUrl: hibp.url });
+  const bench = await startBench(database, { hibpUrl: hibp.url, keepsInstances: true });
   const memory = watchMemory([bench.service.process.pid ?? 0]);
   try {
     const state = await initialState(bench);

@@ -61,10 +61,11 @@ export const measure = async (bench: Bench, measuring: Measuring): Promise<Measu
   };
   const times: number[] = [];
   const warmCalls = Math.floor(timedCalls * warmPart);
-  let cpuBefore = 0;
+  let spent = 0;
   for (let index = 1; index <= timedCalls; index++) {
-    if (index === warmCalls + 1) cpuBefore = cpu();
+    const before = cpu();
     const reply = await bench.api.send(measuring.call(index));
+    if (index > warmCalls) spent += cpu() - before;
     check(reply, index);
     times.push(reply.milliseconds);
     await measuring.after?.(bench, reply);
@@ -77,7 +78,7 @@ export const measure = async (bench: Bench, measuring: Measuring): Promise<Measu
     writeUnits,
     requests,
     bytes,
-    cpuMilliseconds: timedCalls === 0 ? undefined : (cpu() - cpuBefore) / (timedCalls - warmCalls),
+    cpuMilliseconds: timedCalls === 0 ? undefined : spent / (timedCalls - warmCalls),
     p50,
     p99: timedCalls === 0 ? undefined : quantile(times, 0.99),
     dollars:

@@ -57,8 +57,8 @@ export const assembly = (): Promise<string> => {
   return synthesized;
 };
 
-/** `seconds`: what making it took. */
-export type Database = { directory: string; seeded: Seeded; seconds: number };
+/** `rows`: how many it has; `seconds`: what making it took. */
+export type Database = { directory: string; seeded: Seeded; rows: number; seconds: number };
 
 const databases = new Map<number, Promise<Database>>();
 
@@ -83,23 +83,25 @@ export const makeDatabase = async (
   const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
   const begin = performance.now();
   const { seeded, rows } = seed(size, { isScanned });
-  await createDatabase(directory, assemblyDirectory, {
+  const written = await createDatabase(directory, assemblyDirectory, {
     rows: rows(),
     of: seeded.rowCount,
     progress,
   });
-  return { directory, seeded, seconds: (performance.now() - begin) / 1_000 };
+  return { directory, seeded, rows: written, seconds: (performance.now() - begin) / 1_000 };
 };
 
 /**
- * Starts engine, meter and service, with these further options of `npm start`. `countsWorkers` false: only what API requests do is metered, not what schedules and
- * queues do meanwhile; and their CPU time counts, so rows come with their attributes in order (meter.ts).
+ * Starts engine, meter and service, with these further options of `npm start`. `countsWorkers` false: only what API requests
+ * do is metered, not what schedules and queues do meanwhile; and their CPU time counts, so rows come with their attributes in
+ * order (meter.ts). `keepsInstances`: none is ended to save memory, so that what it computed can be read from its process.
  */
 export const startBench = async (
   { directory, seeded }: Database,
   options: {
     hibpUrl?: string;
     countsWorkers?: boolean;
+    keepsInstances?: boolean;
     assemblyDirectory?: string;
     further?: readonly string[];
   } = {},
@@ -119,7 +121,10 @@ export const startBench = async (
       ...(options.hibpUrl === undefined ? [] : ["--hibp-url", options.hibpUrl]),
       ...(options.further ?? []),
     ],
-    { AWS_ENDPOINT_URL_DYNAMODB: meter.url },
+    {
+      AWS_ENDPOINT_URL_DYNAMODB: meter.url,
+      ...(options.keepsInstances === true && { LOCAL_KEPT_MEGABYTES: "65536" }),
+    },
     assemblyDirectory,
   );
   serviceId = service.process.pid ?? 0;
@@ -154,8 +159,10 @@ const isAnyRunning = (serviceId: number): boolean => treeOf(serviceId).reverse()
 const workersOf = (assemblyDirectory: string): ReadonlySet<string> => {
   const functions = functionsOf(assemblyDirectory);
   return new Set(
-    [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers].map(
-      ({ name }) => functions.get(name)?.fullName ?? name,
-    ),
+    [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers].map(({ name }) => {
+      const info = functions.get(name);
+      if (info === undefined) throw new Error(`There is no function ${name}`);
+      return info.fullName;
+    }),
   );
 };

@@ -28,7 +28,7 @@ const connectionHeaders = new Set([
 ]);
 const connectionsPerUpstream = 64;
 
-/** Tells what stands behind the front whose request it is: the access key id, which is the function's name. */
+/** Tells what stands behind the front whose request it is: the access key id, which of a function is its name. */
 export const callerHeader = "x-caller";
 
 /** Starts the front on a free port. `upstreams` are the base URLs of the emulations. */

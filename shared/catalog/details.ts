@@ -19,8 +19,8 @@ export const stateKey = keys.breachNames;
 
 /** Details are read eventually consistent: a second or so after a sync they can still be those before it. */
 const settledMilliseconds = 60_000;
-/** A breach can have 85 KB; HIBP's whole list is about a thousand, mostly of 1 KB. */
-const maxKept = 1_000;
+/** HIBP lists about a thousand, mostly of 1 KB; one can have 57 KB in memory. */
+const maxKept = 1_500;
 
 let kept: { version: string; breaches: Map<number, Breach> } | undefined;
 
@@ -31,7 +31,8 @@ const keptAt = (version: string): Map<number, Breach> => {
 
 /** The catalog's version, for `details`; undefined while a sync writes details, and shortly after it. */
 export const version = async (): Promise<string | undefined> => {
-  const { token, recorded } = (await table.get<State>(stateKey())) ?? {};
+  // An older version does no harm: what is kept for it is what was, or newer.
+  const { token, recorded } = (await table.get<State>(stateKey(), { consistent: false })) ?? {};
   const settledBefore = new Date(Date.now() - settledMilliseconds).toISOString();
   return recorded !== undefined && recorded.token === token && recorded.at < settledBefore
     ? token
@@ -39,14 +40,11 @@ export const version = async (): Promise<string | undefined> => {
 };
 
 /**
- * id → details; unknown ids are left out. At most a second or so behind the last sync. With the version of a moment ago, only
- * those are read that this instance has not read since the catalog has it.
+ * id → details; unknown ids are left out. At most a second or so behind the last sync. With `readAt`, what `version` gave in the
+ * same request, only what this instance has not read at that version yet is read.
  */
-export const details = async (
-  breachIds: Iterable<number>,
-  version?: string,
-): Promise<Map<number, Breach>> => {
-  const known = version === undefined ? new Map<number, Breach>() : keptAt(version);
+export const details = async (breachIds: Iterable<number>, readAt?: string): Promise<Map<number, Breach>> => {
+  const known = readAt === undefined ? new Map<number, Breach>() : keptAt(readAt);
   const found = new Map<number, Breach>();
   const wanted = [...new Set(breachIds)];
   for (const id of wanted) {
@@ -60,7 +58,7 @@ export const details = async (
       if (row === undefined) continue;
       const { pk: _, sk: __, ...breach } = row;
       found.set(breach.id, breach);
-      if (known.size >= maxKept) known.clear();
+      if (known.size >= maxKept && !known.has(breach.id)) known.clear();
       known.set(breach.id, breach);
     }
   };

@@ -64,7 +64,7 @@ type Part = {
 const always = ["id", "createdAt", "facet"] as const;
 type Always = (typeof always)[number];
 
-/** A request computes as much as that many rows that are only passed over. */
+/** A further request computes about as much as so many rows that are only passed over. */
 const worthCounting = 32;
 
 /** Values that DynamoDB takes in one `IN`. */
@@ -128,24 +128,28 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       return fromRows(rows.filter(hasFacetThat(matching)));
     }
     const where = hasOneOf(matchingFacets(row, matching));
-    const near = where && (await readNear(org, row.block, { ...part, where }));
-    if (near?.length === taken) return fromRows(near);
+    const passed = (start * count) / blockSize < worthCounting ? 0 : start;
+    const after = count - start - taken;
+    if (where !== undefined && passed + after > 0) {
+      const near = await readNear(org, row.block, part, { where, passed, after });
+      if (near.length === taken) return fromRows(near);
+    }
     const rows = await readRows(org, row.block, { where, project });
     return fromRows(rows.filter(hasFacetThat(matching)).slice(start, start + taken));
   };
 
   /**
-   * Where `count` members match, those of the page lie neither among the `start` newest ids of the block nor among the oldest,
-   * of which there are as many as match after the page: only what is between is sent, and what matches before it counted. It is
-   * the page if it is as long as it should be; else members were moved meanwhile.
+   * At least `passed` ids of the block are newer than the page, at least `after` are older: one for each member that matches before and
+   * after it. Only those between are read; what matches among the newer ones is counted. This is the page if it is as long as it
+   * should be; else members were moved meanwhile.
    */
   const readNear = async (
     org: number,
     block: number,
-    { where, count, start, taken, project }: Part & { count: number; where: Condition },
+    { start, taken, project }: Part,
+    { where, passed, after }: { where: Condition; passed: number; after: number },
   ): Promise<table.WireRow[]> => {
-    const passed = start < worthCounting ? 0 : start;
-    const from = padded(firstIdOf(block) + count - start - taken);
+    const from = padded(firstIdOf(block) + after);
     const to = firstIdOf(block + 1) - 1 - passed;
     const [before, rows] = await Promise.all([
       passed === 0
@@ -347,8 +351,9 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
 
     /**
      * A page, newest first, and how many match in all; `beside` are the rows beside the directory. Two trips, with what
-     * `join` reads in the second (more while the directory is rolled up or members are moved). Members that are moved or deleted between the two
-     * can be missing from the page (or be one more in the total), or have a facet that `join` was not told; nothing else can.
+     * `join` reads in the second (more while the directory is rolled up or members are moved). Members that are moved or
+     * deleted between the two can be missing from the page (or be one more in the total), shift it by as many places, or have a
+     * facet that `join` was not told; nothing else can.
      */
     page: async <J = undefined, Name extends keyof M & string = keyof M & string>(
       org: number,

@@ -68,7 +68,7 @@ export const maxTransactionWrites = 100;
 const maxSockets = 100;
 const maxBatchKeys = 100;
 const maxTries = 10;
-/** The SDK's own, for each of ours. */
+/** Tries of each request that the SDK makes; `maxTries` are those that are ours on top. */
 const maxAttempts = 4;
 
 const tableName = (): string => {
@@ -125,10 +125,16 @@ export const fromWire = <T = Item>(row: WireRow): T => unmarshall(row) as T;
 
 const wireKey = ({ pk, sk }: Key): WireRow => ({ pk: { S: pk }, sk: { S: sk } });
 
-/** One row, strongly consistent. */
-export const get = async <T = Item>(key: Key): Promise<T | undefined> => {
+export const get = async <T = Item>(
+  key: Key,
+  options: { consistent?: boolean } = {},
+): Promise<T | undefined> => {
   const { Item } = await wire().send(
-    new GetItemCommand({ TableName: tableName(), Key: wireKey(key), ConsistentRead: true }),
+    new GetItemCommand({
+      TableName: tableName(),
+      Key: wireKey(key),
+      ConsistentRead: options.consistent ?? true,
+    }),
   );
   return Item && fromWire<T>(Item);
 };

@@ -35,13 +35,8 @@ describe("the command line of npm run bench", () => {
 
   test("--json prints one object with the tables of every arm, and nothing else", async () => {
     const entry = join(import.meta.dirname, "../../bench/run.ts");
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      entry,
-      "import",
-      "--size",
-      "1000",
-      "--json",
-    ]);
+    const args = [entry, "import", "--size", "1000", "--json"];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 110_000 });
     const printed = JSON.parse(stdout) as Record<string, Table[]>;
     expect(Object.keys(printed)).toEqual(["import"]);
     const [operations, memory] = printed.import ?? [];

@@ -13,7 +13,7 @@ import { SESv2Client, SendEmailCommand, type SendEmailCommandInput } from "@aws-
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Assembly } from "../../local/assembly.ts";
-import { type Front, startFront } from "../../local/front.ts";
+import { callerHeader, type Front, startFront } from "../../local/front.ts";
 import { openTemplate } from "./template.ts";
 
 const resources = {
@@ -118,6 +118,19 @@ describe("DynamoDB", () => {
     await new DynamoDBClient(settings()).send(put());
     expect(JSON.parse(asked.at(-1)?.body ?? "")).toEqual({ TableName: "test-Table", Item: item });
     expect(asked.at(-1)?.request.headers["x-amz-target"]).toBe("DynamoDB_20120810.PutItem");
+  });
+
+  test("the engine is told who calls, whatever the caller says", async () => {
+    const client = new DynamoDBClient(settings());
+    client.middlewareStack.add(
+      (next) => (args) => {
+        Object.assign((args.request as { headers: object }).headers, { [callerHeader]: "somebody" });
+        return next(args);
+      },
+      { step: "build" },
+    );
+    await client.send(put());
+    expect(asked.at(-1)?.request.headers[callerHeader]).toBe(assembly.physicalId("Function"));
   });
 
   test("a call that it does not allow is refused in AWS's words", async () => {

@@ -9,6 +9,7 @@ export type Command = { input: Record<string, unknown> };
 export type Request = { request: { headers: Record<string, string>; body?: Uint8Array } };
 
 let interceptions = 0;
+let active = 0;
 
 /**
  * Puts a step of a test's own around everything that this process sends to the table; the function that takes it away.
@@ -20,11 +21,13 @@ export const intercept = <Sent extends Command | Request>(
 ): (() => void) => {
   // Steps that are put together once would leave this one out.
   wire().config.cacheMiddleware = false;
+  active++;
   const name = `intercept-${++interceptions}`;
   const stacks = [wire().middlewareStack, documents().middlewareStack];
   const priority = step === "initialize" ? "normal" : "low";
   for (const stack of stacks) stack.add(middleware as never, { name, step: step as "build", priority });
   return () => {
     for (const stack of stacks) stack.remove(name);
+    wire().config.cacheMiddleware = --active === 0;
   };
 };

@@ -1,0 +1,39 @@
+import { DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { stateKey } from "../shared/catalog/details.ts";
+import { tableOf } from "./database.ts";
+import type { Bench } from "./service.ts";
+
+/**
+ * Instances keep the details of breaches that they have read since the catalog last changed, a minute after that at the earliest
+ * (shared/catalog/details.ts). `changing`: from now on they keep nothing, whatever they have read. `settled`: they keep what they read.
+ */
+export const setCatalog = async (
+  { engine, assembly }: Pick<Bench, "engine" | "assembly">,
+  to: "changing" | "settled",
+): Promise<void> => {
+  const client = new DynamoDBClient({
+    endpoint: engine.url,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  });
+  const token = `settled-${Date.now()}`;
+  const settled = marshall({ ":token": token, ":recorded": { token, at: "2000-01-01T00:00:00.000Z" } });
+  try {
+    await client.send(
+      new UpdateItemCommand({
+        TableName: tableOf(assembly).name,
+        Key: marshall(stateKey()),
+        ExpressionAttributeNames: { "#recorded": "recorded", ...(to === "settled" && { "#token": "token" }) },
+        ...(to === "changing"
+          ? { UpdateExpression: "REMOVE #recorded" }
+          : {
+              UpdateExpression: "SET #token = :token, #recorded = :recorded",
+              ExpressionAttributeValues: settled,
+            }),
+      }),
+    );
+  } finally {
+    client.destroy();
+  }
+};
