@@ -1,7 +1,7 @@
 /**
  * What each operation may cost at 1,000 findings of 1,000 addresses: round trips one after the other, read and write units,
- * the authorizer included; of imports, of 500 addresses; of findings by an instance that knows none of their breaches, and by one that has read them.
- * Exactly what was measured: a test fails when one grows.
+ * the authorizer included; imports are of 500 addresses, findings listed by an instance that knows none of their breaches, and by
+ * one that has read them. Exactly what was measured: a test fails when one grows.
  */
 export type Budget = { trips: number; readUnits: number; writeUnits: number };
 
