@@ -139,9 +139,9 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
   };
 
   /**
-   * At least `passed` ids of the block are newer than the page, at least `after` are older: one for each member that matches before and
-   * after it. Only those between are read; what matches among the newer ones is counted. This is the page if it is as long as it
-   * should be; else members were moved meanwhile.
+   * At least `passed` ids of the block are newer than the page, at least `after` are older: one for each member that matches
+   * before and after it. Only those between are read; what matches among the newer ones is counted. This is the page if it is
+   * as long as it should be; else members were moved meanwhile.
    */
   const readNear = async (
     org: number,

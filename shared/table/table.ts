@@ -125,6 +125,7 @@ export const fromWire = <T = Item>(row: WireRow): T => unmarshall(row) as T;
 
 const wireKey = ({ pk, sk }: Key): WireRow => ({ pk: { S: pk }, sk: { S: sk } });
 
+/** One row. */
 export const get = async <T = Item>(
   key: Key,
   options: { consistent?: boolean } = {},
