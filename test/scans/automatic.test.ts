@@ -33,28 +33,30 @@ const started = async (): Promise<string[]> =>
   (await list(org, { limit: 10, offset: 0 }, new Date())).scans.map(({ type }) => type);
 const sweepNow = () => sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
 
-test("the first sync of the catalog asks for no scan; one with a new breach asks for one of every organization, within the stagger", async () => {
+test("the first sync of the catalog asks for no scan; one with a new or a changed breach asks for one of every organization, within the stagger", async () => {
   const { answer } = workers.upstream;
-  let names = ["Alpha"];
+  let listed: object[] = [inventedBreach("Alpha")];
   workers.upstream.answer = (path, request, response) =>
-    path === "breaches"
-      ? reply(
-          response,
-          200,
-          names.map((name) => inventedBreach(name)),
-        )
-      : answer(path, request, response);
+    path === "breaches" ? reply(response, 200, listed) : answer(path, request, response);
   await syncCatalog({}, context);
   expect(await requested()).toBeUndefined();
   await syncCatalog({}, context);
   expect(await requested()).toBeUndefined();
-  names = ["Alpha", "Beta"];
-  const before = Date.now();
-  await syncCatalog({}, context);
-  expect(await requested()).toMatchObject({ type: "catalog_triggered" });
-  const dueAt = Date.parse((await requested())?.dueAt ?? "");
-  expect(dueAt).toBeGreaterThanOrEqual(before);
-  expect(dueAt).toBeLessThanOrEqual(Date.now() + 3_600_000);
+  for (const news of [
+    [inventedBreach("Alpha"), inventedBreach("Beta")],
+    [{ ...inventedBreach("Alpha"), ModifiedDate: "2031-01-01T00:00:00Z" }, inventedBreach("Beta")],
+  ]) {
+    listed = news;
+    const before = Date.now();
+    await syncCatalog({}, context);
+    expect(await requested()).toMatchObject({ type: "catalog_triggered" });
+    const dueAt = Date.parse((await requested())?.dueAt ?? "");
+    expect(dueAt).toBeGreaterThanOrEqual(before);
+    expect(dueAt).toBeLessThanOrEqual(Date.now() + 3_600_000);
+    await table.remove(keys.scanRequest(org));
+    await syncCatalog({}, context);
+    expect(await requested()).toBeUndefined();
+  }
   workers.upstream.answer = answer;
 });
 
