@@ -13,6 +13,7 @@ import { startService } from "../test/service/run.ts";
 import type { Arm, Cell, Context } from "./arm.ts";
 import { startBullMq } from "./bullmq.ts";
 import { quantile } from "./measure.ts";
+import { memoryTable, watchMemory } from "./memory.ts";
 import { assembly } from "./service.ts";
 
 const groupCount = 5;
@@ -73,16 +74,21 @@ export const alerts: Arm = {
         plain instanceof Error
           ? plain
           : await measure(plain, { receiver, letDead, name: "BullMQ", progress, pace: own.paceMilliseconds });
-      return [asTable(own, compared)];
+      return [asTable(own, compared), memoryTable({ assembly: await assembly() }, service.peaks())];
     } finally {
       await receiver.close();
     }
   },
 };
 
+/** `peaks`: megabytes of each function, once it is closed. */
+type OwnLane = Lane & { peaks: () => ReadonlyMap<string, number> };
+
 /** The real local service, with these channels: an organization for each group. Events are raised as scans raise theirs. */
-const startOwn = async (receiver: Receiver, groups: readonly string[][]): Promise<Lane> => {
+const startOwn = async (receiver: Receiver, groups: readonly string[][]): Promise<OwnLane> => {
   const service = await startService(["--memory", "--allow-origin", receiver.origin], {}, await assembly());
+  const memory = watchMemory([service.process.pid ?? 0]);
+  let peaks: ReadonlyMap<string, number> = new Map();
   try {
     await connect({ port: String(service.port), stack: undefined });
     const made: Awaited<ReturnType<typeof createOrganization>>[] = [];
@@ -95,9 +101,14 @@ const startOwn = async (receiver: Receiver, groups: readonly string[][]): Promis
         await queue.sendAll("deliveries", messages);
         return messages.map(({ message }) => message.deliveryId);
       },
-      close: () => service.stop(),
+      close: async () => {
+        peaks = memory.stop().functions;
+        await service.stop();
+      },
+      peaks: () => peaks,
     };
   } catch (error) {
+    memory.stop();
     await service.stop();
     throw error;
   }

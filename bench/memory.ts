@@ -33,7 +33,7 @@ export const watchMemory = (
 };
 
 /** What instances of the functions took at most; a Node.js process without anything takes about 45 MB of it. */
-export const memoryTable = (bench: Bench, peaks: ReadonlyMap<string, number>): Table => {
+export const memoryTable = (bench: Pick<Bench, "assembly">, peaks: ReadonlyMap<string, number>): Table => {
   const infos = [...functionsOf(bench.assembly).values()];
   return {
     title: "Memory of the functions that took part",

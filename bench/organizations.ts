@@ -6,7 +6,8 @@ import { inventedBreach } from "../test/service/breaches.ts";
 import { type HibpServer, startHibpServer } from "../test/service/hibp-server.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { quantile, round, verdict } from "./measure.ts";
-import { type Bench, makeDatabase, startBench } from "./service.ts";
+import { memoryTable, watchMemory } from "./memory.ts";
+import { assembly, type Bench, makeDatabase, startBench } from "./service.ts";
 import type { Answered, Asked, Tenant, TenantScan } from "./tenants.ts";
 
 const count = 2_000;
@@ -34,6 +35,9 @@ type Ask = {
   (asked: { scansOf: number[] }): Promise<{ scans: (TenantScan | undefined)[] }>;
 };
 
+/** Megabytes of each function, the most in any part of this arm. */
+const peaks = new Map<string, number>();
+
 /** The service with a process that makes tenants, and an upstream of this rate. */
 const withTenants = async <R>(
   { hibp, further }: { hibp: Partial<HibpServer>; further: string[] },
@@ -49,6 +53,7 @@ const withTenants = async <R>(
     countsWorkers: true,
     further: ["--no-demo", ...further],
   });
+  const memory = watchMemory([bench.service.process.pid ?? 0]);
   const child = fork(join(import.meta.dirname, "tenants.ts"), [new URL(bench.service.apiUrl).port]);
   try {
     await once(child, "message");
@@ -63,6 +68,8 @@ const withTenants = async <R>(
     return await act(bench, ask as Ask, server);
   } finally {
     child.kill();
+    for (const [name, megabytes] of memory.stop().functions)
+      peaks.set(name, Math.max(megabytes, peaks.get(name) ?? 0));
     await bench.close();
     await server.close();
   }
@@ -210,6 +217,7 @@ export const organizations: Arm = {
           "A domain that the subscription does not cover is looked up address by address. Units contain the sweeps meanwhile, and looking how far it is.",
         ],
       },
+      memoryTable({ assembly: await assembly() }, peaks),
     ];
   },
 };
