@@ -56,6 +56,7 @@ export const alerts: Arm = {
     const letDead = (manner: Manner): void => {
       dead = manner;
     };
+    const environment = { ...process.env };
     process.env.OUTBOUND_ALLOWED_ORIGINS = receiver.origin;
     const urls = (name: string): string[][] =>
       Array.from({ length: groupCount }, (_, group) =>
@@ -76,6 +77,8 @@ export const alerts: Arm = {
           : await measure(plain, { receiver, letDead, name: "BullMQ", progress, pace: own.paceMilliseconds });
       return [asTable(own, compared), memoryTable({ assembly: await assembly() }, service.peaks())];
     } finally {
+      // Also what `connect` has set: the next arm would take this service's engine for its own.
+      for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
       await receiver.close();
     }
   },
