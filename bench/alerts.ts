@@ -79,6 +79,7 @@ export const alerts: Arm = {
     } finally {
       // Also what `connect` has set: the next arm would take this service's engine for its own.
       for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+      Object.assign(process.env, environment);
       await receiver.close();
     }
   },
