@@ -1,7 +1,7 @@
-import { DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { stateKey } from "../shared/catalog/details.ts";
-import { tableOf } from "./database.ts";
+import { engineClient, tableOf } from "./database.ts";
 import type { Bench } from "./service.ts";
 
 /**
@@ -12,11 +12,7 @@ export const setCatalog = async (
   { engine, assembly }: Pick<Bench, "engine" | "assembly">,
   to: "changing" | "settled",
 ): Promise<void> => {
-  const client = new DynamoDBClient({
-    endpoint: engine.url,
-    region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-  });
+  const client = engineClient(engine.url);
   const token = `settled-${Date.now()}`;
   const settled = marshall({ ":token": token, ":recorded": { token, at: "2000-01-01T00:00:00.000Z" } });
   try {

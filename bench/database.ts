@@ -6,6 +6,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createGzip } from "node:zlib";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { openAssembly } from "../local/assembly.ts";
 import type { Context } from "./arm.ts";
@@ -14,6 +15,14 @@ import type { Row } from "./seed.ts";
 const rowsPerWrite = 500;
 
 type TableProperties = Record<"AttributeDefinitions" | "KeySchema" | "GlobalSecondaryIndexes", unknown>;
+
+/** Of an engine itself, past whatever meters it. */
+export const engineClient = (url: string): DynamoDBClient =>
+  new DynamoDBClient({
+    endpoint: url,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  });
 
 /** The stack's one table: its name, and how it is described. */
 export const tableOf = (assemblyDirectory: string): { name: string; schema: object } => {

@@ -112,7 +112,8 @@ const columns = [
   "Targets",
 ];
 
-const counted = (bench: Bench, list: ListCall, timedCalls: number): Promise<Measured> =>
+/** The list called once to count, and then as often to time. */
+export const measureCalls = (bench: Bench, list: ListCall, timedCalls = 0): Promise<Measured> =>
   measure(bench, {
     function: list.function,
     call: () => ({ method: "GET", path: list.path }),
@@ -130,7 +131,7 @@ const measureList = async (
 ): Promise<Cell[]> => {
   const { seeded, engine } = bench;
   await bench.api.send({ method: "GET", path: list.path });
-  const warm = await counted(bench, list, timedCalls);
+  const warm = await measureCalls(bench, list, timedCalls);
   if (list.function === "list-breaches" && warm.readUnits >= cold.readUnits)
     throw new Error(`${list.name} read ${warm.readUnits} units with the breaches known: nothing was kept`);
   const { p50, p99, dollars } = warm;
@@ -194,7 +195,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
     const ofSize = `${size.toLocaleString("en-US")} findings`;
     await setCatalog(bench, "changing");
     const cold: Measured[] = [];
-    for (const list of lists) cold.push(await counted(bench, list, 0));
+    for (const list of lists) cold.push(await measureCalls(bench, list));
     await setCatalog(bench, "settled");
     const cpu = await handlerCpu(bench, lists, (done, of) =>
       progress(`handlers of lists of ${ofSize}`, done, of),

@@ -1,8 +1,8 @@
-import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type ScanRecord, scans } from "../shared/scans/record.ts";
 import type { Call, Reply } from "./api.ts";
-import { tableOf } from "./database.ts";
+import { engineClient, tableOf } from "./database.ts";
 import type { Bench } from "./service.ts";
 
 /** What operations hand on to later ones. */
@@ -190,11 +190,7 @@ export const scanEnds = async (
   scanId: number,
   seconds = 3_600,
 ): Promise<ScanRecord> => {
-  const client = new DynamoDBClient({
-    endpoint: engine.url,
-    region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-  });
+  const client = engineClient(engine.url);
   const look = new GetItemCommand({
     TableName: tableOf(assembly).name,
     Key: marshall(scans.key(seeded.org, scanId)),

@@ -2,8 +2,9 @@
  * The plain way to make a page with its total: query the whole list with a filter, count what comes, skip to the offset.
  * On the same rows; with one partition for the list it would read the same bytes.
  */
-import { type AttributeValue, DynamoDBClient, QueryCommand } from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { keys, type ListKind } from "../shared/table/keys.ts";
+import { engineClient } from "./database.ts";
 
 export type Filter = { expression: string; values: Record<string, string> };
 
@@ -23,11 +24,7 @@ export const readPlainly = async (
   tableName: string,
   list: { org: number; kind: ListKind; blocks: number; filter?: Filter | undefined },
 ): Promise<Plain> => {
-  const client = new DynamoDBClient({
-    endpoint: engineUrl,
-    region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-  });
+  const client = engineClient(engineUrl);
   const { org, kind, blocks, filter } = list;
   const begin = performance.now();
   let total = 0;

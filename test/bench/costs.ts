@@ -1,8 +1,7 @@
 import { expect, inject, test } from "vitest";
 import type { Budget } from "../../bench/budgets.ts";
 import { setCatalog } from "../../bench/catalog.ts";
-import { type ListCall, listCalls } from "../../bench/lists.ts";
-import { measure } from "../../bench/measure.ts";
+import { listCalls, measureCalls } from "../../bench/lists.ts";
 import { accountsOf, sizeOf, upstreamCatalog } from "../../bench/seed.ts";
 import { type Bench, makeDatabase, removeScratch, startBench } from "../../bench/service.ts";
 import { admin } from "../service/client.ts";
@@ -36,17 +35,13 @@ export const start = async (size: number): Promise<Seeded> => {
 
 export const costsOfLists = async (bench: Bench): Promise<Costs> => {
   const costs: Costs = {};
-  const costOfList = async ({ function: name, path }: ListCall): Promise<Budget> => {
-    const call = { method: "GET", path } as const;
-    return costOf(await measure(bench, { function: name, call: () => call, status: 200, timedCalls: 0 }));
-  };
   const lists = listCalls(bench.seeded);
   await setCatalog(bench, "changing");
-  for (const list of lists) costs[list.name] = await costOfList(list);
+  for (const list of lists) costs[list.name] = costOf(await measureCalls(bench, list));
   await setCatalog(bench, "settled");
   for (const list of lists.filter((each) => each.function === "list-breaches")) {
     await bench.api.send({ method: "GET", path: list.path });
-    costs[`${list.name}, breaches known`] = await costOfList(list);
+    costs[`${list.name}, breaches known`] = costOf(await measureCalls(bench, list));
   }
   return costs;
 };

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as catalog from "../../shared/catalog/catalog.ts";
-import { details, type State, stateKey, version } from "../../shared/catalog/details.ts";
+import { details, version } from "../../shared/catalog/details.ts";
 import { UpstreamFailure } from "../../shared/catalog/hibp.ts";
 import { type Key, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, startEngine } from "../table/engine.ts";
 import { type Command, intercept } from "../table/intercept.ts";
+import { settle } from "./settle.ts";
 import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 
 let engine: Engine;
@@ -85,14 +86,6 @@ const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
     stop();
   }
   return commands;
-};
-
-/** As if the last sync had ended this long ago. */
-const settle = async (seconds: number): Promise<void> => {
-  const { recorded } = (await table.get<State>(stateKey())) ?? {};
-  if (recorded === undefined) throw new Error("No sync has ended");
-  const at = new Date(Date.now() - seconds * 1_000).toISOString();
-  await table.update(stateKey(), { set: { recorded: { ...recorded, at } } });
 };
 
 describe("a sync", () => {

@@ -1,10 +1,7 @@
-import { DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetScheduleCommand, ResourceNotFoundException, SchedulerClient } from "@aws-sdk/client-scheduler";
-import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { StackInformation } from "../../local/stack-information.ts";
-import { stateKey } from "../../shared/catalog/details.ts";
 import type { ScheduleOutputs } from "../../shared/organizations/scan-schedule.ts";
+import { settle } from "../catalog/settle.ts";
 import { startAnother } from "./another.ts";
 import { type Breaches, createBreaches, inventedBreach } from "./breaches.ts";
 import { admin, type Client, createOrganization, eventually } from "./client.ts";
@@ -46,27 +43,6 @@ describe("scans that nobody asks for", () => {
     const { outputs } = (await information.json()) as { outputs: ScheduleOutputs };
     const name = { GroupName: outputs.ScheduleGroupName, Name: `organization-${org}` };
     return () => new SchedulerClient().send(new GetScheduleCommand(name));
-  };
-
-  /** As if the catalog had not changed for long. */
-  const settleCatalog = async (): Promise<void> => {
-    const information = await fetch(new URL("/.local/stack", service.apiUrl));
-    const { outputs, environment } = (await information.json()) as StackInformation;
-    const client = new DynamoDBClient({
-      endpoint: environment.AWS_ENDPOINT_URL_DYNAMODB as string,
-      region: "us-east-1",
-      credentials: { accessKeyId: "local-admin", secretAccessKey: "local" },
-    });
-    await client.send(
-      new UpdateItemCommand({
-        TableName: outputs.TableName as string,
-        Key: marshall(stateKey()),
-        UpdateExpression: "SET recorded.#at = :long_ago",
-        ExpressionAttributeNames: { "#at": "at" },
-        ExpressionAttributeValues: { ":long_ago": { S: "2000-01-01T00:00:00.000Z" } },
-      }),
-    );
-    client.destroy();
   };
 
   test("a new organization is scanned daily; the schedule can be changed and ended", async () => {
@@ -118,7 +94,7 @@ describe("scans that nobody asks for", () => {
         ]),
       );
     await eventually(titles, ({ Alpha }) => Alpha === "Alpha (invented)", 60);
-    await settleCatalog();
+    await settle(61);
     // Now the function keeps what it has read.
     await titles();
     await titles();
@@ -127,7 +103,7 @@ describe("scans that nobody asks for", () => {
     ]);
     const shown = await eventually(titles, ({ Beta }) => Beta !== "Beta (invented)", 60);
     expect(shown).toEqual({ Alpha: "Alpha (invented)", Beta: "Beta as it is called now" });
-    await settleCatalog();
+    await settle(61);
     expect(await titles()).toEqual(shown);
   }, 120_000);
 });
