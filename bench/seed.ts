@@ -20,9 +20,9 @@ import { scans } from "../shared/scans/record.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved } from "../shared/table/blocks.ts";
 import type { Item } from "../shared/table/condition.ts";
 import type { MemberWrite } from "../shared/table/counted-list.ts";
-import { textOf } from "../shared/table/directory.ts";
+import { textsOf } from "../shared/table/directory.ts";
 import { type CounterKind, type Key, keys, type ListKind } from "../shared/table/keys.ts";
-import { blocksPerRollup, rolledUpKinds } from "../shared/table/roll-up.ts";
+import { blocksPerRollup, rareFacets, rolledUpKinds } from "../shared/table/roll-up.ts";
 import { activeBilling } from "../test/organizations/billing.ts";
 
 export type Row = Key & Item;
@@ -148,7 +148,7 @@ export const accountsOf = (size: Size): Record<string, string[]> => {
 
 /** Counts what the members of a list move, and gives its directory, head and counter rows in the end. */
 const countMembers = (kind: ListKind) => {
-  const blocks = new Map<number, { from: string; counts: Map<string, number> }>();
+  const blocks = new Map<number, { from: string; members: Map<string, number[]> }>();
   let head: { block: number; from: string; at: string; tag: number; tags: number; id: number } | undefined;
   return {
     /** The place of the next member; ids are consecutive from 1. */
@@ -164,24 +164,32 @@ const countMembers = (kind: ListKind) => {
     /** The row of an insert. */
     row: ({ write, block, moves, blockFrom = "" }: MemberWrite): Row => {
       if (!("put" in write)) throw new Error("Seeds are inserts");
-      const entry = blocks.get(block) ?? { from: blockFrom, counts: new Map<string, number>() };
+      const entry = blocks.get(block) ?? { from: blockFrom, members: new Map<string, number[]>() };
       blocks.set(block, entry);
-      for (const { facet, by } of moves) entry.counts.set(facet, (entry.counts.get(facet) ?? 0) + by);
+      for (const { facet } of moves) {
+        const ids = entry.members.get(facet);
+        if (ids === undefined) entry.members.set(facet, [Number(write.put.id)]);
+        else ids.push(Number(write.put.id));
+      }
       return write.put as Row;
     },
     /** Notes a facet that members of the block had before: its counter stays, at 0. */
     passThrough: (block: number, facet: string): void => {
-      const counts = blocks.get(block)?.counts;
-      if (counts !== undefined && !counts.has(facet)) counts.set(facet, 0);
+      const members = blocks.get(block)?.members;
+      if (members !== undefined && !members.has(facet)) members.set(facet, []);
     },
     rest: function* (): Generator<Row> {
       let change = 0;
-      const unrolled = [...blocks].map(([block, row]) => ({ block, ...row }));
+      const unrolled = [...blocks].map(([block, { from, members }]) => {
+        const counts = new Map([...members].map(([facet, ids]) => [facet, ids.length]));
+        const ids = new Map(rareFacets(counts).map((facet) => [facet, members.get(facet) ?? []]));
+        return { block, from, counts, ids };
+      });
       // As the end of a scan does.
       while (rolledUpKinds.includes(kind) && unrolled.length > blocksPerRollup) {
         const rows = unrolled.splice(0, blocksPerRollup);
         change++;
-        yield { ...keys.rollup(org, kind, rows.at(-1)?.block ?? 0), change, facets: textOf(rows) };
+        yield { ...keys.rollup(org, kind, rows.at(-1)?.block ?? 0), change, ...textsOf(rows) };
       }
       if (change > 0) {
         yield { ...keys.rollupsBegun(org, kind), change, at: new Date(0).toISOString() };

@@ -75,9 +75,10 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
     readAhead(index + width);
 
     const row = byBlock.get(block);
-    const stored = {
-      ...Object.fromEntries(row?.counts ?? []),
-      ...(row?.from && { from: row.from }),
+    const stored: Stored = {
+      counters: row?.counts ?? new Map(),
+      ids: row?.ids ?? new Map(),
+      from: row?.from || undefined,
     };
     const hasFrom = row === undefined || row.from !== undefined;
     if (wrongIn(stored, members, hasFrom ? latest : undefined) !== undefined) {
@@ -134,42 +135,55 @@ const membersWithoutDirectory = async (
   return found;
 };
 
-/** What a directory says of a block: counters and `from`. */
-type Stored = Record<string, unknown>;
+/** What a directory says of a block. A counter that is no number is damage too. */
+type Stored = {
+  counters: ReadonlyMap<string, unknown>;
+  ids: directories.Ids;
+  from: unknown;
+};
 
-const storedOf = ({ own = {}, rolledUp = new Map() }: StoredBlock): Stored => {
-  const stored: Stored = Object.fromEntries(rolledUp);
+const storedOf = ({ own = {}, rolledUp }: StoredBlock): Stored => {
+  const counters = new Map<string, unknown>(rolledUp?.counts);
+  const ids = new Map(rolledUp?.ids);
   for (const [name, value] of Object.entries(own)) {
-    if (name === "from") stored.from = value;
-    else if (!directories.isReserved(name)) {
-      const inRollup = rolledUp.get(name);
-      stored[name] = inRollup === undefined ? value : inRollup + Number(value);
-    }
+    if (directories.isReserved(name)) continue;
+    const inRollup = rolledUp?.counts.get(name);
+    counters.set(name, inRollup === undefined ? value : inRollup + Number(value));
+    ids.delete(name);
   }
-  return stored;
+  return { counters, ids, from: own.from };
 };
 
 type WrongBlock = Found & { excess: [facet: string, by: number][] };
 
+/** A counter or `from`: what is and what should be there, undefined for nothing; `is` can be right where ids are wrong. */
+type Wrong = { name: string; is: unknown; should: string | number | undefined; says?: string };
+
 const longAgo = new Date(0).toISOString();
 
-/** What should be there instead: values, undefined for what should not be there. Without `notBefore` there need be no `from`. */
+/** What should be there instead. Without `notBefore` there need be no `from`. */
 const wrongIn = (
-  stored: Stored,
+  { counters, ids, from }: Stored,
   members: readonly Member[],
   notBefore: string | undefined,
-): { name: string; is: unknown; should: string | number | undefined }[] | undefined => {
-  const counts = new Map<string, number>();
-  for (const { facet } of members) counts.set(facet, (counts.get(facet) ?? 0) + 1);
-  const { from, ...counters } = stored;
-  const names = new Set([...counts.keys(), ...Object.keys(counters)]);
-  const wrong: { name: string; is: unknown; should: string | number | undefined }[] = [];
-  for (const name of [...names].sort()) {
-    if ((counters[name] ?? 0) !== (counts.get(name) ?? 0)) {
-      wrong.push({ name, is: counters[name], should: counts.get(name) });
+): Wrong[] | undefined => {
+  const found = new Map<string, number[]>();
+  for (const { id, facet } of members) {
+    const ids = found.get(facet);
+    if (ids === undefined) found.set(facet, [id]);
+    else ids.push(id);
+  }
+  const wrong: Wrong[] = [];
+  for (const name of [...new Set([...found.keys(), ...counters.keys(), ...ids.keys()])].sort()) {
+    const [is, should] = [counters.get(name), found.get(name)];
+    const told = ids.get(name);
+    if ((is ?? 0) !== (should?.length ?? 0)) wrong.push({ name, is, should: should?.length });
+    else if (told !== undefined && String(told) !== String(should ?? [])) {
+      const says = `members of ${name} are said to be ${told.join(", ") || "none"}, are ${should?.join(", ") ?? "none"}`;
+      wrong.push({ name, is, should: should?.length ?? 0, says });
     }
   }
-  const isEmpty = members.length === 0 && Object.keys(stored).length === 0;
+  const isEmpty = members.length === 0 && counters.size === 0 && from === undefined;
   if (notBefore === undefined || isEmpty) return wrong.length === 0 ? undefined : wrong;
   const oldest = members.reduce<string | undefined>(
     (least, { createdAt }) => (least === undefined || createdAt < least ? createdAt : least),
@@ -185,15 +199,17 @@ const lookAtBlock =
   <M extends Member>(org: number, list: CheckedList<M>, block: number, notBefore: string): Look<WrongBlock> =>
   async () => {
     const before = await storedBlock(org, list.kind, block);
-    const members = await list.members(org, block, { project: ["createdAt", "facet"] });
+    const members = await list.members(org, block, { project: ["id", "createdAt", "facet"] });
     const after = await storedBlock(org, list.kind, block);
     const [was, is] = [storedOf(before), storedOf(after)];
     const wrong = wrongIn(is, members, after.rolledUp === undefined ? notBefore : undefined);
     if (wrong === undefined) return undefined;
-    if (wrong.some(({ name }) => was[name] !== is[name])) return moving;
+    if (wrong.some(({ name }) => valuesOf(was, name) !== valuesOf(is, name))) return moving;
     return {
       says: wrong
-        .map(({ name, is, should }) => `${name} is ${is ?? "missing"}, should be ${should ?? 0}`)
+        .map(
+          ({ name, is, should, says }) => says ?? `${name} is ${is ?? "missing"}, should be ${should ?? 0}`,
+        )
         .join("; "),
       excess: wrong
         .filter(({ name }) => name !== "from")
@@ -202,18 +218,24 @@ const lookAtBlock =
     };
   };
 
+const valuesOf = ({ counters, ids, from }: Stored, name: string): string =>
+  name === "from" ? String(from) : `${counters.get(name)} ${ids.get(name)}`;
+
 /** Attributes that one update sets: an expression may hold 4 KB. */
 const attributesPerUpdate = 50;
 
-/** Each counter of the block's own row, as it was read, becomes what is missing to what a rollup says. */
+/**
+ * Each counter of the block's own row, as it was read, becomes what is missing to what a rollup says. One that is there, if only
+ * as 0, takes from a rollup what it says of ids.
+ */
 const setCounters = async (
   key: Key,
-  wrong: readonly { name: string; should: string | number | undefined }[],
-  { own = {}, rolledUp = new Map() }: StoredBlock,
+  wrong: readonly Wrong[],
+  { own = {}, rolledUp }: StoredBlock,
 ): Promise<void> => {
   for (const part of parts(wrong, attributesPerUpdate)) {
     const values = part.map(({ name, should }) => {
-      const inRollup = rolledUp.get(name);
+      const inRollup = rolledUp?.counts.get(name);
       return { name, is: own[name], value: inRollup === undefined ? should : Number(should ?? 0) - inRollup };
     });
     await table.update(key, {

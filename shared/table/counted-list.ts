@@ -7,7 +7,7 @@
  * block's counters and is conditional on the facet that the member had, so the counters are exact by construction.
  *
  * A page takes two trips: the directory (directory.ts; it tells the total and the blocks that hold the page), then those
- * blocks.
+ * blocks, or the members alone where the directory tells which they are.
  */
 import { blockOf, blockSize, firstIdOf, type Reserved } from "./blocks.ts";
 import { absent, allOf, type Change, type Condition, condition, type Item, type Write } from "./condition.ts";
@@ -160,6 +160,29 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     return rows.slice(start - before, start - before + taken);
   };
 
+  /** The ids of a part, where the directory tells those of all that match. A query reads several for a unit if all members do. */
+  const idsOf = (row: DirectoryRow, part: Part & { count: number }): number[] | undefined => {
+    const { matching, count, start, taken } = part;
+    if (count > 1 && count === countIn(row, () => true)) return undefined;
+    const ids = matchingFacets(row, matching).flatMap((facet) => row.ids.get(facet) ?? []);
+    if (ids.length !== count) return undefined;
+    return ids.sort((one, other) => other - one).slice(start, start + taken);
+  };
+
+  /** Members that still match, by their ids. */
+  const readIds = async (
+    org: number,
+    ids: readonly number[],
+    { matching, project }: Pick<Part, "matching" | "project">,
+  ): Promise<Map<number, M>> => {
+    const rows = await table.getManyWire(
+      ids.map((id) => key(org, id)),
+      { project },
+    );
+    const members = fromRows(rows.filter(hasFacetThat(matching)));
+    return new Map(members.map((member) => [member.id, member]));
+  };
+
   /** Every member of the block matches, so places are known. */
   const readPlaces = async (
     org: number,
@@ -274,11 +297,11 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       }
       const directoryWrites: Write[] = [];
       for (const [block, { net, from }] of blocks) {
-        const moved = [...net].filter(([, by]) => by !== 0);
-        if (moved.length === 0) continue;
+        if (net.size === 0) continue;
         directoryWrites.push({
           update: keys.directory(org, kind, block),
-          add: { ...Object.fromEntries(moved), writes: 1 },
+          // Also where nothing is added in the end: the members of the facet are others now.
+          add: { ...Object.fromEntries(net), writes: 1 },
           ...(from !== undefined && { setOnce: { from } }),
         });
       }
@@ -375,11 +398,12 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       let skip = offset;
       let needed = limit;
       let counted: number | Promise<number> = 0;
-      const reads: Promise<M[]>[] = [];
+      /** Members, or their ids. */
+      const found: (Promise<M[]> | number[])[] = [];
       const facetsOnPage = new Set<string>();
-      const read = (row: DirectoryRow, rows: Promise<M[]>): void => {
+      const find = (row: DirectoryRow, members: Promise<M[]> | number[]): void => {
         for (const name of matchingFacets(row, matching)) facetsOnPage.add(name);
-        reads.push(rows);
+        found.push(members);
       };
       for (const section of whole) {
         const inSection = countIn(section, matching);
@@ -391,7 +415,10 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
         for (const row of section.rows()) {
           const count = countIn(row, matching);
           const taken = Math.min(needed, Math.max(0, count - skip));
-          if (taken > 0) read(row, readPart(org, row, { matching, count, start: skip, taken, project }));
+          if (taken > 0) {
+            const part = { matching, count, start: skip, taken, project };
+            find(row, idsOf(row, part) ?? readPart(org, row, part));
+          }
           skip = Math.max(0, skip - count);
           needed -= taken;
         }
@@ -400,16 +427,18 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       if (mixed !== undefined && since !== undefined && countIn(mixed, matching) > 0) {
         const part = readMixed(org, mixed, { matching, since, start: skip, taken: needed, project });
         counted = part.then(({ count }) => count);
-        read(
+        find(
           mixed,
           part.then(({ items }) => items),
         );
       }
 
+      const ids = found.filter((each) => Array.isArray(each)).flat();
+      const byIds = readIds(org, ids, { matching, project });
       const [joined, visible, ...parts] = await Promise.all([
         join?.([...facetsOnPage].map(decode)),
         counted,
-        ...reads,
+        ...found.map(async (each) => (Array.isArray(each) ? pick(await byIds, each) : each)),
       ]);
       return {
         items: parts.flat(),
@@ -446,6 +475,9 @@ const visibleOf = (directory: Directory, since: string): { whole: Directory; mix
   return mixed === undefined ? { whole: directory } : { whole: directory.slice(0, boundary), mixed };
 };
 
+const pick = <M>(members: ReadonlyMap<number, M>, ids: readonly number[]): M[] =>
+  ids.map((id) => members.get(id)).filter((member) => member !== undefined);
+
 const hasFacetThat =
   (matching: (name: string) => boolean) =>
   (row: table.WireRow): boolean =>
@@ -458,7 +490,7 @@ const matchingFacets = (row: DirectoryRow, matching: (name: string) => boolean):
   [...row.counts.keys()].filter(matching);
 
 /** Leaves out the members of other facets, so that they are not sent; undefined when there are too many to name. */
-const hasOneOf = (names: string[]): Condition | undefined =>
+export const hasOneOf = (names: readonly string[]): Condition | undefined =>
   names.length > maxFacetsInFilter
     ? undefined
     : condition(

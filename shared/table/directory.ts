@@ -3,7 +3,8 @@
  *
  * A block has a row of counters, which every write of a member moves. A list call reads the whole directory, so where
  * blocks are many their rows are *rolled up*: one row holds the counters of 64 blocks, and a block's own row, which writers
- * make again without knowing, holds what has changed since. A block's counters are the sum of both.
+ * make again without knowing, holds what has changed since. A block's counters are the sum of both. Of facets that have few
+ * members in a block a rollup also tells which: they are those until the block's own row has a counter of the facet.
  *
  * A query may see a part of a transaction, so who moves counters into a rollup (roll-up.ts) numbers the change in the row
  * `!ROLLUPS` before and in the row `~ROLLUPS` after it. A query goes through rows in order; this one meets the latter first,
@@ -11,17 +12,23 @@
  * otherwise the directory is read again.
  */
 import { setTimeout } from "node:timers/promises";
+import { firstIdOf } from "./blocks.ts";
 import { beside, type Key, keys, type ListKind, rollupPrefix } from "./keys.ts";
 import * as table from "./table.ts";
 
 /** Encoded facet to number of members; may be 0. */
 export type Counts = ReadonlyMap<string, number>;
 
+/** Encoded facet to the ids of its members, ascending. */
+export type Ids = ReadonlyMap<string, readonly number[]>;
+
 export type DirectoryRow = {
   block: number;
   /** No member of this block is older, none of an earlier block is younger. A rollup does not keep it. */
   from: string | undefined;
   counts: Counts;
+  /** Of facets with few members, as far as a rollup tells them and no member of the facet was moved since. */
+  ids: Ids;
 };
 
 /** A block, or those of a rollup: they are only looked into one by one where it matters. */
@@ -60,6 +67,11 @@ export type Rollup = {
    * 10, and those that have none.
    */
   facets: string;
+  /**
+   * `12-0=10:001f8j`: in the same way of facets with few members where in their block these are, from the first id on, each as two
+   * digits to the base 36. So a page whose members are one here and one there is read by their ids and not block by block.
+   */
+  ids: string;
 };
 
 /** `begun` and `ended` number the last change of the rollups; undefined when there never was one. */
@@ -137,13 +149,17 @@ const blockRow = (row: table.WireRow): BlockRow => {
     from: row.from?.S ?? "",
     writes: Number(row.writes?.N ?? 0),
     counts,
+    ids: noIds,
   };
 };
+
+const noIds: Ids = new Map();
 
 export const rollupOf = (row: table.WireRow): Rollup => ({
   last: Number(row.sk?.S?.slice(rollupPrefix.length)),
   change: Number(row.change?.N),
   facets: row.facets?.S ?? "",
+  ids: row.ids?.S ?? "",
 });
 
 const sectionsOf = (
@@ -162,7 +178,7 @@ const sectionsOf = (
     ...rollups.map((rollup, index): Section => {
       const since = changed[index] ?? [];
       const counts = new Map<string, number>();
-      for (const { facet, blocks } of facetsOf(rollup)) {
+      for (const { facet, blocks } of facetsOf(rollup.facets)) {
         if (facet !== noFacet) counts.set(facet, sumOf(blocks));
       }
       for (const row of since) add(counts, row.counts);
@@ -195,38 +211,59 @@ export const divide = (
 export const merged = (rollup: Rollup, since: readonly DirectoryRow[]): DirectoryRow[] => {
   const blocks = blocksOf(rollup);
   for (const { block, counts } of since) {
-    const sum = blocks.get(block) ?? new Map<string, number>();
-    add(sum, counts);
+    const sum = blocks.get(block) ?? emptyBlock();
+    add(sum.counts, counts);
+    // A facet whose counter says 0 may have lost one member and got another.
+    for (const facet of counts.keys()) sum.ids.delete(facet);
     blocks.set(block, sum);
   }
   return [...blocks]
-    .map(([block, counts]) => ({ block, from: undefined, counts }))
+    .map(([block, { counts, ids }]) => ({ block, from: undefined, counts, ids }))
     .sort((one, other) => other.block - one.block);
 };
 
-export const blocksOf = (rollup: Rollup): Map<number, Map<string, number>> => {
-  const found = new Map<number, Map<string, number>>();
-  for (const { facet, blocks } of facetsOf(rollup)) {
+type RolledUpBlock = { counts: Map<string, number>; ids: Map<string, readonly number[]> };
+
+const emptyBlock = (): RolledUpBlock => ({ counts: new Map(), ids: new Map() });
+
+/** What a rollup says of each of its blocks. */
+export const blocksOf = (rollup: Rollup): Map<number, RolledUpBlock> => {
+  const found = new Map<number, RolledUpBlock>();
+  forEachEntry(rollup.facets, (facet, block, count) => {
+    const entry = found.get(block) ?? emptyBlock();
+    if (facet !== noFacet) entry.counts.set(facet, Number(count));
+    found.set(block, entry);
+  });
+  forEachEntry(rollup.ids, (facet, block, places) => {
+    const first = firstIdOf(block);
+    const ids = (places.match(/../g) ?? []).map((place) => first + Number.parseInt(place, 36));
+    found.get(block)?.ids.set(facet, ids);
+  });
+  return found;
+};
+
+/** Goes through a text of a rollup. */
+const forEachEntry = (text: string, visit: (facet: string, block: number, entry: string) => void): void => {
+  for (const { facet, blocks } of facetsOf(text)) {
     let block = 0;
     for (const entry of blocks.split(",")) {
       const end = entry.indexOf(":");
       block = end < 0 ? block + 1 : Number(entry.slice(0, end));
-      const counts = found.get(block) ?? new Map<string, number>();
-      if (facet !== noFacet) counts.set(facet, Number(entry.slice(end + 1)));
-      found.set(block, counts);
+      visit(facet, block, entry.slice(end + 1));
     }
   }
-  return found;
 };
 
 /** What blocks without members are listed under. */
 const noFacet = "";
 
-const facetsOf = ({ facets }: Rollup): { facet: string; blocks: string }[] =>
-  facets.split(";").map((part) => {
-    const end = part.indexOf("=");
-    return { facet: part.slice(0, end), blocks: part.slice(end + 1) };
-  });
+const facetsOf = (text: string): { facet: string; blocks: string }[] =>
+  text === ""
+    ? []
+    : text.split(";").map((part) => {
+        const end = part.indexOf("=");
+        return { facet: part.slice(0, end), blocks: part.slice(end + 1) };
+      });
 
 const comma = ",".charCodeAt(0);
 const colon = ":".charCodeAt(0);
@@ -251,19 +288,41 @@ const sumOf = (blocks: string): number => {
   return sum + sign * count;
 };
 
-/** Counters of blocks as a rollup holds them. */
-export const textOf = (rows: readonly Pick<DirectoryRow, "block" | "counts">[]): string => {
-  const byFacet = new Map<string, { last: number; entries: string[] }>();
-  for (const { block, counts } of [...rows].sort((one, other) => one.block - other.block)) {
-    const held = [...counts].filter(([, count]) => count !== 0);
+/** Counters and ids of blocks as a rollup holds them. */
+export const textsOf = (
+  rows: readonly Pick<DirectoryRow, "block" | "counts" | "ids">[],
+): Pick<Rollup, "facets" | "ids"> => {
+  const ascending = [...rows].sort((one, other) => one.block - other.block);
+  const facets = new RollupText();
+  const ids = new RollupText();
+  for (const row of ascending) {
+    const held = [...row.counts].filter(([, count]) => count !== 0);
     for (const [facet, count] of held.length > 0 ? held : [[noFacet, 0] as const]) {
-      const { last, entries } = byFacet.get(facet) ?? { last: -2, entries: [] };
-      entries.push(block === last + 1 ? String(count) : `${block}:${count}`);
-      byFacet.set(facet, { last: block, entries });
+      facets.add(facet, row.block, String(count));
+    }
+    for (const [facet, of] of row.ids) {
+      const first = firstIdOf(row.block);
+      const places = of.map((id) => (id - first).toString(36).padStart(2, "0"));
+      if (places.length > 0) ids.add(facet, row.block, places.join(""));
     }
   }
-  return [...byFacet].map(([facet, { entries }]) => `${facet}=${entries.join(",")}`).join(";");
+  return { facets: facets.toString(), ids: ids.toString() };
 };
+
+/** Takes the entries of blocks, in ascending order; of blocks that follow each other only the first is named. */
+class RollupText {
+  readonly #byFacet = new Map<string, { last: number; entries: string[] }>();
+
+  add(facet: string, block: number, entry: string): void {
+    const { last, entries } = this.#byFacet.get(facet) ?? { last: -2, entries: [] };
+    entries.push(block === last + 1 ? entry : `${block}:${entry}`);
+    this.#byFacet.set(facet, { last: block, entries });
+  }
+
+  toString(): string {
+    return [...this.#byFacet].map(([facet, { entries }]) => `${facet}=${entries.join(",")}`).join(";");
+  }
+}
 
 const add = (sums: Map<string, number>, counts: Counts): void => {
   for (const [facet, count] of counts) sums.set(facet, (sums.get(facet) ?? 0) + count);

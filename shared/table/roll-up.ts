@@ -1,18 +1,22 @@
-/** Keeps the directories of long lists small (directory.ts). */
+/** Keeps the directories of long lists small, and says where the members of rare facets are (directory.ts). */
 import { setTimeout } from "node:timers/promises";
 import { absent, type Condition, condition, type Item, type Write } from "./condition.ts";
+import { hasOneOf } from "./counted-list.ts";
 import {
   type BlockRow,
   blocksOf,
   type Counts,
+  type DirectoryRow,
   divide,
+  type Ids,
   merged,
   type Rollup,
   readRows,
   rollupOf,
-  textOf,
+  textsOf,
 } from "./directory.ts";
 import { keys, type ListKind, rollupPrefix } from "./keys.ts";
+import { parts } from "./parts.ts";
 import * as table from "./table.ts";
 
 /** A rollup keeps no times of blocks, so the pages of these lists have no time boundary. */
@@ -22,6 +26,15 @@ export const blocksPerRollup = 64;
 
 /** Of a rollup: a row takes 400 KB, and every change of it is paid by its size. A block's counters take 15 KB at most. */
 const maximumCharacters = 100_000;
+
+/** A facet with no more members in a block is rare there: a page of it reads many blocks. */
+const rareMembers = 16;
+
+/** Ids that a rollup holds of a block at most, the rarest facets first. */
+const idsPerBlock = 32;
+
+/** Blocks that are read at once for the ids of members. */
+const readAtOnce = 16;
 
 /** Rows of blocks that a transaction deletes at most, beside what else is in it. */
 const rowsPerChange = 90;
@@ -37,13 +50,18 @@ const maximumMilliseconds = 8_000;
 const maximumBeginMilliseconds = 1_000;
 const maximumChangeMilliseconds = 3_000;
 
-/** Counters of rows that move into a rollup; `was`: the rollup's last change, where there is one. */
-type Change = { last: number; was: number | undefined; facets: string; rows: readonly BlockRow[] };
+/** Counters of `rows` move into a rollup, which then is about `blocks`; `was`: its last change, where there is one. */
+type Change = {
+  last: number;
+  was: number | undefined;
+  blocks: readonly DirectoryRow[];
+  rows: readonly BlockRow[];
+};
 
 /**
  * Rolls up the rows of blocks: the oldest 64 as often as there are so many and a newer one, and those that rolled up blocks
- * have got since where they are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup, and five.
- * Whoever changes one of the rows meanwhile, or eight seconds, make it stop, and the next call goes on.
+ * have got since where they are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup, and five;
+ * and the read units of those of its blocks in which a facet is rare, if its ids are not known yet. Whoever changes one of the rows meanwhile, or eight seconds, make it stop, and the next call goes on.
  */
 export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
   const startedAt = Date.now();
@@ -57,8 +75,9 @@ export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
   for (const [index, change] of changes.entries()) {
     // Readers need time for a whole query between two changes.
     if (index > 0) await setTimeout(100 + 3 * Math.min(milliseconds, 300));
+    const texts = textsOf(await withIds(org, kind, change.blocks));
     if (Date.now() - startedAt > maximumMilliseconds) return;
-    const next = await make(org, kind, change, current);
+    const next = await make(org, kind, { ...change, ...texts }, current);
     if (next === undefined) return;
     current = next;
   }
@@ -71,9 +90,9 @@ const newChanges = ([_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
   let characters = 0;
   for (const row of unrolled.reverse()) {
     rows.push(row);
-    characters += textOf([row]).length;
+    characters += textsOf([row]).facets.length;
     if (rows.length < blocksPerRollup && characters < maximumCharacters) continue;
-    changes.push({ last: row.block, was: undefined, facets: textOf(rows), rows });
+    changes.push({ last: row.block, was: undefined, blocks: rows, rows });
     rows = [];
     characters = 0;
   }
@@ -83,9 +102,53 @@ const newChanges = ([_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
 const changeOf = (rollup: Rollup, changed: readonly BlockRow[]): Change[] => {
   const rows = changed.slice(0, rowsPerChange);
   if (rows.length === 0 || rows.length < rowsWorthChange(rollup)) return [];
-  const facets = textOf(merged(rollup, rows));
-  if (facets.length > 2 * maximumCharacters) return [];
-  return [{ last: rollup.last, was: rollup.change, facets, rows }];
+  const blocks = merged(rollup, rows);
+  if (textsOf(blocks).facets.length > 2 * maximumCharacters) return [];
+  return [{ last: rollup.last, was: rollup.change, blocks, rows }];
+};
+
+/**
+ * The blocks with the ids of all rare facets. They are read after the counters, so either the rows of these are as they were when
+ * the change is made, or the block has a new row, which says what was moved.
+ */
+const withIds = async (
+  org: number,
+  kind: ListKind,
+  blocks: readonly DirectoryRow[],
+): Promise<DirectoryRow[]> => {
+  const found: DirectoryRow[] = [];
+  for (const part of parts(blocks, readAtOnce)) {
+    const read = async (row: DirectoryRow) => ({ ...row, ids: await idsOf(org, kind, row) });
+    found.push(...(await Promise.all(part.map(read))));
+  }
+  return found;
+};
+
+const idsOf = async (org: number, kind: ListKind, { block, counts, ids }: DirectoryRow): Promise<Ids> => {
+  const rare = rareFacets(counts);
+  if (rare.every((facet) => ids.has(facet)))
+    return new Map(rare.map((facet) => [facet, ids.get(facet) ?? []]));
+  const rows = await table.queryWire({
+    pk: keys.member(org, kind, block, 0).pk,
+    where: hasOneOf(rare),
+    project: ["id", "facet"],
+  });
+  const found = new Map<string, number[]>(rare.map((facet) => [facet, []]));
+  for (const { id, facet } of rows) found.get(facet?.S ?? "")?.push(Number(id?.N));
+  return found;
+};
+
+/** Facets of a block whose ids a rollup holds. */
+export const rareFacets = (counts: Counts): string[] => {
+  let left = idsPerBlock;
+  const rare = [...counts].filter(([, count]) => count > 0 && count <= rareMembers);
+  return rare
+    .sort(([, one], [, other]) => one - other)
+    .filter(([, count]) => {
+      left -= count;
+      return left >= 0;
+    })
+    .map(([facet]) => facet);
 };
 
 type Numbers = { begun: number | undefined; ended: number | undefined };
@@ -94,7 +157,7 @@ type Numbers = { begun: number | undefined; ended: number | undefined };
 const make = async (
   org: number,
   kind: ListKind,
-  { last, was, facets, rows }: Change,
+  { last, was, rows, facets, ids }: Change & Pick<Rollup, "facets" | "ids">,
   { begun, ended }: Numbers,
 ): Promise<Numbers | undefined> => {
   const change = Math.max(begun ?? 0, ended ?? 0) + 1;
@@ -109,7 +172,7 @@ const make = async (
     (await isWritten(
       [
         { check: keys.rollupsBegun(org, kind), if: isMine },
-        { put: { ...keys.rollup(org, kind, last), change, facets }, if: isChange(was) },
+        { put: { ...keys.rollup(org, kind, last), change, facets, ids }, if: isChange(was) },
         ...rows.map(
           ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
         ),
@@ -156,8 +219,8 @@ const isAsRead = (writes: number): Condition =>
 const isChange = (change: number | undefined): Condition =>
   change === undefined ? absent : condition("#change = :was", { was: change });
 
-/** A block's own row, and its counters in a rollup. */
-export type StoredBlock = { own: Item | undefined; rolledUp: Counts | undefined };
+/** A block's own row, and what a rollup says of it. */
+export type StoredBlock = { own: Item | undefined; rolledUp: { counts: Counts; ids: Ids } | undefined };
 
 /** A block as it is stored. One of both may be older than a change that moved counters from one to the other. */
 export const storedBlock = async (org: number, kind: ListKind, block: number): Promise<StoredBlock> => {

@@ -145,29 +145,40 @@ export const getMany = async <T = Item>(
   keys: readonly Key[],
   options: { consistent?: boolean } = {},
 ): Promise<(T | undefined)[]> => {
+  const rows = (await getManyWire(keys, options)).map((row) => fromWire<T & Key>(row));
+  const found = new Map(rows.map((row) => [identity(row), row]));
+  return keys.map((key) => found.get(identity(key)));
+};
+
+/** The same in no order, without turning every value into JavaScript's. `project`: attributes to return instead of whole rows. */
+export const getManyWire = async (
+  keys: readonly Key[],
+  options: { consistent?: boolean; project?: readonly string[] | undefined } = {},
+): Promise<WireRow[]> => {
   const wanted = new Map(keys.map((key) => [identity(key), wireKey(key)]));
-  const found = new Map<string, T>();
-  const batches = [...parts([...wanted.values()], maxBatchKeys)];
+  const placeholders = new Placeholders();
+  const projection = options.project?.map((path) => placeholders.path(path)).join(", ");
+  const fields = {
+    ConsistentRead: options.consistent ?? true,
+    ProjectionExpression: projection,
+    ...placeholders.fields(),
+  };
+  const rows: WireRow[] = [];
   await Promise.all(
-    batches.map(async (batch) => {
+    [...parts([...wanted.values()], maxBatchKeys)].map(async (batch) => {
       let left = batch;
       for (let attempt = 0; left.length > 0; attempt++) {
         if (attempt >= maxTries) throw new Error("DynamoDB kept leaving keys of a batch unprocessed");
         if (attempt > 0) await backOff(attempt);
         const reply = await wire().send(
-          new BatchGetItemCommand({
-            RequestItems: { [tableName()]: { Keys: left, ConsistentRead: options.consistent ?? true } },
-          }),
+          new BatchGetItemCommand({ RequestItems: { [tableName()]: { Keys: left, ...fields } } }),
         );
-        for (const item of reply.Responses?.[tableName()] ?? []) {
-          const row = fromWire<T & Key>(item);
-          found.set(identity(row), row);
-        }
+        rows.push(...(reply.Responses?.[tableName()] ?? []));
         left = reply.UnprocessedKeys?.[tableName()]?.Keys ?? [];
       }
     }),
   );
-  return keys.map((key) => found.get(identity(key)));
+  return rows;
 };
 
 export type QueryInput = {

@@ -15,7 +15,7 @@ let ids: number[];
 let organization: Organization;
 let org: number;
 
-type Row = { pk: string; sk: string; facets: string };
+type Row = { pk: string; sk: string; facets: string; ids: string };
 
 const rows = () => table.query<Row>({ pk: keys.directory(org, "EMAIL", 0).pk });
 const rollups = async () => (await rows()).filter(({ sk }) => sk.startsWith(rollupPrefix));
@@ -79,6 +79,20 @@ describe("damage is found and mended:", () => {
       set: { facets: row.facets.replace(`${block}:1`, `${block}:4`) },
     });
     await expectFoundAndMended("email block", block, `${facet} is 4, should be 1`);
+  });
+
+  test("a rollup that tells wrong members of a block, and the next one tells the right ones", async () => {
+    const id = ids[1] ?? 0;
+    const facet = emails.encode({ domainId: organization.domainId, teamId: null, isActive: true });
+    const [row] = (await rollups()) as [Row];
+    // Of the oldest blocks, the first and the second e-mail of all.
+    expect(row.ids).toMatch(/:00,01,/);
+    await table.update({ pk: row.pk, sk: row.sk }, { set: { ids: row.ids.replace(":00,01,", ":00,02,") } });
+    await expectFoundAndMended(
+      "email block",
+      blockOf(id),
+      `members of ${facet} are said to be ${id + 1}, are ${id}`,
+    );
   });
 
   test("a block's own row that is lost", async () => {

@@ -340,6 +340,8 @@ const rollingHistory = fc.array(
 
 /** How often counters were moved into rollups, in all. */
 let rolled = { made: 0, changed: 0 };
+/** Pages with members that a rollup told. */
+let pagesByIds = 0;
 
 const rollingHistories = () =>
   fc.asyncProperty(rollingHistory, async (steps) => {
@@ -369,12 +371,18 @@ describe("a counted list answers as a naive list does", () => {
   }, 600_000);
 
   test("and while many blocks are rolled up now and then", async () => {
+    const stop = intercept<Command>("initialize", (next, { commandName }) => async (command) => {
+      if (commandName === "BatchGetItemCommand") pagesByIds++;
+      return next(command);
+    });
     await fc.assert(rollingHistories(), {
       seed,
       numRuns: Number(process.env.RUNS ?? 6),
       endOnFailure: true,
     });
-    console.log(`rollups: ${rolled.made} made, ${rolled.changed} times changed`);
+    stop();
+    console.log(`rollups: ${rolled.made} made, ${rolled.changed} times changed; ${pagesByIds} pages by ids`);
+    expect(pagesByIds).toBeGreaterThan(10);
     expect(rolled.made).toBeGreaterThan(0);
     expect(rolled.changed).toBeGreaterThan(0);
   }, 600_000);

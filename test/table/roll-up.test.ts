@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { blockOf, blockSize, type Reserved, reserve } from "../../shared/table/blocks.ts";
+import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/table/blocks.ts";
 import { countedList } from "../../shared/table/counted-list.ts";
 import * as directories from "../../shared/table/directory.ts";
 import { rowsOf } from "../../shared/table/directory.ts";
@@ -239,9 +239,14 @@ test("a block is found in its rollup, and in none where it came late", async () 
   ids.push(...(await addBlocks(org, blocksPerRollup + 2)));
   await rollUp(org, "EMAIL");
   const of = (id: number) => storedBlock(org, "EMAIL", blockOf(id));
-  const held = new Map([[emails.encode(active), 1]]);
-  expect(await of(ids[0] ?? 0)).toEqual({ own: undefined, rolledUp: held });
-  expect(await of(ids[100] ?? 0)).toEqual({ own: undefined, rolledUp: held });
+  const held = (id: number) => ({
+    counts: new Map([[emails.encode(active), 1]]),
+    ids: new Map([[emails.encode(active), [id]]]),
+  });
+  for (const index of [0, 100]) {
+    const id = ids[index] ?? 0;
+    expect(await of(id)).toEqual({ own: undefined, rolledUp: held(id) });
+  }
   await table.transact(emails.writes(org, [emails.put(org, late, active, { email: "late" })]));
   expect(await of(late.id)).toMatchObject({ own: { writes: 1 }, rolledUp: undefined });
   expect(await of(ids.at(-1) ?? 0)).toMatchObject({ own: { writes: 1 }, rolledUp: undefined });
@@ -315,14 +320,23 @@ test("a rollup says of its blocks what it was told, in whatever order, with gaps
     fc.record({
       block: fc.nat({ max: 30 }),
       counts: fc.dictionary(fc.constantFrom("1-0", "1-1", "2-1"), fc.integer({ min: -3, max: 700 })),
+      places: fc.dictionary(
+        fc.constantFrom("1-0", "1-1", "2-1"),
+        fc.uniqueArray(fc.nat(blockSize - 1), { minLength: 1 }),
+      ),
     }),
     { minLength: 1, selector: ({ block }) => block },
   );
   await fc.assert(
     fc.asyncProperty(rows, async (given) => {
       const org = ++organizations;
-      const told = given.map(({ block, counts }) => ({ block, counts: new Map(Object.entries(counts)) }));
-      await table.put({ ...keys.rollup(org, "EMAIL", 30), change: 1, facets: directories.textOf(told) });
+      const told = given.map(({ block, counts, places }) => {
+        const ids = Object.entries(places).map(
+          ([facet, of]) => [facet, of.map((place) => firstIdOf(block) + place)] as const,
+        );
+        return { block, counts: new Map(Object.entries(counts)), ids: new Map(ids) };
+      });
+      await table.put({ ...keys.rollup(org, "EMAIL", 30), change: 1, ...directories.textsOf(told) });
       const [section] = await emails.directory(org);
       const sums = new Map<string, number>();
       for (const { counts } of told) {
@@ -331,10 +345,11 @@ test("a rollup says of its blocks what it was told, in whatever order, with gaps
         }
       }
       expect(section?.counts).toEqual(sums);
-      const held = told.map(({ block, counts }) => ({
+      const held = told.map(({ block, counts, ids }) => ({
         block,
         from: undefined,
         counts: new Map([...counts].filter(([, count]) => count !== 0)),
+        ids,
       }));
       expect(section?.rows()).toEqual(held.sort((one, other) => other.block - one.block));
     }),
