@@ -189,7 +189,7 @@ const countMembers = (kind: ListKind) => {
       while (rolledUpKinds.includes(kind) && unrolled.length > blocksPerRollup) {
         const rows = unrolled.splice(0, blocksPerRollup);
         change++;
-        yield { ...keys.rollup(org, kind, rows.at(-1)?.block ?? 0), change, ...textsOf(rows) };
+        yield { ...keys.rollup(org, kind, rows.at(-1)?.block ?? 0), change, ...textsOf(kind, rows) };
       }
       if (change > 0) {
         yield { ...keys.rollupsBegun(org, kind), change, at: new Date(0).toISOString() };
@@ -224,7 +224,8 @@ export const seed = (
   { isScanned = true, now = Date.now() }: { isScanned?: boolean; now?: number } = {},
 ): { seeded: Seeded; rows: () => Generator<Row> } => {
   const { addresses } = size;
-  const activityCount = isScanned ? Math.min(10_000, size.findings - 100) : 0;
+  // As many as there are acknowledgments, or a little more.
+  const activityCount = isScanned ? Math.max(size.findings / 2, Math.min(10_000, size.findings - 100)) : 0;
   const apiKeys = Array.from({ length: keyCount }, () => mintApiKey(org));
   const begin = now - days * 86_400_000;
   const at = (day: number, seconds = 0): string =>

@@ -80,8 +80,7 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
       ids: row?.ids ?? new Map(),
       from: row?.from || undefined,
     };
-    const hasFrom = row === undefined || row.from !== undefined;
-    if (wrongIn(stored, members, hasFrom ? latest : undefined) !== undefined) {
+    if (wrongIn(stored, members, keepsFrom(row) ? latest : undefined) !== undefined) {
       const left = await examination.examine(
         { kind: `${kind.toLowerCase()} block`, id: block },
         lookAtBlock(org, list, block, latest),
@@ -151,8 +150,12 @@ const storedOf = ({ own = {}, rolledUp }: StoredBlock): Stored => {
     counters.set(name, inRollup === undefined ? value : inRollup + Number(value));
     ids.delete(name);
   }
-  return { counters, ids, from: own.from };
+  return { counters, ids, from: own.from ?? rolledUp?.from };
 };
+
+/** A rollup of a list without time boundary does not say when its blocks began. */
+const keepsFrom = (row: Pick<directories.DirectoryRow, "from"> | undefined): boolean =>
+  row === undefined || row.from !== undefined;
 
 type WrongBlock = Found & { excess: [facet: string, by: number][] };
 
@@ -202,7 +205,7 @@ const lookAtBlock =
     const members = await list.members(org, block, { project: ["id", "createdAt", "facet"] });
     const after = await storedBlock(org, list.kind, block);
     const [was, is] = [storedOf(before), storedOf(after)];
-    const wrong = wrongIn(is, members, after.rolledUp === undefined ? notBefore : undefined);
+    const wrong = wrongIn(is, members, keepsFrom(after.rolledUp) ? notBefore : undefined);
     if (wrong === undefined) return undefined;
     if (wrong.some(({ name }) => valuesOf(was, name) !== valuesOf(is, name))) return moving;
     return {

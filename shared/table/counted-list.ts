@@ -466,13 +466,23 @@ const decodeValue = (as: "boolean" | "integer" | "word", encoded: string): Facet
   return encoded;
 };
 
-/** Blocks that are visible whole, and the one that the boundary may run through: the table counts what is visible of it. */
+/** What is visible whole, and the block that the boundary may run through: the table counts what is visible of it. */
 const visibleOf = (directory: Directory, since: string): { whole: Directory; mixed?: DirectoryRow } => {
-  const rows = directories.rowsOf(directory);
-  if (rows.length > directory.length) throw new Error("A list that is rolled up has no time boundary");
-  const boundary = rows.findIndex((row) => (row.from ?? "") < since);
-  const mixed = rows[boundary];
-  return mixed === undefined ? { whole: directory } : { whole: directory.slice(0, boundary), mixed };
+  const whole: Directory = [];
+  for (const section of directory) {
+    const { key, from } = section;
+    if (from !== undefined && from >= since) {
+      whole.push(section);
+      continue;
+    }
+    const rows = section.rows();
+    if (from === undefined && rows.length > 1) throw new Error("This list has no time boundary");
+    for (const row of rows) {
+      if ((row.from ?? "") < since) return { whole, mixed: row };
+      whole.push({ ...row, key, rows: () => [row] });
+    }
+  }
+  return { whole };
 };
 
 const pick = <M>(members: ReadonlyMap<number, M>, ids: readonly number[]): M[] =>

@@ -24,7 +24,7 @@ export type Ids = ReadonlyMap<string, readonly number[]>;
 
 export type DirectoryRow = {
   block: number;
-  /** No member of this block is older, none of an earlier block is younger. A rollup does not keep it. */
+  /** No member of this block is older, none of an earlier block is younger. Rollups of some lists do not keep it. */
   from: string | undefined;
   counts: Counts;
   /** Of facets with few members, as far as a rollup tells them and no member of the facet was moved since. */
@@ -37,6 +37,8 @@ export type Section = {
   key: Key;
   /** Of all its blocks together. */
   counts: Counts;
+  /** Of its oldest block. */
+  from: string | undefined;
   /** Newest first. */
   rows: () => DirectoryRow[];
 };
@@ -72,6 +74,8 @@ export type Rollup = {
    * digits to the base 36. So a page whose members are one here and one there is read by their ids and not block by block.
    */
   ids: string;
+  /** `=7:lq3x9abc,lq4a0b12`: in the same way when blocks began, in milliseconds to the base 36; empty in lists without time boundary. */
+  from: string;
 };
 
 /** `begun` and `ended` number the last change of the rollups; undefined when there never was one. */
@@ -160,6 +164,7 @@ export const rollupOf = (row: table.WireRow): Rollup => ({
   change: Number(row.change?.N),
   facets: row.facets?.S ?? "",
   ids: row.ids?.S ?? "",
+  from: row.from?.S ?? "",
 });
 
 const sectionsOf = (
@@ -173,6 +178,7 @@ const sectionsOf = (
     ...unrolled.map((row) => ({
       key: keys.directory(org, kind, row.block),
       counts: row.counts,
+      from: row.from,
       rows: () => [row],
     })),
     ...rollups.map((rollup, index): Section => {
@@ -185,10 +191,17 @@ const sectionsOf = (
       return {
         key: keys.rollup(org, kind, rollup.last),
         counts,
+        from: oldestOf(rollup, since),
         rows: () => merged(rollup, since),
       };
     }),
   ];
+};
+
+/** When the oldest block began; undefined where a rollup keeps no times. A late block can be older than those of its rollup. */
+const oldestOf = (rollup: Rollup, since: readonly BlockRow[]): string | undefined => {
+  const first = timeOf(/:(\w+)/.exec(rollup.from)?.[1]);
+  return since.reduce((oldest, { from }) => (oldest && from && from < oldest ? from : oldest), first);
 };
 
 /** Which blocks' rows are to be added to which rollup, by its place, and which to none. */
@@ -210,21 +223,23 @@ export const divide = (
 /** The blocks of a rollup with what has changed since, newest first. */
 export const merged = (rollup: Rollup, since: readonly DirectoryRow[]): DirectoryRow[] => {
   const blocks = blocksOf(rollup);
-  for (const { block, counts } of since) {
+  for (const { block, counts, from } of since) {
     const sum = blocks.get(block) ?? emptyBlock();
     add(sum.counts, counts);
     // A facet whose counter says 0 may have lost one member and got another.
     for (const facet of counts.keys()) sum.ids.delete(facet);
-    blocks.set(block, sum);
+    blocks.set(block, { ...sum, from: rollup.from === "" ? undefined : from || sum.from });
   }
-  return [...blocks]
-    .map(([block, { counts, ids }]) => ({ block, from: undefined, counts, ids }))
-    .sort((one, other) => other.block - one.block);
+  return [...blocks].map(([block, of]) => ({ block, ...of })).sort((one, other) => other.block - one.block);
 };
 
-type RolledUpBlock = { counts: Map<string, number>; ids: Map<string, readonly number[]> };
+type RolledUpBlock = {
+  counts: Map<string, number>;
+  ids: Map<string, readonly number[]>;
+  from: string | undefined;
+};
 
-const emptyBlock = (): RolledUpBlock => ({ counts: new Map(), ids: new Map() });
+const emptyBlock = (): RolledUpBlock => ({ counts: new Map(), ids: new Map(), from: undefined });
 
 /** What a rollup says of each of its blocks. */
 export const blocksOf = (rollup: Rollup): Map<number, RolledUpBlock> => {
@@ -239,8 +254,15 @@ export const blocksOf = (rollup: Rollup): Map<number, RolledUpBlock> => {
     const ids = (places.match(/../g) ?? []).map((place) => first + Number.parseInt(place, 36));
     found.get(block)?.ids.set(facet, ids);
   });
+  forEachEntry(rollup.from, (_, block, time) => {
+    const entry = found.get(block);
+    if (entry !== undefined) entry.from = timeOf(time);
+  });
   return found;
 };
+
+const timeOf = (milliseconds: string | undefined): string | undefined =>
+  milliseconds === undefined ? undefined : new Date(Number.parseInt(milliseconds, 36)).toISOString();
 
 /** Goes through a text of a rollup. */
 const forEachEntry = (text: string, visit: (facet: string, block: number, entry: string) => void): void => {
@@ -254,7 +276,7 @@ const forEachEntry = (text: string, visit: (facet: string, block: number, entry:
   }
 };
 
-/** What blocks without members are listed under. */
+/** What blocks without members are listed under, and times. */
 const noFacet = "";
 
 const facetsOf = (text: string): { facet: string; blocks: string }[] =>
@@ -288,13 +310,17 @@ const sumOf = (blocks: string): number => {
   return sum + sign * count;
 };
 
-/** Counters and ids of blocks as a rollup holds them. */
-export const textsOf = (
-  rows: readonly Pick<DirectoryRow, "block" | "counts" | "ids">[],
-): Pick<Rollup, "facets" | "ids"> => {
+/** Lists whose pages have a time boundary. */
+const timedKinds: readonly ListKind[] = ["SCAN", "ACTIVITY"];
+
+export type RollupTexts = Pick<Rollup, "facets" | "ids" | "from">;
+
+/** Blocks as a rollup holds them. */
+export const textsOf = (kind: ListKind, rows: readonly DirectoryRow[]): RollupTexts => {
   const ascending = [...rows].sort((one, other) => one.block - other.block);
   const facets = new RollupText();
   const ids = new RollupText();
+  const from = new RollupText();
   for (const row of ascending) {
     const held = [...row.counts].filter(([, count]) => count !== 0);
     for (const [facet, count] of held.length > 0 ? held : [[noFacet, 0] as const]) {
@@ -305,8 +331,10 @@ export const textsOf = (
       const places = of.map((id) => (id - first).toString(36).padStart(2, "0"));
       if (places.length > 0) ids.add(facet, row.block, places.join(""));
     }
+    if (row.from && timedKinds.includes(kind))
+      from.add(noFacet, row.block, Date.parse(row.from).toString(36));
   }
-  return { facets: facets.toString(), ids: ids.toString() };
+  return { facets: facets.toString(), ids: ids.toString(), from: from.toString() };
 };
 
 /** Takes the entries of blocks, in ascending order; of blocks that follow each other only the first is named. */

@@ -11,6 +11,7 @@ import {
   type Ids,
   merged,
   type Rollup,
+  type RollupTexts,
   readRows,
   rollupOf,
   textsOf,
@@ -19,8 +20,8 @@ import { keys, type ListKind, rollupPrefix } from "./keys.ts";
 import { parts } from "./parts.ts";
 import * as table from "./table.ts";
 
-/** A rollup keeps no times of blocks, so the pages of these lists have no time boundary. */
-export const rolledUpKinds: readonly ListKind[] = ["EMAIL", "FINDING"];
+/** Scans are few, deliveries go with their channels. */
+export const rolledUpKinds: readonly ListKind[] = ["EMAIL", "FINDING", "ACTIVITY"];
 
 export const blocksPerRollup = 64;
 
@@ -68,14 +69,14 @@ export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
   const { begun, ended, blocks, rollups, milliseconds } = await readRows(org, kind);
   const { unrolled, changed } = divide(blocks, rollups);
   const changes = [
-    ...newChanges(unrolled),
-    ...rollups.flatMap((rollup, index) => changeOf(rollup, changed[index] ?? [])),
+    ...newChanges(kind, unrolled),
+    ...rollups.flatMap((rollup, index) => changeOf(kind, rollup, changed[index] ?? [])),
   ];
   let current = { begun, ended };
   for (const [index, change] of changes.entries()) {
     // Readers need time for a whole query between two changes.
     if (index > 0) await setTimeout(100 + 3 * Math.min(milliseconds, 300));
-    const texts = textsOf(await withIds(org, kind, change.blocks));
+    const texts = textsOf(kind, await withIds(org, kind, change.blocks));
     if (Date.now() - startedAt > maximumMilliseconds) return;
     const next = await make(org, kind, { ...change, ...texts }, current);
     if (next === undefined) return;
@@ -84,13 +85,13 @@ export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
 };
 
 /** The newest block is still being written to. */
-const newChanges = ([_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
+const newChanges = (kind: ListKind, [_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
   const changes: Change[] = [];
   let rows: BlockRow[] = [];
   let characters = 0;
   for (const row of unrolled.reverse()) {
     rows.push(row);
-    characters += textsOf([row]).facets.length;
+    characters += textsOf(kind, [row]).facets.length;
     if (rows.length < blocksPerRollup && characters < maximumCharacters) continue;
     changes.push({ last: row.block, was: undefined, blocks: rows, rows });
     rows = [];
@@ -99,11 +100,11 @@ const newChanges = ([_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
   return changes;
 };
 
-const changeOf = (rollup: Rollup, changed: readonly BlockRow[]): Change[] => {
+const changeOf = (kind: ListKind, rollup: Rollup, changed: readonly BlockRow[]): Change[] => {
   const rows = changed.slice(0, rowsPerChange);
   if (rows.length === 0 || rows.length < rowsWorthChange(rollup)) return [];
   const blocks = merged(rollup, rows);
-  if (textsOf(blocks).facets.length > 2 * maximumCharacters) return [];
+  if (textsOf(kind, blocks).facets.length > 2 * maximumCharacters) return [];
   return [{ last: rollup.last, was: rollup.change, blocks, rows }];
 };
 
@@ -157,7 +158,7 @@ type Numbers = { begun: number | undefined; ended: number | undefined };
 const make = async (
   org: number,
   kind: ListKind,
-  { last, was, rows, facets, ids }: Change & Pick<Rollup, "facets" | "ids">,
+  { last, was, rows, facets, ids, from }: Change & RollupTexts,
   { begun, ended }: Numbers,
 ): Promise<Numbers | undefined> => {
   const change = Math.max(begun ?? 0, ended ?? 0) + 1;
@@ -172,7 +173,7 @@ const make = async (
     (await isWritten(
       [
         { check: keys.rollupsBegun(org, kind), if: isMine },
-        { put: { ...keys.rollup(org, kind, last), change, facets, ids }, if: isChange(was) },
+        { put: { ...keys.rollup(org, kind, last), change, facets, ids, from }, if: isChange(was) },
         ...rows.map(
           ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
         ),
@@ -220,7 +221,10 @@ const isChange = (change: number | undefined): Condition =>
   change === undefined ? absent : condition("#change = :was", { was: change });
 
 /** A block's own row, and what a rollup says of it. */
-export type StoredBlock = { own: Item | undefined; rolledUp: { counts: Counts; ids: Ids } | undefined };
+export type StoredBlock = {
+  own: Item | undefined;
+  rolledUp: Pick<DirectoryRow, "counts" | "ids" | "from"> | undefined;
+};
 
 /** A block as it is stored. One of both may be older than a change that moved counters from one to the other. */
 export const storedBlock = async (org: number, kind: ListKind, block: number): Promise<StoredBlock> => {

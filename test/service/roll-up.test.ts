@@ -5,7 +5,7 @@ import { emails } from "../../shared/emails/record.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
 import { blockOf, blockSize, reserve } from "../../shared/table/blocks.ts";
-import { keys, rollupPrefix } from "../../shared/table/keys.ts";
+import { keys, type ListKind, rollupPrefix } from "../../shared/table/keys.ts";
 import { blocksPerRollup } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
 import { createOrganization, type Organization, scan } from "./client.ts";
@@ -15,10 +15,10 @@ let ids: number[];
 let organization: Organization;
 let org: number;
 
-type Row = { pk: string; sk: string; facets: string; ids: string };
+type Row = { pk: string; sk: string; facets: string; ids: string; from: string };
 
-const rows = () => table.query<Row>({ pk: keys.directory(org, "EMAIL", 0).pk });
-const rollups = async () => (await rows()).filter(({ sk }) => sk.startsWith(rollupPrefix));
+const rows = (kind: ListKind = "EMAIL") => table.query<Row>({ pk: keys.directory(org, kind, 0).pk });
+const rollups = async (kind?: ListKind) => (await rows(kind)).filter(({ sk }) => sk.startsWith(rollupPrefix));
 const ownBlocks = async () => (await rows()).filter(({ sk }) => /^\d/.test(sk)).map(({ sk }) => Number(sk));
 
 const total = async (query: string): Promise<unknown> =>
@@ -33,6 +33,7 @@ beforeAll(async () => {
     ids.push(await monitored.add(org, { email, domainId: organization.domainId }, administrator));
     // A block is as good as full when its ids are gone.
     await reserve(org, "EMAIL", blockSize);
+    await reserve(org, "ACTIVITY", blockSize);
   }
 }, 60_000);
 
@@ -40,7 +41,8 @@ test("a scan's end rolls up a long directory, and nobody notices", async () => {
   expect(await rollups()).toHaveLength(0);
   const before = (await organization.api.get("/emails?limit=100")).body;
   expect(await scan(organization.api)).toMatchObject({ status: "completed", totalEmails: ids.length });
-  await expect.poll(rollups).toHaveLength(1);
+  await expect.poll(() => rollups("ACTIVITY")).toHaveLength(1);
+  expect(await rollups()).toHaveLength(1);
   expect(await ownBlocks()).toEqual(ids.slice(blocksPerRollup).map(blockOf));
   const after = (await organization.api.get("/emails?limit=100")).body;
   const idsOf = (body: typeof after) => (body.emails as { id: number }[]).map(({ id }) => id);
@@ -93,6 +95,28 @@ describe("damage is found and mended:", () => {
       blockOf(id),
       `members of ${facet} are said to be ${id + 1}, are ${id}`,
     );
+  });
+
+  test("a rollup that says that a block of the log began later", async () => {
+    const { total, activity } = (await organization.api.get("/activity?limit=100")).body;
+    const [row] = (await rollups("ACTIVITY")) as [Row];
+    const [, first = 0] = row.from.match(/\d+:\w+,(\w+)/) ?? [];
+    const later = (Number.parseInt(String(first), 36) + 3_600_000).toString(36);
+    await table.update(
+      { pk: row.pk, sk: row.sk },
+      { set: { from: row.from.replace(`,${first},`, `,${later},`) } },
+    );
+    const { differences } = await check(org, { repair: true });
+    expect(differences).toEqual([
+      {
+        kind: "activity block",
+        id: expect.any(Number),
+        says: expect.stringContaining("from is"),
+        repaired: true,
+      },
+    ]);
+    expect(await check(org)).toMatchObject({ differenceCount: 0, unsettled: [] });
+    expect((await organization.api.get("/activity?limit=100")).body).toMatchObject({ total, activity });
   });
 
   test("a block's own row that is lost", async () => {

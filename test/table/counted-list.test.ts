@@ -12,11 +12,10 @@ import { type Command, intercept } from "./intercept.ts";
 type Facet = { domainId: number; teamId: number | null; isActive: boolean };
 type Email = { email: string };
 
-const emails = countedList<Facet, Email>("EMAIL", {
-  domainId: "integer",
-  teamId: "integer",
-  isActive: "boolean",
-});
+const fields = { domainId: "integer", teamId: "integer", isActive: "boolean" } as const;
+const emails = countedList<Facet, Email>("EMAIL", fields);
+/** The same as a list whose pages may have a time boundary also when it is rolled up. */
+const entries = countedList<Facet, Email>("ACTIVITY", fields);
 
 let engine: Engine;
 beforeAll(async () => {
@@ -52,11 +51,11 @@ const naivePage = (model: Known[], query: Query): { ids: number[]; total: number
 };
 
 /** Throws unless the list answers this query as the naive one does, and the members are what they should be. */
-const check = async (org: number, model: Known[], query: Query): Promise<void> => {
+const check = async (org: number, model: Known[], query: Query, list = emails): Promise<void> => {
   const { filter, ...rest } = query;
   // Without a filter no `matches`, as callers do.
   const matches = Object.keys(filter).length === 0 ? undefined : matchesOf(filter);
-  const page = await emails.page(org, { matches, ...rest });
+  const page = await list.page(org, { matches, ...rest });
   const naive = naivePage(model, query);
   expect({ ids: page.items.map((item) => item.id), total: page.total }).toEqual(naive);
   for (const item of page.items) {
@@ -64,12 +63,12 @@ const check = async (org: number, model: Known[], query: Query): Promise<void> =
     expect({
       id: item.id,
       createdAt: item.createdAt,
-      facet: emails.facetOf(item),
+      facet: list.facetOf(item),
       email: item.email,
     }).toEqual(known);
   }
   const all = naivePage(model, { ...query, since: undefined });
-  expect(emails.sum(page.directory, matches)).toBe(all.total);
+  expect(list.sum(page.directory, matches)).toBe(all.total);
 };
 
 // Random histories
@@ -153,7 +152,7 @@ const operationArbitrary: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-/** Many blocks, which are rolled up now and then. Such lists have no time boundary. */
+/** Many blocks, which are rolled up now and then. */
 const rollingArbitrary: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 4, arbitrary: operationArbitrary },
   {
@@ -171,7 +170,7 @@ const rollingArbitrary: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ do: "rollUp" as const }) },
 );
 
-type World = { org: number; clock: number; model: Known[] };
+type World = { list: typeof emails; org: number; clock: number; model: Known[] };
 
 const insertWrites = (world: World, reserved: Reserved[], facets: Facet[]): [MemberWrite[], Known[]] => {
   const known = reserved.map(({ id, createdAt }, index) => ({
@@ -181,13 +180,13 @@ const insertWrites = (world: World, reserved: Reserved[], facets: Facet[]): [Mem
     email: `a${id}@x.test`,
   }));
   const writes = known.map(({ facet, email }, index) =>
-    emails.put(world.org, reserved[index] as Reserved, facet, { email }),
+    world.list.put(world.org, reserved[index] as Reserved, facet, { email }),
   );
   return [writes, known];
 };
 
 const apply = async (world: World, operation: Operation): Promise<void> => {
-  const { org } = world;
+  const { org, list } = world;
   const chosen = (which: number[]): Known[] =>
     world.model.length === 0
       ? []
@@ -195,19 +194,19 @@ const apply = async (world: World, operation: Operation): Promise<void> => {
   switch (operation.do) {
     case "insert": {
       world.clock += operation.seconds;
-      const reserved = await reserve(org, "EMAIL", operation.facets.length, { at: time(world.clock) });
+      const reserved = await reserve(org, list.kind, operation.facets.length, { at: time(world.clock) });
       const [writes, known] = insertWrites(world, reserved, operation.facets);
-      await table.transact(emails.writes(org, writes));
+      await table.transact(list.writes(org, writes));
       world.model.push(...known);
       return;
     }
     case "spread": {
       world.clock += operation.seconds;
       const { facets } = operation;
-      const all = await reserve(org, "EMAIL", facets.length * blockSize, { at: time(world.clock) });
+      const all = await reserve(org, list.kind, facets.length * blockSize, { at: time(world.clock) });
       const reserved = facets.map((_, index) => all[index * blockSize] as Reserved);
       const [writes, known] = insertWrites(world, reserved, facets);
-      await table.transact(emails.writes(org, writes));
+      await table.transact(list.writes(org, writes));
       world.model.push(...known);
       return;
     }
@@ -218,18 +217,18 @@ const apply = async (world: World, operation: Operation): Promise<void> => {
       }
       return;
     case "rollUp":
-      await rollUp(org, "EMAIL");
+      await rollUp(org, list.kind);
       return;
     case "skip":
-      await reserve(org, "EMAIL", operation.ids, { at: time(world.clock) });
+      await reserve(org, list.kind, operation.ids, { at: time(world.clock) });
       return;
     case "change": {
       const targets = chosen(operation.which);
       const writes = targets.map(({ id, facet, email }) => {
         const rest = { set: { email: `${email}!` } };
-        return emails.change(org, id, { from: facet, to: operation.to, ...rest });
+        return list.change(org, id, { from: facet, to: operation.to, ...rest });
       });
-      await table.transact(emails.writes(org, writes));
+      await table.transact(list.writes(org, writes));
       for (const target of targets) {
         target.facet = operation.to;
         target.email += "!";
@@ -239,9 +238,9 @@ const apply = async (world: World, operation: Operation): Promise<void> => {
     case "delete": {
       const targets = chosen(operation.which);
       await table.transact(
-        emails.writes(
+        list.writes(
           org,
-          targets.map(({ id, facet }) => emails.delete(org, id, facet)),
+          targets.map(({ id, facet }) => list.delete(org, id, facet)),
         ),
       );
       world.model = world.model.filter((each) => !targets.includes(each));
@@ -251,26 +250,26 @@ const apply = async (world: World, operation: Operation): Promise<void> => {
       world.clock += operation.seconds;
       const [changed] = chosen([operation.change]);
       const removed = chosen([operation.remove]).find((each) => each !== changed);
-      const reserved = await reserve(org, "EMAIL", 1, { at: time(world.clock) });
+      const reserved = await reserve(org, list.kind, 1, { at: time(world.clock) });
       const [writes, known] = insertWrites(world, reserved, [operation.insert]);
       if (changed)
         writes.push(
-          emails.change(org, changed.id, { from: changed.facet, to: operation.to, set: { email: "m" } }),
+          list.change(org, changed.id, { from: changed.facet, to: operation.to, set: { email: "m" } }),
         );
-      if (removed) writes.push(emails.delete(org, removed.id, removed.facet));
-      await table.transact(emails.writes(org, writes));
+      if (removed) writes.push(list.delete(org, removed.id, removed.facet));
+      await table.transact(list.writes(org, writes));
       if (changed) Object.assign(changed, { facet: operation.to, email: "m" });
       world.model = world.model.filter((each) => each !== removed).concat(known);
       return;
     }
     case "stale": {
       const [target] = chosen([operation.which]);
-      if (target === undefined || emails.encode(target.facet) === emails.encode(operation.wrong)) return;
+      if (target === undefined || list.encode(target.facet) === list.encode(operation.wrong)) return;
       for (const write of [
-        emails.change(org, target.id, { from: operation.wrong, to: target.facet }),
-        emails.delete(org, target.id, operation.wrong),
+        list.change(org, target.id, { from: operation.wrong, to: target.facet }),
+        list.delete(org, target.id, operation.wrong),
       ]) {
-        await expect(table.transact(emails.writes(org, [write]))).rejects.toBeInstanceOf(
+        await expect(table.transact(list.writes(org, [write]))).rejects.toBeInstanceOf(
           table.TransactionRefused,
         );
       }
@@ -307,7 +306,12 @@ let blocksSeen = 0;
 /** Plays random histories of two organizations and compares after every step; `sabotage` runs after each too. */
 const histories = (sabotage?: (org: number, model: Known[]) => Promise<void>) =>
   fc.asyncProperty(history, async (steps) => {
-    const worlds: World[] = [0, 1].map(() => ({ org: newOrganization(), clock: 0, model: [] }));
+    const worlds: World[] = [0, 1].map(() => ({
+      list: emails,
+      org: newOrganization(),
+      clock: 0,
+      model: [],
+    }));
     for (const { which, operation, queries } of steps) {
       await apply(worlds[which] as World, operation);
       for (const { org, model } of worlds) {
@@ -323,15 +327,15 @@ const histories = (sabotage?: (org: number, model: Known[]) => Promise<void>) =>
     }
   });
 
-const rollupsOf = (org: number): Promise<table.WireRow[]> =>
-  table.queryWire({ pk: keys.directory(org, "EMAIL", 0).pk, prefix: rollupPrefix });
+const rollupsOf = ({ org, list }: World): Promise<table.WireRow[]> =>
+  table.queryWire({ pk: keys.directory(org, list.kind, 0).pk, prefix: rollupPrefix });
 
 const rollingHistory = fc.array(
   fc.record({
     operation: rollingArbitrary,
     // Each member of a page may be in a block of its own.
     queries: fc.array(
-      queryArbitrary.map((query) => ({ ...query, limit: 1 + (query.limit % 10), boundary: null })),
+      queryArbitrary.map((query) => ({ ...query, limit: 1 + (query.limit % 10) })),
       { minLength: 2, maxLength: 3 },
     ),
   }),
@@ -340,23 +344,23 @@ const rollingHistory = fc.array(
 
 /** How often counters were moved into rollups, in all. */
 let rolled = { made: 0, changed: 0 };
-/** Pages with members that a rollup told. */
-let pagesByIds = 0;
 
-const rollingHistories = () =>
+const rollingHistories = (list: typeof emails) =>
   fc.asyncProperty(rollingHistory, async (steps) => {
-    const world: World = { org: newOrganization(), clock: 0, model: [] };
+    const world: World = { list, org: newOrganization(), clock: 0, model: [] };
     for (const { operation, queries } of steps) {
       await apply(world, operation);
       const all = { filter: {}, limit: 10, offset: 0, since: undefined };
-      await Promise.all(
-        [all, ...queries.map((query) => queryOf(world.model, query))].map((query) =>
-          check(world.org, world.model, query),
-        ),
-      );
+      const asked = queries.map((query) => {
+        const { since, offset, ...rest } = queryOf(world.model, query);
+        // What is rolled up is old.
+        const within = (7 * offset) % (world.model.length + 1);
+        return { ...rest, offset: within, since: list === entries ? since : undefined };
+      });
+      await Promise.all([all, ...asked].map((query) => check(world.org, world.model, query, list)));
     }
-    const { length } = await rollupsOf(world.org);
-    const last = await table.get<{ change: number }>(keys.rollupsEnded(world.org, "EMAIL"));
+    const { length } = await rollupsOf(world);
+    const last = await table.get<{ change: number }>(keys.rollupsEnded(world.org, list.kind));
     rolled = { made: rolled.made + length, changed: rolled.changed + (last?.change ?? 0) - length };
   });
 
@@ -370,22 +374,28 @@ describe("a counted list answers as a naive list does", () => {
     expect(blocksSeen).toBeGreaterThanOrEqual(3);
   }, 600_000);
 
-  test("and while many blocks are rolled up now and then", async () => {
-    const stop = intercept<Command>("initialize", (next, { commandName }) => async (command) => {
-      if (commandName === "BatchGetItemCommand") pagesByIds++;
-      return next(command);
-    });
-    await fc.assert(rollingHistories(), {
-      seed,
-      numRuns: Number(process.env.RUNS ?? 6),
-      endOnFailure: true,
-    });
-    stop();
-    console.log(`rollups: ${rolled.made} made, ${rolled.changed} times changed; ${pagesByIds} pages by ids`);
-    expect(pagesByIds).toBeGreaterThan(10);
-    expect(rolled.made).toBeGreaterThan(0);
-    expect(rolled.changed).toBeGreaterThan(0);
-  }, 600_000);
+  test.each([
+    ["", emails],
+    [", with a time boundary", entries],
+  ])(
+    "and while many blocks are rolled up now and then%s",
+    async (_, list) => {
+      rolled = { made: 0, changed: 0 };
+      let byIds = 0;
+      const stop = intercept<Command>("initialize", (next, { commandName }) => async (command) => {
+        if (commandName === "BatchGetItemCommand") byIds++;
+        return next(command);
+      });
+      const numRuns = Number(process.env.RUNS ?? 6);
+      await fc.assert(rollingHistories(list), { seed, numRuns, endOnFailure: true });
+      stop();
+      console.log(`rollups: ${rolled.made} made, ${rolled.changed} times changed; ${byIds} pages by ids`);
+      expect(byIds).toBeGreaterThan(10);
+      expect(rolled.made).toBeGreaterThan(0);
+      expect(rolled.changed).toBeGreaterThan(0);
+    },
+    600_000,
+  );
 
   test("and this test notices one tampered counter", async () => {
     let tampered = 0;

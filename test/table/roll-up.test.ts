@@ -334,9 +334,9 @@ test("a rollup says of its blocks what it was told, in whatever order, with gaps
         const ids = Object.entries(places).map(
           ([facet, of]) => [facet, of.map((place) => firstIdOf(block) + place)] as const,
         );
-        return { block, counts: new Map(Object.entries(counts)), ids: new Map(ids) };
+        return { block, from: undefined, counts: new Map(Object.entries(counts)), ids: new Map(ids) };
       });
-      await table.put({ ...keys.rollup(org, "EMAIL", 30), change: 1, ...directories.textsOf(told) });
+      await table.put({ ...keys.rollup(org, "EMAIL", 30), change: 1, ...directories.textsOf("EMAIL", told) });
       const [section] = await emails.directory(org);
       const sums = new Map<string, number>();
       for (const { counts } of told) {
@@ -396,6 +396,45 @@ test("of blocks with very many facets fewer go into a row", async () => {
   const lengths = directory.map((section) => section.rows().length);
   expect(lengths.filter((length) => length > 1)).toEqual([expect.any(Number)]);
   expect(Math.max(...lengths)).toBeLessThan(blocksPerRollup);
+});
+
+test("in lists with a time boundary a rollup keeps when its blocks began, also of one that came late", async () => {
+  const entries = countedList<{ word: string }, object>("ACTIVITY", { word: "word" });
+  const org = ++organizations;
+  const time = (second: number) => new Date(Date.UTC(2030, 0, 1, 0, 0, second)).toISOString();
+  const reserveAt = async (second: number) =>
+    (await reserve(org, "ACTIVITY", blockSize, { at: time(second) })) as [Reserved, ...Reserved[]];
+  // Its block is older than all others.
+  const [late] = await reserveAt(0);
+  const put = (reserved: Reserved) => entries.put(org, reserved, { word: "a" }, {});
+  const ids: number[] = [];
+  for (let second = 1; second <= 2 * blocksPerRollup + 2; second++) {
+    const [first, next] = await reserveAt(second);
+    await table.transact(entries.writes(org, [first, next as Reserved].map(put)));
+    ids.push(first.id, (next as Reserved).id);
+  }
+  await rollUp(org, "ACTIVITY");
+  const { directory } = await directories.read(org, "ACTIVITY");
+  expect(directory.map((section) => [section.from, section.rows().length])).toEqual([
+    [time(130), 1],
+    [time(129), 1],
+    [time(65), 64],
+    [time(1), 64],
+  ]);
+  await table.transact(entries.writes(org, [put(late)]));
+  const all = [late.id, ...ids];
+  for (const second of [0, 1, 2, 40, 64, 65, 66, 67, 128, 129, 130, 131]) {
+    const since = time(second);
+    const visible = all.slice(second === 0 ? 0 : 2 * second - 1).reverse();
+    for (const offset of [0, 60, 127, visible.length - 1]) {
+      const { items, total } = await entries.page(org, { limit: 3, offset: Math.max(0, offset), since });
+      expect({ second, total, ids: items.map(({ id }) => id) }).toEqual({
+        second,
+        total: visible.length,
+        ids: visible.slice(Math.max(0, offset), Math.max(0, offset) + 3),
+      });
+    }
+  }
 });
 
 test("a page with a time boundary is refused rather than wrong", async () => {
