@@ -189,7 +189,10 @@ const countMembers = (kind: ListKind) => {
       while (rolledUpKinds.includes(kind) && unrolled.length > blocksPerRollup) {
         const rows = unrolled.splice(0, blocksPerRollup);
         change++;
-        yield { ...keys.rollup(org, kind, rows.at(-1)?.block ?? 0), change, ...textsOf(kind, rows) };
+        const last = rows.at(-1)?.block ?? 0;
+        const { ids, ...texts } = textsOf(kind, rows);
+        yield { ...keys.rollup(org, kind, last), change, ...texts };
+        if (ids !== "") yield { ...keys.rareIds(org, kind, last), change, ids };
       }
       if (change > 0) {
         yield { ...keys.rollupsBegun(org, kind), change, at: new Date(0).toISOString() };

@@ -47,7 +47,7 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
 ): Promise<Passed> => {
   const { kind } = list;
   const project = [...new Set<string>([...always, ...options.attributes])];
-  const { directory } = await directories.read(org, kind);
+  const { directory } = await directories.read(org, kind, { withIds: true });
   const byBlock = new Map(directories.rowsOf(directory).map((row) => [row.block, row]));
   const lost = await membersWithoutDirectory(org, kind, byBlock);
   const blocks = [...byBlock.keys(), ...lost].sort((one, other) => one - other);

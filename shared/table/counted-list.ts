@@ -391,7 +391,9 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       const { limit, offset, since, join } = input;
       const project = input.attributes && [...always, ...input.attributes];
       const matching = remembering(input.matches);
-      const { directory, beside } = await directories.read(org, kind);
+      const { directory, beside } = await directories.read(org, kind, {
+        withIds: input.matches !== undefined,
+      });
       const { whole, mixed } = since === undefined ? { whole: directory } : visibleOf(directory, since);
 
       let total = 0;

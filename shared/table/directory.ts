@@ -3,8 +3,8 @@
  *
  * A block has a row of counters, which every write of a member moves. A list call reads the whole directory, so where
  * blocks are many their rows are *rolled up*: one row holds the counters of 64 blocks, and a block's own row, which writers
- * make again without knowing, holds what has changed since. A block's counters are the sum of both. Of facets that have few
- * members in a block a rollup also tells which: they are those until the block's own row has a counter of the facet.
+ * make again without knowing, holds what has changed since. A block's counters are the sum of both. Of facets that have few members
+ * in a block a row beside the rollup tells which: they are those until the block's own row has a counter of the facet.
  *
  * A query may see a part of a transaction, so who moves counters into a rollup (roll-up.ts) numbers the change in the row
  * `!ROLLUPS` before and in the row `~ROLLUPS` after it. A query goes through rows in order; this one meets the latter first,
@@ -13,7 +13,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { firstIdOf } from "./blocks.ts";
-import { beside, type Key, keys, type ListKind, rollupPrefix } from "./keys.ts";
+import { beside, type Key, keys, type ListKind, padded, rareIdsPrefix, rollupPrefix } from "./keys.ts";
 import * as table from "./table.ts";
 
 /** Encoded facet to number of members; may be 0. */
@@ -27,7 +27,7 @@ export type DirectoryRow = {
   /** No member of this block is older, none of an earlier block is younger. Rollups of some lists do not keep it. */
   from: string | undefined;
   counts: Counts;
-  /** Of facets with few members, as far as a rollup tells them and no member of the facet was moved since. */
+  /** Of facets with few members, as far as they were read, a rollup tells them and no member of the facet was moved since. */
   ids: Ids;
 };
 
@@ -70,7 +70,7 @@ export type Rollup = {
    */
   facets: string;
   /**
-   * `12-0=10:001f8j`: in the same way of facets with few members where in their block these are, from the first id on, each as two
+   * Of the row beside it. `12-0=10:001f8j`: in the same way of facets with few members where in their block these are, from the first id on, each as two
    * digits to the base 36. So a page whose members are one here and one there is read by their ids and not block by block.
    */
   ids: string;
@@ -89,12 +89,16 @@ export type Rows = {
   milliseconds: number;
 };
 
+/** Whether ids of members are wanted too; a unit or less for 32,768 members. */
+type Options = { withIds?: boolean };
+
 /** The directory, and the rows beside it. */
 export const read = async (
   org: number,
   kind: ListKind,
+  options: Options = {},
 ): Promise<{ directory: Directory; beside: table.WireRow[] }> => {
-  const { blocks, rollups, others } = await readRows(org, kind);
+  const { blocks, rollups, others } = await readRows(org, kind, options);
   return { directory: sectionsOf(org, kind, blocks, rollups), beside: others };
 };
 
@@ -103,11 +107,11 @@ export const rowsOf = (directory: Directory): DirectoryRow[] =>
   directory.flatMap((section) => section.rows());
 
 /** The rows as they are stored, newest first, with no change half seen. */
-export const readRows = async (org: number, kind: ListKind): Promise<Rows> => {
+export const readRows = async (org: number, kind: ListKind, options: Options = {}): Promise<Rows> => {
   let first: number | undefined;
   for (const [reading, wait] of waitsMilliseconds.entries()) {
     if (wait > 0) await setTimeout(wait);
-    const { isWhole, ...rows } = await readOnce(org, kind);
+    const { isWhole, ...rows } = await readOnce(org, kind, options);
     if (reading === 0) first = rows.begun;
     // Also over by the clock of who reads, whatever that of who began it said.
     const isWaitedOut = reading === waitsMilliseconds.length - 1 && rows.begun === first;
@@ -116,11 +120,15 @@ export const readRows = async (org: number, kind: ListKind): Promise<Rows> => {
   throw new Error(`The directory of ${kind} kept being rolled up while it was read`);
 };
 
-const readOnce = async (org: number, kind: ListKind): Promise<Rows & { isWhole: boolean }> => {
+const readOnce = async (
+  org: number,
+  kind: ListKind,
+  { withIds = false }: Options,
+): Promise<Rows & { isWhole: boolean }> => {
   const { pk, sk: ended } = keys.rollupsEnded(org, kind);
   const { sk: begun } = keys.rollupsBegun(org, kind);
   const startedAt = Date.now();
-  const wireRows = await table.queryWire({ pk, descending: true });
+  const wireRows = await table.queryWire({ pk, descending: true, from: withIds ? undefined : begun });
   const milliseconds = Date.now() - startedAt;
   const rows: Rows = {
     begun: undefined,
@@ -130,6 +138,7 @@ const readOnce = async (org: number, kind: ListKind): Promise<Rows & { isWhole: 
     others: [],
     milliseconds,
   };
+  const idRows: table.WireRow[] = [];
   let begunAt = "";
   for (const row of wireRows) {
     const name = row.sk?.S ?? "";
@@ -137,10 +146,12 @@ const readOnce = async (org: number, kind: ListKind): Promise<Rows & { isWhole: 
     else if (name === begun) {
       rows.begun = Number(row.change?.N);
       begunAt = row.at?.S ?? "";
-    } else if (!name.startsWith(beside)) rows.blocks.push(blockRow(row));
+    } else if (name.startsWith(rareIdsPrefix)) idRows.push(row);
+    else if (!name.startsWith(beside)) rows.blocks.push(blockRow(row));
     else if (name.startsWith(rollupPrefix)) rows.rollups.push(rollupOf(row));
     else rows.others.push(row);
   }
+  addIds(rows.rollups, idRows);
   const isOver = begunAt < new Date(startedAt - overMilliseconds).toISOString();
   return { ...rows, isWhole: rows.begun === rows.ended || isOver };
 };
@@ -159,13 +170,37 @@ const blockRow = (row: table.WireRow): BlockRow => {
 
 const noIds: Ids = new Map();
 
-export const rollupOf = (row: table.WireRow): Rollup => ({
+const rollupOf = (row: table.WireRow): Rollup => ({
   last: Number(row.sk?.S?.slice(rollupPrefix.length)),
   change: Number(row.change?.N),
   facets: row.facets?.S ?? "",
-  ids: row.ids?.S ?? "",
+  ids: "",
   from: row.from?.S ?? "",
 });
+
+/** Ids belong to a rollup when they were written by the same change. */
+const addIds = (rollups: readonly Rollup[], idRows: readonly table.WireRow[]): void => {
+  const byLast = new Map(rollups.map((rollup) => [padded(rollup.last), rollup]));
+  for (const { sk, change, ids } of idRows) {
+    const rollup = byLast.get(sk?.S?.slice(rareIdsPrefix.length) ?? "");
+    if (rollup !== undefined && rollup.change === Number(change?.N)) rollup.ids = ids?.S ?? "";
+  }
+};
+
+/** The rollup that is about a block, if there is one. */
+export const rollupOfBlock = async (
+  org: number,
+  kind: ListKind,
+  block: number,
+): Promise<Rollup | undefined> => {
+  const { pk, sk } = keys.rollup(org, kind, block);
+  const [row] = await table.queryWire({ pk, from: sk, to: `${rollupPrefix}~`, limit: 1 });
+  if (row === undefined) return undefined;
+  const rollup = rollupOf(row);
+  const { sk: rareIds } = keys.rareIds(org, kind, rollup.last);
+  addIds([rollup], await table.queryWire({ pk, from: rareIds, to: rareIds }));
+  return rollup;
+};
 
 const sectionsOf = (
   org: number,

@@ -13,10 +13,10 @@ import {
   type Rollup,
   type RollupTexts,
   readRows,
-  rollupOf,
+  rollupOfBlock,
   textsOf,
 } from "./directory.ts";
-import { keys, type ListKind, rollupPrefix } from "./keys.ts";
+import { keys, type ListKind } from "./keys.ts";
 import { parts } from "./parts.ts";
 import * as table from "./table.ts";
 
@@ -61,12 +61,13 @@ type Change = {
 
 /**
  * Rolls up the rows of blocks: the oldest 64 as often as there are so many and a newer one, and those that rolled up blocks
- * have got since where they are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup, and five;
- * and the read units of those of its blocks in which a facet is rare, if its ids are not known yet. Whoever changes one of the rows meanwhile, or eight seconds, make it stop, and the next call goes on.
+ * have got since where they are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup and of ids, and
+ * five; and the read units of those of its blocks in which a facet is rare, if its ids are not known yet. Whoever changes one of the
+ * rows meanwhile, or eight seconds, make it stop, and the next call goes on.
  */
 export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
   const startedAt = Date.now();
-  const { begun, ended, blocks, rollups, milliseconds } = await readRows(org, kind);
+  const { begun, ended, blocks, rollups, milliseconds } = await readRows(org, kind, { withIds: true });
   const { unrolled, changed } = divide(blocks, rollups);
   const changes = [
     ...newChanges(kind, unrolled),
@@ -173,7 +174,8 @@ const make = async (
     (await isWritten(
       [
         { check: keys.rollupsBegun(org, kind), if: isMine },
-        { put: { ...keys.rollup(org, kind, last), change, facets, ids, from }, if: isChange(was) },
+        { put: { ...keys.rollup(org, kind, last), change, facets, from }, if: isChange(was) },
+        ...(ids === "" && was === undefined ? [] : [{ put: { ...keys.rareIds(org, kind, last), change, ids } }]),
         ...rows.map(
           ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
         ),
@@ -228,10 +230,9 @@ export type StoredBlock = {
 
 /** A block as it is stored. One of both may be older than a change that moved counters from one to the other. */
 export const storedBlock = async (org: number, kind: ListKind, block: number): Promise<StoredBlock> => {
-  const { pk, sk } = keys.rollup(org, kind, block);
-  const [own, [rollup]] = await Promise.all([
+  const [own, rollup] = await Promise.all([
     table.get(keys.directory(org, kind, block)),
-    table.queryWire({ pk, from: sk, to: `${rollupPrefix}~`, limit: 1 }),
+    rollupOfBlock(org, kind, block),
   ]);
-  return { own, rolledUp: rollup && blocksOf(rollupOf(rollup)).get(block) };
+  return { own, rolledUp: rollup && blocksOf(rollup).get(block) };
 };

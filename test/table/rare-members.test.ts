@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { blockOf, blockSize, reserve } from "../../shared/table/blocks.ts";
 import type { MemberWrite } from "../../shared/table/counted-list.ts";
 import { countedList } from "../../shared/table/counted-list.ts";
-import { rowsOf } from "../../shared/table/directory.ts";
-import { keys, rollupPrefix } from "../../shared/table/keys.ts";
+import * as directories from "../../shared/table/directory.ts";
+import { type DirectoryRow, rowsOf } from "../../shared/table/directory.ts";
+import { keys, rareIdsPrefix } from "../../shared/table/keys.ts";
 import { parts } from "../../shared/table/parts.ts";
 import { blocksPerRollup, rollUp } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
@@ -91,12 +92,14 @@ const page = async (
 
 /** What the directory tells of disabled e-mails, block by block, oldest first. */
 const told = async (org: number): Promise<(readonly number[] | undefined)[]> =>
-  rowsOf(await emails.directory(org))
-    .map(({ ids }) => ids.get("1-0"))
-    .reverse();
+  (await blocksOf(org)).map(({ ids }) => ids.get("1-0")).reverse();
 
-const rollupsOf = (org: number): Promise<{ pk: string; sk: string; ids: string }[]> =>
-  table.query({ pk: keys.directory(org, "EMAIL", 0).pk, prefix: rollupPrefix });
+const blocksOf = async (org: number): Promise<DirectoryRow[]> =>
+  rowsOf((await directories.read(org, "EMAIL", { withIds: true })).directory);
+
+type IdsRow = { pk: string; sk: string; change: number; ids: string };
+const idsRows = (org: number): Promise<IdsRow[]> =>
+  table.query({ pk: keys.directory(org, "EMAIL", 0).pk, prefix: rareIdsPrefix });
 
 test("a page of members in fifty blocks is two trips and three requests, for a unit for each member", async () => {
   const { org, disabledIds } = await spread();
@@ -107,7 +110,7 @@ test("a page of members in fifty blocks is two trips and three requests, for a u
   // The two newest blocks are not rolled up.
   expect(await page(org)).toEqual({ ids: newest.slice(0, 50), total: blocks, requests: 4, blocksRead: 2 });
   const capacity = recordCapacity();
-  await emails.directory(org);
+  await directories.read(org, "EMAIL", { withIds: true });
   const { readUnits: directory } = capacity.take();
   const older = await page(org, { offset: 2 });
   expect(older).toEqual({ ids: newest.slice(2, 52), total: blocks, requests: 2, blocksRead: 0 });
@@ -201,18 +204,22 @@ test("who writes to a block while its members are read for a rollup makes it sto
   };
   await watching(watch, () => rollUp(org, "EMAIL"));
   expect(watch.before).toBeUndefined();
-  expect(await rollupsOf(org)).toEqual([]);
+  expect(await idsRows(org)).toEqual([]);
+  expect(await told(org)).toEqual(Array.from({ length: blocks }));
   await rollUp(org, "EMAIL");
   const left = disabledIds.filter((id) => id !== victim);
   expect((await page(org, { limit: 100 })).ids).toEqual(left.reverse());
 });
 
-test("a rollup from before it told ids is read block by block, and tells them once it changes", async () => {
+test.each([
+  ["are lost", (row: IdsRow) => table.remove(row)],
+  ["are those of an earlier change", (row: IdsRow) => table.put({ ...row, change: 0, ids: "1-0=0:00" })],
+])("a rollup whose ids %s is read block by block, and tells them once it changes", async (_, damage) => {
   const { org, disabledIds, activeIds } = await spread(2);
   await rollUp(org, "EMAIL");
-  const [rollup] = await rollupsOf(org);
-  if (rollup === undefined) throw new Error("nothing was rolled up");
-  await table.update({ pk: rollup.pk, sk: rollup.sk }, { remove: ["ids"] });
+  const [row] = await idsRows(org);
+  if (row === undefined) throw new Error("nothing was rolled up");
+  await damage(row);
   const newest = disabledIds.toReversed();
   expect(await page(org, { offset: 4 })).toMatchObject({ ids: newest.slice(4, 54), blocksRead: 25 });
 
@@ -239,7 +246,7 @@ test("members that are many in their block are not told: a rollup stays small", 
   const { org } = await spread(16);
   await rollUp(org, "EMAIL");
   expect((await told(org))[0]).toHaveLength(16);
-  const [{ ids = "" } = {}] = await rollupsOf(org);
+  const [{ ids = "" } = {}] = await idsRows(org);
   expect(ids.length).toBeLessThan(blocksPerRollup * 32 * 2 + 200);
 
   const more = await spread(17);
@@ -259,7 +266,7 @@ test("members that are many in their block are not told: a rollup stays small", 
     ),
   );
   await rollUp(org3, "EMAIL");
-  const oldest = rowsOf(await emails.directory(org3)).at(-1);
+  const oldest = (await blocksOf(org3)).at(-1);
   expect([...(oldest?.ids ?? [])].map(([facet, ids]) => [facet, ids.length])).toEqual([
     ["0-1", 1],
     ["1-1", 3],
