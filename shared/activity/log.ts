@@ -18,7 +18,7 @@ export const list = async (
       limit,
       offset,
       since: retention.visibleSince,
-      attributes: ["category", "action", "summary", "actor"],
+      attributes: ["createdAt", "category", "action", "summary", "actor"],
       matches: category === undefined ? undefined : (facet) => facet.category === category,
     }),
     membership(org),

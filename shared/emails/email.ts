@@ -222,7 +222,7 @@ export const list = async (
   const { items, total, joined } = await emails.page(org, {
     limit,
     offset,
-    attributes: ["email", "ownerName", "since", "lastScannedAt", "findings", "unacknowledged"],
+    attributes: ["createdAt", "email", "ownerName", "since", "lastScannedAt", "findings", "unacknowledged"],
     join: (facets) => belongingTo(org, facets),
     ...(filtered && {
       matches: (facet) =>

@@ -39,6 +39,7 @@ export const list = async (
 };
 
 const shownAttributes = [
+  "createdAt",
   "totalEmails",
   "scannedEmails",
   "newBreachesFound",
@@ -48,9 +49,7 @@ const shownAttributes = [
   "completedAt",
 ] as const;
 
-const shown = (
-  row: Pick<ScanRecord, "id" | "createdAt" | "facet" | (typeof shownAttributes)[number]>,
-): Scan => {
+const shown = (row: Pick<ScanRecord, "id" | "facet" | (typeof shownAttributes)[number]>): Scan => {
   const { type, status } = scans.facetOf(row);
   const { id, totalEmails, scannedEmails, newBreachesFound, findingsItemized } = row;
   const { errorMessage, startedAt, completedAt, createdAt } = row;

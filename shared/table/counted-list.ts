@@ -40,7 +40,7 @@ export type MemberWrite = {
 };
 
 export type PageInput<F, J, Name extends string> = {
-  /** What is wanted of the members beside `id`, `createdAt` and `facet`. Default: everything. */
+  /** What is wanted of the members beside `id` and `facet`. Default: everything. */
   attributes?: readonly Name[] | undefined;
   /** Default: all. */
   matches?: ((facet: F) => boolean) | undefined;
@@ -61,7 +61,7 @@ type Part = {
   project: readonly string[] | undefined;
 };
 
-const always = ["id", "createdAt", "facet"] as const;
+const always = ["id", "facet"] as const;
 type Always = (typeof always)[number];
 
 /** A further request computes about as much as so many rows that are only passed over. */
@@ -389,7 +389,9 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       joined: J;
     }> => {
       const { limit, offset, since, join } = input;
-      const project = input.attributes && [...always, ...input.attributes];
+      const project = input.attributes && [
+        ...new Set([...always, ...(since === undefined ? [] : ["createdAt"]), ...input.attributes]),
+      ];
       const matching = remembering(input.matches);
       const { directory, beside } = await directories.read(org, kind, {
         withIds: input.matches !== undefined,

@@ -175,7 +175,9 @@ const make = async (
       [
         { check: keys.rollupsBegun(org, kind), if: isMine },
         { put: { ...keys.rollup(org, kind, last), change, facets, from }, if: isChange(was) },
-        ...(ids === "" && was === undefined ? [] : [{ put: { ...keys.rareIds(org, kind, last), change, ids } }]),
+        ...(ids === "" && was === undefined
+          ? []
+          : [{ put: { ...keys.rareIds(org, kind, last), change, ids } }]),
         ...rows.map(
           ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
         ),

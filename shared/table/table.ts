@@ -35,6 +35,7 @@ import {
 } from "./condition.ts";
 import type { Key } from "./keys.ts";
 import { parts } from "./parts.ts";
+import { Sha256 } from "./sha256.ts";
 
 /** The condition of a put, update or remove did not hold. `item` is the row as it is, undefined when there is none. */
 export class ConditionFailed extends Error {
@@ -88,6 +89,7 @@ export const wire = (): DynamoDBClient => {
   reader ??= slim(
     new DynamoDBClient({
       maxAttempts,
+      sha256: Sha256,
       cacheMiddleware: true,
       requestHandler: {
         connectionTimeout: 1_000,
@@ -104,7 +106,7 @@ export const wire = (): DynamoDBClient => {
 /** Made when it is first needed, for writes, on the connections of the other: the document client takes no cached steps. */
 export const documents = (): DynamoDBDocumentClient => {
   writer ??= DynamoDBDocumentClient.from(
-    slim(new DynamoDBClient({ maxAttempts, requestHandler: wire().config.requestHandler })),
+    slim(new DynamoDBClient({ maxAttempts, sha256: Sha256, requestHandler: wire().config.requestHandler })),
     { marshallOptions: { removeUndefinedValues: true } },
   );
   return writer;

@@ -78,10 +78,7 @@ const page = async (
   const { items, total } = await watching(watch, () =>
     emails.page(org, { matches: isDisabled, limit, offset, attributes: ["email"] }),
   );
-  for (const { id, createdAt, facet, email } of items) {
-    expect({ facet, email }).toEqual({ facet: "1-0", email: `${id}@example.test` });
-    expect(createdAt).toMatch(/^20/);
-  }
+  expect(items).toEqual(items.map(({ id }) => ({ id, facet: "1-0", email: `${id}@example.test` })));
   return {
     ids: items.map(({ id }) => id),
     total,
