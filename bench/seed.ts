@@ -22,7 +22,7 @@ import type { Item } from "../shared/table/condition.ts";
 import type { MemberWrite } from "../shared/table/counted-list.ts";
 import { textsOf } from "../shared/table/directory.ts";
 import { type CounterKind, type Key, keys, type ListKind } from "../shared/table/keys.ts";
-import { blocksPerRollup, rareFacets, rolledUpKinds } from "../shared/table/roll-up.ts";
+import { blocksPerRollup, blocksWorthRollup, rareFacets, rolledUpKinds } from "../shared/table/roll-up.ts";
 import { activeBilling } from "../test/organizations/billing.ts";
 
 export type Row = Key & Item;
@@ -186,8 +186,8 @@ const countMembers = (kind: ListKind) => {
         return { block, from, counts, ids };
       });
       // As the end of a scan does.
-      while (rolledUpKinds.includes(kind) && unrolled.length > blocksPerRollup) {
-        const rows = unrolled.splice(0, blocksPerRollup);
+      while (rolledUpKinds.includes(kind) && unrolled.length > blocksWorthRollup) {
+        const rows = unrolled.splice(0, Math.min(blocksPerRollup, unrolled.length - 1));
         change++;
         const last = rows.at(-1)?.block ?? 0;
         const { ids, ...texts } = textsOf(kind, rows);

@@ -12,6 +12,7 @@ import {
   merged,
   type Rollup,
   type RollupTexts,
+  type Rows,
   readRows,
   rollupOfBlock,
   textsOf,
@@ -40,6 +41,9 @@ const readAtOnce = 16;
 /** Rows of blocks that a transaction deletes at most, beside what else is in it. */
 const rowsPerChange = 90;
 
+/** Fewer rows of full blocks stay as they are. */
+export const blocksWorthRollup = 2;
+
 /** Rows that blocks have got since they were rolled up are worth a change of their rollup when they are so many. */
 const rowsWorthChange = (rollup: Rollup): number =>
   Math.min(8 + rollup.facets.length / 2_000, blocksOf(rollup).size / 2);
@@ -51,62 +55,67 @@ const maximumMilliseconds = 8_000;
 const maximumBeginMilliseconds = 1_000;
 const maximumChangeMilliseconds = 3_000;
 
-/** Counters of `rows` move into a rollup, which then is about `blocks`; `was`: its last change, where there is one. */
+/** Counters of `rows` move into a rollup, which then is about `blocks`. */
 type Change = {
-  last: number;
-  was: number | undefined;
+  /** What it was before, if it is not new. */
+  was: Rollup | undefined;
   blocks: readonly DirectoryRow[];
   rows: readonly BlockRow[];
 };
 
 /**
- * Rolls up the rows of blocks: the oldest 64 as often as there are so many and a newer one, and those that rolled up blocks
- * have got since where they are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup and of ids, and
- * five; and the read units of those of its blocks in which a facet is rare, if its ids are not known yet. Whoever changes one of the
- * rows meanwhile, or eight seconds, make it stop, and the next call goes on.
+ * Rolls up the rows of blocks, up to 64 into one: those of full blocks, and those that rolled up blocks have got since where they
+ * are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup and of its ids, also of what they were
+ * before, and five; and the read units of those of its blocks in which a facet is rare, if its ids are not known yet. Whoever
+ * changes one of the rows meanwhile, or eight seconds, make it stop, and the next call goes on.
  */
 export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
   const startedAt = Date.now();
-  const { begun, ended, blocks, rollups, milliseconds } = await readRows(org, kind, { withIds: true });
-  const { unrolled, changed } = divide(blocks, rollups);
-  const changes = [
-    ...newChanges(kind, unrolled),
-    ...rollups.flatMap((rollup, index) => changeOf(kind, rollup, changed[index] ?? [])),
-  ];
-  let current = { begun, ended };
-  for (const [index, change] of changes.entries()) {
-    // Readers need time for a whole query between two changes.
-    if (index > 0) await setTimeout(100 + 3 * Math.min(milliseconds, 300));
+  for (;;) {
+    const rows = await readRows(org, kind, { withIds: true });
+    const change = nextChange(kind, rows);
+    if (change === undefined) return;
     const texts = textsOf(kind, await withIds(org, kind, change.blocks));
     if (Date.now() - startedAt > maximumMilliseconds) return;
-    const next = await make(org, kind, { ...change, ...texts }, current);
-    if (next === undefined) return;
-    current = next;
+    if (!(await make(org, kind, { ...change, ...texts }, rows))) return;
+    // Readers need time for a whole query between two changes.
+    await setTimeout(100 + 3 * Math.min(rows.milliseconds, 300));
   }
 };
 
-/** The newest block is still being written to. */
-const newChanges = (kind: ListKind, [_newest, ...unrolled]: readonly BlockRow[]): Change[] => {
-  const changes: Change[] = [];
-  let rows: BlockRow[] = [];
-  let characters = 0;
-  for (const row of unrolled.reverse()) {
-    rows.push(row);
+const nextChange = (kind: ListKind, { blocks, rollups }: Rows): Change | undefined => {
+  const { unrolled, changed } = divide(blocks, rollups);
+  // The newest block is still being written to.
+  const full = unrolled.slice(1).reverse();
+  if (full.length >= blocksWorthRollup) return additionTo(kind, rollups[0], full);
+  for (const [index, rollup] of rollups.entries()) {
+    const change = changeOf(kind, rollup, changed[index] ?? []);
+    if (change !== undefined) return change;
+  }
+  return undefined;
+};
+
+/** The rows, oldest first, into the newest rollup while there is room in it, otherwise into a new one. */
+const additionTo = (kind: ListKind, newest: Rollup | undefined, full: readonly BlockRow[]): Change => {
+  const size = newest === undefined ? 0 : blocksOf(newest).size;
+  const length = newest?.facets.length ?? 0;
+  if (size >= blocksPerRollup || length >= maximumCharacters) return additionTo(kind, undefined, full);
+  const rows: BlockRow[] = [];
+  let characters = length;
+  for (const row of full.slice(0, blocksPerRollup - size)) {
+    if (characters >= maximumCharacters) break;
     characters += textsOf(kind, [row]).facets.length;
-    if (rows.length < blocksPerRollup && characters < maximumCharacters) continue;
-    changes.push({ last: row.block, was: undefined, blocks: rows, rows });
-    rows = [];
-    characters = 0;
+    rows.push(row);
   }
-  return changes;
+  return { was: newest, blocks: [...rows, ...(newest === undefined ? [] : merged(newest, []))], rows };
 };
 
-const changeOf = (kind: ListKind, rollup: Rollup, changed: readonly BlockRow[]): Change[] => {
+const changeOf = (kind: ListKind, rollup: Rollup, changed: readonly BlockRow[]): Change | undefined => {
   const rows = changed.slice(0, rowsPerChange);
-  if (rows.length === 0 || rows.length < rowsWorthChange(rollup)) return [];
+  if (rows.length === 0 || rows.length < rowsWorthChange(rollup)) return undefined;
   const blocks = merged(rollup, rows);
-  if (textsOf(kind, blocks).facets.length > 2 * maximumCharacters) return [];
-  return [{ last: rollup.last, was: rollup.change, blocks, rows }];
+  if (textsOf(kind, blocks).facets.length > 2 * maximumCharacters) return undefined;
+  return { was: rollup, blocks, rows };
 };
 
 /**
@@ -153,40 +162,44 @@ export const rareFacets = (counts: Counts): string[] => {
     .map(([facet]) => facet);
 };
 
-type Numbers = { begun: number | undefined; ended: number | undefined };
-
-/** Makes a change, and says so before and after. Undefined when somebody else has begun one, or changed a row. */
+/** Makes a change, and says so before and after. False when somebody else has begun one, or changed a row. */
 const make = async (
   org: number,
   kind: ListKind,
-  { last, was, rows, facets, ids, from }: Change & RollupTexts,
-  { begun, ended }: Numbers,
-): Promise<Numbers | undefined> => {
+  { was, rows, facets, ids, from }: Change & RollupTexts,
+  { begun, ended }: Pick<Rows, "begun" | "ended">,
+): Promise<boolean> => {
   const change = Math.max(begun ?? 0, ended ?? 0) + 1;
   const isMine = condition("#change = :change", { change });
+  const last = Math.max(was?.last ?? 0, ...rows.map(({ block }) => block));
+  const isReplaced = was !== undefined && was.last !== last;
   const beganAt = Date.now();
   const at = new Date(beganAt).toISOString();
   const begin: Write = { update: keys.rollupsBegun(org, kind), set: { change, at }, if: isChange(begun) };
-  if (!(await isWritten([begin]))) return undefined;
+  if (!(await isWritten([begin]))) return false;
   const inTime = Date.now() - beganAt < maximumBeginMilliseconds;
+  const writes: Write[] = [
+    { check: keys.rollupsBegun(org, kind), if: isMine },
+    {
+      put: { ...keys.rollup(org, kind, last), change, facets, from },
+      if: isChange(isReplaced ? undefined : was?.change),
+    },
+    { put: { ...keys.rareIds(org, kind, last), change, ids } },
+    ...rows.map(
+      ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
+    ),
+  ];
+  if (isReplaced) {
+    writes.push(
+      { delete: keys.rollup(org, kind, was.last), if: isChange(was.change) },
+      { delete: keys.rareIds(org, kind, was.last) },
+    );
+  }
   const isMade =
-    inTime &&
-    (await isWritten(
-      [
-        { check: keys.rollupsBegun(org, kind), if: isMine },
-        { put: { ...keys.rollup(org, kind, last), change, facets, from }, if: isChange(was) },
-        ...(ids === "" && was === undefined
-          ? []
-          : [{ put: { ...keys.rareIds(org, kind, last), change, ids } }]),
-        ...rows.map(
-          ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
-        ),
-      ],
-      { signal: AbortSignal.timeout(maximumChangeMilliseconds) },
-    ));
+    inTime && (await isWritten(writes, { signal: AbortSignal.timeout(maximumChangeMilliseconds) }));
   // Not when it is unknown whether it was made: readers wait then until it cannot be any more.
   await end(org, kind, change);
-  return isMade ? { begun: change, ended: change } : undefined;
+  return isMade;
 };
 
 /** A transaction, also of a single write: it knows its own when a reply was lost. */
