@@ -20,9 +20,9 @@ import { scans } from "../shared/scans/record.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved } from "../shared/table/blocks.ts";
 import type { Item } from "../shared/table/condition.ts";
 import type { MemberWrite } from "../shared/table/counted-list.ts";
-import { textsOf } from "../shared/table/directory.ts";
+import { marksOf, textsOf } from "../shared/table/directory.ts";
 import { type CounterKind, type Key, keys, type ListKind } from "../shared/table/keys.ts";
-import { blocksPerRollup, blocksWorthRollup, rareFacets, rolledUpKinds } from "../shared/table/roll-up.ts";
+import { blocksPerRollup, blocksWorthRollup, markedFacets, rolledUpKinds } from "../shared/table/roll-up.ts";
 import { activeBilling } from "../test/organizations/billing.ts";
 
 export type Row = Key & Item;
@@ -182,17 +182,19 @@ const countMembers = (kind: ListKind) => {
       let change = 0;
       const unrolled = [...blocks].map(([block, { from, members }]) => {
         const counts = new Map([...members].map(([facet, ids]) => [facet, ids.length]));
-        const ids = new Map(rareFacets(counts).map((facet) => [facet, members.get(facet) ?? []]));
-        return { block, from, counts, ids };
+        const marks = new Map(
+          markedFacets(counts).map((facet) => [facet, marksOf(members.get(facet) ?? [])]),
+        );
+        return { block, from, counts, marks };
       });
       // As the end of a scan does.
       while (rolledUpKinds.includes(kind) && unrolled.length > blocksWorthRollup) {
         const rows = unrolled.splice(0, Math.min(blocksPerRollup, unrolled.length - 1));
         change++;
         const last = rows.at(-1)?.block ?? 0;
-        const { ids, ...texts } = textsOf(kind, rows);
+        const { marks, ...texts } = textsOf(kind, rows);
         yield { ...keys.rollup(org, kind, last), change, ...texts };
-        if (ids !== "") yield { ...keys.rareIds(org, kind, last), change, ids };
+        yield { ...keys.marks(org, kind, last), change, marks };
       }
       if (change > 0) {
         yield { ...keys.rollupsBegun(org, kind), change, at: new Date(0).toISOString() };

@@ -47,7 +47,7 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
 ): Promise<Passed> => {
   const { kind } = list;
   const project = [...new Set<string>([...always, ...options.attributes])];
-  const { directory } = await directories.read(org, kind, { withIds: true });
+  const { directory } = await directories.read(org, kind, { withMarks: true });
   const byBlock = new Map(directories.rowsOf(directory).map((row) => [row.block, row]));
   const lost = await membersWithoutDirectory(org, kind, byBlock);
   const blocks = [...byBlock.keys(), ...lost].sort((one, other) => one - other);
@@ -77,7 +77,7 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
     const row = byBlock.get(block);
     const stored: Stored = {
       counters: row?.counts ?? new Map(),
-      ids: row?.ids ?? new Map(),
+      marks: row?.marks ?? new Map(),
       from: row?.from || undefined,
     };
     if (wrongIn(stored, members, keepsFrom(row) ? latest : undefined) !== undefined) {
@@ -137,20 +137,20 @@ const membersWithoutDirectory = async (
 /** What a directory says of a block. A counter that is no number is damage too. */
 type Stored = {
   counters: ReadonlyMap<string, unknown>;
-  ids: directories.Ids;
+  marks: directories.Marks;
   from: unknown;
 };
 
 const storedOf = ({ own = {}, rolledUp }: StoredBlock): Stored => {
   const counters = new Map<string, unknown>(rolledUp?.counts);
-  const ids = new Map(rolledUp?.ids);
+  const marks = new Map(rolledUp?.marks);
   for (const [name, value] of Object.entries(own)) {
     if (directories.isReserved(name)) continue;
     const inRollup = rolledUp?.counts.get(name);
     counters.set(name, inRollup === undefined ? value : inRollup + Number(value));
-    ids.delete(name);
+    marks.delete(name);
   }
-  return { counters, ids, from: own.from ?? rolledUp?.from };
+  return { counters, marks, from: own.from ?? rolledUp?.from };
 };
 
 /** A rollup of a list without time boundary does not say when its blocks began. */
@@ -159,14 +159,14 @@ const keepsFrom = (row: Pick<directories.DirectoryRow, "from"> | undefined): boo
 
 type WrongBlock = Found & { excess: [facet: string, by: number][] };
 
-/** A counter or `from`: what is and what should be there, undefined for nothing; `is` can be right where ids are wrong. */
+/** A counter or `from`: what is and what should be there, undefined for nothing; `is` can be right where marks are wrong. */
 type Wrong = { name: string; is: unknown; should: string | number | undefined; says?: string };
 
 const longAgo = new Date(0).toISOString();
 
 /** What should be there instead. Without `notBefore` there need be no `from`. */
 const wrongIn = (
-  { counters, ids, from }: Stored,
+  { counters, marks, from }: Stored,
   members: readonly Member[],
   notBefore: string | undefined,
 ): Wrong[] | undefined => {
@@ -177,12 +177,13 @@ const wrongIn = (
     else ids.push(id);
   }
   const wrong: Wrong[] = [];
-  for (const name of [...new Set([...found.keys(), ...counters.keys(), ...ids.keys()])].sort()) {
+  for (const name of [...new Set([...found.keys(), ...counters.keys(), ...marks.keys()])].sort()) {
     const [is, should] = [counters.get(name), found.get(name)];
-    const told = ids.get(name);
+    const told = marks.get(name);
+    const right = directories.marksOf(should ?? []);
     if ((is ?? 0) !== (should?.length ?? 0)) wrong.push({ name, is, should: should?.length });
-    else if (told !== undefined && String(told) !== String(should ?? [])) {
-      const says = `members of ${name} are said to be ${told.join(", ") || "none"}, are ${should?.join(", ") ?? "none"}`;
+    else if (told !== undefined && String(told) !== String(right)) {
+      const says = `marks of ${name} are ${told.join(", ") || "none"}, should be ${right.join(", ") || "none"}`;
       wrong.push({ name, is, should: should?.length ?? 0, says });
     }
   }
@@ -221,15 +222,15 @@ const lookAtBlock =
     };
   };
 
-const valuesOf = ({ counters, ids, from }: Stored, name: string): string =>
-  name === "from" ? String(from) : `${counters.get(name)} ${ids.get(name)}`;
+const valuesOf = ({ counters, marks, from }: Stored, name: string): string =>
+  name === "from" ? String(from) : `${counters.get(name)} ${marks.get(name)}`;
 
 /** Attributes that one update sets: an expression may hold 4 KB. */
 const attributesPerUpdate = 50;
 
 /**
  * Each counter of the block's own row, as it was read, becomes what is missing to what a rollup says. One that is there, if only
- * as 0, takes from a rollup what it says of ids.
+ * as 0, takes from a rollup its marks of the facet.
  */
 const setCounters = async (
   key: Key,

@@ -128,6 +128,13 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       return fromRows(rows.filter(hasFacetThat(matching)));
     }
     const where = hasOneOf(matchingFacets(row, matching));
+    const marked = where && betweenMarks(row, part);
+    if (marked !== undefined) {
+      const { before, ...range } = marked;
+      const rows = await readRows(org, row.block, { ...range, where, project });
+      const between = rows.slice(start - before, start - before + taken);
+      if (between.length === taken) return fromRows(between);
+    }
     const passed = (start * count) / blockSize < worthCounting ? 0 : start;
     const after = count - start - taken;
     if (where !== undefined && passed + after > 0) {
@@ -136,6 +143,31 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     }
     const rows = await readRows(org, row.block, { where, project });
     return fromRows(rows.filter(hasFacetThat(matching)).slice(start, start + taken));
+  };
+
+  /**
+   * From the mark before a part to the one after it, and how many that match are `before` the former. Of a single facet: those of
+   * several alternate in ways that marks do not tell.
+   */
+  const betweenMarks = (
+    row: DirectoryRow,
+    { matching, start, taken }: Part,
+  ): { from: string; to: string; before: number } | undefined => {
+    const [facet = "", ...others] = matchingFacets(row, matching).filter(
+      (name) => row.counts.get(name) !== 0,
+    );
+    const marks = row.marks.get(facet);
+    if (marks === undefined || others.length > 0) return undefined;
+    const step = directories.markStep(row.counts.get(facet) ?? 0);
+    const first = Math.floor(start / step);
+    const to = marks[first];
+    if (to === undefined) return undefined;
+    const next = marks[Math.ceil((start + taken) / step)];
+    return {
+      from: padded(next === undefined ? firstIdOf(row.block) : next + 1),
+      to: padded(to),
+      before: first * step,
+    };
   };
 
   /**
@@ -160,11 +192,11 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     return rows.slice(start - before, start - before + taken);
   };
 
-  /** The ids of a part, where the directory tells those of all that match. A query reads several for a unit if all members do. */
+  /** The ids of a part, where all that match are marked. A query reads several for a unit if all members match. */
   const idsOf = (row: DirectoryRow, part: Part & { count: number }): number[] | undefined => {
     const { matching, count, start, taken } = part;
     if (count > 1 && count === countIn(row, () => true)) return undefined;
-    const ids = matchingFacets(row, matching).flatMap((facet) => row.ids.get(facet) ?? []);
+    const ids = matchingFacets(row, matching).flatMap((facet) => row.marks.get(facet) ?? []);
     if (ids.length !== count) return undefined;
     return ids.sort((one, other) => other - one).slice(start, start + taken);
   };
@@ -394,7 +426,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       ];
       const matching = remembering(input.matches);
       const { directory, beside } = await directories.read(org, kind, {
-        withIds: input.matches !== undefined,
+        withMarks: input.matches !== undefined,
       });
       const { whole, mixed } = since === undefined ? { whole: directory } : visibleOf(directory, since);
 

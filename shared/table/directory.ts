@@ -3,8 +3,8 @@
  *
  * A block has a row of counters, which every write of a member moves. A list call reads the whole directory, so where
  * blocks are many their rows are *rolled up*: one row holds the counters of 64 blocks, and a block's own row, which writers
- * make again without knowing, holds what has changed since. A block's counters are the sum of both. Of facets that have few members
- * in a block a row beside the rollup tells which: they are those until the block's own row has a counter of the facet.
+ * make again without knowing, holds what has changed since. A block's counters are the sum of both. A row beside the rollup
+ * tells where in the blocks the members of facets are: they are there until the block's own row has a counter of the facet.
  *
  * A query may see a part of a transaction, so who moves counters into a rollup (roll-up.ts) numbers the change in the row
  * `!ROLLUPS` before and in the row `~ROLLUPS` after it. A query goes through rows in order; this one meets the latter first,
@@ -13,22 +13,36 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { firstIdOf } from "./blocks.ts";
-import { beside, type Key, keys, type ListKind, padded, rareIdsPrefix, rollupPrefix } from "./keys.ts";
+import { beside, type Key, keys, type ListKind, marksPrefix, padded, rollupPrefix } from "./keys.ts";
 import * as table from "./table.ts";
 
 /** Encoded facet to number of members; may be 0. */
 export type Counts = ReadonlyMap<string, number>;
 
-/** Encoded facet to the ids of its members, ascending. */
-export type Ids = ReadonlyMap<string, readonly number[]>;
+/**
+ * Encoded facet to the ids of its members, newest first: of every one while there are 16, otherwise of the newest and then of every
+ * second, every third … so that they are 16 at most.
+ */
+export type Marks = ReadonlyMap<string, readonly number[]>;
+
+const marksPerFacet = 16;
+
+/** Of how many members one is marked. */
+export const markStep = (count: number): number => Math.ceil(count / marksPerFacet);
+
+/** `ids` ascending. */
+export const marksOf = (ids: readonly number[]): number[] => {
+  const step = markStep(ids.length);
+  return ids.toReversed().filter((_, index) => index % step === 0);
+};
 
 export type DirectoryRow = {
   block: number;
   /** No member of this block is older, none of an earlier block is younger. Rollups of some lists do not keep it. */
   from: string | undefined;
   counts: Counts;
-  /** Of facets with few members, as far as they were read, a rollup tells them and no member of the facet was moved since. */
-  ids: Ids;
+  /** As far as they were read, a rollup has them and no member of the facet was moved since. */
+  marks: Marks;
 };
 
 /** A block, or those of a rollup: they are only looked into one by one where it matters. */
@@ -70,10 +84,10 @@ export type Rollup = {
    */
   facets: string;
   /**
-   * Of the row beside it. `12-0=10:001f8j`: in the same way of facets with few members where in their block these are, from the first id on, each as two
-   * digits to the base 36. So a page whose members are one here and one there is read by their ids and not block by block.
+   * Of the row beside it. `12-0=10:8j1f00`: in the same way the marks of facets, as places in the block, each of two digits to the
+   * base 36. So a page whose members are one here and one there is read by their ids and not block by block.
    */
-  ids: string;
+  marks: string;
   /** `=7:lq3x9abc,lq4a0b12`: in the same way when blocks began, in milliseconds to the base 36; empty in lists without time boundary. */
   from: string;
 };
@@ -89,8 +103,8 @@ export type Rows = {
   milliseconds: number;
 };
 
-/** Whether ids of members are wanted too; a unit or less for 32,768 members. */
-type Options = { withIds?: boolean };
+/** Whether marks are wanted too: 4 KB for 64 blocks at most, mostly less than 1. */
+type Options = { withMarks?: boolean };
 
 /** The directory, and the rows beside it. */
 export const read = async (
@@ -123,12 +137,12 @@ export const readRows = async (org: number, kind: ListKind, options: Options = {
 const readOnce = async (
   org: number,
   kind: ListKind,
-  { withIds = false }: Options,
+  { withMarks = false }: Options,
 ): Promise<Rows & { isWhole: boolean }> => {
   const { pk, sk: ended } = keys.rollupsEnded(org, kind);
   const { sk: begun } = keys.rollupsBegun(org, kind);
   const startedAt = Date.now();
-  const wireRows = await table.queryWire({ pk, descending: true, from: withIds ? undefined : begun });
+  const wireRows = await table.queryWire({ pk, descending: true, from: withMarks ? undefined : begun });
   const milliseconds = Date.now() - startedAt;
   const rows: Rows = {
     begun: undefined,
@@ -138,7 +152,7 @@ const readOnce = async (
     others: [],
     milliseconds,
   };
-  const idRows: table.WireRow[] = [];
+  const markRows: table.WireRow[] = [];
   let begunAt = "";
   for (const row of wireRows) {
     const name = row.sk?.S ?? "";
@@ -146,12 +160,12 @@ const readOnce = async (
     else if (name === begun) {
       rows.begun = Number(row.change?.N);
       begunAt = row.at?.S ?? "";
-    } else if (name.startsWith(rareIdsPrefix)) idRows.push(row);
+    } else if (name.startsWith(marksPrefix)) markRows.push(row);
     else if (!name.startsWith(beside)) rows.blocks.push(blockRow(row));
     else if (name.startsWith(rollupPrefix)) rows.rollups.push(rollupOf(row));
     else rows.others.push(row);
   }
-  addIds(rows.rollups, idRows);
+  addMarks(rows.rollups, markRows);
   const isOver = begunAt < new Date(startedAt - overMilliseconds).toISOString();
   return { ...rows, isWhole: rows.begun === rows.ended || isOver };
 };
@@ -164,26 +178,26 @@ const blockRow = (row: table.WireRow): BlockRow => {
     from: row.from?.S ?? "",
     writes: Number(row.writes?.N ?? 0),
     counts,
-    ids: noIds,
+    marks: noMarks,
   };
 };
 
-const noIds: Ids = new Map();
+const noMarks: Marks = new Map();
 
 const rollupOf = (row: table.WireRow): Rollup => ({
   last: Number(row.sk?.S?.slice(rollupPrefix.length)),
   change: Number(row.change?.N),
   facets: row.facets?.S ?? "",
-  ids: "",
+  marks: "",
   from: row.from?.S ?? "",
 });
 
-/** Ids belong to a rollup when they were written by the same change. */
-const addIds = (rollups: readonly Rollup[], idRows: readonly table.WireRow[]): void => {
+/** Marks belong to a rollup when they were written by the same change. */
+const addMarks = (rollups: readonly Rollup[], markRows: readonly table.WireRow[]): void => {
   const byLast = new Map(rollups.map((rollup) => [padded(rollup.last), rollup]));
-  for (const { sk, change, ids } of idRows) {
-    const rollup = byLast.get(sk?.S?.slice(rareIdsPrefix.length) ?? "");
-    if (rollup !== undefined && rollup.change === Number(change?.N)) rollup.ids = ids?.S ?? "";
+  for (const { sk, change, marks } of markRows) {
+    const rollup = byLast.get(sk?.S?.slice(marksPrefix.length) ?? "");
+    if (rollup !== undefined && rollup.change === Number(change?.N)) rollup.marks = marks?.S ?? "";
   }
 };
 
@@ -197,8 +211,8 @@ export const rollupOfBlock = async (
   const [row] = await table.queryWire({ pk, from: sk, to: `${rollupPrefix}~`, limit: 1 });
   if (row === undefined) return undefined;
   const rollup = rollupOf(row);
-  const { sk: rareIds } = keys.rareIds(org, kind, rollup.last);
-  addIds([rollup], await table.queryWire({ pk, from: rareIds, to: rareIds }));
+  const { sk: marks } = keys.marks(org, kind, rollup.last);
+  addMarks([rollup], await table.queryWire({ pk, from: marks, to: marks }));
   return rollup;
 };
 
@@ -262,7 +276,7 @@ export const merged = (rollup: Rollup, since: readonly DirectoryRow[]): Director
     const sum = blocks.get(block) ?? emptyBlock();
     add(sum.counts, counts);
     // A facet whose counter says 0 may have lost one member and got another.
-    for (const facet of counts.keys()) sum.ids.delete(facet);
+    for (const facet of counts.keys()) sum.marks.delete(facet);
     blocks.set(block, { ...sum, from: rollup.from === "" ? undefined : from || sum.from });
   }
   return [...blocks].map(([block, of]) => ({ block, ...of })).sort((one, other) => other.block - one.block);
@@ -270,11 +284,11 @@ export const merged = (rollup: Rollup, since: readonly DirectoryRow[]): Director
 
 type RolledUpBlock = {
   counts: Map<string, number>;
-  ids: Map<string, readonly number[]>;
+  marks: Map<string, readonly number[]>;
   from: string | undefined;
 };
 
-const emptyBlock = (): RolledUpBlock => ({ counts: new Map(), ids: new Map(), from: undefined });
+const emptyBlock = (): RolledUpBlock => ({ counts: new Map(), marks: new Map(), from: undefined });
 
 /** What a rollup says of each of its blocks. */
 export const blocksOf = (rollup: Rollup): Map<number, RolledUpBlock> => {
@@ -284,10 +298,10 @@ export const blocksOf = (rollup: Rollup): Map<number, RolledUpBlock> => {
     if (facet !== noFacet) entry.counts.set(facet, Number(count));
     found.set(block, entry);
   });
-  forEachEntry(rollup.ids, (facet, block, places) => {
+  forEachEntry(rollup.marks, (facet, block, places) => {
     const first = firstIdOf(block);
     const ids = (places.match(/../g) ?? []).map((place) => first + Number.parseInt(place, 36));
-    found.get(block)?.ids.set(facet, ids);
+    found.get(block)?.marks.set(facet, ids);
   });
   forEachEntry(rollup.from, (_, block, time) => {
     const entry = found.get(block);
@@ -348,28 +362,28 @@ const sumOf = (blocks: string): number => {
 /** Lists whose pages have a time boundary. */
 const timedKinds: readonly ListKind[] = ["SCAN", "ACTIVITY"];
 
-export type RollupTexts = Pick<Rollup, "facets" | "ids" | "from">;
+export type RollupTexts = Pick<Rollup, "facets" | "marks" | "from">;
 
 /** Blocks as a rollup holds them. */
 export const textsOf = (kind: ListKind, rows: readonly DirectoryRow[]): RollupTexts => {
   const ascending = [...rows].sort((one, other) => one.block - other.block);
   const facets = new RollupText();
-  const ids = new RollupText();
+  const marks = new RollupText();
   const from = new RollupText();
   for (const row of ascending) {
     const held = [...row.counts].filter(([, count]) => count !== 0);
     for (const [facet, count] of held.length > 0 ? held : [[noFacet, 0] as const]) {
       facets.add(facet, row.block, String(count));
     }
-    for (const [facet, of] of row.ids) {
+    for (const [facet, of] of row.marks) {
       const first = firstIdOf(row.block);
       const places = of.map((id) => (id - first).toString(36).padStart(2, "0"));
-      if (places.length > 0) ids.add(facet, row.block, places.join(""));
+      if (places.length > 0) marks.add(facet, row.block, places.join(""));
     }
     if (row.from && timedKinds.includes(kind))
       from.add(noFacet, row.block, Date.parse(row.from).toString(36));
   }
-  return { facets: facets.toString(), ids: ids.toString(), from: from.toString() };
+  return { facets: facets.toString(), marks: marks.toString(), from: from.toString() };
 };
 
 /** Takes the entries of blocks, in ascending order; of blocks that follow each other only the first is named. */

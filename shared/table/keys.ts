@@ -30,7 +30,7 @@ export const beside = "#";
 export const ownCheckPrefix = `${beside}OWN-CHECK#`;
 export const rollupPrefix = `${beside}ROLLUP#`;
 /** Lies in front of everything else of a directory, so that who does not need it does not read it. */
-export const rareIdsPrefix = "!IDS#";
+export const marksPrefix = "!MARKS#";
 
 export const keys = {
   // Organization: one partition for what is small and read together.
@@ -96,12 +96,12 @@ export const keys = {
     pk: `ORG#${org}#${kind}`,
     sk: `${rollupPrefix}${padded(last)}`,
   }),
-  /** Which members of those blocks are rare. */
-  rareIds: (org: number, kind: ListKind, last: number): Key => ({
+  /** Where the members of those blocks are. */
+  marks: (org: number, kind: ListKind, last: number): Key => ({
     pk: `ORG#${org}#${kind}`,
-    sk: `${rareIdsPrefix}${padded(last)}`,
+    sk: `${marksPrefix}${padded(last)}`,
   }),
-  /** The number of the last change of rollups, before and after it: the last (but for `rareIds`) and the first of a descending query. */
+  /** The number of the last change of rollups, before and after it: the last (but for `marks`) and the first of a descending query. */
   rollupsBegun: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}#${kind}`, sk: "!ROLLUPS" }),
   rollupsEnded: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}#${kind}`, sk: "~ROLLUPS" }),
   member: (org: number, kind: ListKind, block: number, id: number): Key => ({

@@ -1,5 +1,6 @@
-/** Keeps the directories of long lists small, and says where the members of rare facets are (directory.ts). */
+/** Keeps the directories of long lists small, and marks where members are (directory.ts). */
 import { setTimeout } from "node:timers/promises";
+import { blockSize } from "./blocks.ts";
 import { absent, type Condition, condition, type Item, type Write } from "./condition.ts";
 import { hasOneOf } from "./counted-list.ts";
 import {
@@ -8,7 +9,9 @@ import {
   type Counts,
   type DirectoryRow,
   divide,
-  type Ids,
+  type Marks,
+  markStep,
+  marksOf,
   merged,
   type Rollup,
   type RollupTexts,
@@ -29,13 +32,13 @@ export const blocksPerRollup = 64;
 /** Of a rollup: a row takes 400 KB, and every change of it is paid by its size. A block's counters take 15 KB at most. */
 const maximumCharacters = 100_000;
 
-/** A facet with no more members in a block is rare there: a page of it reads many blocks. */
-const rareMembers = 16;
+/** Where nearly every id of a block has a facet, a page of it reads hardly more than it shows. */
+const maximumMarked = blockSize - 64;
 
-/** Ids that a rollup holds of a block at most, the rarest facets first. */
-const idsPerBlock = 32;
+/** Marks that a rollup holds of a block at most, the rarest facets first. */
+const marksPerBlock = 32;
 
-/** Blocks that are read at once for the ids of members. */
+/** Blocks that are read at once for marks. */
 const readAtOnce = 16;
 
 /** Rows of blocks that a transaction deletes at most, beside what else is in it. */
@@ -65,17 +68,17 @@ type Change = {
 
 /**
  * Rolls up the rows of blocks, up to 64 into one: those of full blocks, and those that rolled up blocks have got since where they
- * are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup and of its ids, also of what they were
- * before, and five; and the read units of those of its blocks in which a facet is rare, if its ids are not known yet. Whoever
- * changes one of the rows meanwhile, or eight seconds, make it stop, and the next call goes on.
+ * are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup and of its marks, also of what they were
+ * before, and five; and the read units of those of its blocks whose facets have no marks yet. Whoever changes one of the rows
+ * meanwhile, or eight seconds, make it stop, and the next call goes on.
  */
 export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
   const startedAt = Date.now();
   for (;;) {
-    const rows = await readRows(org, kind, { withIds: true });
+    const rows = await readRows(org, kind, { withMarks: true });
     const change = nextChange(kind, rows);
     if (change === undefined) return;
-    const texts = textsOf(kind, await withIds(org, kind, change.blocks));
+    const texts = textsOf(kind, await withMarks(org, kind, change.blocks));
     if (Date.now() - startedAt > maximumMilliseconds) return;
     if (!(await make(org, kind, { ...change, ...texts }, rows))) return;
     // Readers need time for a whole query between two changes.
@@ -119,44 +122,48 @@ const changeOf = (kind: ListKind, rollup: Rollup, changed: readonly BlockRow[]):
 };
 
 /**
- * The blocks with the ids of all rare facets. They are read after the counters, so either the rows of these are as they were when
- * the change is made, or the block has a new row, which says what was moved.
+ * The blocks with all marks. Members are read after the counters, so either the rows of these are as they were when the change is
+ * made, or the block has a new row, which says what was moved.
  */
-const withIds = async (
+const withMarks = async (
   org: number,
   kind: ListKind,
   blocks: readonly DirectoryRow[],
 ): Promise<DirectoryRow[]> => {
   const found: DirectoryRow[] = [];
   for (const part of parts(blocks, readAtOnce)) {
-    const read = async (row: DirectoryRow) => ({ ...row, ids: await idsOf(org, kind, row) });
+    const read = async (row: DirectoryRow) => ({ ...row, marks: await marksIn(org, kind, row) });
     found.push(...(await Promise.all(part.map(read))));
   }
   return found;
 };
 
-const idsOf = async (org: number, kind: ListKind, { block, counts, ids }: DirectoryRow): Promise<Ids> => {
-  const rare = rareFacets(counts);
-  if (rare.every((facet) => ids.has(facet)))
-    return new Map(rare.map((facet) => [facet, ids.get(facet) ?? []]));
+const marksIn = async (
+  org: number,
+  kind: ListKind,
+  { block, counts, marks }: DirectoryRow,
+): Promise<Marks> => {
+  const facets = markedFacets(counts);
+  if (facets.every((facet) => marks.has(facet)))
+    return new Map(facets.map((facet) => [facet, marks.get(facet) ?? []]));
   const rows = await table.queryWire({
     pk: keys.member(org, kind, block, 0).pk,
-    where: hasOneOf(rare),
+    where: hasOneOf(facets),
     project: ["id", "facet"],
   });
-  const found = new Map<string, number[]>(rare.map((facet) => [facet, []]));
+  const found = new Map<string, number[]>(facets.map((facet) => [facet, []]));
   for (const { id, facet } of rows) found.get(facet?.S ?? "")?.push(Number(id?.N));
-  return found;
+  return new Map([...found].map(([facet, ids]) => [facet, marksOf(ids)]));
 };
 
-/** Facets of a block whose ids a rollup holds. */
-export const rareFacets = (counts: Counts): string[] => {
-  let left = idsPerBlock;
-  const rare = [...counts].filter(([, count]) => count > 0 && count <= rareMembers);
-  return rare
+/** Facets of a block that a rollup marks. */
+export const markedFacets = (counts: Counts): string[] => {
+  let left = marksPerBlock;
+  const wanted = [...counts].filter(([, count]) => count > 0 && count <= maximumMarked);
+  return wanted
     .sort(([, one], [, other]) => one - other)
     .filter(([, count]) => {
-      left -= count;
+      left -= Math.ceil(count / markStep(count));
       return left >= 0;
     })
     .map(([facet]) => facet);
@@ -166,7 +173,7 @@ export const rareFacets = (counts: Counts): string[] => {
 const make = async (
   org: number,
   kind: ListKind,
-  { was, rows, facets, ids, from }: Change & RollupTexts,
+  { was, rows, facets, marks, from }: Change & RollupTexts,
   { begun, ended }: Pick<Rows, "begun" | "ended">,
 ): Promise<boolean> => {
   const change = Math.max(begun ?? 0, ended ?? 0) + 1;
@@ -184,7 +191,7 @@ const make = async (
       put: { ...keys.rollup(org, kind, last), change, facets, from },
       if: isChange(isReplaced ? undefined : was?.change),
     },
-    { put: { ...keys.rareIds(org, kind, last), change, ids } },
+    { put: { ...keys.marks(org, kind, last), change, marks } },
     ...rows.map(
       ({ block, writes }): Write => ({ delete: keys.directory(org, kind, block), if: isAsRead(writes) }),
     ),
@@ -192,7 +199,7 @@ const make = async (
   if (isReplaced) {
     writes.push(
       { delete: keys.rollup(org, kind, was.last), if: isChange(was.change) },
-      { delete: keys.rareIds(org, kind, was.last) },
+      { delete: keys.marks(org, kind, was.last) },
     );
   }
   const isMade =
@@ -240,7 +247,7 @@ const isChange = (change: number | undefined): Condition =>
 /** A block's own row, and what a rollup says of it. */
 export type StoredBlock = {
   own: Item | undefined;
-  rolledUp: Pick<DirectoryRow, "counts" | "ids" | "from"> | undefined;
+  rolledUp: Pick<DirectoryRow, "counts" | "marks" | "from"> | undefined;
 };
 
 /** A block as it is stored. One of both may be older than a change that moved counters from one to the other. */

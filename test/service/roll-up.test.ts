@@ -5,7 +5,7 @@ import { emails } from "../../shared/emails/record.ts";
 import { administrator } from "../../shared/organizations/actor.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
 import { blockOf, blockSize, reserve } from "../../shared/table/blocks.ts";
-import { keys, type ListKind, rareIdsPrefix, rollupPrefix } from "../../shared/table/keys.ts";
+import { keys, type ListKind, marksPrefix, rollupPrefix } from "../../shared/table/keys.ts";
 import { blocksPerRollup } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
 import { createOrganization, type Organization, scan } from "./client.ts";
@@ -15,7 +15,7 @@ let ids: number[];
 let organization: Organization;
 let org: number;
 
-type Row = { pk: string; sk: string; facets: string; ids: string; from: string };
+type Row = { pk: string; sk: string; facets: string; marks: string; from: string };
 
 const rows = (kind: ListKind = "EMAIL") => table.query<Row>({ pk: keys.directory(org, kind, 0).pk });
 const rollups = async (kind?: ListKind) => (await rows(kind)).filter(({ sk }) => sk.startsWith(rollupPrefix));
@@ -86,14 +86,14 @@ describe("damage is found and mended:", () => {
   test("a rollup that tells wrong members of a block, and the next one tells the right ones", async () => {
     const id = ids[1] ?? 0;
     const facet = emails.encode({ domainId: organization.domainId, teamId: null, isActive: true });
-    const [row] = (await rows()).filter(({ sk }) => sk.startsWith(rareIdsPrefix)) as [Row];
+    const [row] = (await rows()).filter(({ sk }) => sk.startsWith(marksPrefix)) as [Row];
     // Of the oldest blocks, the first and the second e-mail of all.
-    expect(row.ids).toMatch(/:00,01,/);
-    await table.put({ ...row, ids: row.ids.replace(":00,01,", ":00,02,") });
+    expect(row.marks).toMatch(/:00,01,/);
+    await table.put({ ...row, marks: row.marks.replace(":00,01,", ":00,02,") });
     await expectFoundAndMended(
       "email block",
       blockOf(id),
-      `members of ${facet} are said to be ${id + 1}, are ${id}`,
+      `marks of ${facet} are ${id + 1}, should be ${id}`,
     );
   });
 

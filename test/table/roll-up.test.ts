@@ -4,7 +4,7 @@ import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../sha
 import { countedList } from "../../shared/table/counted-list.ts";
 import * as directories from "../../shared/table/directory.ts";
 import { rowsOf } from "../../shared/table/directory.ts";
-import { keys, rareIdsPrefix, rollupPrefix } from "../../shared/table/keys.ts";
+import { keys, marksPrefix, rollupPrefix } from "../../shared/table/keys.ts";
 import { parts } from "../../shared/table/parts.ts";
 import { blocksPerRollup, rollUp, storedBlock } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
@@ -91,9 +91,9 @@ test("the newest block and a single full one stay as they are; others go into on
   expect(await grow(67)).toEqual({ rolledUp: [64, 2], own: 1 });
   expect(await grow(200)).toEqual({ rolledUp: [64, 64, 64, 7], own: 1 });
   const last = ids.map(blockOf)[198] ?? 0;
-  expect(await sortKeys(org)).toContain(keys.rareIds(org, "EMAIL", last).sk);
-  const rareIds = (await sortKeys(org)).filter((sk) => sk.startsWith(rareIdsPrefix));
-  expect(rareIds).toHaveLength(4);
+  expect(await sortKeys(org)).toContain(keys.marks(org, "EMAIL", last).sk);
+  const marks = (await sortKeys(org)).filter((sk) => sk.startsWith(marksPrefix));
+  expect(marks).toHaveLength(4);
 }, 20_000);
 
 test("what changed in a rollup that grows is still counted, and goes into it later", async () => {
@@ -270,7 +270,7 @@ test("a block is found in its rollup, and in none where it came late", async () 
   const of = (id: number) => storedBlock(org, "EMAIL", blockOf(id));
   const held = (id: number) => ({
     counts: new Map([[emails.encode(active), 1]]),
-    ids: new Map([[emails.encode(active), [id]]]),
+    marks: new Map([[emails.encode(active), [id]]]),
   });
   for (const index of [0, 100]) {
     const id = ids[index] ?? 0;
@@ -363,12 +363,12 @@ test("a rollup says of its blocks what it was told, in whatever order, with gaps
         const ids = Object.entries(places).map(
           ([facet, of]) => [facet, of.map((place) => firstIdOf(block) + place)] as const,
         );
-        return { block, from: undefined, counts: new Map(Object.entries(counts)), ids: new Map(ids) };
+        return { block, from: undefined, counts: new Map(Object.entries(counts)), marks: new Map(ids) };
       });
-      const { ids, ...texts } = directories.textsOf("EMAIL", told);
+      const { marks, ...texts } = directories.textsOf("EMAIL", told);
       await table.put({ ...keys.rollup(org, "EMAIL", 30), change: 1, ...texts });
-      await table.put({ ...keys.rareIds(org, "EMAIL", 30), change: 1, ids });
-      const [section] = (await directories.read(org, "EMAIL", { withIds: true })).directory;
+      await table.put({ ...keys.marks(org, "EMAIL", 30), change: 1, marks });
+      const [section] = (await directories.read(org, "EMAIL", { withMarks: true })).directory;
       const sums = new Map<string, number>();
       for (const { counts } of told) {
         for (const [facet, count] of counts) {
@@ -376,11 +376,11 @@ test("a rollup says of its blocks what it was told, in whatever order, with gaps
         }
       }
       expect(section?.counts).toEqual(sums);
-      const held = told.map(({ block, counts, ids }) => ({
+      const held = told.map(({ block, counts, marks }) => ({
         block,
         from: undefined,
         counts: new Map([...counts].filter(([, count]) => count !== 0)),
-        ids,
+        marks,
       }));
       expect(section?.rows()).toEqual(held.sort((one, other) => other.block - one.block));
     }),
