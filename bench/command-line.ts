@@ -24,7 +24,7 @@ export const help = (): string => {
   return `Usage: ${usage}
 
 ${lines.join("")}
-  Without arms all run. --size: findings or addresses, 1000 and 100000 unless given. --write: into bench/report.md.
+  Without arms all run. --size: findings, all three unless given; a million take minutes. --write: into bench/report.md.
 `;
 };
 
@@ -52,8 +52,7 @@ export const readCommandLine = (args: readonly string[]): Settings => {
   });
   return {
     arms: (positionals.length > 0 ? [...new Set(positionals)] : Object.keys(arms)) as ArmName[],
-    // A million findings take minutes to seed; one asks for them.
-    sizes: chosen.length > 0 ? [...new Set(chosen)].sort((a, b) => a - b) : [1_000, 100_000],
+    sizes: chosen.length > 0 ? [...new Set(chosen)].sort((a, b) => a - b) : [...sizes],
     json: values.json ?? false,
     write: values.write ?? false,
   };

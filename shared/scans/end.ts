@@ -150,9 +150,10 @@ const endAsRead = async (
 
 /** Scans are what makes these lists grow. What is left undone the next scan's end does. */
 const rollUpLists = async (org: number, logger: Logger): Promise<void> => {
+  const startedAt = Date.now();
   for (const kind of rolledUpKinds) {
     try {
-      await rollUp(org, kind);
+      await rollUp(org, kind, startedAt);
     } catch (error) {
       logger.warn("a list is rolled up later", { organizationId: org, kind, error: error as Error });
     }

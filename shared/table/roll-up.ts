@@ -70,10 +70,9 @@ type Change = {
  * Rolls up the rows of blocks, up to 64 into one: those of full blocks, and those that rolled up blocks have got since where they
  * are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup and of its marks, also of what they were
  * before, and five; and the read units of those of its blocks whose facets have no marks yet. Whoever changes one of the rows
- * meanwhile, or eight seconds, make it stop, and the next call goes on.
+ * meanwhile, or eight seconds since `startedAt`, make it stop, and the next call goes on.
  */
-export const rollUp = async (org: number, kind: ListKind): Promise<void> => {
-  const startedAt = Date.now();
+export const rollUp = async (org: number, kind: ListKind, startedAt = Date.now()): Promise<void> => {
   for (;;) {
     const rows = await readRows(org, kind, { withMarks: true });
     const change = nextChange(kind, rows);
