@@ -20,8 +20,9 @@ import { scans } from "../shared/scans/record.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved } from "../shared/table/blocks.ts";
 import type { Item } from "../shared/table/condition.ts";
 import type { MemberWrite } from "../shared/table/counted-list.ts";
-import { marksOf, textsOf } from "../shared/table/directory.ts";
+import { textsOf } from "../shared/table/directory.ts";
 import { type CounterKind, type Key, keys, type ListKind } from "../shared/table/keys.ts";
+import { marksOf } from "../shared/table/marks.ts";
 import { blocksPerRollup, blocksWorthRollup, markedFacets, rolledUpKinds } from "../shared/table/roll-up.ts";
 import { activeBilling } from "../test/organizations/billing.ts";
 
@@ -183,7 +184,7 @@ const countMembers = (kind: ListKind) => {
       const unrolled = [...blocks].map(([block, { from, members }]) => {
         const counts = new Map([...members].map(([facet, ids]) => [facet, ids.length]));
         const marks = new Map(
-          markedFacets(counts).map((facet) => [facet, marksOf(members.get(facet) ?? [])]),
+          markedFacets(counts).map((facet) => [facet, marksOf(block, members.get(facet) ?? [])]),
         );
         return { block, from, counts, marks };
       });

@@ -2,6 +2,7 @@ import { blockOf, drawBlocks, firstIdOf } from "../table/blocks.ts";
 import type { Member } from "../table/counted-list.ts";
 import * as directories from "../table/directory.ts";
 import { type Key, keys, type ListKind } from "../table/keys.ts";
+import { type Marks, markedIds, marksOf } from "../table/marks.ts";
 import { parts } from "../table/parts.ts";
 import { type StoredBlock, storedBlock } from "../table/roll-up.ts";
 import * as table from "../table/table.ts";
@@ -80,7 +81,7 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
       marks: row?.marks ?? new Map(),
       from: row?.from || undefined,
     };
-    if (wrongIn(stored, members, keepsFrom(row) ? latest : undefined) !== undefined) {
+    if (wrongIn(block, stored, members, keepsFrom(row) ? latest : undefined) !== undefined) {
       const left = await examination.examine(
         { kind: `${kind.toLowerCase()} block`, id: block },
         lookAtBlock(org, list, block, latest),
@@ -137,7 +138,7 @@ const membersWithoutDirectory = async (
 /** What a directory says of a block. A counter that is no number is damage too. */
 type Stored = {
   counters: ReadonlyMap<string, unknown>;
-  marks: directories.Marks;
+  marks: Marks;
   from: unknown;
 };
 
@@ -166,6 +167,7 @@ const longAgo = new Date(0).toISOString();
 
 /** What should be there instead. Without `notBefore` there need be no `from`. */
 const wrongIn = (
+  block: number,
   { counters, marks, from }: Stored,
   members: readonly Member[],
   notBefore: string | undefined,
@@ -180,10 +182,10 @@ const wrongIn = (
   for (const name of [...new Set([...found.keys(), ...counters.keys(), ...marks.keys()])].sort()) {
     const [is, should] = [counters.get(name), found.get(name)];
     const told = marks.get(name);
-    const right = directories.marksOf(should ?? []);
+    const right = marksOf(block, should ?? []);
     if ((is ?? 0) !== (should?.length ?? 0)) wrong.push({ name, is, should: should?.length });
-    else if (told !== undefined && String(told) !== String(right)) {
-      const says = `marks of ${name} are ${told.join(", ") || "none"}, should be ${right.join(", ") || "none"}`;
+    else if (told !== undefined && told !== right) {
+      const says = `marks of ${name} are ${listed(block, told)}, should be ${listed(block, right)}`;
       wrong.push({ name, is, should: should?.length ?? 0, says });
     }
   }
@@ -199,6 +201,8 @@ const wrongIn = (
   return wrong.length === 0 ? undefined : wrong;
 };
 
+const listed = (block: number, marks: string): string => markedIds(block, marks).join(", ") || "none";
+
 const lookAtBlock =
   <M extends Member>(org: number, list: CheckedList<M>, block: number, notBefore: string): Look<WrongBlock> =>
   async () => {
@@ -206,7 +210,7 @@ const lookAtBlock =
     const members = await list.members(org, block, { project: ["id", "createdAt", "facet"] });
     const after = await storedBlock(org, list.kind, block);
     const [was, is] = [storedOf(before), storedOf(after)];
-    const wrong = wrongIn(is, members, keepsFrom(after.rolledUp) ? notBefore : undefined);
+    const wrong = wrongIn(block, is, members, keepsFrom(after.rolledUp) ? notBefore : undefined);
     if (wrong === undefined) return undefined;
     if (wrong.some(({ name }) => valuesOf(was, name) !== valuesOf(is, name))) return moving;
     return {

@@ -14,6 +14,7 @@ import { absent, allOf, type Change, type Condition, condition, type Item, type 
 import type { Counts, Directory, DirectoryRow } from "./directory.ts";
 import * as directories from "./directory.ts";
 import { type Key, keys, type ListKind, padded } from "./keys.ts";
+import { markedIds, markStep } from "./marks.ts";
 import * as table from "./table.ts";
 
 type FacetValue = number | string | boolean | null;
@@ -156,9 +157,9 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     const [facet = "", ...others] = matchingFacets(row, matching).filter(
       (name) => row.counts.get(name) !== 0,
     );
-    const marks = row.marks.get(facet);
-    if (marks === undefined || others.length > 0) return undefined;
-    const step = directories.markStep(row.counts.get(facet) ?? 0);
+    if (others.length > 0) return undefined;
+    const marks = markedIds(row.block, row.marks.get(facet) ?? "");
+    const step = markStep(row.counts.get(facet) ?? 0);
     const first = Math.floor(start / step);
     const to = marks[first];
     if (to === undefined) return undefined;
@@ -196,7 +197,9 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
   const idsOf = (row: DirectoryRow, part: Part & { count: number }): number[] | undefined => {
     const { matching, count, start, taken } = part;
     if (count > 1 && count === countIn(row, () => true)) return undefined;
-    const ids = matchingFacets(row, matching).flatMap((facet) => row.marks.get(facet) ?? []);
+    const ids = matchingFacets(row, matching).flatMap((facet) =>
+      markedIds(row.block, row.marks.get(facet) ?? ""),
+    );
     if (ids.length !== count) return undefined;
     return ids.sort((one, other) => other - one).slice(start, start + taken);
   };

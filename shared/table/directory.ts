@@ -12,29 +12,12 @@
  * otherwise the directory is read again.
  */
 import { setTimeout } from "node:timers/promises";
-import { firstIdOf } from "./blocks.ts";
 import { beside, type Key, keys, type ListKind, marksPrefix, padded, rollupPrefix } from "./keys.ts";
+import type { Marks } from "./marks.ts";
 import * as table from "./table.ts";
 
 /** Encoded facet to number of members; may be 0. */
 export type Counts = ReadonlyMap<string, number>;
-
-/**
- * Encoded facet to the ids of its members, newest first: of every one while there are 16, otherwise of the newest and then of every
- * second, every third … so that they are 16 at most.
- */
-export type Marks = ReadonlyMap<string, readonly number[]>;
-
-const marksPerFacet = 16;
-
-/** Of how many members one is marked. */
-export const markStep = (count: number): number => Math.ceil(count / marksPerFacet);
-
-/** `ids` ascending. */
-export const marksOf = (ids: readonly number[]): number[] => {
-  const step = markStep(ids.length);
-  return ids.toReversed().filter((_, index) => index % step === 0);
-};
 
 export type DirectoryRow = {
   block: number;
@@ -84,8 +67,8 @@ export type Rollup = {
    */
   facets: string;
   /**
-   * Of the row beside it. `12-0=10:8j1f00`: in the same way the marks of facets, as places in the block, each of two digits to the
-   * base 36. So a page whose members are one here and one there is read by their ids and not block by block.
+   * Of the row beside it: in the same way the marks of facets (marks.ts). So a page whose members are one here and one there is read
+   * by their ids and not block by block.
    */
   marks: string;
   /** `=7:lq3x9abc,lq4a0b12`: in the same way when blocks began, in milliseconds to the base 36; empty in lists without time boundary. */
@@ -284,7 +267,7 @@ export const merged = (rollup: Rollup, since: readonly DirectoryRow[]): Director
 
 type RolledUpBlock = {
   counts: Map<string, number>;
-  marks: Map<string, readonly number[]>;
+  marks: Map<string, string>;
   from: string | undefined;
 };
 
@@ -298,10 +281,8 @@ export const blocksOf = (rollup: Rollup): Map<number, RolledUpBlock> => {
     if (facet !== noFacet) entry.counts.set(facet, Number(count));
     found.set(block, entry);
   });
-  forEachEntry(rollup.marks, (facet, block, places) => {
-    const first = firstIdOf(block);
-    const ids = (places.match(/../g) ?? []).map((place) => first + Number.parseInt(place, 36));
-    found.get(block)?.marks.set(facet, ids);
+  forEachEntry(rollup.marks, (facet, block, marks) => {
+    found.get(block)?.marks.set(facet, marks);
   });
   forEachEntry(rollup.from, (_, block, time) => {
     const entry = found.get(block);
@@ -375,11 +356,7 @@ export const textsOf = (kind: ListKind, rows: readonly DirectoryRow[]): RollupTe
     for (const [facet, count] of held.length > 0 ? held : [[noFacet, 0] as const]) {
       facets.add(facet, row.block, String(count));
     }
-    for (const [facet, of] of row.marks) {
-      const first = firstIdOf(row.block);
-      const places = of.map((id) => (id - first).toString(36).padStart(2, "0"));
-      if (places.length > 0) marks.add(facet, row.block, places.join(""));
-    }
+    for (const [facet, of] of row.marks) if (of !== "") marks.add(facet, row.block, of);
     if (row.from && timedKinds.includes(kind))
       from.add(noFacet, row.block, Date.parse(row.from).toString(36));
   }

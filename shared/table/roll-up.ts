@@ -9,9 +9,6 @@ import {
   type Counts,
   type DirectoryRow,
   divide,
-  type Marks,
-  markStep,
-  marksOf,
   merged,
   type Rollup,
   type RollupTexts,
@@ -21,6 +18,7 @@ import {
   textsOf,
 } from "./directory.ts";
 import { keys, type ListKind } from "./keys.ts";
+import { type Marks, markStep, marksOf } from "./marks.ts";
 import { parts } from "./parts.ts";
 import * as table from "./table.ts";
 
@@ -144,7 +142,7 @@ const marksIn = async (
 ): Promise<Marks> => {
   const facets = markedFacets(counts);
   if (facets.every((facet) => marks.has(facet)))
-    return new Map(facets.map((facet) => [facet, marks.get(facet) ?? []]));
+    return new Map(facets.map((facet) => [facet, marks.get(facet) ?? ""]));
   const rows = await table.queryWire({
     pk: keys.member(org, kind, block, 0).pk,
     where: hasOneOf(facets),
@@ -152,7 +150,7 @@ const marksIn = async (
   });
   const found = new Map<string, number[]>(facets.map((facet) => [facet, []]));
   for (const { id, facet } of rows) found.get(facet?.S ?? "")?.push(Number(id?.N));
-  return new Map([...found].map(([facet, ids]) => [facet, marksOf(ids)]));
+  return new Map([...found].map(([facet, ids]) => [facet, marksOf(block, ids)]));
 };
 
 /** Facets of a block that a rollup marks. */
