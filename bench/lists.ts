@@ -237,7 +237,8 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
       rows,
       notes: [
         "Trips, units, requests and KB are those of the whole request between functions and table, authorizer included: 2 read and 2 write units of it are the authorizer's. They are of an instance that has read none of these breaches; warm read units, CPU, times and dollars are of one that has.",
-        "Plain: query the whole list with a filter, count, skip to the offset; trips are pages of 1 MB one after the other. Its totals were compared with ours, and so was `unacknowledged`. Its ms are of one query for each block, its CPU ms of this process, its dollars of units alone.",
+        "Plain: query the whole list with a filter, count, skip to the offset; trips are pages of 1 MB one after the other. Its totals were compared with ours, and so was `unacknowledged`. Its ms and CPU ms (of this process) are of one query for each block, which are more requests than those trips; its dollars of units alone.",
+        "Directories are as the last scan's end leaves them: rolled up and marked. Each block that was written to since adds its row to what a list reads, and is read by itself where a filter matches what was moved.",
         `p99 of ${timedCalls} calls is the slowest. ${handlerCpuNote}`,
         dollarsNote,
         `Seeded: ${database.rows.toLocaleString("en-US")} rows in ${Math.ceil(database.seconds)} s.`,

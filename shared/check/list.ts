@@ -81,7 +81,7 @@ export const goThrough = async <M extends Member, Name extends keyof M & string>
       marks: row?.marks ?? new Map(),
       from: row?.from || undefined,
     };
-    if (wrongIn(block, stored, members, keepsFrom(row) ? latest : undefined) !== undefined) {
+    if (wrongIn(block, stored, members, keepsFrom(kind, row) ? latest : undefined) !== undefined) {
       const left = await examination.examine(
         { kind: `${kind.toLowerCase()} block`, id: block },
         lookAtBlock(org, list, block, latest),
@@ -155,8 +155,8 @@ const storedOf = ({ own = {}, rolledUp }: StoredBlock): Stored => {
 };
 
 /** A rollup of a list without time boundary does not say when its blocks began. */
-const keepsFrom = (row: Pick<directories.DirectoryRow, "from"> | undefined): boolean =>
-  row === undefined || row.from !== undefined;
+const keepsFrom = (kind: ListKind, row: Pick<directories.DirectoryRow, "from"> | undefined): boolean =>
+  directories.timedKinds.includes(kind) || row === undefined || row.from !== undefined;
 
 type WrongBlock = Found & { excess: [facet: string, by: number][] };
 
@@ -210,7 +210,7 @@ const lookAtBlock =
     const members = await list.members(org, block, { project: ["id", "createdAt", "facet"] });
     const after = await storedBlock(org, list.kind, block);
     const [was, is] = [storedOf(before), storedOf(after)];
-    const wrong = wrongIn(block, is, members, keepsFrom(after.rolledUp) ? notBefore : undefined);
+    const wrong = wrongIn(block, is, members, keepsFrom(list.kind, after.rolledUp) ? notBefore : undefined);
     if (wrong === undefined) return undefined;
     if (wrong.some(({ name }) => valuesOf(was, name) !== valuesOf(is, name))) return moving;
     return {

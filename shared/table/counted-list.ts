@@ -62,11 +62,17 @@ type Part = {
   project: readonly string[] | undefined;
 };
 
+/** Sort keys, both inclusive, and how many members of the block that match are `before` them. */
+type IdWindow = { from: string; to: string; before: number };
+
 const always = ["id", "facet"] as const;
 type Always = (typeof always)[number];
 
 /** A further request computes about as much as so many rows that are only passed over. */
 const worthCounting = 32;
+
+/** So many ids side by side are read as a range: a further request, and a read unit for several of them instead of each. */
+const worthRange = 8;
 
 /** Values that DynamoDB takes in one `IN`. */
 const maxFacetsInFilter = 100;
@@ -129,7 +135,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       return fromRows(rows.filter(hasFacetThat(matching)));
     }
     const where = hasOneOf(matchingFacets(row, matching));
-    const marked = where && betweenMarks(row, part);
+    const marked = where && (betweenOthers(row, part) ?? betweenMarks(row, part));
     if (marked !== undefined) {
       const { before, ...range } = marked;
       const rows = await readRows(org, row.block, { ...range, where, project });
@@ -138,7 +144,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     }
     const passed = (start * count) / blockSize < worthCounting ? 0 : start;
     const after = count - start - taken;
-    if (where !== undefined && passed + after > 0) {
+    if (where !== undefined && marked === undefined && passed + after > 0) {
       const near = await readNear(org, row.block, part, { where, passed, after });
       if (near.length === taken) return fromRows(near);
     }
@@ -146,14 +152,28 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     return fromRows(rows.filter(hasFacetThat(matching)).slice(start, start + taken));
   };
 
-  /**
-   * From the mark before a part to the one after it, and how many that match are `before` the former. Of a single facet: those of
-   * several alternate in ways that marks do not tell.
-   */
-  const betweenMarks = (
+  /** Where every id of a block is a member's and all that do not match are marked, the others are known too: from the last of a part to its first. */
+  const betweenOthers = (
     row: DirectoryRow,
-    { matching, start, taken }: Part,
-  ): { from: string; to: string; before: number } | undefined => {
+    { matching, count, start, taken }: Part & { count: number },
+  ): IdWindow | undefined => {
+    const others = new Set(
+      [...row.counts.keys()]
+        .filter((name) => !matching(name))
+        .flatMap((name) => markedIds(row.block, row.marks.get(name) ?? "")),
+    );
+    if (countIn(row, () => true) !== blockSize || others.size !== blockSize - count) return undefined;
+    const newest = firstIdOf(row.block + 1) - 1;
+    const ids = Array.from({ length: blockSize }, (_, index) => newest - index).filter(
+      (id) => !others.has(id),
+    );
+    const [first, last] = [ids[start], ids[start + taken - 1]];
+    if (first === undefined || last === undefined) return undefined;
+    return { from: padded(last), to: padded(first), before: start };
+  };
+
+  /** From the mark before a part to the one after it. Of a single facet: those of several alternate in ways that marks do not tell. */
+  const betweenMarks = (row: DirectoryRow, { matching, start, taken }: Part): IdWindow | undefined => {
     const [facet = "", ...others] = matchingFacets(row, matching).filter(
       (name) => row.counts.get(name) !== 0,
     );
@@ -210,11 +230,17 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     ids: readonly number[],
     { matching, project }: Pick<Part, "matching" | "project">,
   ): Promise<Map<number, M>> => {
-    const rows = await table.getManyWire(
-      ids.map((id) => key(org, id)),
-      { project },
-    );
-    const members = fromRows(rows.filter(hasFacetThat(matching)));
+    const { single, ranges } = rangesOf(ids, worthRange);
+    const rows = await Promise.all([
+      table.getManyWire(
+        single.map((id) => key(org, id)),
+        { project },
+      ),
+      ...ranges.map(({ block, fromId, toId }) =>
+        readRows(org, block, { from: padded(fromId), to: padded(toId), project }),
+      ),
+    ]);
+    const members = fromRows(rows.flat().filter(hasFacetThat(matching)));
     return new Map(members.map((member) => [member.id, member]));
   };
 
@@ -350,20 +376,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
      * are dense one range query costs less than a read unit for each.
      */
     getMany: async (org: number, ids: readonly number[]): Promise<(M | undefined)[]> => {
-      const byBlock = new Map<number, number[]>();
-      for (const id of new Set(ids)) {
-        const block = blockOf(id);
-        byBlock.set(block, [...(byBlock.get(block) ?? []), id]);
-      }
-      const single: number[] = [];
-      const ranges: { block: number; fromId: number; toId: number }[] = [];
-      for (const [block, inBlock] of byBlock) {
-        const fromId = Math.min(...inBlock);
-        const toId = Math.max(...inBlock);
-        // Rows of up to about 1 KB: four to a read unit.
-        if (inBlock.length > 1 && toId - fromId < 4 * inBlock.length) ranges.push({ block, fromId, toId });
-        else single.push(...inBlock);
-      }
+      const { single, ranges } = rangesOf(ids, 2);
       const [singles, ...ranged] = await Promise.all([
         table.getMany<M>(single.map((id) => key(org, id))),
         ...ranges.map(({ block, fromId, toId }) => list.members(org, block, { fromId, toId })),
@@ -431,7 +444,7 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
       const { directory, beside } = await directories.read(org, kind, {
         withMarks: input.matches !== undefined,
       });
-      const { whole, mixed } = since === undefined ? { whole: directory } : visibleOf(directory, since);
+      const { whole, mixed } = since === undefined ? { whole: directory } : visibleOf(kind, directory, since);
 
       let total = 0;
       let skip = offset;
@@ -506,7 +519,11 @@ const decodeValue = (as: "boolean" | "integer" | "word", encoded: string): Facet
 };
 
 /** What is visible whole, and the block that the boundary may run through: the table counts what is visible of it. */
-const visibleOf = (directory: Directory, since: string): { whole: Directory; mixed?: DirectoryRow } => {
+const visibleOf = (
+  kind: ListKind,
+  directory: Directory,
+  since: string,
+): { whole: Directory; mixed?: DirectoryRow } => {
   const whole: Directory = [];
   for (const section of directory) {
     const { key, from } = section;
@@ -515,13 +532,36 @@ const visibleOf = (directory: Directory, since: string): { whole: Directory; mix
       continue;
     }
     const rows = section.rows();
-    if (from === undefined && rows.length > 1) throw new Error("This list has no time boundary");
+    if (rows.length > 1 && !directories.timedKinds.includes(kind))
+      throw new Error("This list has no time boundary");
     for (const row of rows) {
       if ((row.from ?? "") < since) return { whole, mixed: row };
       whole.push({ ...row, key, rows: () => [row] });
     }
   }
   return { whole };
+};
+
+/** Ids of which at least so many lie side by side in a block, and the others. */
+const rangesOf = (
+  ids: readonly number[],
+  atLeast: number,
+): { single: number[]; ranges: { block: number; fromId: number; toId: number }[] } => {
+  const byBlock = new Map<number, number[]>();
+  for (const id of new Set(ids)) {
+    const block = blockOf(id);
+    byBlock.set(block, [...(byBlock.get(block) ?? []), id]);
+  }
+  const single: number[] = [];
+  const ranges: { block: number; fromId: number; toId: number }[] = [];
+  for (const [block, inBlock] of byBlock) {
+    const fromId = Math.min(...inBlock);
+    const toId = Math.max(...inBlock);
+    // Rows of up to about 1 KB: four to a read unit.
+    if (inBlock.length >= atLeast && toId - fromId < 4 * inBlock.length) ranges.push({ block, fromId, toId });
+    else single.push(...inBlock);
+  }
+  return { single, ranges };
 };
 
 const pick = <M>(members: ReadonlyMap<number, M>, ids: readonly number[]): M[] =>

@@ -47,10 +47,13 @@ export const blocksWorthRollup = 2;
 
 /** Rows that blocks have got since they were rolled up are worth a change of their rollup when they are so many. */
 const rowsWorthChange = (rollup: Rollup): number =>
-  Math.min(8 + rollup.facets.length / 2_000, blocksOf(rollup).size / 2);
+  Math.max(2, Math.min(8 + rollup.facets.length / 2_000, blocksOf(rollup).size / 2));
 
 /** No change is begun later: this is a last thing in functions that have little time left. */
 const maximumMilliseconds = 8_000;
+
+/** Each was overtaken by a write to one of its rows: those are read again, and it is tried once more. */
+const maximumRefusals = 5;
 
 /** From when a change is said to begin: readers wait five seconds for its end and no longer (directory.ts). */
 const maximumBeginMilliseconds = 1_000;
@@ -67,17 +70,24 @@ type Change = {
 /**
  * Rolls up the rows of blocks, up to 64 into one: those of full blocks, and those that rolled up blocks have got since where they
  * are many. Costs two write units for each row of 1 KB, as much for each KB of the rollup and of its marks, also of what they were
- * before, and five; and the read units of those of its blocks whose facets have no marks yet. Whoever changes one of the rows
- * meanwhile, or eight seconds since `startedAt`, make it stop, and the next call goes on.
+ * before, and five; and the read units of those of its blocks whose facets have no marks yet. Eight seconds since `startedAt` make
+ * it stop, or that somebody was faster five times, and the next call goes on.
  */
 export const rollUp = async (org: number, kind: ListKind, startedAt = Date.now()): Promise<void> => {
-  for (;;) {
+  const isLate = (): boolean => Date.now() - startedAt > maximumMilliseconds;
+  const known: KnownMarks = new Map();
+  let begun: number | undefined;
+  for (let refusals = 0; refusals < maximumRefusals && !isLate(); ) {
     const rows = await readRows(org, kind, { withMarks: true });
     const change = nextChange(kind, rows);
     if (change === undefined) return;
-    const texts = textsOf(kind, await withMarks(org, kind, change.blocks));
-    if (Date.now() - startedAt > maximumMilliseconds) return;
-    if (!(await make(org, kind, { ...change, ...texts }, rows))) return;
+    // Who rolls up as well may have deleted rows that were made again.
+    if (rows.begun !== begun) known.clear();
+    const blocks = await withMarks(org, kind, change.blocks, rows.blocks, known);
+    if (isLate()) return;
+    begun = Math.max(rows.begun ?? 0, rows.ended ?? 0) + 1;
+    if (await make(org, kind, begun, { ...change, ...textsOf(kind, blocks) }, rows.begun)) known.clear();
+    else refusals++;
     // Readers need time for a whole query between two changes.
     await setTimeout(100 + 3 * Math.min(rows.milliseconds, 300));
   }
@@ -86,7 +96,7 @@ export const rollUp = async (org: number, kind: ListKind, startedAt = Date.now()
 const nextChange = (kind: ListKind, { blocks, rollups }: Rows): Change | undefined => {
   const { unrolled, changed } = divide(blocks, rollups);
   // The newest block is still being written to.
-  const full = unrolled.slice(1).reverse();
+  const full = unrolled.slice(1).filter(isSound).reverse();
   if (full.length >= blocksWorthRollup) return additionTo(kind, rollups[0], full);
   for (const [index, rollup] of rollups.entries()) {
     const change = changeOf(kind, rollup, changed[index] ?? []);
@@ -94,6 +104,9 @@ const nextChange = (kind: ListKind, { blocks, rollups }: Rows): Change | undefin
   }
   return undefined;
 };
+
+/** A damaged counter stays where the check finds it. */
+const isSound = ({ counts }: BlockRow): boolean => [...counts.values()].every(Number.isSafeInteger);
 
 /** The rows, oldest first, into the newest rollup while there is room in it, otherwise into a new one. */
 const additionTo = (kind: ListKind, newest: Rollup | undefined, full: readonly BlockRow[]): Change => {
@@ -111,12 +124,15 @@ const additionTo = (kind: ListKind, newest: Rollup | undefined, full: readonly B
 };
 
 const changeOf = (kind: ListKind, rollup: Rollup, changed: readonly BlockRow[]): Change | undefined => {
-  const rows = changed.slice(0, rowsPerChange);
+  const rows = changed.filter(isSound).slice(0, rowsPerChange);
   if (rows.length === 0 || rows.length < rowsWorthChange(rollup)) return undefined;
   const blocks = merged(rollup, rows);
   if (textsOf(kind, blocks).facets.length > 2 * maximumCharacters) return undefined;
   return { was: rollup, blocks, rows };
 };
+
+/** Marks that were read for a change, and the number of writes of the block's own row then: while it is the same they hold. */
+type KnownMarks = Map<number, { writes: number | undefined; marks: Marks }>;
 
 /**
  * The blocks with all marks. Members are read after the counters, so either the rows of these are as they were when the change is
@@ -126,12 +142,21 @@ const withMarks = async (
   org: number,
   kind: ListKind,
   blocks: readonly DirectoryRow[],
+  ownRows: readonly BlockRow[],
+  known: KnownMarks,
 ): Promise<DirectoryRow[]> => {
+  const writesOf = new Map(ownRows.map(({ block, writes }) => [block, writes]));
   const found: DirectoryRow[] = [];
-  for (const part of parts(blocks, readAtOnce)) {
-    const read = async (row: DirectoryRow) => ({ ...row, marks: await marksIn(org, kind, row) });
-    found.push(...(await Promise.all(part.map(read))));
-  }
+  const mark = async (row: DirectoryRow): Promise<DirectoryRow> => {
+    const writes = writesOf.get(row.block);
+    const before = known.get(row.block);
+    const marks = before?.writes === writes ? before?.marks : undefined;
+    if (marks !== undefined) return { ...row, marks };
+    const read = await marksIn(org, kind, row);
+    known.set(row.block, { writes, marks: read });
+    return { ...row, marks: read };
+  };
+  for (const part of parts(blocks, readAtOnce)) found.push(...(await Promise.all(part.map(mark))));
   return found;
 };
 
@@ -170,10 +195,10 @@ export const markedFacets = (counts: Counts): string[] => {
 const make = async (
   org: number,
   kind: ListKind,
+  change: number,
   { was, rows, facets, marks, from }: Change & RollupTexts,
-  { begun, ended }: Pick<Rows, "begun" | "ended">,
+  begun: number | undefined,
 ): Promise<boolean> => {
-  const change = Math.max(begun ?? 0, ended ?? 0) + 1;
   const isMine = condition("#change = :change", { change });
   const last = Math.max(was?.last ?? 0, ...rows.map(({ block }) => block));
   const isReplaced = was !== undefined && was.last !== last;

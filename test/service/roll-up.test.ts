@@ -97,24 +97,29 @@ describe("damage is found and mended:", () => {
     );
   });
 
-  test("a rollup that says that a block of the log began later", async () => {
+  test.each([
+    [
+      "that says that a block of the log began later",
+      1,
+      (from: string) => {
+        const [, first = ""] = from.match(/\d+:\w+,(\w+)/) ?? [];
+        return from.replace(`,${first},`, `,${(Number.parseInt(first, 36) + 3_600_000).toString(36)},`);
+      },
+    ],
+    ["that does not say when one began", 1, (from: string) => from.replace(/,\w+$/, "")],
+    // Two have got a row of their own that says it, from the repairs before.
+    ["that says of no block when it began", blocksPerRollup - 2, () => ""],
+  ])("a rollup %s", async (_, differenceCount, damaged) => {
     const { total, activity } = (await organization.api.get("/activity?limit=100")).body;
     const [row] = (await rollups("ACTIVITY")) as [Row];
-    const [, first = 0] = row.from.match(/\d+:\w+,(\w+)/) ?? [];
-    const later = (Number.parseInt(String(first), 36) + 3_600_000).toString(36);
-    await table.update(
-      { pk: row.pk, sk: row.sk },
-      { set: { from: row.from.replace(`,${first},`, `,${later},`) } },
-    );
-    const { differences } = await check(org, { repair: true });
-    expect(differences).toEqual([
-      {
-        kind: "activity block",
-        id: expect.any(Number),
-        says: expect.stringContaining("from is"),
-        repaired: true,
-      },
-    ]);
+    await table.put({ ...row, from: damaged(row.from) });
+    const report = await check(org, { repair: true });
+    expect(report).toMatchObject({ differenceCount, unsettled: [] });
+    expect(report.differences[0]).toMatchObject({
+      kind: "activity block",
+      says: expect.stringContaining("from is"),
+      repaired: true,
+    });
     expect(await check(org)).toMatchObject({ differenceCount: 0, unsettled: [] });
     expect((await organization.api.get("/activity?limit=100")).body).toMatchObject({ total, activity });
   });
