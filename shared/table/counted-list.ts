@@ -152,7 +152,10 @@ export const countedList = <F extends Record<string, FacetValue>, T = Item>(
     return fromRows(rows.filter(hasFacetThat(matching)).slice(start, start + taken));
   };
 
-  /** Where every id of a block is a member's and all that do not match are marked, the others are known too: from the last of a part to its first. */
+  /**
+   * Where every id of a block is a member's and all that do not match are marked, the others are known too: from the last of a
+   * part to its first.
+   */
   const betweenOthers = (
     row: DirectoryRow,
     { matching, count, start, taken }: Part & { count: number },

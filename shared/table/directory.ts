@@ -71,7 +71,10 @@ export type Rollup = {
    * by their ids and not block by block.
    */
   marks: string;
-  /** `=7:lq3x9abc,lq4a0b12`: in the same way when blocks began, in milliseconds to the base 36; empty in lists without time boundary. */
+  /**
+   * `=7:lq3x9abc,lq4a0b12`: in the same way when blocks began, in milliseconds to the base 36; empty in lists without time
+   * boundary.
+   */
   from: string;
 };
 
@@ -86,7 +89,7 @@ export type Rows = {
   milliseconds: number;
 };
 
-/** Whether marks are wanted too: 1 KB for 64 blocks is usual; 35 where every block has 32 facets of one member each. */
+/** Whether marks are wanted too: 1 KB for 64 blocks is usual; 41 where every block has 32 facets of one member each. */
 type Options = { withMarks?: boolean };
 
 /** The directory, and the rows beside it. */

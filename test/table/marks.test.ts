@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/table/blocks.ts";
 import type { MemberWrite } from "../../shared/table/counted-list.ts";
-import { countedList } from "../../shared/table/counted-list.ts";
 import * as directories from "../../shared/table/directory.ts";
 import { type DirectoryRow, rowsOf } from "../../shared/table/directory.ts";
 import { keys, marksPrefix } from "../../shared/table/keys.ts";
@@ -12,11 +11,9 @@ import { blocksPerRollup, rollUp } from "../../shared/table/roll-up.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, recordCapacity, startEngine } from "./engine.ts";
 import { type Command, intercept } from "./intercept.ts";
+import { active, disabled, emails, type Facet } from "./teams.ts";
 
 // A rollup marks where in its blocks the members of facets are: pages read rare ones by their ids, others between two marks.
-
-type Facet = { team: number; isActive: boolean };
-const emails = countedList<Facet, { email: string }>("EMAIL", { team: "integer", isActive: "boolean" });
 
 let engine: Engine;
 beforeAll(async () => {
@@ -25,8 +22,6 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 let organizations = 0;
-const active = { team: 1, isActive: true };
-const disabled = { team: 1, isActive: false };
 const isDisabled = ({ isActive }: Facet): boolean => !isActive;
 const blocks = blocksPerRollup + 2;
 

@@ -11,11 +11,7 @@ import { blocksPerRollup, rollUp, storedBlock } from "../../shared/table/roll-up
 import * as table from "../../shared/table/table.ts";
 import { type Engine, recordCapacity, startEngine } from "./engine.ts";
 import { type Command, intercept } from "./intercept.ts";
-
-const emails = countedList<{ team: number; isActive: boolean }, { email: string }>("EMAIL", {
-  team: "integer",
-  isActive: "boolean",
-});
+import { active, disabled, emails } from "./teams.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -24,8 +20,6 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 let organizations = 0;
-const active = { team: 1, isActive: true };
-const disabled = { team: 1, isActive: false };
 
 /** An organization with one active e-mail in each of so many blocks, oldest first. */
 const spread = async (blocks: number): Promise<{ org: number; ids: number[] }> => {
