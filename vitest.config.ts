@@ -4,32 +4,34 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-// Tests start many short processes (services, the command line), whose time is mostly compiling the same modules.
+// Tests start many short processes, services and command lines, which spend most of their time compiling
+// modules.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/compile");
 
-// Tests kill processes, which leave their temporary files behind: all of them go with the run.
+// Processes that tests kill leave temporary files behind: all of these are removed at the end of the run.
 const temporary = mkdtempSync(join(tmpdir(), "breach-monitor-tests-"));
 process.env.TMPDIR = temporary;
 process.once("exit", () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }));
 
-/** Files that take longest; those that mostly wait beside those that compute. */
+/** The slowest files, in an order in which files that mostly wait run beside files that compute. */
 const longest = [
   "alerts/faults",
+  "browser/accessibility",
   "service/interruption",
-  "service/check",
+  "service/audit",
   "service/chaos",
   "service/organization-deletion",
   "infrastructure/stack",
   "service/upstream",
-  "scans/planners",
+  "scans/planning",
   "scans/ending",
   "service/delivery",
-  "table/counted-list",
+  "lists/counted-list",
   "service/isolation",
   "service/automatic-scans",
 ].map((name) => `/test/${name}.test.ts`);
 
-/** They begin first, so that the last of them does not run alone. */
+/** Starts the slowest files first, so that none of them runs alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {
@@ -43,27 +45,35 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
-    // Most of a test's time is waiting: for sweeps, retries and new windows.
+    // More workers than small machines have cores: tests mostly wait for sweeps, retries and new windows.
     maxWorkers: 4,
     projects: [
       {
         test: {
           name: "parts",
-          include: [
-            "test/{alerts,api,catalog,imports,infrastructure,local,openapi,organizations,scans,table}/**/*.test.ts",
-          ],
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/{bench,browser,dashboard,endpoints,service}/**"],
           testTimeout: 30_000,
-          hookTimeout: 60_000,
+          hookTimeout: 150_000,
         },
       },
       {
         test: {
           name: "service",
-          include: ["test/{bench,endpoints,service}/**/*.test.ts"],
-          // One local service for all: the real bundles through the real template.
+          include: ["test/{bench,dashboard,endpoints,service}/**/*.test.ts"],
+          // Starts one local service for all these tests, with the real bundles and the real template.
           globalSetup: "test/service/run.ts",
           testTimeout: 60_000,
-          hookTimeout: 60_000,
+          hookTimeout: 150_000,
+        },
+      },
+      {
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          globalSetup: "test/service/run.ts",
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
     ],

@@ -1,83 +1,99 @@
 import { setTimeout } from "node:timers/promises";
 import { connect } from "../bin/admin/connect.ts";
+import { type Receiver, startReceiver } from "../local/harness/receiver.ts";
+import { startService } from "../local/harness/service.ts";
+import { administrator } from "../shared/activity/actor.ts";
 import * as channels from "../shared/alerts/channel.ts";
 import * as configure from "../shared/alerts/configure.ts";
 import { deliveries, raise } from "../shared/alerts/delivery.ts";
-import { administrator } from "../shared/organizations/actor.ts";
 import * as organizations from "../shared/organizations/organization.ts";
 import * as queue from "../shared/queue/queue.ts";
 import * as table from "../shared/table/table.ts";
-import { type Receiver, startReceiver } from "../test/alerts/receiver.ts";
-import { activeBilling } from "../test/organizations/billing.ts";
-import { startService } from "../test/service/run.ts";
 import type { Arm, Cell, Context } from "./arm.ts";
 import { startBullMq } from "./bullmq.ts";
 import { quantile } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
+import { activeBilling } from "./seed/organization.ts";
 import { assembly } from "./service.ts";
 
-const groupCount = 5;
-/** As many as an organization may have. */
-const channelsPerGroup = 20;
-/** Two of the channels of each organization: 10 %. */
-const isDead = (url: string): boolean => /-(0|1)$/.test(url);
+const organizationCount = 5;
+/** The most that an organization may have. */
+const channelsPerOrganization = 20;
+/** Whether a url is one of the two faulty endpoints of its organization, 10 % of all. */
+const isFaulty = (url: string): boolean => /-(0|1)$/.test(url);
 
-/** How the dead ones behave: they are not dead all the time. */
-type Manner = "answer" | "fail" | "hang";
+/** What the faulty endpoints do at the moment: answer with success, answer with an error, or never answer. */
+type Behaviour = "answer" | "fail" | "hang";
 
-/** At once, to see how many go out in a second. */
+/** Events raised as fast as possible, to measure throughput. */
 const burstEvents = 25;
-/** One after the other, at half of what the service can do on this machine, but at most 20 deliveries a second. */
+/** Events raised one after the other, to measure latency. */
 const pacedEvents = 30;
 const shortestPaceMilliseconds = 1000;
+/** Milliseconds between two events: half of the measured throughput, and at most 20 deliveries a second. */
 const paceFor = ({ perSecond }: { perSecond: number }): number =>
-  Math.max(shortestPaceMilliseconds, (2 * 1000 * channelsPerGroup) / perSecond);
+  Math.max(shortestPaceMilliseconds, (2 * 1000 * channelsPerOrganization) / perSecond);
 
-/** As many workers as a queue has in a local run. */
+/** Deliveries at the same time: what a queue of a local run allows. */
 const concurrency = 8;
 
-/** One organization's event: a delivery for each of its channels; gives their ids. */
-export type Lane = { raise: (group: number) => Promise<number[]>; close: () => Promise<void> };
+/**
+ * `raise`: one event of an organization, by its index; returns the ids of the deliveries, one for each of its
+ * channels.
+ */
+export type DeliverySystem = {
+  raise: (organization: number) => Promise<number[]>;
+  close: () => Promise<void>;
+};
 
-/** `calm` and `healthy`: milliseconds from event to receipt, ascending, with all endpoints answering and of those that do. */
+/**
+ * `perSecond`: first attempts. The latencies are milliseconds from event to receipt, ascending: `calm` with
+ * all endpoints answering, `healthy` of the endpoints that answer while the faulty ones hang.
+ */
 type Measured = { perSecond: number; paceMilliseconds: number; calm: number[]; healthy: number[] };
 
 export const alerts: Arm = {
   name: "alerts",
-  about: "Deliveries per second, and how late alerts are while every tenth endpoint never answers",
+  about: "Throughput and latency of alerts, also while some endpoints never answer",
   run: async ({ progress }) => {
-    let dead: Manner = "answer";
+    let behaviour: Behaviour = "answer";
     const receiver = await startReceiver({
       respond: ({ url = "" }, response) => {
-        const manner = isDead(url) ? dead : "answer";
-        if (manner !== "hang") response.writeHead(manner === "fail" ? 500 : 204).end();
+        const now = isFaulty(url) ? behaviour : "answer";
+        if (now !== "hang") response.writeHead(now === "fail" ? 500 : 204).end();
       },
     });
-    const letDead = (manner: Manner): void => {
-      dead = manner;
+    const letFaulty = (next: Behaviour): void => {
+      behaviour = next;
     };
     const environment = { ...process.env };
     process.env.OUTBOUND_ALLOWED_ORIGINS = receiver.origin;
     const urls = (name: string): string[][] =>
-      Array.from({ length: groupCount }, (_, group) =>
+      Array.from({ length: organizationCount }, (_, organization) =>
         Array.from(
-          { length: channelsPerGroup },
-          (_, index) => `${receiver.origin}/${name}-${group}-${index}`,
+          { length: channelsPerOrganization },
+          (_, index) => `${receiver.origin}/${name}-${organization}-${index}`,
         ),
       );
     try {
       progress("alerts: starting the service");
       const service = await startOwn(receiver, urls("service"));
-      const own = await measure(service, { receiver, letDead, name: "this service", progress });
+      const own = await measure(service, { receiver, letFaulty, name: "this service", progress });
       progress("alerts: starting Redis and BullMQ");
-      const plain = await startBullMq(urls("bullmq"), concurrency).catch((error: Error) => error);
+      const bullMq = await startBullMq(urls("bullmq"), concurrency).catch((error: Error) => error);
       const compared =
-        plain instanceof Error
-          ? plain
-          : await measure(plain, { receiver, letDead, name: "BullMQ", progress, pace: own.paceMilliseconds });
+        bullMq instanceof Error
+          ? bullMq
+          : await measure(bullMq, {
+              receiver,
+              letFaulty,
+              name: "BullMQ",
+              progress,
+              paceMilliseconds: own.paceMilliseconds,
+            });
       return [asTable(own, compared), memoryTable({ assembly: await assembly() }, service.peaks())];
     } finally {
-      // Also what `connect` has set: the next arm would take this service's engine for its own.
+      // `connect` set variables too, which would lead the next arm to this service's engine.
       for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
       Object.assign(process.env, environment);
       await receiver.close();
@@ -85,22 +101,26 @@ export const alerts: Arm = {
   },
 };
 
-/** `peaks`: megabytes of each function, once it is closed. */
-type OwnLane = Lane & { peaks: () => ReadonlyMap<string, number> };
+/** `peaks`: peak megabytes of each function; empty until the service is closed. */
+type OwnSystem = DeliverySystem & { peaks: () => ReadonlyMap<string, number> };
 
-/** The real local service, with these channels: an organization for each group. Events are raised as scans raise theirs. */
-const startOwn = async (receiver: Receiver, groups: readonly string[][]): Promise<OwnLane> => {
+/**
+ * The real local service. `urls`: the webhook urls of each organization. Events are raised by the code that
+ * scans use.
+ */
+const startOwn = async (receiver: Receiver, urls: readonly string[][]): Promise<OwnSystem> => {
   const service = await startService(["--memory", "--allow-origin", receiver.origin], {}, await assembly());
   const memory = watchMemory([service.process.pid ?? 0]);
   let peaks: ReadonlyMap<string, number> = new Map();
   try {
     await connect({ port: String(service.port), stack: undefined });
-    const made: Awaited<ReturnType<typeof createOrganization>>[] = [];
-    for (const urls of groups) made.push(await createOrganization(urls));
+    const created: Awaited<ReturnType<typeof createOrganization>>[] = [];
+    for (const own of urls) created.push(await createOrganization(own));
     return {
-      raise: async (group) => {
-        const { org, wanting } = made[group] as (typeof made)[number];
-        const { writes, messages } = await raise(org, wanting, [{ type: "scan_error", error: "Measured" }]);
+      raise: async (organization) => {
+        const { org, recipients } = created[organization] as (typeof created)[number];
+        const event = { type: "scan_error", error: "Measured" } as const;
+        const { writes, messages } = await raise(org, recipients, [event]);
         await table.transact(deliveries.writes(org, writes));
         await queue.sendAll("deliveries", messages);
         return messages.map(({ message }) => message.deliveryId);
@@ -138,36 +158,37 @@ const createOrganization = async (urls: readonly string[]) => {
       async () => undefined,
     );
   }
-  return { org, wanting: await channels.list(org) };
+  return { org, recipients: await channels.list(org) };
 };
 
 type Surroundings = {
   receiver: Receiver;
-  letDead: (manner: Manner) => void;
+  letFaulty: (behaviour: Behaviour) => void;
   name: string;
   progress: Context["progress"];
-  /** Default: what suits the lane itself. */
-  pace?: number;
+  /** Milliseconds between two events; by default what `paceFor` gives for the system's own throughput. */
+  paceMilliseconds?: number;
 };
 
 const measure = async (
-  lane: Lane,
-  { receiver, letDead, name, progress, pace }: Surroundings,
+  system: DeliverySystem,
+  { receiver, letFaulty, name, progress, paceMilliseconds: givenPace }: Surroundings,
 ): Promise<Measured> => {
   const raisedAt = new Map<number, number>();
-  const raise = async (count: number, pause: number): Promise<number> => {
-    let made = 0;
+  /** Raises events of the organizations in turn; returns how many deliveries they have. */
+  const raise = async (count: number, paceMilliseconds: number): Promise<number> => {
+    let deliveries = 0;
     for (let event = 0; event < count; event++) {
       const at = Date.now();
-      const ids = await lane.raise(event % groupCount);
+      const ids = await system.raise(event % organizationCount);
       for (const id of ids) raisedAt.set(id, at);
-      made += ids.length;
+      deliveries += ids.length;
       progress(`alerts: ${name}: events`, event + 1, count);
-      if (pause > 0) await setTimeout(Math.max(0, at + pause - Date.now()));
+      if (paceMilliseconds > 0) await setTimeout(Math.max(0, at + paceMilliseconds - Date.now()));
     }
-    return made;
+    return deliveries;
   };
-  /** First attempts: when each arrived, from this request of the receiver on. */
+  /** When the first attempt of each delivery arrived, from the receiver's request number `from` on. */
   const arrivals = (from: number): Map<number, { at: number; path: string }> => {
     const first = new Map<number, { at: number; path: string }>();
     for (const { body, path, receivedAt } of receiver.requests.slice(from)) {
@@ -176,23 +197,24 @@ const measure = async (
     }
     return first;
   };
-  const isHealthy = ({ path }: { path: string }): boolean => !isDead(path);
-  const until = async (isThere: () => boolean): Promise<void> => {
-    for (const deadline = Date.now() + 600_000; !isThere(); await setTimeout(100)) {
+  const isHealthy = ({ path }: { path: string }): boolean => !isFaulty(path);
+  const until = async (isComplete: () => boolean): Promise<void> => {
+    for (const deadline = Date.now() + 600_000; !isComplete(); await setTimeout(100)) {
       if (Date.now() > deadline) throw new Error(`${name} did not deliver everything in ten minutes`);
     }
   };
 
   try {
     let from = receiver.requests.length;
-    /** Workers of both lanes start, and code becomes warm. */
+    /** Starts the workers of first attempts and of retries, so that their start is not measured. */
     const warm = async (): Promise<void> => {
-      letDead("fail");
+      letFaulty("fail");
       from = receiver.requests.length;
-      const made = await raise(groupCount, 0);
-      // Two retries of each that fails.
-      await until(() => receiver.requests.length - from >= made * (1 + (2 * 2) / channelsPerGroup));
-      letDead("answer");
+      const deliveries = await raise(organizationCount, 0);
+      // Two of the deliveries of an event fail, and each is tried twice more.
+      const expected = deliveries * (1 + (2 * 2) / channelsPerOrganization);
+      await until(() => receiver.requests.length - from >= expected);
+      letFaulty("answer");
     };
 
     await warm();
@@ -203,10 +225,10 @@ const measure = async (
     const last = Math.max(...[...arrivals(from).values()].map(({ at }) => at));
     const perSecond = burst / ((last - began) / 1000);
 
-    const paceMilliseconds = pace ?? paceFor({ perSecond });
+    const paceMilliseconds = givenPace ?? paceFor({ perSecond });
     const paced = async (): Promise<number[]> => {
       from = receiver.requests.length;
-      const expected = (await raise(pacedEvents, paceMilliseconds)) * (1 - 2 / channelsPerGroup);
+      const expected = (await raise(pacedEvents, paceMilliseconds)) * (1 - 2 / channelsPerOrganization);
       let healthy: [number, { at: number; path: string }][] = [];
       await until(() => {
         healthy = [...arrivals(from)].filter(([, arrival]) => isHealthy(arrival));
@@ -216,10 +238,10 @@ const measure = async (
     };
     const calm = await paced();
     await warm();
-    letDead("hang");
+    letFaulty("hang");
     return { perSecond, paceMilliseconds, calm, healthy: await paced() };
   } finally {
-    await lane.close();
+    await system.close();
   }
 };
 
@@ -234,21 +256,26 @@ const asTable = (own: Measured, compared: Measured | Error) => {
     columns: ["", "this service", ...(compared instanceof Error ? [] : ["BullMQ on Redis"])],
     rows: [
       row(
-        `First attempts a second, ${burstEvents * channelsPerGroup} at once, all endpoints answer`,
+        `First attempts a second, ${burstEvents * channelsPerOrganization} at once, all endpoints answer`,
         (m) => m.perSecond,
       ),
       row("Event to receipt, all endpoints answer, p50, ms", ({ calm }) => quantile(calm, 0.5)),
-      row("… p95, ms", ({ calm }) => quantile(calm, 0.95)),
-      row("Event to receipt, 10 % of endpoints never answer, healthy p50, ms", ({ healthy }) =>
+      row("Event to receipt, all endpoints answer, p95, ms", ({ calm }) => quantile(calm, 0.95)),
+      row("Event to receipt by the others while 10 % of endpoints never answer, p50, ms", ({ healthy }) =>
         quantile(healthy, 0.5),
       ),
-      row("… healthy p95, ms", ({ healthy }) => quantile(healthy, 0.95)),
-      row("… healthy maximum, ms", ({ healthy }) => healthy.at(-1) ?? 0),
+      row("Event to receipt by the others while 10 % of endpoints never answer, p95, ms", ({ healthy }) =>
+        quantile(healthy, 0.95),
+      ),
+      row(
+        "Event to receipt by the others while 10 % of endpoints never answer, maximum, ms",
+        ({ healthy }) => healthy.at(-1) ?? 0,
+      ),
     ],
     notes: [
-      `${groupCount} organizations with ${channelsPerGroup} webhook channels each; ${concurrency} workers; 10 s timeout, attempts 1 s and 2 s later. Latencies at ${Math.round((channelsPerGroup * 1000) / own.paceMilliseconds)} deliveries a second.`,
-      "This service: the whole local run, its functions, table engine and queue on this machine, and every attempt written to the table twice. BullMQ: its jobs and nothing else.",
-      ...(compared instanceof Error ? [`BullMQ ${compared.message}.`] : []),
+      `${organizationCount} organizations with ${channelsPerOrganization} webhook channels each; ${concurrency} deliveries at the same time; 10 s timeout; up to two more attempts, after 1 s and 2 s. Latencies are measured at ${Math.round((channelsPerOrganization * 1000) / own.paceMilliseconds)} deliveries a second.`,
+      "This service is the whole local run with functions, table engine and queues on this machine; it writes every attempt to the table twice. BullMQ is a worker, Redis and their jobs alone.",
+      ...(compared instanceof Error ? [`Not compared with BullMQ: ${compared.message}.`] : []),
     ],
   };
 };

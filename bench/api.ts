@@ -4,10 +4,12 @@ export type Reply = { status: number; body: Record<string, unknown>; millisecond
 
 export type Call = {
   method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Below /api/v1, with its query. */
+  /** With its query, relative to /api/v1; for `asUser` to /api/dashboard. */
   path: string;
+  /** With the session of a user instead of an API key. */
+  asUser?: true;
   body?: unknown;
-  /** Instead of `body`: as it is, with these headers. */
+  /** Sent unchanged instead of `body`, which is sent as JSON. */
   raw?: Buffer;
   headers?: Record<string, string>;
 };
@@ -15,10 +17,10 @@ export type Call = {
 export type Api = { send: (call: Call) => Promise<Reply>; close: () => Promise<void> };
 
 /**
- * A client that uses one key after the other, each from an address of its own: a hundred requests a minute is what each key
- * and each address may make.
+ * A client that uses the keys in turn, each from a loopback address of its own, since the service allows a
+ * hundred requests a minute for each key and for each address.
  */
-export const createApi = (apiUrl: string, apiKeys: readonly string[]): Api => {
+export const createApi = (apiUrl: string, apiKeys: readonly string[], session: string): Api => {
   const { origin, pathname } = new URL(apiUrl);
   const callers = apiKeys.map((key, index) => ({
     key,
@@ -26,16 +28,16 @@ export const createApi = (apiUrl: string, apiKeys: readonly string[]): Api => {
   }));
   let next = 0;
   return {
-    send: async ({ method, path, body, raw, headers }) => {
+    send: async ({ method, path, asUser, body, raw, headers }) => {
       const caller = callers[next++ % callers.length];
-      if (caller === undefined) throw new Error("A client needs a key");
+      if (caller === undefined) throw new Error("Give the client at least one API key");
       const sent = raw ?? (body === undefined ? null : JSON.stringify(body));
       const begin = performance.now();
       const reply = await caller.pool.request({
         method,
-        path: `${pathname}${path}`,
+        path: `${asUser ? pathname.replace(/v1$/, "dashboard") : pathname}${path}`,
         headers: {
-          authorization: `Bearer ${caller.key}`,
+          ...(asUser ? { cookie: `session=${session}`, origin } : { authorization: `Bearer ${caller.key}` }),
           ...(raw === undefined && sent !== null && { "content-type": "application/json" }),
           ...headers,
         },

@@ -1,13 +1,13 @@
-/** What the arms of the benchmark share. An arm measures one subject and answers with tables. */
+/** An arm of the benchmark measures one subject and returns tables. */
 
 export type Cell = string | number | null;
 
 export type Table = { title: string; columns: string[]; rows: Cell[][]; notes?: string[] };
 
 export type Context = {
-  /** Says what is being done, and optionally how much of it. */
+  /** Tells what is being done; with `done` and `of`, also how much of it is done. */
   progress: (text: string, done?: number, of?: number) => void;
-  /** Findings that an organization is seeded with; arms that do not depend on it ignore it. */
+  /** Numbers of findings to seed an organization with; arms that do not depend on the size ignore them. */
   sizes: number[];
 };
 

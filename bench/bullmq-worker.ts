@@ -1,4 +1,7 @@
-/** Works on the queue of bullmq.ts in a process of its own: one post for each job, sent as the service sends its own. */
+/**
+ * The worker process of bullmq.ts. Each job is one webhook request, sent by the same code as the service
+ * sends its own.
+ */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { post } from "../shared/alerts/outbound.ts";

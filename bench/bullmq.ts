@@ -1,4 +1,4 @@
-/** The same deliveries through BullMQ on Redis: what a plain queue does. */
+/** Delivers the same webhooks through BullMQ on Redis, to compare the service with a plain queue. */
 import { type ChildProcess, execFile, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -6,17 +6,17 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { freePort } from "../test/table/engine.ts";
-import type { Lane } from "./alerts.ts";
+import { findFreePort } from "../local/loopback.ts";
+import type { DeliverySystem } from "./alerts.ts";
 
 const run = promisify(execFile);
 
-/** Not dependencies of the service: installed for the time of the comparison. */
+/** Installed into a temporary directory for the comparison, since the project does not depend on them. */
 const packages = ["bullmq@6.7.0", "ioredis@5"];
 
 export type Job = { id: number; url: string };
 
-/** What this arm uses of BullMQ. */
+/** The part of BullMQ that is used here. */
 export type BullMq = {
   Queue: new (
     name: string,
@@ -34,12 +34,19 @@ export type BullMq = {
 
 export const queueName = "deliveries";
 
-/** Of one event each group's channels get a job; three attempts, 1 s and 2 s apart. Throws where there is no Redis. */
-export const startBullMq = async (groups: readonly string[][], concurrency: number): Promise<Lane> => {
+/**
+ * Starts Redis and a worker with this concurrency. `organizations`: the webhook urls of each organization. A
+ * job gets three attempts, 1 s and 2 s apart.
+ * @throws Error when there is no Redis, or npm cannot install BullMQ.
+ */
+export const startBullMq = async (
+  organizations: readonly string[][],
+  concurrency: number,
+): Promise<DeliverySystem> => {
   const server = process.env.REDIS_SERVER ?? "redis-server";
   await run(server, ["--version"]).catch(() => {
     throw new Error(
-      'needs Redis: install it ("apt-get install redis-server"), or name its server in REDIS_SERVER',
+      'BullMQ needs Redis: install it ("apt-get install redis-server"), or name its server in REDIS_SERVER',
     );
   });
   const directory = await mkdtemp(join(tmpdir(), "bullmq-"));
@@ -56,7 +63,7 @@ export const startBullMq = async (groups: readonly string[][], concurrency: numb
   };
   try {
     await run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--prefix", directory, ...packages]);
-    const port = await freePort();
+    const port = await findFreePort();
     const settings = ["--bind", "127.0.0.1", "--port", String(port), "--save", "", "--dir", directory];
     children.push(spawn(server, settings, { stdio: "ignore" }));
     const worker = fork(join(import.meta.dirname, "bullmq-worker.ts"), [
@@ -70,12 +77,12 @@ export const startBullMq = async (groups: readonly string[][], concurrency: numb
     const { Queue } = createRequire(join(directory, "package.json"))("bullmq") as BullMq;
     const queue = new Queue(queueName, { connection: { host: "127.0.0.1", port } });
     const opts = { attempts: 3, backoff: { type: "exponential", delay: 1000 } };
-    let last = 0;
+    let lastId = 0;
     return {
-      raise: async (group) => {
-        const jobs = (groups[group] ?? []).map((url) => ({
+      raise: async (organization) => {
+        const jobs = (organizations[organization] ?? []).map((url) => ({
           name: "delivery",
-          data: { id: ++last, url },
+          data: { id: ++lastId, url },
           opts,
         }));
         await queue.addBulk(jobs);

@@ -7,11 +7,11 @@ import { writeBundles } from "../lib/bundle.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { quantile, round, verdict } from "./measure.ts";
 
-const imports = 11;
+const rounds = 11;
 const maxKilobytes = 150;
 const maxMilliseconds = 60;
 
-/** Prints how long it takes to load a module, as Lambda does, in a process that has loaded nothing else, and its CPU time. */
+/** A program that loads a module as Lambda does and prints `[wall, cpu]` in milliseconds. */
 const script = (file: string): string =>
   [
     "const cpu = process.cpuUsage();",
@@ -22,6 +22,7 @@ const script = (file: string): string =>
     "process.stdout.write(JSON.stringify([wall, (user + system) / 1000]), () => process.exit());",
   ].join("\n");
 
+/** Wall and CPU milliseconds of loading a module in a process that has loaded nothing else. */
 const importOnce = async (file: string): Promise<[wall: number, cpu: number]> => {
   const child = spawn(process.execPath, ["--input-type=commonjs", "-e", script(file)], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -32,18 +33,18 @@ const importOnce = async (file: string): Promise<[wall: number, cpu: number]> =>
     printed += chunk;
   });
   const [status] = (await once(child, "close")) as [number | null];
-  if (status !== 0) throw new Error(`${file} cannot be imported`);
+  if (status !== 0) throw new Error(`${file} cannot be imported: its error is printed above`);
   return JSON.parse(printed);
 };
 
-/** Whose code it is: a package, or a folder of ours. */
+/** The npm package that a source file belongs to; all packages of the AWS SDK count as one. */
 const ownerOf = (source: string): string => {
   const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source) ?? [];
   if (name?.startsWith("@aws-sdk/") || name?.startsWith("@smithy/")) return "AWS SDK";
   return name ?? "ours";
 };
 
-/** Bytes by whose code they are, most first. */
+/** Bytes by owner, most first. `sources`: bytes by source file. */
 const ownersOf = (sources: Readonly<Record<string, number>>): Map<string, number> => {
   const owners = new Map<string, number>();
   for (const [source, bytes] of Object.entries(sources)) {
@@ -58,7 +59,7 @@ const largest = (owners: ReadonlyMap<string, number>): string =>
     .map(([owner, bytes]) => `${owner} ${Math.round(bytes / 1024)}`)
     .join(", ");
 
-/** The SDK's clients are larger than the target by themselves; what is beside them can keep to it. */
+/** Where the AWS SDK alone is larger than the target, the target applies to the rest of the bundle. */
 const sizeVerdict = (kilobytes: number, owners: ReadonlyMap<string, number>): string => {
   const sdk = (owners.get("AWS SDK") ?? 0) / 1024;
   return sdk < maxKilobytes
@@ -71,10 +72,11 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
   try {
     const bundles = Object.entries(await writeBundles(directory)).sort(([, a], [, b]) => b.bytes - a.bytes);
     const timed = bundles.map(() => ({ walls: [] as number[], cpus: [] as number[] }));
-    // A round takes all functions in turn, since a machine that others use is slow for minutes and then is not.
-    for (let round = 0; round < imports; round++) {
+    // Each round takes all functions in turn, so that a slow minute of this machine does not fall on one
+    // function alone.
+    for (let number = 0; number < rounds; number++) {
       for (const [index, [folder]] of bundles.entries()) {
-        progress("bundles", round * bundles.length + index, imports * bundles.length);
+        progress("bundles", number * bundles.length + index, rounds * bundles.length);
         const [wall, cpu] = await importOnce(join(directory, folder, "index.js"));
         timed[index]?.walls.push(wall);
         timed[index]?.cpus.push(cpu);
@@ -100,7 +102,7 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
         columns: ["Function", "KB minified", "Largest parts, KB", "Import ms", "Import CPU ms", "Targets"],
         rows,
         notes: [
-          `Import: of the whole module in a fresh process, medians of ${imports} rounds through all functions, on this machine.`,
+          `Import: loading the whole module in a fresh process on this machine, median of ${rounds} rounds through all functions. "ours": the project's own code.`,
         ],
       },
     ];
@@ -109,4 +111,8 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
   }
 };
 
-export const bundles: Arm = { name: "bundles", about: "Sizes of the functions and how long they load", run };
+export const bundles: Arm = {
+  name: "bundles",
+  about: "Sizes of the functions, and how long they take to load",
+  run,
+};

@@ -5,8 +5,9 @@ import { engineClient, tableOf } from "./database.ts";
 import type { Bench } from "./service.ts";
 
 /**
- * Instances keep the details of breaches that they have read since the catalog last changed, a minute after that at the earliest
- * (shared/catalog/details.ts). `changing`: from now on they keep nothing, whatever they have read. `settled`: they keep what they read.
+ * Decides whether instances cache the details of breaches (shared/catalog/details.ts). `"changing"`: the
+ * catalog counts as being changed, so that they cache nothing. `"settled"`: it changed long ago, so that they
+ * cache what they read from now on.
  */
 export const setCatalog = async (
   { engine, assembly }: Pick<Bench, "engine" | "assembly">,

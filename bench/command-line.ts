@@ -2,16 +2,17 @@ import { parseArgs } from "node:util";
 
 export type ArmName = keyof typeof arms;
 
-/** Every arm: what it measures. The file `<name>.ts` exports it under its name. */
+/** Every arm and what it measures. The file `<name>.ts` exports the arm. */
 export const arms = {
-  lists: "Pages of every list, beside the plain way",
-  endpoints: "Every other operation",
+  lists: "Pages of every list, compared with plain queries",
+  endpoints: "Every operation that is not a list",
   scans: "Scans of 100,000 addresses",
   import: "Import of 500 addresses",
-  bundles: "Sizes of the functions and how long they load",
-  alerts: "Delivery of alerts",
-  organizations: "Many organizations at once, and the rate of Have I Been Pwned",
-  chaos: "Faults at every step",
+  acknowledgements: "Acknowledging all findings of a first scan at once",
+  bundles: "Sizes of the functions, and how long they take to load",
+  alerts: "Throughput and latency of alerts, also while some endpoints never answer",
+  organizations: "Many organizations at once, and the rate limit of Have I Been Pwned",
+  chaos: "A scan of 100,000 addresses while workers die and messages are lost or doubled",
   cost: "What a month costs, line by line",
 } as const;
 
@@ -24,11 +25,14 @@ export const help = (): string => {
   return `Usage: ${usage}
 
 ${lines.join("")}
-  Without arms all run. --size: findings, all three unless given; a million take minutes. --write: into bench/report.md.
+  Without an arm, all of them run.
+  --size   Findings to seed; may be given more than once. Default: all three. A million takes minutes.
+  --json   Prints one JSON object with the tables of every arm.
+  --write  Also writes the tables into bench/report.md.
 `;
 };
 
-/** Whether the person asks how to use it, whatever else there is. */
+/** Whether --help is among the arguments, which then takes precedence over all others. */
 export const asksForHelp = (args: readonly string[]): boolean =>
   args.includes("--help") || args.includes("-h");
 
@@ -36,7 +40,7 @@ export type Settings = { arms: ArmName[]; sizes: number[]; json: boolean; write:
 
 const usage = `npm run bench -- [arm ...] [--size ${sizes.join("|")}]... [--json] [--write]`;
 
-/** @throws Error with a sentence that says what to do. */
+/** @throws Error whose message says what is wrong and how to use the command. */
 export const readCommandLine = (args: readonly string[]): Settings => {
   const { values, positionals } = parse(args);
   const unknown = positionals.find((name) => !(name in arms));
@@ -70,7 +74,7 @@ const parse = (args: readonly string[]) => {
       allowPositionals: true,
     });
   } catch (error) {
-    // Node's messages go on to explain positional arguments.
+    // Only the first sentence of Node's message is about the mistake; the rest explains positional arguments.
     const [sentence] = (error as Error).message.split(/\. (?=To )|\n/);
     throw new Error(`${sentence?.replace(/\.$/, "")}. Usage: ${usage}`);
   }

@@ -1,4 +1,6 @@
-/** Seeded tables as files of the engine: written in its import format, which is about three times as fast as requests. */
+/**
+ * Writes seeded tables through the engine's import format, which is about three times as fast as requests.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -8,15 +10,15 @@ import { join } from "node:path";
 import { createGzip } from "node:zlib";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { openAssembly } from "../local/assembly.ts";
+import { openAssembly } from "../local/template/assembly.ts";
 import type { Context } from "./arm.ts";
-import type { Row } from "./seed.ts";
+import type { Row } from "./seed/shape.ts";
 
 const rowsPerWrite = 500;
 
 type TableProperties = Record<"AttributeDefinitions" | "KeySchema" | "GlobalSecondaryIndexes", unknown>;
 
-/** Of an engine itself, past whatever meters it. */
+/** A client of the engine itself, whose requests no meter counts. */
 export const engineClient = (url: string): DynamoDBClient =>
   new DynamoDBClient({
     endpoint: url,
@@ -24,7 +26,7 @@ export const engineClient = (url: string): DynamoDBClient =>
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
   });
 
-/** The stack's one table: its name, and how it is described. */
+/** The stack's one table: its name, and its description as DescribeTable would answer it. */
 export const tableOf = (assemblyDirectory: string): { name: string; schema: object } => {
   const assembly = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
   for (const type of ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"]) {
@@ -45,12 +47,12 @@ export const tableOf = (assemblyDirectory: string): { name: string; schema: obje
       return { name, schema };
     }
   }
-  throw new Error("The template has no table");
+  throw new Error("The template has no DynamoDB table");
 };
 
 /**
- * Makes `<directory>/dynamodb.sqlite` with these rows, which a local run takes as its data. `of`: how many rows there are,
- * for progress. Returns how many were written.
+ * Writes these rows into `<directory>/dynamodb.sqlite`, which a local run can use as its data. `of`: about
+ * how many rows there are, for progress. Returns how many were written.
  */
 export const createDatabase = async (
   directory: string,
@@ -66,12 +68,16 @@ export const createDatabase = async (
     progress(`${of.toLocaleString("en-US")} rows: writing`, done, of),
   );
   const file = join(directory, "dynamodb.sqlite");
-  // The engine imports into memory and writes the file in the end, so there is nothing to tell about how far it is.
-  progress(`${of.toLocaleString("en-US")} rows: into the engine`);
+  // The engine reports no progress: it imports into memory and writes the file in the end.
+  progress(`${of.toLocaleString("en-US")} rows: importing into the engine`);
   await runImport(["import", "--source", source, "--schema", schemaFile, "--output", file]);
   await rm(source, { recursive: true });
   return written;
 };
+
+/** Binary values as the export format has them. */
+const binaryAsBase64 = (_: string, value: unknown): unknown =>
+  value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
 
 const writeRows = async (
   file: string,
@@ -92,7 +98,9 @@ const writeRows = async (
     if (done % 10_000 === 0) progress(done);
   };
   for (const row of rows) {
-    lines.push(`${JSON.stringify({ Item: marshall(row, { removeUndefinedValues: true }) })}\n`);
+    lines.push(
+      `${JSON.stringify({ Item: marshall(row, { removeUndefinedValues: true }) }, binaryAsBase64)}\n`,
+    );
     if (lines.length === rowsPerWrite) await flush();
   }
   await flush();

@@ -1,11 +1,12 @@
-import { startHibpServer } from "../test/service/hibp-server.ts";
+import { startHibpServer } from "../local/harness/hibp-server.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
-import { dollarsNote } from "./dollars.ts";
 import { handlerCpu } from "./handler.ts";
 import { measure, measuredCells, measuredColumns, verdict } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
 import { initialState, operations } from "./operations.ts";
-import { accountsOf, upstreamCatalog } from "./seed.ts";
+import { dollarsNote } from "./prices.ts";
+import { upstreamCatalog } from "./seed/breaches.ts";
+import { accountsOf } from "./seed/findings.ts";
 import { seededDatabase, startBench } from "./service.ts";
 
 const targetCpuMilliseconds = 5;
@@ -37,7 +38,9 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
         measured.cpuMilliseconds = cpu?.least;
       }
       const targets = [
-        ...(operation.maxTrips === undefined ? [] : [verdict("trips", measured.trips, operation.maxTrips)]),
+        ...(operation.maxTrips === undefined
+          ? []
+          : [verdict("round trips", measured.trips, operation.maxTrips)]),
         ...(operation.maxWriteUnits === undefined
           ? []
           : [verdict("write", measured.writeUnits, operation.maxWriteUnits)]),
@@ -54,9 +57,9 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
       columns: ["Operation", ...measuredColumns, "Targets"],
       rows,
       notes: [
-        "The authorizer is included; the first row is what it takes by itself.",
-        "CPU ms: of GET /alert-configs as of the other lists (arm lists); of the others of the function's whole process during these few calls, in which V8 still compiles.",
-        "The message of POST /scans is counted as one trip; its units do not contain the scan.",
+        "Every row includes the authorizer; the first row is the authorizer alone.",
+        "CPU ms: of GET /alert-configs measured as in the arm lists; of the other operations the time of the function's whole process during these few calls, in which V8 still compiles.",
+        "POST /scans: sending its message counts as one round trip; its units do not include the scan itself.",
         dollarsNote,
       ],
     };
@@ -70,7 +73,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
 
 export const endpoints: Arm = {
   name: "endpoints",
-  about: "Every other operation",
+  about: "Every operation that is not a list",
   run: async (context) => {
     const tables: Table[] = [];
     for (const size of context.sizes) tables.push(...(await measureSize(size, context)));

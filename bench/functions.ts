@@ -1,10 +1,11 @@
-import { openAssembly } from "../local/assembly.ts";
+import { openAssembly } from "../local/template/assembly.ts";
 
 export type FunctionInfo = {
-  /** As in functions/routes.ts and workers.ts. */
+  /** The name in functions/routes.ts or functions/workers.ts. */
   name: string;
-  /** With the stack's. */
+  /** The name with the stack's name in front. */
   fullName: string;
+  /** The directory of its bundle. */
   directory: string;
   megabytes: number;
 };

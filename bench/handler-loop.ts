@@ -1,8 +1,14 @@
-/** The process that handler.ts starts: loads a function as Lambda does, and calls its handler as often as it is told. */
+/**
+ * The process that handler.ts starts: loads a function as Lambda does and calls its handler for every
+ * message.
+ */
 import { createRequire } from "node:module";
 
 export type Calls = { event: object; times: number };
-/** CPU time of all threads for each call, in milliseconds; or the first reply that was no success. */
+/**
+ * `cpuMilliseconds`: of all threads, for one call on average; `failed`: the first reply whose status is not
+ * 200.
+ */
 export type Called = { cpuMilliseconds: number } | { failed: unknown };
 
 type Handler = (event: object, context: object) => Promise<{ statusCode: number }>;

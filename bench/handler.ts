@@ -8,23 +8,27 @@ import { quantile } from "./measure.ts";
 import { startReplay } from "./replay.ts";
 import type { Bench } from "./service.ts";
 
-/** A call of a list: `function` as in functions/routes.ts, `path` below /api/v1, with its query. */
+/** A GET request: `function` as in functions/routes.ts, `path` with its query, relative to /api/v1. */
 export type HandlerCall = { function: string; path: string };
 
-/** Milliseconds of warm calls, each the mean of a round. `least`: what the handler takes; what else the machine does only adds. */
+/**
+ * CPU milliseconds of one warm call: the least and the median of the rounds' means. The least is the
+ * handler's own time, since other work of the machine can only add to it.
+ */
 export type HandlerCpu = { least: number; median: number };
 
-/** After some hundred calls V8 has compiled what is hot; the first calls take about three times as much. */
+/** V8 has compiled the hot code after some hundred calls; before, a call takes about three times as long. */
 const warmCalls = 800;
 const rounds = 11;
 const callsPerRound = 50;
 
-export const handlerCpuNote = `CPU ms: of the handler alone in a process with all its threads, on this machine, the least of ${rounds} rounds of ${callsPerRound} calls, and their median (whatever else the machine does only adds; a round takes all lists in turn), after ${warmCalls} calls (the first ones take about three times as much), with the table's replies replayed, so that the engine does not compute in the same caches, and the attributes of rows in one order (DECISIONS.md).`;
+export const handlerCpuNote = `CPU ms: one call of the handler alone in a process, all threads included, on this machine, after ${warmCalls} calls (the first calls take about three times as long): the least and the median of ${rounds} rounds of ${callsPerRound} calls. The least is the better measure, since other work of the machine can only add. The table's replies are replayed, so that the engine does not compute in the same caches. Rows have their attributes in one order: the engine shuffles them for every row, which costs V8 several times the CPU time and which DynamoDB has no reason to do.`;
 
 /**
- * What the handlers of endpoints that only read compute for each of these calls, in its order. Every function is alone in a
- * process with the memory that Lambda gives Node.js, with the table's replies replayed (replay.ts): what its process computes
- * is then its own. A round takes all calls in turn, since a machine that others use is slow for minutes and then is not.
+ * CPU time of the handlers for each of these calls, in the same order; the endpoints must only read. Every
+ * function runs alone in a process with the memory that Lambda gives Node.js, and the table's replies are
+ * replayed (replay.ts), so that the process computes nothing else. Each round takes all calls in turn, so
+ * that a slow minute does not fall on one call.
  */
 export const handlerCpu = async (
   bench: Bench,
@@ -85,7 +89,7 @@ const startHandler = async (bench: Bench, name: string): Promise<Handler> => {
   };
 };
 
-/** What a handler reads of API Gateway's event. */
+/** The part of API Gateway's event that handlers read. */
 const eventOf = ({ seeded }: Bench, path: string): object => {
   const { searchParams } = new URL(path, "http://localhost");
   return {

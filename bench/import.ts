@@ -1,19 +1,18 @@
-import { boundary, multipart } from "../test/endpoints/upload.ts";
 import type { Call, Reply } from "./api.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
-import { dollarsNote, dollarsPerMillion } from "./dollars.ts";
 import { functionsOf } from "./functions.ts";
 import { measuredCells, measuredColumns, quantile, verdict } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
+import { dollarsNote, dollarsPerMillion } from "./prices.ts";
 import { cpuMilliseconds, instancesOf } from "./processes.ts";
 import { type Bench, seededDatabase, startBench } from "./service.ts";
 
 export const rowCount = 500;
-/** The first warms up, the second is counted, the others are timed. */
+/** The first import warms up, the second is counted, the others are timed. */
 const imports = 7;
 const countedImport = 1;
 
-/** Another set of addresses for every import, half of them of each domain, as an export of people has them. */
+/** The CSV file of this number: addresses of its own, half of them of each of two domains. */
 const fileOf = (number: number): string =>
   [
     "Name,E-mail",
@@ -24,14 +23,31 @@ const fileOf = (number: number): string =>
     ),
   ].join("\n");
 
+const boundary = "----boundary7d91f2";
+
+/** The body of a form with one field, `file`. */
+const multipart = (content: string): Buffer =>
+  Buffer.from(
+    [
+      `--${boundary}`,
+      'Content-Disposition: form-data; name="file"; filename="people.csv"',
+      "Content-Type: text/csv",
+      "",
+      content,
+      `--${boundary}--`,
+      "",
+    ].join("\r\n"),
+  );
+
+/** The call that uploads the file of this number. */
 export const previewing = (number: number): Call => ({
   method: "POST",
   path: "/emails/import/preview",
-  raw: multipart([{ name: "file", filename: "people.csv", type: "text/csv", content: fileOf(number) }]),
+  raw: multipart(fileOf(number)),
   headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
 });
 
-/** What a preview answered is what a commit asks for. */
+/** The call that commits what a preview answered. */
 export const committing = ({ body }: Reply): Call => ({
   method: "POST",
   path: "/emails/import/commit",
@@ -53,7 +69,10 @@ const measureImports = async (bench: Bench, { progress }: Context): Promise<Cell
       const measured = number === countedImport ? await bench.measure(call) : undefined;
       if (measured !== undefined) counted[step] = measured;
       const reply = measured?.result ?? (await bench.api.send(call));
-      if (reply.status !== 200) throw new Error(`${step}: ${reply.status} ${JSON.stringify(reply.body)}`);
+      if (reply.status !== 200)
+        throw new Error(
+          `The ${step} of an import answered ${reply.status}, not 200: ${JSON.stringify(reply.body)}`,
+        );
       if (number > countedImport) times[step].push(reply.milliseconds);
       call = committing(reply);
     }
@@ -77,7 +96,7 @@ const measureImports = async (bench: Bench, { progress }: Context): Promise<Cell
         reply: measured.result,
       }),
       [
-        ...(step === "preview" ? [verdict("trips", measured.trips, 4)] : []),
+        ...(step === "preview" ? [verdict("round trips", measured.trips, 4)] : []),
         verdict("seconds", p50 / 1000, maxSeconds[step]),
       ].join(", "),
     ];
@@ -108,10 +127,7 @@ const importArm: Arm = {
           title: `Import of ${rowCount} addresses into an organization of ${bench.seeded.addresses.toLocaleString("en-US")}`,
           columns: ["Operation", ...measuredColumns, "Targets"],
           rows: await measureImports(bench, context),
-          notes: [
-            "A commit is several transactions one after the other, of 46 addresses at most.",
-            dollarsNote,
-          ],
+          notes: ["A commit writes transactions of up to 46 addresses, one after the other.", dollarsNote],
         });
         tables.push(memoryTable(bench, memory.stop().functions));
       } finally {

@@ -1,34 +1,44 @@
-import { blockOf, blockSize } from "../shared/table/blocks.ts";
 import type { ListKind } from "../shared/table/keys.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { setCatalog } from "./catalog.ts";
 import { tableOf } from "./database.ts";
-import { dollarsForUnits, dollarsNote } from "./dollars.ts";
 import { type HandlerCpu, handlerCpu, handlerCpuNote } from "./handler.ts";
 import { type Measured, measure, measuredCells, measuredColumns, round, verdict } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
 import { type Filter, type Plain, readPlainly } from "./plain.ts";
-import type { Seeded } from "./seed.ts";
+import { dollarsForUnits, dollarsNote } from "./prices.ts";
+import { blocksHolding, partitionsOf } from "./seed/list-rows.ts";
+import type { Seeded } from "./seed/seed.ts";
 import { type Bench, seededDatabase, startBench } from "./service.ts";
 
 export type ListCall = {
   name: string;
-  /** Of its function. */
+  /** The name of its function in functions/routes.ts. */
   function: string;
   path: string;
-  /** The key of the members in the reply. */
+  /** The property of the reply that holds the members. */
   members: "breaches" | "emails" | "scans" | "activity";
   kind: ListKind;
+  /** The query string's filter as a filter expression of DynamoDB. */
   filter?: Filter;
-  /** Most round trips, the authorizer's included. */
+  /** Trips, with the authorizer's. */
   maxTrips: number;
 };
 
-const hasFacet = (facet: string): Filter => ({ expression: "#facet = :facet", values: { ":facet": facet } });
-const begins = (text: string): Filter => ({ expression: "begins_with(#facet, :f)", values: { ":f": text } });
-const contains = (text: string): Filter => ({ expression: "contains(#facet, :f)", values: { ":f": text } });
+const hasGroupKey = (key: string): Filter => ({
+  expression: "#group = :groupKey",
+  values: { ":groupKey": key },
+});
+const beginsWith = (text: string): Filter => ({
+  expression: "begins_with(#group, :f)",
+  values: { ":f": text },
+});
+const contains = (text: string): Filter => ({
+  expression: "contains(#group, :f)",
+  values: { ":f": text },
+});
 
-/** Pages of 50 of every list: at both ends and in the middle, and with filters that match less and less. */
+/** Pages of 50 of every list: both ends, the middle, and filters that match fewer and fewer members. */
 export const listCalls = ({ findings, addresses, scanIds, scanCount, activityCount }: Seeded): ListCall[] => {
   const breaches = {
     function: "list-breaches",
@@ -53,35 +63,39 @@ export const listCalls = ({ findings, addresses, scanIds, scanCount, activityCou
     { ...breaches, ...page("breaches") },
     { ...breaches, ...page("breaches", "", middle(findings)) },
     { ...breaches, ...page("breaches", "", findings - 50) },
-    { ...breaches, ...page("breaches", "acknowledged=true"), filter: contains("-1") },
+    { ...breaches, ...page("breaches", "acknowledged=true"), filter: contains("-1-") },
     {
       ...breaches,
       ...page("breaches", "acknowledged=true", middle(middle(findings))),
-      filter: contains("-1"),
+      filter: contains("-1-"),
     },
-    { ...breaches, ...page("breaches", `scanId=${scanIds.newest}`), filter: begins(`${scanIds.newest}-`) },
+    {
+      ...breaches,
+      ...page("breaches", `scanId=${scanIds.newest}`),
+      filter: beginsWith(`${scanIds.newest}-`),
+    },
     {
       ...breaches,
       ...page("breaches", `scanId=${scanIds.second}&acknowledged=true`),
-      filter: hasFacet(`${scanIds.second}-1`),
+      filter: beginsWith(`${scanIds.second}-1-`),
     },
     {
       ...breaches,
       ...page("breaches", `scanId=${scanIds.bulk}&acknowledged=false`),
-      filter: hasFacet(`${scanIds.bulk}-0`),
+      filter: beginsWith(`${scanIds.bulk}-0-`),
     },
     { ...emails, ...page("emails") },
     { ...emails, ...page("emails", "", middle(addresses)) },
     { ...emails, ...page("emails", "", addresses - 50) },
-    { ...emails, ...page("emails", "domainId=1"), filter: begins("1-") },
-    { ...emails, ...page("emails", "domainId=3"), filter: begins("3-") },
+    { ...emails, ...page("emails", "domainId=1"), filter: beginsWith("1-") },
+    { ...emails, ...page("emails", "domainId=3"), filter: beginsWith("3-") },
     { ...emails, ...page("emails", "isActive=false"), filter: contains("-0") },
     { ...scans, ...page("scans") },
     { ...scans, ...page("scans", "", middle(scanCount)) },
     { ...scans, ...page("scans", "status=failed"), filter: contains("failed") },
     { ...activity, ...page("activity") },
     { ...activity, ...page("activity", "", middle(activityCount)) },
-    { ...activity, ...page("activity", "category=alerts"), filter: hasFacet("alerts") },
+    { ...activity, ...page("activity", "category=alerts"), filter: hasGroupKey("alerts") },
   ];
 };
 
@@ -89,14 +103,17 @@ const timedCalls = 30;
 const targetCpuMilliseconds = 5;
 const maxRuntimeMegabytes = 600;
 
-/** Most read units of an unfiltered page; scans and activity have none. */
+/**
+ * The most read units that an unfiltered page may take; undefined for scans and activity, which have no such
+ * target.
+ */
 const maxReadUnits = (list: ListCall, { findings }: Seeded): number | undefined => {
   if (list.kind === "EMAIL") return 60;
   if (list.kind !== "FINDING") return undefined;
   return findings > 100_000 ? 120 : findings > 1_000 ? 60 : 40;
 };
 
-/** What a filtered page may read on top for every block that holds part of it. */
+/** The read units that a filtered page may take in addition for every block that holds part of the page. */
 const unitsPerBlock = 52;
 
 const columns = [
@@ -107,7 +124,7 @@ const columns = [
   "CPU ms, median",
   "Warm: read units",
   "Plain: read units",
-  "Plain: trips",
+  "Plain: round trips",
   "Plain: KB",
   "Plain: CPU ms",
   "Plain: ms",
@@ -115,7 +132,7 @@ const columns = [
   "Targets",
 ];
 
-/** The list called once to count, and then as often to time. */
+/** Calls the list once to count, and then `timedCalls` times to time. */
 export const measureCalls = (bench: Bench, list: ListCall, timedCalls = 0): Promise<Measured> =>
   measure(bench, {
     function: list.function,
@@ -124,44 +141,45 @@ export const measureCalls = (bench: Bench, list: ListCall, timedCalls = 0): Prom
     timedCalls,
   });
 
+/**
+ * `cold`: of an instance that had read no breach. `plains`: the plain queries made so far, by `plainKey`;
+ * adds its own.
+ */
 const measureList = async (
   bench: Bench,
   list: ListCall,
-  cold: Measured,
-  cpu: HandlerCpu,
-  tableName: string,
-  plains: Map<string, Plain>,
+  { cold, cpu, plains }: { cold: Measured; cpu: HandlerCpu; plains: Map<string, Plain> },
 ): Promise<Cell[]> => {
   const { seeded, engine } = bench;
   await bench.api.send({ method: "GET", path: list.path });
   const warm = await measureCalls(bench, list, timedCalls);
   if (list.function === "list-breaches" && warm.readUnits >= cold.readUnits)
-    throw new Error(`${list.name} read ${warm.readUnits} units with the breaches known: nothing was kept`);
+    throw new Error(
+      `${list.name} read ${warm.readUnits} units again: its instance did not cache the breaches`,
+    );
   const { p50, p99, dollars } = warm;
   const measured = { ...cold, p50, p99, dollars, cpuMilliseconds: cpu.least };
   const { body } = measured.reply;
   const total = Number(body.total);
-  const blocks = new Set((body[list.members] as { id: number }[]).map(({ id }) => blockOf(id))).size;
+  const blocks = blocksHolding(body[list.members] as { id: number }[]);
 
   const since = (body.retention as { visibleSince: string } | undefined)?.visibleSince;
   const key = plainKey({ ...list, since });
   const plain =
     plains.get(key) ??
-    (await readPlainly(engine.url, tableName, {
-      org: seeded.org,
-      kind: list.kind,
-      blocks: Math.ceil(membersOf(list.kind, seeded) / blockSize),
+    (await readPlainly(engine.url, tableOf(bench.assembly).name, {
+      partitions: partitionsOf(list.kind, membersOf(list.kind, seeded)),
       filter: list.filter,
       since,
     }));
   plains.set(key, plain);
   if (plain.total !== total) {
-    throw new Error(`${list.name} says that there are ${total}, but there are ${plain.total}`);
+    throw new Error(`${list.name} answers a total of ${total}, but a plain query finds ${plain.total}`);
   }
 
   const allowed = maxReadUnits(list, seeded);
   const targets = [
-    verdict("trips", measured.trips, list.maxTrips),
+    verdict("round trips", measured.trips, list.maxTrips),
     ...(allowed === undefined
       ? []
       : [
@@ -209,24 +227,29 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
     for (const list of lists) cold.push(await measureCalls(bench, list));
     await setCatalog(bench, "settled");
     const cpu = await handlerCpu(bench, lists, (done, of) =>
-      progress(`handlers of lists of ${ofSize}`, done, of),
+      progress(`lists: CPU time of handlers at ${ofSize}`, done, of),
     );
-    const tableName = tableOf(bench.assembly).name;
     const plains = new Map<string, Plain>();
     const rows: Cell[][] = [];
     for (const [index, list] of lists.entries()) {
-      progress(`lists of ${ofSize}`, index, lists.length);
+      progress(`lists: pages at ${ofSize}`, index, lists.length);
       rows.push(
-        await measureList(bench, list, cold[index] as Measured, cpu[index] as HandlerCpu, tableName, plains),
+        await measureList(bench, list, {
+          cold: cold[index] as Measured,
+          cpu: cpu[index] as HandlerCpu,
+          plains,
+        }),
       );
     }
     const plainTotal = (filter?: Filter): number =>
       plains.get(plainKey({ kind: "FINDING", filter }))?.total ?? Number.NaN;
-    const open = plainTotal() - plainTotal(contains("-1"));
+    const expected = plainTotal() - plainTotal(contains("-1"));
     for (const [index, { name, members }] of lists.entries()) {
       const { unacknowledged } = (cold[index] as Measured).reply.body;
-      if (members === "breaches" && unacknowledged !== open) {
-        throw new Error(`${name} says that ${unacknowledged} are not acknowledged, but ${open} are`);
+      if (members === "breaches" && unacknowledged !== expected) {
+        throw new Error(
+          `${name} answers ${unacknowledged} unacknowledged, but plain queries find ${expected}`,
+        );
       }
     }
     const { addresses } = bench.seeded;
@@ -236,13 +259,13 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
       columns,
       rows,
       notes: [
-        "Trips, units, requests and KB are those of the whole request between functions and table, authorizer included: 2 read and 2 write units of it are the authorizer's. They are of an instance that has read none of these breaches; warm read units, CPU, times and dollars are of one that has.",
-        "Plain: query the whole list with a filter, count, skip to the offset; trips are pages of 1 MB one after the other. Its totals were compared with ours, and so was `unacknowledged`. Its ms and CPU ms (of this process) are of one query for each block, which are more requests than those trips; its dollars of units alone.",
-        "Directories are as the last scan's end leaves them: rolled up and marked. Each block that was written to since adds its row to what a list reads, and is read by itself where a filter matches what was moved.",
-        `p99 of ${timedCalls} calls is the slowest. ${handlerCpuNote}`,
+        "Round trips, units, requests and KB are those between functions and table for the whole request. The authorizer's 2 read and 2 write units are included. They are measured on an instance that has read none of these breaches; warm read units, CPU ms, times and dollars on an instance that has.",
+        "Plain: query the whole list with a filter expression, count what comes, and skip to the offset. The totals and `unacknowledged` of the service equal what the plain queries counted. Plain round trips are pages of 1 MB, one after the other. Plain ms and CPU ms (of this process) come from one query for each block, which are more requests. Plain dollars are those of the units alone.",
+        "Directories are compacted, as the end of a scan leaves them. Each block that is written to afterwards adds a row to what a list reads, and a filtered page reads that block as a whole if a changed member matches.",
+        `p99 ms is the slowest of ${timedCalls} calls. ${handlerCpuNote}`,
         dollarsNote,
-        `Seeded: ${database.rows.toLocaleString("en-US")} rows in ${Math.ceil(database.seconds)} s.`,
-        `Meanwhile the local runtime and its engine took ${Math.round(used.megabytes)} MB together at most: ${verdict("MB", used.megabytes, maxRuntimeMegabytes)}.`,
+        `Seeding wrote ${database.rows.toLocaleString("en-US")} rows in ${Math.ceil(database.seconds)} s.`,
+        `The local runtime and its engine together took at most ${Math.round(used.megabytes)} MB: ${verdict("MB", used.megabytes, maxRuntimeMegabytes)}.`,
       ],
     };
     return [table, memoryTable(bench, used.functions)];
@@ -254,7 +277,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
 
 export const lists: Arm = {
   name: "lists",
-  about: "Pages of every list, beside the plain way",
+  about: "Pages of every list, compared with plain queries",
   run: async (context) => {
     const tables: Table[] = [];
     for (const size of context.sizes) tables.push(...(await measureSize(size, context)));

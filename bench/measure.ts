@@ -1,42 +1,52 @@
 import type { Call, Reply } from "./api.ts";
 import type { Cell } from "./arm.ts";
-import { dollarsPerMillion } from "./dollars.ts";
 import { functionsOf } from "./functions.ts";
+import { dollarsPerMillion } from "./prices.ts";
 import { cpuMilliseconds, instancesOf } from "./processes.ts";
 import type { Bench } from "./service.ts";
 
+/** What one call costs, its authorizer included. */
 export type Measured = {
+  /** Round trips to the table, one after the other. */
   trips: number;
   readUnits: number;
   writeUnits: number;
   requests: number;
   bytes: number;
-  /** Of the function alone, of calls that are warm; undefined without timed calls. */
+  /**
+   * CPU time of the function's process for one warm call. Undefined without timed calls, as are the next
+   * three.
+   */
   cpuMilliseconds: number | undefined;
+  /** Median of the time from request to reply, in milliseconds. */
   p50: number | undefined;
+  /** 99th percentile of the same time. */
   p99: number | undefined;
+  /** Dollars of a million calls. */
   dollars: number | undefined;
   reply: Reply;
 };
 
 export type Measuring = {
-  /** Of its endpoint, as in functions/routes.ts. */
+  /** The name of its function in functions/routes.ts. */
   function: string;
-  /** The call to count, and then those to time, each with its number from 0. */
+  /** Call 0 is counted, the others are timed. */
   call: (index: number) => Call;
+  /** The status that every reply must have. */
   status: number;
   timedCalls: number;
-  /** Messages that it sends to a queue, one trip together. */
+  /** Messages that the call sends to a queue; sending them is one round trip. */
   messages?: number | undefined;
-  /** Told about every reply. */
+  /** Called with every reply. */
   replied?: ((reply: Reply, index: number) => void) | undefined;
-  /** Waited for after every call, by itself not measured. */
+  /** Awaited after every call, and not measured. */
   after?: ((bench: Bench, reply: Reply) => Promise<unknown>) | undefined;
 };
 
-/** Calls before CPU time is counted, as part of all. */
+/** The share of the timed calls that come first and are not counted in CPU time. */
 const warmPart = 0.4;
 
+/** @throws Error when a reply has another status than expected. */
 export const measure = async (bench: Bench, measuring: Measuring): Promise<Measured> => {
   const { timedCalls, status, messages = 0 } = measuring;
   const check = (reply: Reply, index: number): void => {
@@ -96,7 +106,7 @@ export const measure = async (bench: Bench, measuring: Measuring): Promise<Measu
 };
 
 export const measuredColumns = [
-  "Trips",
+  "Round trips",
   "Read units",
   "Write units",
   "Requests",
@@ -118,14 +128,15 @@ export const measuredCells = (measured: Measured): Cell[] => [
   ),
 ];
 
+/** The value below which this part (0 to 1) of all values lies. */
 export const quantile = (values: readonly number[], part: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
 };
 
-/** To one place behind the point. */
+/** Rounds to one decimal. */
 export const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** Says of a value whether it keeps to its target. */
+/** A sentence on whether a value keeps to its target; empty without a value. */
 export const verdict = (what: string, value: number | undefined, most: number): string =>
   value === undefined ? "" : `${what} ≤ ${most} ${value <= most ? "met" : "MISSED"}`;

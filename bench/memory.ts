@@ -4,7 +4,11 @@ import { verdict } from "./measure.ts";
 import { functionOf, megabytes, peakMegabytes, treeOf } from "./processes.ts";
 import type { Bench } from "./service.ts";
 
-/** Samples a tree's memory until it is stopped: the most in all, and the most of any instance of each function. */
+/**
+ * Samples the memory of these processes and their descendants until `stop`, which returns the most that all
+ * took together (`megabytes`) and the most that an instance of each function took, by the function's full
+ * name.
+ */
 export const watchMemory = (
   processIds: readonly number[],
   everyMilliseconds = 500,
@@ -32,7 +36,7 @@ export const watchMemory = (
   };
 };
 
-/** What instances of the functions took at most; a Node.js process without anything takes about 45 MB of it. */
+/** The peaks of watchMemory as a table. An empty Node.js process takes about 45 MB. */
 export const memoryTable = (bench: Pick<Bench, "assembly">, peaks: ReadonlyMap<string, number>): Table => {
   const infos = [...functionsOf(bench.assembly).values()];
   return {
@@ -50,6 +54,6 @@ export const memoryTable = (bench: Pick<Bench, "assembly">, peaks: ReadonlyMap<s
           verdict("MB", megabytes, most),
         ];
       }),
-    notes: ["Peak resident memory of an instance's process, with all of Node.js."],
+    notes: ["Peak resident memory of an instance's process, Node.js included."],
   };
 };

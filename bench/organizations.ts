@@ -2,23 +2,24 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { inventedBreach } from "../test/service/breaches.ts";
-import { type HibpServer, startHibpServer } from "../test/service/hibp-server.ts";
+import { type HibpServer, startHibpServer } from "../local/harness/hibp-server.ts";
+import { inventedBreach } from "../local/harness/invented-breach.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { quantile, round, verdict } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
 import { assembly, type Bench, makeDatabase, startBench } from "./service.ts";
-import type { Answered, Asked, Tenant, TenantScan } from "./tenants.ts";
+import type { Tenant, TenantAnswer, TenantRequest, TenantScan } from "./tenants.ts";
 
 const count = 2_000;
-/** The hour that a new breach's scans are spread over is three minutes: as many scans a second as of 40,000 organizations. */
+/** How many times faster time passes. */
 const speed = 20;
+/** The service spreads the scans that a new breach starts over an hour. */
 const staggerSeconds = 3600 / speed;
-/** Two syncs of the catalog, the stagger and a sweep, and then as long again. */
+/** Twice as long as two syncs of the catalog, the stagger and a sweep take. */
 const patienceSeconds = 2 * (2 * (900 / speed) + staggerSeconds + 300 / speed);
 const newBreach = "Everybody";
 
-/** A rate of the subscription, and so many addresses that it takes more than a minute. */
+/** Rates of subscriptions, each with enough addresses that looking them up takes more than a minute. */
 const rates = [
   { rpm: 10, addresses: 20 },
   { rpm: 1_000, addresses: 2_000 },
@@ -29,18 +30,19 @@ const lookAgainMilliseconds = 2_000;
 
 let databases = 0;
 
+/** Sends a request to the process of tenants.ts and returns its answer. */
 type Ask = {
-  (asked: { create: Tenant[] }): Promise<{ ids: number[] }>;
-  (asked: { start: number }): Promise<{ scanId: number }>;
-  (asked: { scansOf: number[] }): Promise<{ scans: (TenantScan | undefined)[] }>;
+  (request: { create: Tenant[] }): Promise<{ ids: number[] }>;
+  (request: { start: number }): Promise<{ scanId: number }>;
+  (request: { scansOf: number[] }): Promise<{ scans: (TenantScan | undefined)[] }>;
 };
 
-/** Megabytes of each function, the most in any part of this arm. */
+/** The most megabytes that an instance of each function took in any part of this arm. */
 const peaks = new Map<string, number>();
 
-/** The service with a process that makes tenants, and an upstream of this rate. */
+/** Runs `act` with a service, a process that creates tenants in it, and an upstream with these properties. */
 const withTenants = async <R>(
-  { hibp, further }: { hibp: Partial<HibpServer>; further: string[] },
+  { hibp, furtherOptions }: { hibp: Partial<HibpServer>; furtherOptions: string[] },
   progress: Context["progress"],
   act: (bench: Bench, ask: Ask, hibp: HibpServer) => Promise<R>,
 ): Promise<R> => {
@@ -51,19 +53,19 @@ const withTenants = async <R>(
   const bench = await startBench(database, {
     hibpUrl: server.url,
     countsWorkers: true,
-    further: ["--no-demo", ...further],
+    furtherOptions: ["--no-demo", ...furtherOptions],
   });
   const memory = watchMemory([bench.service.process.pid ?? 0]);
   const child = fork(join(import.meta.dirname, "tenants.ts"), [new URL(bench.service.apiUrl).port]);
   try {
     await once(child, "message");
     const exit = once(child, "exit").then(() => {
-      throw new Error("The process of tenants ended");
+      throw new Error("The process of tenants.ts ended: its error is printed above");
     });
-    const ask = async (asked: Asked): Promise<Answered> => {
-      child.send(asked);
-      const [answered] = (await Promise.race([once(child, "message"), exit])) as [Answered];
-      return answered;
+    const ask = async (request: TenantRequest): Promise<TenantAnswer> => {
+      child.send(request);
+      const [answer] = (await Promise.race([once(child, "message"), exit])) as [TenantAnswer];
+      return answer;
     };
     return await act(bench, ask as Ask, server);
   } finally {
@@ -75,13 +77,13 @@ const withTenants = async <R>(
   }
 };
 
-const isOver = (scan: TenantScan | undefined): scan is TenantScan =>
+const hasEnded = (scan: TenantScan | undefined): scan is TenantScan =>
   scan?.status === "completed" || scan?.status === "failed";
 
 const domainOf = (index: number): string => `tenant${index}.example`;
 
-/** A breach that every organization has an address in appears in the catalog. */
-const measureNews = (progress: Context["progress"]): Promise<Table> => {
+/** A breach appears in the catalog that every organization has an address in. */
+const measureNewBreach = (progress: Context["progress"]): Promise<Table> => {
   const tenants = Array.from({ length: count }, (_, index): Tenant => {
     const domain = domainOf(index);
     return { domain, addresses: [`a@${domain}`] };
@@ -89,10 +91,10 @@ const measureNews = (progress: Context["progress"]): Promise<Table> => {
   const covered = tenants.map(({ domain }) => domain);
   const hibp = { rpm: 1_000, covered };
   return withTenants(
-    { hibp, further: ["--speed", String(speed)] },
+    { hibp, furtherOptions: ["--speed", String(speed)] },
     progress,
     async (bench, ask, upstream) => {
-      progress(`${count.toLocaleString("en-US")} organizations: making them`);
+      progress(`${count.toLocaleString("en-US")} organizations: creating them`);
       const { ids } = await ask({ create: tenants });
       upstream.accounts = Object.fromEntries(covered.map((domain) => [`a@${domain}`, [newBreach]]));
       upstream.requests.length = 0;
@@ -107,11 +109,14 @@ const measureNews = (progress: Context["progress"]): Promise<Table> => {
       }
       await setTimeout(5 * lookAgainMilliseconds);
       const { readUnits, writeUnits, requests } = bench.meter.take();
-      const ended = (await ask({ scansOf: ids })).scans.filter(isOver);
+      const ended = (await ask({ scansOf: ids })).scans.filter(hasEnded);
       const found = ended.filter(
         ({ status, newBreachesFound }) => status === "completed" && newBreachesFound === 1,
       );
-      if (found.length < count) throw new Error(`${found.length} of ${count} organizations were scanned`);
+      if (found.length < count)
+        throw new Error(
+          `Only ${found.length} of ${count} organizations completed a scan that found the breach within ${patienceSeconds} s`,
+        );
       const starts = found.map(({ createdAt }) => Date.parse(createdAt)).sort((a, b) => a - b);
       const seconds = found.map(
         ({ createdAt, completedAt }) => (Date.parse(completedAt ?? "") - Date.parse(createdAt)) / 1000,
@@ -126,31 +131,31 @@ const measureNews = (progress: Context["progress"]): Promise<Table> => {
           `stagger: ${staggerSeconds}`,
         ],
         ["Seconds from a scan's start to its end, p50", round(quantile(seconds, 0.5)), ""],
-        ["The same, p99", round(quantile(seconds, 0.99)), ""],
+        ["Seconds from a scan's start to its end, p99", round(quantile(seconds, 0.99)), ""],
         ["Most domain searches in a minute", most, verdict("a minute", most, upstream.rpm)],
-        ["Read units of an organization", round(readUnits / count), ""],
-        ["Write units of an organization", round(writeUnits / count), ""],
-        ["Requests to the table of an organization", round(requests / count), ""],
+        ["Read units for each organization", round(readUnits / count), ""],
+        ["Write units for each organization", round(writeUnits / count), ""],
+        ["Requests to the table for each organization", round(requests / count), ""],
       ];
       return {
         title: `A new breach and ${count.toLocaleString("en-US")} organizations`,
-        columns: ["", "value", "beside"],
+        columns: ["", "Value", "Target"],
         rows,
         notes: [
-          `Waiting passes ${speed} times faster than on AWS: that is as many scans a second as of ${(count * speed).toLocaleString("en-US")} organizations there. Each scan finds the breach and records it.`,
-          "Units: everything between functions and table from the catalog's change on, syncs and sweeps included.",
+          `Time passes ${speed} times faster than on AWS, so that as many scans start in a second as with ${(count * speed).toLocaleString("en-US")} organizations there. Each scan finds and records the breach.`,
+          "Units and requests: everything between functions and table after the catalog has changed, syncs and sweeps included.",
         ],
       };
     },
   );
 };
 
-/** A scan of addresses of a domain that the subscription does not cover, as fast as its rate lets it. */
+/** A scan whose addresses are looked up one by one, since the subscription does not cover their domain. */
 const measureRate = (
   { rpm, addresses }: (typeof rates)[number],
   progress: Context["progress"],
 ): Promise<Cell[]> =>
-  withTenants({ hibp: { rpm, covered: [] }, further: [] }, progress, async (bench, ask, upstream) => {
+  withTenants({ hibp: { rpm, covered: [] }, furtherOptions: [] }, progress, async (bench, ask, upstream) => {
     const domain = domainOf(0);
     const { ids } = await ask({
       create: [{ domain, addresses: Array.from({ length: addresses }, (_, index) => `a${index}@${domain}`) }],
@@ -160,13 +165,15 @@ const measureRate = (
     await ask({ start: ids[0] ?? 0 });
     const lookUps = () => upstream.requests.filter(({ path }) => path.startsWith("breachedaccount/"));
     let scan: TenantScan | undefined;
-    for (const deadline = Date.now() + maximumSeconds * 1000; !isOver(scan) && Date.now() < deadline; ) {
+    for (const deadline = Date.now() + maximumSeconds * 1000; !hasEnded(scan) && Date.now() < deadline; ) {
       progress(`look-ups at ${rpm} requests a minute`, lookUps().length, addresses);
       await setTimeout(lookAgainMilliseconds);
       [scan] = (await ask({ scansOf: ids })).scans;
     }
-    if (!isOver(scan) || scan.status !== "completed" || scan.scannedEmails !== addresses) {
-      throw new Error(`At ${rpm} requests a minute: ${JSON.stringify(scan)}`);
+    if (!hasEnded(scan) || scan.status !== "completed" || scan.scannedEmails !== addresses) {
+      throw new Error(
+        `The scan at ${rpm} requests a minute did not complete within ${maximumSeconds} s: ${JSON.stringify(scan)}`,
+      );
     }
     const { readUnits, writeUnits } = bench.meter.take();
     const times = upstream.requests.map(({ at }) => at);
@@ -184,7 +191,7 @@ const measureRate = (
     ];
   });
 
-/** The most requests that any 60 seconds saw. */
+/** The most requests within any 60 seconds. `times`: milliseconds, ascending. */
 const busiestMinute = (times: readonly number[]): number =>
   times.reduce((most, at, index) => {
     const after = times.findIndex((each) => each >= at + 60_000);
@@ -193,28 +200,28 @@ const busiestMinute = (times: readonly number[]): number =>
 
 export const organizations: Arm = {
   name: "organizations",
-  about: "Many organizations at once, and the rate of Have I Been Pwned",
+  about: "Many organizations at once, and the rate limit of Have I Been Pwned",
   run: async ({ progress }) => {
-    const news = await measureNews(progress);
+    const newBreachTable = await measureNewBreach(progress);
     const rows: Cell[][] = [];
     for (const rate of rates) rows.push(await measureRate(rate, progress));
     return [
-      news,
+      newBreachTable,
       {
-        title: "Look-ups at the rate of the subscription",
+        title: "Look-ups at the rate limit of the subscription",
         columns: [
           "Requests a minute",
           "Addresses",
           "Seconds",
           "Most in a minute",
-          "Of the rate",
-          "Read units of an address",
-          "Write units of an address",
+          "Part of the rate used",
+          "Read units for each address",
+          "Write units for each address",
           "Targets",
         ],
         rows,
         notes: [
-          "A domain that the subscription does not cover is looked up address by address. Units contain the sweeps meanwhile, and looking how far it is.",
+          "The addresses of a domain that the subscription does not cover are looked up one by one. Units include sweeps during the scan and the benchmark's own reads of its progress.",
         ],
       },
       memoryTable({ assembly: await assembly() }, peaks),

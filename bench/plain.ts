@@ -1,9 +1,9 @@
 /**
- * The plain way to make a page with its total: query the whole list with a filter, count what comes, skip to the offset.
- * On the same rows; with one partition for the list it would read the same bytes.
+ * The plain way to make a page with its total: query the whole list with a filter expression, count what
+ * comes, and skip to the offset. It reads the service's own rows; a list in a single partition would take the
+ * same bytes.
  */
 import { type AttributeValue, QueryCommand } from "@aws-sdk/client-dynamodb";
-import { keys, type ListKind } from "../shared/table/keys.ts";
 import { engineClient } from "./database.ts";
 
 export type Filter = { expression: string; values: Record<string, string> };
@@ -11,11 +11,11 @@ export type Filter = { expression: string; values: Record<string, string> };
 export type Plain = {
   total: number;
   readUnits: number;
-  /** Of the replies. */
+  /** Length of all replies. */
   bytes: number;
-  /** What this process computed. */
+  /** CPU time of this process. */
   cpuMilliseconds: number;
-  /** Pages of 1 MB, one after the other. */
+  /** Round trips, one after the other, that a list in one partition would take: pages of 1 MB. */
   trips: number;
   milliseconds: number;
 };
@@ -25,20 +25,20 @@ type Next = (given: object) => Promise<{ response: { headers: Record<string, str
 const unitBytes = 4096;
 const pageBytes = 1024 * 1024;
 
+/** @throws Error when the engine does not tell the length of its replies. */
 export const readPlainly = async (
   engineUrl: string,
   tableName: string,
   list: {
-    org: number;
-    kind: ListKind;
-    blocks: number;
+    /** Values of `pk` that hold the members. */
+    partitions: readonly string[];
     filter?: Filter | undefined;
-    /** Only members whose `createdAt` is not earlier. */
+    /** When given, only members count whose `createdAt` (ISO 8601) is not earlier. */
     since?: string | undefined;
   },
 ): Promise<Plain> => {
   const client = engineClient(engineUrl);
-  const { org, kind, blocks, filter, since } = list;
+  const { partitions, filter, since } = list;
   let bytes = 0;
   const countBytes = (next: Next) => async (given: object) => {
     const reply = await next(given);
@@ -51,11 +51,11 @@ export const readPlainly = async (
     ...(since === undefined ? [] : ["#createdAt >= :since"]),
   ];
   const values = { ...filter?.values, ...(since !== undefined && { ":since": since }) };
-  const computed = process.cpuUsage();
+  const cpuBefore = process.cpuUsage();
   const begin = performance.now();
   let total = 0;
   let readUnits = 0;
-  for (let block = blocks - 1; block >= 0; block--) {
+  for (const partition of partitions) {
     let start: Record<string, AttributeValue> | undefined;
     do {
       const reply = await client.send(
@@ -65,12 +65,12 @@ export const readPlainly = async (
           ...(conditions.length > 0 && {
             FilterExpression: conditions.join(" AND "),
             ExpressionAttributeNames: {
-              ...(filter !== undefined && { "#facet": "facet" }),
+              ...(filter !== undefined && { "#group": "group" }),
               ...(since !== undefined && { "#createdAt": "createdAt" }),
             },
           }),
           ExpressionAttributeValues: {
-            ":pk": { S: keys.member(org, kind, block, 0).pk },
+            ":pk": { S: partition },
             ...Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { S: value }])),
           },
           ScanIndexForward: false,
@@ -85,8 +85,8 @@ export const readPlainly = async (
     } while (start !== undefined);
   }
   client.destroy();
-  if (bytes === 0) throw new Error("The engine does not say how long its replies are");
-  const { user, system } = process.cpuUsage(computed);
+  if (bytes === 0) throw new Error("The engine sends no content-length, so that bytes cannot be counted");
+  const { user, system } = process.cpuUsage(cpuBefore);
   const trips = Math.max(1, Math.ceil((readUnits * unitBytes) / pageBytes));
   return {
     total,

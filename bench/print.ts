@@ -1,6 +1,6 @@
 import type { Cell, Table } from "./arm.ts";
 
-/** Aligned for a terminal: text to the left, numbers to the right. */
+/** A table for a terminal: text is aligned left, numbers right. */
 export const asText = ({ title, columns, rows, notes = [] }: Table): string => {
   const cells = [columns, ...rows.map((row) => columns.map((_, index) => shown(row[index] ?? null)))];
   const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)));

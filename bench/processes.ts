@@ -1,20 +1,20 @@
-/** What the processes of a local run use, as Linux counts it; elsewhere nothing is known. */
+/** CPU time and memory of the processes of a local run. They come from /proc, which only Linux has. */
 import { readdirSync, readFileSync } from "node:fs";
 
 const read = (path: string): string => {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return ""; // It has ended.
+    return ""; // The process has ended.
   }
 };
 
-/** A process and all below it. */
+/** Ids of a process and all its descendants, parents first. */
 export const treeOf = (processId: number): number[] => {
   const children = new Map<number, number[]>();
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
-    // The second field is the command, in brackets, and may hold anything.
+    // The second field is the command in parentheses, which may itself contain spaces and parentheses.
     const [, parent] = /^\d+ \(.*\) \S (\d+) /s.exec(read(`/proc/${name}/stat`)) ?? [];
     if (parent !== undefined)
       children.set(Number(parent), [...(children.get(Number(parent)) ?? []), Number(name)]);
@@ -23,19 +23,19 @@ export const treeOf = (processId: number): number[] => {
   return below(processId);
 };
 
-/** Name of the function that a process is an instance of. */
+/** Full name of the function that a process is an instance of; undefined for other processes. */
 export const functionOf = (processId: number): string | undefined => {
   const [, name] = /"functionName":"([^"]+)"/.exec(read(`/proc/${processId}/cmdline`)) ?? [];
   return name;
 };
 
-/** CPU time of all threads so far. */
+/** CPU time of all threads since the process started. */
 export const cpuMilliseconds = (processId: number): number => {
   let threads: string[] = [];
   try {
     threads = readdirSync(`/proc/${processId}/task`);
   } catch {
-    return 0; // It has ended.
+    return 0; // The process has ended.
   }
   const nanoseconds = threads.map((thread) =>
     Number(read(`/proc/${processId}/task/${thread}/schedstat`).split(" ")[0] ?? 0),
@@ -43,13 +43,13 @@ export const cpuMilliseconds = (processId: number): number => {
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
 };
 
-/** Whether any thread of a process is running, or would like to. */
+/** Whether any thread of a process is running, ready to run, or waiting for the disk. */
 export const isRunning = (processId: number): boolean => {
   let threads: string[] = [];
   try {
     threads = readdirSync(`/proc/${processId}/task`);
   } catch {
-    return false; // It has ended.
+    return false; // The process has ended.
   }
   return threads.some((thread) => /^\d+ \(.*\) [RD] /s.test(read(`/proc/${processId}/task/${thread}/stat`)));
 };
@@ -57,15 +57,15 @@ export const isRunning = (processId: number): boolean => {
 const megabytesIn = (text: string, field: string): number =>
   Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0) / 1024;
 
-/** Memory in use, that which several share in equal parts. */
+/** Memory in use; memory that several processes share is divided among them. */
 export const megabytes = (processId: number): number =>
   megabytesIn(read(`/proc/${processId}/smaps_rollup`), "Pss");
 
-/** The most that a process ever had in memory. */
+/** The most memory that a process ever used. */
 export const peakMegabytes = (processId: number): number =>
   megabytesIn(read(`/proc/${processId}/status`), "VmHWM");
 
-/** Instances of functions below a process, by the function's name. */
+/** Ids of the instances of functions among a process and its descendants, by the function's full name. */
 export const instancesOf = (processId: number): Map<string, number[]> => {
   const instances = new Map<string, number[]>();
   for (const id of treeOf(processId)) {

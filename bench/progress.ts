@@ -2,14 +2,17 @@ import type { Context } from "./arm.ts";
 
 const barCharacters = 30;
 
-/** Progress on standard error: a bar that redraws itself on a terminal, otherwise one line for every tenth. */
+/**
+ * Shows progress on a stream: on a terminal as a bar that redraws itself, otherwise as one line for every
+ * tenth.
+ */
 export const progressOn = (stream: NodeJS.WriteStream): Context["progress"] => {
   let last = "";
   return (text, done, of) => {
     if (stream.isTTY) {
       const part = done === undefined || of === undefined || of === 0 ? undefined : Math.min(1, done / of);
       const line = part === undefined ? text : `${bar(part)} ${Math.floor(part * 100)} %  ${text}`;
-      // A bar stays on its line until something else is said.
+      // The bar of one text stays in its line; another text begins a new line.
       stream.write(last !== text && last !== "" ? `\n${line}\x1b[K` : `\r${line}\x1b[K`);
       last = text;
       return;

@@ -7,8 +7,8 @@ export type Replay = { url: string; close: () => Promise<void> };
 type Reply = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer };
 
 /**
- * Answers requests to DynamoDB with what the engine answered the first time, at once: the engine would otherwise compute on
- * the same cores and in the same caches as the function whose CPU time is to be known. Only for functions that only read.
+ * Answers requests to DynamoDB with what the engine answered to the same request before, so that the engine
+ * does not compute beside the function whose CPU time is measured. Only for functions that only read.
  */
 export const startReplay = async (upstream: string): Promise<Replay> => {
   const agent = new Agent({ keepAlive: true });
@@ -20,7 +20,7 @@ export const startReplay = async (upstream: string): Promise<Replay> => {
     if (reply.status === 200) known.set(identity, reply);
     outgoing.writeHead(reply.status, reply.headers).end(reply.body);
   });
-  // Functions that take turns keep their connections meanwhile.
+  // Functions are called in turn: the connections of those that wait stay open.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -34,7 +34,10 @@ export const startReplay = async (upstream: string): Promise<Replay> => {
   };
 };
 
-/** What is a year old moves with every request. */
+/**
+ * Lists ask for rows up to a certain age. Without the times, which differ each time, their requests are the
+ * same.
+ */
 const withoutTimes = (text: string): string => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "");
 
 const ask = (

@@ -7,7 +7,7 @@ import { asMarkdown } from "./print.ts";
 
 const path = join(import.meta.dirname, "report.md");
 
-/** What one arm measured, with the command that measures it again. */
+/** What one arm measured, and the command that measures it again. */
 export type Section = { name: keyof typeof arms; command: string; tables: Table[] };
 
 /** Rewrites the sections of the arms that ran and leaves the others as they were. */
@@ -26,14 +26,14 @@ export const writeReport = async (sections: readonly Section[]): Promise<void> =
     [
       "# Benchmark",
       "",
-      "Written by `npm run bench -- --write`; the last run of each arm.",
+      "Written by `npm run bench -- --write`. Each section is the last run of its arm.",
       "",
       ...ordered,
     ].join("\n"),
   );
 };
 
-/** Name of an arm to what stands below its heading. */
+/** The text below the heading of each arm, by the name of the arm. */
 const sectionsOf = (report: string): Map<string, string> =>
   new Map(
     report.split(/^## /m).flatMap((section) => {
@@ -43,4 +43,4 @@ const sectionsOf = (report: string): Map<string, string> =>
   );
 
 const machine = (): string =>
-  `${availableParallelism()} cores of ${cpus()[0]?.model.trim() ?? "unknown kind"}, ${Math.round(totalmem() / 2 ** 30)} GB, Node.js ${process.version}, load ${loadavg()[1]?.toFixed(1)} in the last five minutes`;
+  `${availableParallelism()} cores of ${cpus()[0]?.model.trim() ?? "an unknown processor"}, ${Math.round(totalmem() / 2 ** 30)} GB, Node.js ${process.version}, load average ${loadavg()[1]?.toFixed(1)} over the last five minutes`;

@@ -1,4 +1,7 @@
-/** `npm run bench`: measures the service on the real template and engine, and prints one table or more for each arm. */
+/**
+ * The entry point of `npm run bench`: measures the real template on the real engine and prints the tables of
+ * each arm.
+ */
 import type { Arm } from "./arm.ts";
 import { type ArmName, asksForHelp, help, readCommandLine } from "./command-line.ts";
 import { asText } from "./print.ts";
@@ -31,7 +34,7 @@ const run = async (): Promise<void> => {
     const section = { name, command: commandFor(name, settings.sizes), tables };
     sections.push(section);
     if (!settings.json) for (const table of tables) process.stdout.write(`\n${asText(table)}`);
-    // At once, so that an arm that fails later costs nothing that was measured before.
+    // Written after each arm, so that nothing measured is lost when a later arm fails.
     if (settings.write) await writeReport([section]);
   }
   if (settings.json) {
@@ -42,7 +45,7 @@ const run = async (): Promise<void> => {
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(signal, () => {
-    process.stderr.write(`\nEnded by ${signal}\n`);
+    process.stderr.write(`\nThe benchmark was ended by ${signal}\n`);
     process.exit(1);
   });
 }

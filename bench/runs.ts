@@ -1,16 +1,24 @@
-/** What functions report of their runs in the logs of a local run, as they do on AWS. */
+/**
+ * The runs of functions, read from the reports in the logs of a local run, which have the form of Lambda's.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StackInformation } from "../local/stack-information.ts";
 import type { Bench } from "./service.ts";
 
-/** One run: what is paid for it, and for the instance's start if it was its first. */
+/**
+ * One billed run of a function. `startGigabyteSeconds`: of the instance's start; 0 unless it was the
+ * instance's first run.
+ */
 export type Run = { name: string; gigabyteSeconds: number; startGigabyteSeconds: number };
 
 export type Logs = {
-  /** Since the last time, of the functions that are wanted (default: all): their runs, and how much they logged. */
+  /**
+   * Runs and logged bytes of the wanted functions (default: all) since the last `take`, which forgets all
+   * functions.
+   */
   take: (isWanted?: (name: string) => boolean) => { runs: Run[]; bytes: number };
-  /** Waits until a function has run this often since the last `take`. */
+  /** Waits until a function has run this many times since the last `take`. */
   until: (name: string, times: number) => Promise<void>;
 };
 
@@ -46,7 +54,9 @@ export const openLogs = async ({ service }: Bench): Promise<Logs> => {
           .flatMap((log) => runsIn(name, fresh(log))).length >= times;
       for (const deadline = Date.now() + patienceMilliseconds; !ran(); ) {
         if (Date.now() > deadline)
-          throw new Error(`${name} did not run ${times} times:\n${service.output()}`);
+          throw new Error(
+            `${name} did not run ${times} times within ${patienceMilliseconds / 1000} s:\n${service.output()}`,
+          );
         await new Promise((resolve) => setTimeout(resolve, lookAgainMilliseconds));
       }
     },
@@ -60,7 +70,7 @@ const runsIn = (name: string, log: Buffer): Run[] =>
     .filter((line) => line.includes('"platform.report"'))
     .map((line) => {
       const { metrics } = (JSON.parse(line) as { record: Report }).record;
-      // Billed by the millisecond.
+      // Lambda bills each started millisecond.
       const billed = (milliseconds: number) =>
         (Math.ceil(milliseconds) / 1000) * (metrics.memorySizeMB / 1024);
       return {

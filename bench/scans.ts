@@ -1,23 +1,25 @@
 import { setTimeout } from "node:timers/promises";
+import { type HibpServer, startHibpServer } from "../local/harness/hibp-server.ts";
+import type { Consumed } from "../local/harness/meter.ts";
 import { scans as scanRows } from "../shared/scans/record.ts";
-import { type HibpServer, startHibpServer } from "../test/service/hibp-server.ts";
-import type { Consumed } from "../test/service/meter.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
-import { dollarsForUnits } from "./dollars.ts";
 import { round, verdict } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
 import { scanEnds } from "./operations.ts";
-import { addressOf, breachName, upstreamCatalog } from "./seed.ts";
+import { dollarsForUnits } from "./prices.ts";
+import { addressOf } from "./seed/addresses.ts";
+import { breachName, upstreamCatalog } from "./seed/breaches.ts";
 import { type Bench, makeDatabase, startBench } from "./service.ts";
 
 const addresses = 100_000;
 const breachesEach = 4;
 const newFindings = 500;
-/** Longer than a worker pauses between two changes. */
+/** The last worker has ended when the table sees no request for this long; workers pause for less. */
 const quietMilliseconds = 2_000;
-/** Nobody is in it before the last scan. */
+/** A breach without any address until the last scan. */
 const newBreach = breachName(420);
 
+/** Address to the names of its breaches, before the last scan. */
 const accounts = (): Record<string, string[]> =>
   Object.fromEntries(
     Array.from({ length: addresses }, (_, index) => [
@@ -26,7 +28,7 @@ const accounts = (): Record<string, string[]> =>
     ]),
   );
 
-/** Active addresses: one in 500 is disabled and not scanned. */
+/** Addresses that a scan checks: one in 500 is disabled. */
 const activeAddresses = addresses - addresses / 500;
 
 type Targets = { writeUnits?: number; readUnits?: number; seconds?: number };
@@ -46,7 +48,9 @@ const columns = [
   "Targets",
 ];
 
-/** What a scan costs that has ended, and what its last worker still does then: it rolls up long directories (roll-up.ts). */
+/**
+ * What a scan has consumed, with what its last worker consumes after the end: it compacts long directories.
+ */
 const takeAll = async ({ meter }: Bench): Promise<Consumed> => {
   const all = meter.take();
   for (;;) {
@@ -79,8 +83,10 @@ const measureScan = async (
   for (const [name, megabytes] of used.functions) {
     peaks.set(name, Math.max(peaks.get(name) ?? 0, megabytes));
   }
-  if (scanRows.facetOf(ended).status !== "completed" || ended.newBreachesFound !== scan.newFindings) {
-    throw new Error(`${scan.name}: ${JSON.stringify(ended)}`);
+  if (scanRows.groupOf(ended).status !== "completed" || ended.newBreachesFound !== scan.newFindings) {
+    throw new Error(
+      `The scan "${scan.name}" was to complete with ${scan.newFindings} new findings: ${JSON.stringify(ended)}`,
+    );
   }
   const searches = hibp.requests.filter(({ path }) => path.startsWith("breacheddomain/")).length;
   const { targets } = scan;
@@ -108,7 +114,7 @@ const measureScan = async (
 };
 
 const run = async ({ progress }: Context): Promise<Table[]> => {
-  progress(`scans of ${addresses.toLocaleString("en-US")} addresses: the organization`);
+  progress(`scans of ${addresses.toLocaleString("en-US")} addresses: seeding`);
   const database = await makeDatabase("scans", { findings: 0, addresses }, { progress, isScanned: false });
   const hibp = await startHibpServer();
   Object.assign(hibp, {
@@ -124,7 +130,7 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
       progress(`scans of ${addresses.toLocaleString("en-US")} addresses: ${name.toLowerCase()}`);
       rows.push(await measureScan(bench, hibp, { name, newFindings: found, targets }, peaks));
     };
-    await scan("First", activeAddresses * breachesEach, {});
+    await scan("First scan", activeAddresses * breachesEach, {});
     await scan("Nothing new", 0, { writeUnits: 100, readUnits: 10_000, seconds: 60 });
     for (let index = 0; index < newFindings; index++) {
       hibp.accounts[addressOf(index * (addresses / newFindings))]?.push(newBreach);
@@ -140,9 +146,9 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
         columns,
         rows,
         notes: [
-          "Everything between functions and table from the request, which is included, until the scan's last worker has ended.",
-          "Seconds: from the request to the end; upstream answers at once. Runtime MB: the most that the local runtime and its engine took together.",
-          "Other upstream calls: the subscription's status and domains.",
+          "Units, requests and MB: everything between functions and table from the request that starts the scan until its last worker has ended.",
+          "Seconds: from that request to the end of the scan; upstream answers at once. Runtime MB: the most memory that the local runtime and its engine took together.",
+          "Other upstream calls: status and domains of the subscription.",
         ],
       },
       memoryTable(bench, peaks),

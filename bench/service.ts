@@ -3,23 +3,27 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../functions/workers.ts";
-import { openAssembly } from "../local/assembly.ts";
-import { startDynamodb } from "../local/dynamodb.ts";
+import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
+import { type Consumed, type Meter, startMeter } from "../local/harness/meter.ts";
+import { type LocalService, startService } from "../local/harness/service.ts";
 import { synthesize } from "../local/synthesis.ts";
-import { type Consumed, type Meter, startMeter } from "../test/service/meter.ts";
-import { type LocalService, startService } from "../test/service/run.ts";
+import { openAssembly } from "../local/template/assembly.ts";
 import { type Api, type Call, createApi, type Reply } from "./api.ts";
 import type { Context } from "./arm.ts";
 import { createDatabase } from "./database.ts";
 import { functionsOf } from "./functions.ts";
 import { isRunning, treeOf } from "./processes.ts";
-import { type Seeded, type Size, seed, sizeOf } from "./seed.ts";
+import { type Seeded, seed, sizeOf } from "./seed/seed.ts";
+import type { Size } from "./seed/shape.ts";
 
 export type Bench = {
   seeded: Seeded;
   api: Api;
   meter: Meter;
-  /** Makes one request and says what it, its authorizer included, costs. */
+  /**
+   * Makes one API request alone; returns what its authorizer and its endpoint consumed, and the reply as
+   * `result`.
+   */
   measure: (call: Call) => Promise<Consumed & { trips: number; result: Reply }>;
   service: LocalService;
   engine: { url: string; processId: number };
@@ -29,7 +33,7 @@ export type Bench = {
 
 let scratch: string | undefined;
 
-/** A directory that is gone when the benchmark ends. */
+/** A directory that is removed when this process ends. */
 const scratchDirectory = (): string => {
   if (scratch === undefined) {
     const made = mkdtempSync(join(tmpdir(), "bench-"));
@@ -39,7 +43,7 @@ const scratchDirectory = (): string => {
   return scratch;
 };
 
-/** For those that do not end with their process. */
+/** Removes the directory before this process ends, as tests do. */
 export const removeScratch = (): void => {
   if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
   scratch = undefined;
@@ -47,7 +51,7 @@ export const removeScratch = (): void => {
 
 let synthesized: Promise<string> | undefined;
 
-/** The stack as it is now, synthesized once for the whole run. */
+/** Directory of the synthesized stack; synthesized once for each process. */
 export const assembly = (): Promise<string> => {
   synthesized ??= (async () => {
     const directory = join(scratchDirectory(), "assembly");
@@ -57,12 +61,18 @@ export const assembly = (): Promise<string> => {
   return synthesized;
 };
 
-/** `rows`: how many it has; `seconds`: what making it took. */
+/**
+ * A seeded table: the directory of its data, what it holds, how many rows, and the seconds that writing them
+ * took.
+ */
 export type Database = { directory: string; seeded: Seeded; rows: number; seconds: number };
 
 const databases = new Map<number, Promise<Database>>();
 
-/** A seeded table with this many findings; made once in a run. What an arm writes to it, the next arm finds there. */
+/**
+ * A seeded table with this many findings, made once for each process. An arm also sees what earlier arms
+ * wrote to it.
+ */
 export const seededDatabase = (findings: number, progress: Context["progress"]): Promise<Database> => {
   let database = databases.get(findings);
   if (database === undefined) {
@@ -72,6 +82,7 @@ export const seededDatabase = (findings: number, progress: Context["progress"]):
   return database;
 };
 
+/** A seeded table that only the caller uses. `name` must be new in this process. */
 export const makeDatabase = async (
   name: string,
   size: Size,
@@ -92,9 +103,10 @@ export const makeDatabase = async (
 };
 
 /**
- * Starts engine, meter and service, with these further options of `npm start`. `countsWorkers` false: only what API requests
- * do is metered, not what schedules and queues do meanwhile; and their CPU time counts, so rows come with their attributes in
- * order (meter.ts). `keepsInstances`: none is ended to save memory, so that what it computed can be read from its process.
+ * Starts engine, meter and service. `countsWorkers`: the meter also counts what schedules and queues invoke;
+ * without it, only API requests are counted, and rows have their attributes in order, so that CPU time can be
+ * measured (meter.ts). `keepsInstances`: no instance is ended to save memory, so that its CPU time can be
+ * read at any time. `furtherOptions`: of `npm start`.
  */
 export const startBench = async (
   { directory, seeded }: Database,
@@ -103,7 +115,7 @@ export const startBench = async (
     countsWorkers?: boolean;
     keepsInstances?: boolean;
     assemblyDirectory?: string;
-    further?: readonly string[];
+    furtherOptions?: readonly string[];
   } = {},
 ): Promise<Bench> => {
   const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
@@ -119,7 +131,7 @@ export const startBench = async (
     [
       "--memory",
       ...(options.hibpUrl === undefined ? [] : ["--hibp-url", options.hibpUrl]),
-      ...(options.further ?? []),
+      ...(options.furtherOptions ?? []),
     ],
     {
       AWS_ENDPOINT_URL_DYNAMODB: meter.url,
@@ -128,12 +140,12 @@ export const startBench = async (
     assemblyDirectory,
   );
   serviceId = service.process.pid ?? 0;
-  // However this process ends; the engine watches for that itself.
+  // The service ends with this process, even if nobody calls `close`. The engine ends by itself.
   const end = (): void => {
     service.process.kill();
   };
   process.once("exit", end);
-  const api = createApi(service.apiUrl, seeded.apiKeys);
+  const api = createApi(service.apiUrl, seeded.apiKeys, seeded.session);
   return {
     seeded,
     api,
@@ -152,10 +164,13 @@ export const startBench = async (
   };
 };
 
-/** Instances first: what one of them has sent is then on its way through the service itself, or through. */
+/**
+ * Whether any process of the service has something to do. Looks at instances before the service itself: a
+ * request that an instance has sent in between still keeps the service busy.
+ */
 const isAnyRunning = (serviceId: number): boolean => treeOf(serviceId).reverse().some(isRunning);
 
-/** Functions that no request waits for: the meter leaves out what they do meanwhile. */
+/** Full names of the functions that no API request waits for, which the meter can leave out. */
 const workersOf = (assemblyDirectory: string): ReadonlySet<string> => {
   const functions = functionsOf(assemblyDirectory);
   return new Set(

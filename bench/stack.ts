@@ -1,13 +1,13 @@
-import { openAssembly } from "../local/assembly.ts";
+import { openAssembly } from "../local/template/assembly.ts";
 
 export type Resources = {
-  /** Paid for by the metric; each looks at one. */
+  /** Each watches one metric, which is what AWS charges for. */
   alarms: number;
-  /** Names of the functions that a queue feeds. */
+  /** Names of the functions that a queue invokes, without the stack's name. */
   queueFunctions: string[];
 };
 
-/** What of the template is paid for by its being there. */
+/** Resources of the template that cost money while idle. */
 export const resourcesOf = (assemblyDirectory: string): Resources => {
   const assembly = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
   return {

@@ -1,11 +1,11 @@
-/** What DynamoDB charges for keeping rows, by its rules for the size of items. */
+/** The bytes that DynamoDB bills for stored rows, by its rules for the size of items. */
 import { dueIndex } from "../shared/table/keys.ts";
-import type { Row } from "./seed.ts";
+import type { Row } from "./seed/shape.ts";
 
-/** Of each item, in the table and in the index, for finding it. */
+/** Added to each item of the table and of an index, for the index that DynamoDB itself keeps. */
 const overhead = 100;
 
-/** Of these rows and of their copies in the due index, which hold keys only. */
+/** Bytes of these rows and of their copies in the due index, which hold only keys. */
 export const storedBytes = (rows: Iterable<Row>): number => {
   let bytes = 0;
   for (const row of rows) {

@@ -1,34 +1,40 @@
-/** The process that organizations.ts starts: makes organizations with the service's own code, and tells how they were scanned. */
+/**
+ * The process that organizations.ts starts: creates organizations with the service's own code and reports
+ * their scans.
+ */
 import { connect } from "../bin/admin/connect.ts";
+import { administrator } from "../shared/activity/actor.ts";
+import * as domains from "../shared/domains/domain.ts";
 import { importAll } from "../shared/imports/commit.ts";
-import { administrator } from "../shared/organizations/actor.ts";
-import * as domains from "../shared/organizations/domain.ts";
 import * as organizations from "../shared/organizations/organization.ts";
 import { type ScanRecord, scans } from "../shared/scans/record.ts";
 import { start } from "../shared/scans/scan.ts";
-import { parts } from "../shared/table/parts.ts";
-import { activeBilling } from "../test/organizations/billing.ts";
+import { chunk } from "../shared/table/chunk.ts";
+import { activeBilling } from "./seed/organization.ts";
 
-/** A tenant has one verified domain, and these addresses of it. */
+/** An organization with one verified domain and these addresses of it. */
 export type Tenant = { domain: string; addresses: string[] };
 
-export type Asked = { create: Tenant[] } | { start: number } | { scansOf: number[] };
+/**
+ * Creates organizations; starts a scan of an organization; or asks for the latest scan of each organization.
+ */
+export type TenantRequest = { create: Tenant[] } | { start: number } | { scansOf: number[] };
 
-/** The organizations' ids; the scan's id; or of each organization the latest scan. */
-export type Answered = { ids: number[] } | { scanId: number } | { scans: (TenantScan | undefined)[] };
+/** Ids of the organizations; id of the scan; or the latest scan of each organization. */
+export type TenantAnswer = { ids: number[] } | { scanId: number } | { scans: (TenantScan | undefined)[] };
 
 export type TenantScan = Pick<
   ScanRecord,
   "createdAt" | "completedAt" | "scannedEmails" | "newBreachesFound"
 > & { status: string };
 
-/** Organizations at the same time. */
-const width = 16;
+/** Organizations that are worked on at the same time. */
+const concurrency = 16;
 
 const create = async ({ domain: name, addresses }: Tenant): Promise<number> => {
   const { id } = await organizations.create({ name, billing: activeBilling, scanEvery: "never" });
   const domain = await domains.create(id, { name, verified: true });
-  if (domain === "exists") throw new Error(`${name} is there already`);
+  if (domain === "exists") throw new Error(`The domain ${name} exists already: names of tenants must differ`);
   const rows = addresses.map((email) => ({ email, domainId: domain.id, ownerName: null }));
   await importAll(id, rows, administrator);
   return id;
@@ -36,24 +42,24 @@ const create = async ({ domain: name, addresses }: Tenant): Promise<number> => {
 
 const latestScan = async (org: number): Promise<TenantScan | undefined> => {
   const [scan] = (await scans.page(org, { limit: 1, offset: 0 })).items;
-  return scan && { ...scan, status: scans.facetOf(scan).status };
+  return scan && { ...scan, status: scans.groupOf(scan).status };
 };
 
-const inTurns = async <T, R>(all: readonly T[], act: (each: T) => Promise<R>): Promise<R[]> => {
+const concurrently = async <T, R>(all: readonly T[], act: (each: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
-  for (const part of parts(all, width)) results.push(...(await Promise.all(part.map(act))));
+  for (const some of chunk(all, concurrency)) results.push(...(await Promise.all(some.map(act))));
   return results;
 };
 
-const answer = async (asked: Asked): Promise<Answered> => {
-  if ("create" in asked) return { ids: await inTurns(asked.create, create) };
-  if ("start" in asked) return { scanId: await start(asked.start, "manual", administrator) };
-  return { scans: await inTurns(asked.scansOf, latestScan) };
+const answer = async (request: TenantRequest): Promise<TenantAnswer> => {
+  if ("create" in request) return { ids: await concurrently(request.create, create) };
+  if ("start" in request) return { scanId: await start(request.start, "manual", administrator) };
+  return { scans: await concurrently(request.scansOf, latestScan) };
 };
 
 const [port = ""] = process.argv.slice(2);
 await connect({ port, stack: undefined });
-process.on("message", async (asked: Asked) => {
-  process.send?.(await answer(asked));
+process.on("message", async (request: TenantRequest) => {
+  process.send?.(await answer(request));
 });
 process.send?.("ready");

@@ -1,7 +1,8 @@
 /**
- * The admin command line: `npm run admin -- <noun> <verb> [--flag value]... [--json]`, against the running local service
- * (`--port`, default 3000) or a deployed stack (`--stack NAME`). With `--json` it prints exactly one JSON object. An error
- * is one sentence on standard error and exit status 1, which is also that of a check that found differences.
+ * The admin command line: `npm run admin -- <noun> <verb> [--flag value]... [--json]`. It works on the
+ * running local service (`--port`, default 3000) or on a deployed stack (`--stack NAME`). With `--json` it
+ * prints one JSON object. Exit status 1: an error, told in one sentence on standard error, or a `check` that
+ * leaves differences.
  */
 import { parseArgs } from "node:util";
 import { commands } from "./admin/commands.ts";
@@ -24,7 +25,7 @@ const run = async (args: string[]): Promise<void> => {
   if (name === "") throw new CommandError("Name the command before its flags.");
   const command = commands[name];
   if (command === undefined) throw noCommand(name);
-  const values = parse(args.slice(words), command.flags);
+  const values = parseFlags(args.slice(words), command.flags);
   for (const [flag, kind] of Object.entries(command.flags)) {
     if (kind.startsWith("required") && values[flag] === undefined) {
       throw new CommandError(`"${name}" needs ${written(flag, kind)}.`);
@@ -43,15 +44,16 @@ const run = async (args: string[]): Promise<void> => {
 const noCommand = (name: string): CommandError =>
   new CommandError(`There is no command "${name}": "npm run admin -- help" lists them.`);
 
-const parse = (args: string[], flags: Record<string, string>) => {
-  const { values, tokens } = parseStrictly(args, flags);
+/** Throws `CommandError` for unknown flags, missing values, and flags that are given twice. */
+const parseFlags = (args: string[], flags: Record<string, string>) => {
+  const { values, tokens } = parseTokens(args, flags);
   const given = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
   const repeated = given.find((flag, index) => given.indexOf(flag) !== index);
   if (repeated !== undefined) throw new CommandError(`Give --${repeated} once.`);
   return values as Record<string, string | boolean | undefined>;
 };
 
-const parseStrictly = (args: string[], flags: Record<string, string>) => {
+const parseTokens = (args: string[], flags: Record<string, string>) => {
   const options = Object.fromEntries(
     Object.entries(flags).map(([flag, kind]) => [
       flag,
@@ -71,12 +73,14 @@ const parseStrictly = (args: string[], flags: Record<string, string>) => {
       tokens: true,
     });
   } catch (error) {
-    throw new CommandError(complaint((error as Error).message));
+    throw new CommandError(firstSentence((error as Error).message));
   }
 };
 
-/** One sentence of Node's, which goes on to explain what does not apply here. */
-const complaint = (message: string): string => {
+/**
+ * The first sentence of an error of `parseArgs`; its further sentences give advice that does not apply here.
+ */
+const firstSentence = (message: string): string => {
   const [, ambiguous] = /^Option '(--[\w-]+).*' argument is ambiguous/.exec(message) ?? [];
   if (ambiguous !== undefined) return `A value that begins with a hyphen is given as ${ambiguous}=VALUE.`;
   const [sentence] = message.split(/\. (?=To )|\n/);

@@ -1,24 +1,28 @@
 /**
- * The infrastructure as an AWS CDK app: one stack per stage.
+ * The infrastructure as an AWS CDK app with one stack for each stage.
  *
  * Context (`cdk deploy -c name=value`):
- * - `stage`: which stage, default "production". Several can live in one account; the stack is `breach-monitor-<stage>`.
- * - `alarmEmail`: an address that alarms are sent to. Without it alarms exist but notify nobody.
- * - `senderEmail`: the address that e-mail alerts come from. SES has to have verified it or its domain. Without it no e-mail
- *   is sent, and deliveries of e-mail channels fail.
- * - `tableName`: an existing table to use instead of making one (README "Restore").
+ * - `stage`: the stage, default "production". Its stack is `breach-monitor-<stage>`; an account can hold
+ *   several.
+ * - `alarmEmail`: the address that alarms are sent to. Without it alarms exist but notify nobody.
+ * - `senderEmail`: the address that e-mail alerts come from. SES must have verified it or its domain.
+ *   Without it no e-mail is sent, and deliveries of e-mail channels fail.
+ * - `domainName` and `certificateArn`: a name of the deployment's own, and the ARN of a certificate for it in
+ *   the stack's region.
+ * - `tableName`: an existing table to use instead of creating one (docs/restore.md).
  *
- * Also runs without the CDK command line; the assembly then goes to CDK_OUTDIR, or else to cdk.out.
+ * It also runs without the CDK command line. The assembly then goes to CDK_OUTDIR, by default cdk.out.
  */
 import { join } from "node:path";
 import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
+import { readDomain } from "../lib/api-domain.ts";
 import { bundleFunctions } from "../lib/bundle.ts";
 import { ServiceStack } from "../lib/service-stack.ts";
 
 const app = new App({
   outdir: process.env.CDK_OUTDIR ?? "cdk.out",
-  // Not in cdk.json: a run without the command line must give the same template.
+  // Here and not in cdk.json, so that a run without the CDK command line gives the same template.
   analyticsReporting: false,
   context: { "@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId": true },
 });
@@ -26,7 +30,9 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 
 const stage: string = app.node.tryGetContext("stage") ?? "production";
 if (!/^[a-z][a-z0-9-]{0,27}$/.test(stage)) {
-  throw new Error("A stage is 1 to 28 lower-case letters, digits and hyphens, and starts with a letter");
+  throw new Error(
+    `The stage must be 1 to 28 lower-case letters, digits and hyphens and start with a letter, not "${stage}"`,
+  );
 }
 
 const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
@@ -35,6 +41,7 @@ new ServiceStack(app, `breach-monitor-${stage}`, {
   bundles: await bundleFunctions(join(app.outdir, "bundles")),
   alarmEmail: app.node.tryGetContext("alarmEmail"),
   senderEmail: app.node.tryGetContext("senderEmail"),
+  domain: readDomain(app.node.tryGetContext("domainName"), app.node.tryGetContext("certificateArn")),
   tableName: app.node.tryGetContext("tableName"),
   env: { ...(account !== undefined && { account }), ...(region !== undefined && { region }) },
 });

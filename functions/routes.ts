@@ -1,11 +1,13 @@
-import type { Route } from "../shared/api/endpoint.ts";
+import type { Route } from "../shared/contract/endpoint.ts";
 import { acknowledgeBreach } from "./acknowledge-breach/endpoint.ts";
+import { acknowledgeBreaches } from "./acknowledge-breaches/endpoint.ts";
 import { addEmail } from "./add-email/endpoint.ts";
 import { changeAlertConfig } from "./change-alert-config/endpoint.ts";
 import { changeEmail } from "./change-email/endpoint.ts";
 import { commitImport } from "./commit-import/endpoint.ts";
 import { createAlertConfig } from "./create-alert-config/endpoint.ts";
 import { deleteAlertConfig } from "./delete-alert-config/endpoint.ts";
+import { getAcknowledgement } from "./get-acknowledgement/endpoint.ts";
 import { listActivity } from "./list-activity/endpoint.ts";
 import { listAlertConfigs } from "./list-alert-configs/endpoint.ts";
 import { listBreaches } from "./list-breaches/endpoint.ts";
@@ -15,7 +17,9 @@ import { previewImport } from "./preview-import/endpoint.ts";
 import { removeEmail } from "./remove-email/endpoint.ts";
 import { startScan } from "./start-scan/endpoint.ts";
 
-/** Every endpoint: its method, its path below /api/v1, the folder of its function and its contract. */
+/**
+ * Every endpoint: its method, its path below /api/v1, the name of its function and folder, and its contract.
+ */
 export const routes: readonly Route[] = [
   { method: "POST", path: "/scans", name: "start-scan", endpoint: startScan },
   { method: "GET", path: "/scans", name: "list-scans", endpoint: listScans },
@@ -28,6 +32,18 @@ export const routes: readonly Route[] = [
   { method: "POST", path: "/emails/import/commit", name: "commit-import", endpoint: commitImport },
   { method: "GET", path: "/breaches", name: "list-breaches", endpoint: listBreaches },
   { method: "POST", path: "/breaches/acknowledge", name: "acknowledge-breach", endpoint: acknowledgeBreach },
+  {
+    method: "POST",
+    path: "/breaches/acknowledgements",
+    name: "acknowledge-breaches",
+    endpoint: acknowledgeBreaches,
+  },
+  {
+    method: "GET",
+    path: "/breaches/acknowledgements/{id}",
+    name: "get-acknowledgement",
+    endpoint: getAcknowledgement,
+  },
   { method: "GET", path: "/alert-configs", name: "list-alert-configs", endpoint: listAlertConfigs },
   { method: "POST", path: "/alert-configs", name: "create-alert-config", endpoint: createAlertConfig },
   {

@@ -16,18 +16,18 @@ import { Construct } from "constructs";
 const period = Duration.minutes(5);
 
 /**
- * Every alarm of the stack. Each goes off at the first occurrence, says what people notice, not what broke, and announces
- * when it is over.
+ * All alarms of the stack. An alarm goes off at the first occurrence, and its description says what users
+ * notice rather than what broke. It notifies when it goes off and when it is over.
  */
 export class Alarms extends Construct {
   private readonly topic: Topic | undefined;
 
-  /** Without an e-mail address the alarms notify nobody. */
+  /** Without an e-mail address the alarms exist but notify nobody. */
   constructor(scope: Construct, id: string, { email }: { email: string | undefined }) {
     super(scope, id);
     if (email === undefined) return;
     this.topic = new Topic(this, "Topic", { displayName: Stack.of(this).stackName, enforceSSL: true });
-    // enforceSSL gives the topic a policy, and with it goes SNS's default that lets the account's alarms publish.
+    // `enforceSSL` replaces SNS's default policy, which lets the account's alarms publish.
     this.topic.grantPublish(
       new ServicePrincipal("cloudwatch.amazonaws.com", {
         conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
@@ -40,12 +40,12 @@ export class Alarms extends Construct {
     });
   }
 
-  /** `over` is longer than the time between two runs, or else the alarm goes off and on while every run fails. */
+  /** `over` must be longer than the time between two runs, or the alarm ends between two failures. */
   onErrors(name: string, fn: IFunction, description: string, over = period): void {
     this.add(`${name}-errors`, fn.metricErrors({ period: over }), description);
   }
 
-  /** Of a function that has to run within every `over`: whatever keeps it from that. */
+  /** Goes off when a function has not run within `over`, for whatever reason. */
   onNotRunning(name: string, fn: IFunction, description: string, over: Duration): void {
     this.add(`${name}-not-running`, fn.metricInvocations({ period: over }), description, {
       threshold: 1,
@@ -54,7 +54,9 @@ export class Alarms extends Construct {
     });
   }
 
-  /** Of a function that Scheduler invokes: events that Lambda gave up, since the function failed or was throttled too long. */
+  /**
+   * Goes off when Lambda drops an event of Scheduler, because the function failed or was throttled too long.
+   */
   onDropped(name: string, fn: IFunction, description: string, over: Duration): void {
     const metric = fn.metric("AsyncEventsDropped", { statistic: "Sum", period: over });
     this.add(`${name}-dropped`, metric, description);
@@ -65,7 +67,9 @@ export class Alarms extends Construct {
     this.add(`${name}-dead-letters`, metric, description);
   }
 
-  /** `name` is unique in the stack. Goes off above 0 unless `options` say otherwise. */
+  /**
+   * Adds an alarm whose `name` is unique in the stack. It goes off above 0 unless `options` say otherwise.
+   */
   add(name: string, metric: IMetric, description: string, options: Partial<AlarmProps> = {}): void {
     const alarm = new Alarm(this, name, {
       alarmName: `${Stack.of(this).stackName}-${name}`,

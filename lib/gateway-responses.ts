@@ -1,15 +1,15 @@
 /**
- * What API Gateway answers by itself, in the form of the contract: `{error}` as JSON, in the words of the functions.
- * Types that are not here fall back to DEFAULT_4XX and DEFAULT_5XX.
+ * The replies that API Gateway gives without calling a function, in the form and the words of the functions'
+ * errors: `{error}` as JSON. Types that are not listed fall back to DEFAULT_4XX and DEFAULT_5XX.
  */
 import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
-import { refusals } from "../shared/api/errors.ts";
+import { refusals } from "../shared/contract/errors.ts";
 
 type GatewayResponse = {
   type: ResponseType;
-  /** Default: as API Gateway has it. */
+  /** Default: the status that API Gateway gives this type. */
   status?: number;
-  /** Default: API Gateway's own sentence. */
+  /** Default: the sentence that API Gateway gives this type. */
   error?: string;
   headers?: Record<string, string>;
 };
@@ -22,12 +22,14 @@ const responses: readonly GatewayResponse[] = [
   // The authorizer denied.
   { type: ResponseType.ACCESS_DENIED, ...unauthenticated, headers: bearer },
   { type: ResponseType.UNAUTHORIZED, ...unauthenticated, headers: bearer },
-  // No such resource. With an Authorization header API Gateway takes that for a broken IAM signature; nothing here uses IAM.
+  // These three mean that there is no such path. API Gateway takes an Authorization header on such a path for
+  // a broken IAM signature, although no path uses IAM.
   { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, ...notFound },
   { type: ResponseType.RESOURCE_NOT_FOUND, ...notFound },
   { type: ResponseType.INVALID_SIGNATURE, ...notFound },
   { type: ResponseType.REQUEST_TOO_LARGE, ...tooLarge },
-  // Rates refill within a second, quotas (of usage plans, should somebody add one) are per day at the least.
+  // A throttled client may come back after a second. Only usage plans have quotas, which count per day or
+  // longer.
   { type: ResponseType.THROTTLED, status: 429, error: tooManyRequests, headers: { "Retry-After": "1" } },
   {
     type: ResponseType.QUOTA_EXCEEDED,
@@ -50,7 +52,7 @@ export function addGatewayResponses(api: RestApi): void {
         "X-Request-Id": "context.requestId",
       },
       templates: {
-        // messageString is quoted and escaped already.
+        // `messageString` is already quoted and escaped.
         "application/json":
           error === undefined ? '{"error":$context.error.messageString}' : JSON.stringify({ error }),
       },

@@ -2,7 +2,7 @@ import { Validations } from "aws-cdk-lib";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 
-/** Holds the Have I Been Pwned API key. It starts with a random placeholder, which whoever deploys the stack replaces. */
+/** The secret of the Have I Been Pwned API key. It holds a random placeholder until the key is set. */
 export function createHibpApiKey(scope: Construct, secretName: string): Secret {
   const secret = new Secret(scope, "HibpApiKey", {
     secretName,

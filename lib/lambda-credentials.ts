@@ -1,7 +1,7 @@
 /**
- * Takes the place of `@aws-sdk/credential-provider-node` in the bundles. Lambda always gives a function its credentials as
- * environment variables; the other places that the SDK would look for them are a third of a function's code.
- * Throws where the variables are missing.
+ * Replaces `@aws-sdk/credential-provider-node` in the bundles. Lambda gives a function its credentials as
+ * environment variables; the code for all other sources of credentials would be a third of a function. The
+ * provider throws when the variables are missing.
  */
 export const defaultProvider = () => async () => {
   const {

@@ -1,6 +1,6 @@
 /**
- * Takes the place of `@aws-sdk/middleware-endpoint-discovery` in the bundles. The DynamoDB client prepares for asking where
- * its endpoint is, and never asks.
+ * Replaces `@aws-sdk/middleware-endpoint-discovery` in the bundles. The DynamoDB client sets endpoint
+ * discovery up but never uses it.
  */
 export const NODE_ENDPOINT_DISCOVERY_CONFIG_OPTIONS = {
   environmentVariableSelector: () => undefined,

@@ -1,5 +1,5 @@
 /**
- * Takes the place of `@smithy/core/event-streams` in the bundles. No operation that functions call streams events; the SDK
- * imports this only when one does, and throws then, since nothing it looks for is here.
+ * Replaces `@smithy/core/event-streams` in the bundles. The SDK imports it only for operations that stream
+ * events, which no function calls; such a call would fail, because this module exports nothing.
  */
 export {};

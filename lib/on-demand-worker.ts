@@ -1,6 +1,6 @@
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
-import type { OnDemandWorker } from "../shared/queue/worker.ts";
+import type { OnDemandWorker } from "../shared/contract/worker.ts";
 import type { Alarms } from "./alarms.ts";
 import { createScheduleRole } from "./schedule-role.ts";
 import { ServiceFunction, type ServiceFunctionProps } from "./service-function.ts";
@@ -9,7 +9,7 @@ type OnDemandWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resourc
   worker: OnDemandWorker;
 };
 
-/** A function that schedules of the stack's group invoke, and the role that those schedules need. */
+/** A function that the schedules of the stack's group invoke, and the role with which they invoke it. */
 export class OnDemandWorkerFunction extends ServiceFunction {
   readonly scheduleRoleArn: string;
 
@@ -17,7 +17,7 @@ export class OnDemandWorkerFunction extends ServiceFunction {
     super(scope, { name, code, resources, ...worker });
     this.scheduleRoleArn = createScheduleRole(this, resources.scheduleGroup.ref, this.function).roleArn;
     alarms.onErrors(name, this.function, worker.impact);
-    // These schedules have no dead-letter queue: nothing could be done with its messages that this alarm does not ask for.
+    // No dead-letter queue: its messages would say no more than the alarm.
     const dropped = new Metric({
       namespace: "AWS/Scheduler",
       metricName: "InvocationDroppedCount",

@@ -1,25 +1,23 @@
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
-import type { QueueWorker } from "../shared/queue/worker.ts";
+import type { QueueWorker } from "../shared/contract/worker.ts";
 import type { Alarms } from "./alarms.ts";
 import { ServiceFunction, type ServiceFunctionProps } from "./service-function.ts";
 
 type QueueWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resources"> & { worker: QueueWorker };
 
-/** A function that a queue feeds, one message at a time, so that a message that fails is the function's failure. */
+/** A function that a queue feeds one message at a time: each failed message is a failed invocation. */
 export class QueueWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: QueueWorkerProps, alarms: Alarms) {
-    super(scope, { name, code, resources, ...worker });
     const queue = resources.queues[worker.queue];
-    // The event source reads with the function's role; this is all that Lambda asks for.
-    this.function.addToRolePolicy(
-      new PolicyStatement({
-        actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
-        resources: [queue.queueArn],
-      }),
-    );
-    if (worker.takesMeanwhile) this.function.addEnvironment("SOURCE_QUEUE_URL", queue.queueUrl);
+    // The event source reads the queue with the function's role. Lambda requires these three actions.
+    const receive = new PolicyStatement({
+      actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
+      resources: [queue.queueArn],
+    });
+    super(scope, { name, code, resources, ...worker, statements: [receive] });
+    if (worker.pollsConcurrently) this.function.addEnvironment("SOURCE_QUEUE_URL", queue.queueUrl);
     new EventSourceMapping(this, "Source", {
       target: this.function,
       eventSourceArn: queue.queueArn,

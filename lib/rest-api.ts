@@ -1,4 +1,4 @@
-import { Duration, Fn, RemovalPolicy, Size, Stack, Validations } from "aws-cdk-lib";
+import { Aws, Duration, Fn, RemovalPolicy, Size, Stack, Validations } from "aws-cdk-lib";
 import {
   AccessLogField,
   AccessLogFormat,
@@ -7,28 +7,36 @@ import {
   EndpointAccessMode,
   EndpointType,
   type IResource,
-  LambdaIntegration,
   LogGroupLogDestination,
   RequestAuthorizer,
   RestApi,
   SecurityPolicy,
 } from "aws-cdk-lib/aws-apigateway";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { Route } from "../shared/api/endpoint.ts";
+import type { Route } from "../shared/contract/endpoint.ts";
 import type { Alarms } from "./alarms.ts";
+import { type ApiDomain, serveUnderDomain } from "./api-domain.ts";
+import { FunctionIntegration } from "./function-integration.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 
+/** A part of the API: the first segment of its paths, and each of its routes with the function of its endpoint. */
+export type ApiPart = { name: string; routes: readonly { route: Route; function: IFunction }[] };
+
 type ServiceApiProps = {
-  /** Each route and the function of its endpoint. */
-  routes: readonly { route: Route; function: IFunction }[];
+  parts: readonly ApiPart[];
   authorize: IFunction;
   /** Answers every method and path that no route declares. */
   refuseRoute: IFunction;
+  /** Answers what is under /app, and leads there from the root. */
+  serveDashboard: IFunction;
+  /** A name of its own; undefined: the one that API Gateway gives it. */
+  domain: ApiDomain | undefined;
 };
 
-/** Neither paths nor query strings nor headers: they hold ids, addresses and keys. */
+/** Without paths, query strings and headers, which hold ids, addresses and keys. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: AccessLogField.contextRequestId(),
@@ -43,12 +51,21 @@ const accessLogFormat = AccessLogFormat.custom(
   }),
 );
 
-/** The REST API, at `<url>/api/v1`: every request under it passes the authorizer, whether a route declares it or not. */
+const stageName = "api";
+
+/**
+ * The REST API, with its parts at `<url>/api/<name>`. Every request below a part passes the authorizer, on any
+ * path. Below `/api/app` is the dashboard's page, for everybody.
+ */
 export class ServiceApi extends Construct {
-  /** `https://…/api/v1` */
+  /** `https://…/api` */
   readonly url: string;
 
-  constructor(scope: Construct, { routes, authorize, refuseRoute }: ServiceApiProps, alarms: Alarms) {
+  constructor(
+    scope: Construct,
+    { parts, authorize, refuseRoute, serveDashboard, domain }: ServiceApiProps,
+    alarms: Alarms,
+  ) {
     super(scope, "Api");
     const { stackName } = Stack.of(this);
 
@@ -60,8 +77,8 @@ export class ServiceApi extends Construct {
     const authorizer = new RequestAuthorizer(this, "Authorizer", {
       authorizerName: `${stackName}-authorize`,
       handler: authorize,
-      // A revoked key fails on the very next request. And with identity sources API Gateway itself would answer requests
-      // without them, so that nobody counted those.
+      // Without a cache a revoked key fails on the very next request. With identity sources API Gateway
+      // itself would answer requests that lack them, and these would not be counted.
       resultsCacheTtl: Duration.seconds(0),
       identitySources: [],
     });
@@ -70,12 +87,12 @@ export class ServiceApi extends Construct {
       endpointTypes: [EndpointType.REGIONAL],
       binaryMediaTypes: ["multipart/form-data"],
       minCompressionSize: Size.kibibytes(1),
-      // Access logs need the account's API Gateway role. It is one for all stacks of the account and outlives each of them.
+      // Access logs need API Gateway's role, which all stacks of an account share: it outlives each stack.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       defaultMethodOptions: { authorizer, authorizationType: AuthorizationType.CUSTOM },
       deployOptions: {
-        stageName: "api",
+        stageName,
         tracingEnabled: true,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
         accessLogFormat,
@@ -83,43 +100,80 @@ export class ServiceApi extends Construct {
         throttlingBurstLimit: 1000,
       },
     });
-    // Without a policy a regional API takes TLS 1.0. This one takes 1.2 and 1.3, with forward secrecy only, and post-quantum
-    // key exchange; 1.3 alone would shut out clients that cannot be updated.
+    // A regional API without a policy accepts TLS 1.0. This policy accepts TLS 1.2 and 1.3 with forward
+    // secrecy, and post-quantum key exchange. TLS 1.3 alone would shut out clients that cannot be updated.
     const restApi = api.node.defaultChild as CfnRestApi;
     restApi.securityPolicy = SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09;
     restApi.endpointAccessMode = EndpointAccessMode.STRICT;
-    // CDK's own output; the stack has a better one.
+    // Removes CDK's own output, since the stack's output `ApiUrl` has the path too.
     api.node.tryRemoveChild("Endpoint");
     addGatewayResponses(api);
 
-    const v1 = api.root.addResource("v1");
-    const refusal = new LambdaIntegration(refuseRoute, { scopePermissionToMethod: false });
-    const resources = new Set<IResource>([v1, v1.addResource("{proxy+}")]);
-    for (const { route, function: endpoint } of routes) {
-      const resource = v1.resourceForPath(route.path.slice(1));
-      for (let each: IResource = resource; each !== v1 && each.parentResource; each = each.parentResource) {
-        resources.add(each);
+    const functions = parts.flatMap(({ routes }) => routes.map((each) => each.function));
+    const invoker = new Role(this, "Invoker", {
+      description: "In which API Gateway invokes the functions of its methods",
+      assumedBy: new ServicePrincipal("apigateway.amazonaws.com", {
+        conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
+      }),
+      inlinePolicies: {
+        Invoke: new PolicyDocument({
+          statements: [
+            new PolicyStatement({
+              actions: ["lambda:InvokeFunction"],
+              resources: [...functions, refuseRoute, serveDashboard].map(({ functionArn }) => functionArn),
+            }),
+          ],
+        }),
+      },
+    });
+    const refusal = new FunctionIntegration(refuseRoute, invoker);
+    for (const { name, routes } of parts) {
+      const part = api.root.addResource(name);
+      const resources = new Set<IResource>([part, part.addResource("{proxy+}")]);
+      for (const { route, function: endpoint } of routes) {
+        const resource = part.resourceForPath(route.path.slice(1));
+        for (
+          let each: IResource = resource;
+          each !== part && each.parentResource;
+          each = each.parentResource
+        ) {
+          resources.add(each);
+        }
+        resource.addMethod(route.method, new FunctionIntegration(endpoint, invoker));
       }
-      resource.addMethod(route.method, new LambdaIntegration(endpoint, { allowTestInvoke: false }));
+      for (const resource of resources) resource.addMethod("ANY", refusal);
     }
-    for (const resource of resources) resource.addMethod("ANY", refusal);
 
-    this.url = Fn.join("", [api.url, "v1"]);
+    const page = new FunctionIntegration(serveDashboard, invoker);
+    const app = api.root.addResource("app");
+    for (const resource of [api.root, app, app.addResource("{proxy+}")]) {
+      const method = resource.addMethod("ANY", page, { authorizationType: AuthorizationType.NONE });
+      const reason = "The page holds no data, and is where people sign in";
+      Validations.of(method).acknowledge(
+        { id: "AwsSolutions-APIG4", reason },
+        { id: "AwsSolutions-COG4", reason },
+      );
+    }
+
+    if (domain !== undefined) serveUnderDomain(api, domain);
+    // Not `api.url`, which waits for the stage: functions that are told this url are a part of it.
+    const host = domain?.name ?? `${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
+    this.url = Fn.join("", [`https://${host}/${stageName}`]);
     alarms.add(
       "api-server-errors",
       api.metricServerError({ period: Duration.minutes(5), statistic: "Sum" }),
       "Clients get 500 answers",
     );
     Validations.of(api).acknowledge(
-      { id: "AwsSolutions-APIG2", reason: "The functions validate, so that errors name the field" },
+      { id: "AwsSolutions-APIG2", reason: "The functions validate requests, so that errors name the field" },
       {
         id: "AwsSolutions-APIG3",
-        reason: "A web ACL costs more than an idle deployment; whoever wants one attaches it to the stage",
+        reason: "A web ACL costs more than an idle deployment; administrators can attach one to the stage",
       },
       {
         id: "AwsSolutions-APIG6",
         reason:
-          "Execution logs would hold paths and query strings; access logs and traces tell of every request",
+          "Execution logs would hold paths and query strings; access logs and traces record every request",
       },
       { id: "AwsSolutions-COG4", reason: "API keys and sessions are checked by our own authorizer" },
       {

@@ -1,23 +1,29 @@
 import { Stack } from "aws-cdk-lib";
-import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 
-/** The role in which EventBridge Scheduler invokes one function, on behalf of the schedules of one group only. */
-export function createScheduleRole(scope: Construct, groupName: string, target: IFunction): Role {
+/** The role with which EventBridge Scheduler invokes one function, for the schedules of one group only. */
+export function createScheduleRole(
+  scope: Construct,
+  groupName: string,
+  target: IFunction,
+  ...statements: PolicyStatement[]
+): Role {
   const stack = Stack.of(scope);
   const group = stack.formatArn({
     service: "scheduler",
     resource: "schedule-group",
     resourceName: groupName,
   });
-  const role = new Role(scope, "ScheduleRole", {
+  const invoke = new PolicyStatement({
+    actions: ["lambda:InvokeFunction"],
+    resources: [target.functionArn],
+  });
+  return new Role(scope, "ScheduleRole", {
     assumedBy: new ServicePrincipal("scheduler.amazonaws.com", {
       conditions: { StringEquals: { "aws:SourceAccount": stack.account, "aws:SourceArn": group } },
     }),
+    inlinePolicies: { Uses: new PolicyDocument({ statements: [invoke, ...statements] }) },
   });
-  role.addToPolicy(
-    new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [target.functionArn] }),
-  );
-  return role;
 }

@@ -2,7 +2,7 @@ import { Duration, Validations } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
-import type { ScheduledWorker } from "../shared/queue/worker.ts";
+import type { ScheduledWorker } from "../shared/contract/worker.ts";
 import type { Alarms } from "./alarms.ts";
 import { createScheduleRole } from "./schedule-role.ts";
 import { ServiceFunction, type ServiceFunctionProps } from "./service-function.ts";
@@ -12,12 +12,12 @@ type ScheduledWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resour
   worker: ScheduledWorker;
 };
 
-/** A function that runs at a fixed rate. What Scheduler cannot hand over to Lambda is a dead letter. */
+/** A function that runs at a fixed rate. Events that Scheduler cannot hand over become dead letters. */
 export class ScheduledWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: ScheduledWorkerProps, alarms: Alarms) {
     super(scope, { name, code, resources, ...worker });
-    // Scheduler only hands the event over. Lambda drops it when the run fails, or is throttled until the next one is due, which
-    // does the same work. Nobody learns of that but by the alarm.
+    // Lambda drops an event when its run fails, or is throttled until the next run is due, which does the
+    // same work. Scheduler does not learn of that, so that only the alarm tells.
     this.function.configureAsyncInvoke({
       retryAttempts: 0,
       maxEventAge: Duration.minutes(worker.everyMinutes),
@@ -27,11 +27,9 @@ export class ScheduledWorkerFunction extends ServiceFunction {
       id: "AwsSolutions-SQS3",
       reason: "This is the dead-letter queue of a schedule, which the rule does not look at",
     });
-    const role = createScheduleRole(this, "default", this.function);
-    role.addToPolicy(
-      new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [deadLetters.queueArn] }),
-    );
-    const schedule = new CfnSchedule(this, "Schedule", {
+    const leave = new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [deadLetters.queueArn] });
+    const role = createScheduleRole(this, "default", this.function, leave);
+    new CfnSchedule(this, "Schedule", {
       name: this.function.functionName,
       description: worker.impact,
       scheduleExpression: `rate(${worker.everyMinutes} ${worker.everyMinutes === 1 ? "minute" : "minutes"})`,
@@ -40,12 +38,10 @@ export class ScheduledWorkerFunction extends ServiceFunction {
         arn: this.function.functionArn,
         roleArn: role.roleArn,
         deadLetterConfig: { arn: deadLetters.queueArn },
-        // Later than that, the next run has taken its place.
+        // By then the next run is due and does the same work.
         retryPolicy: { maximumRetryAttempts: 3, maximumEventAgeInSeconds: worker.everyMinutes * 60 },
       },
     });
-    // The role's policy is a resource of its own, which the schedule does not refer to.
-    schedule.node.addDependency(role);
     alarms.onDeadLetters(name, deadLetters, worker.impact);
     const over = Duration.minutes(Math.max(5, 2 * worker.everyMinutes));
     alarms.onErrors(name, this.function, worker.impact, over);

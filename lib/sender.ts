@@ -1,14 +1,18 @@
 import { Aws } from "aws-cdk-lib";
 import { emailAddress } from "../shared/emails/schema.ts";
 
-/** Where e-mail alerts come from, and what of SES sending touches. */
+/** The address that e-mail alerts come from, and the resources of SES that sending needs permission for. */
 export type Sender = { address: string; resourceArns: string[] };
 
 /**
- * SES sends for an address when the address, its domain or a parent of that is verified; and where a recipient is an identity
- * of the account, which all are in SES's sandbox, or the sender's identity has a default configuration set, it asks for
- * permission on that too. So the grant names the sender, and any identity and configuration set. Identities belong to the
- * account: several stages may send from one, and removing a stage must not end its verification. Throws if the address is none.
+ * The sender with this address. The stack does not create an identity for it: identities belong to the
+ * account, several stages may send from one, and removing a stage must not end its verification. Throws if it
+ * is no e-mail address.
+ *
+ * The resources are all identities and configuration sets of the account, because SES wants permission for
+ * the sender's identity (the address, its domain or a parent domain), for its default configuration set, and
+ * for recipients that are identities of the account, as all are in SES's sandbox. Grants name the sender in a
+ * condition instead.
  */
 export function findSender(address: string): Sender {
   if (!emailAddress.safeParse(address).success || address !== address.trim()) {

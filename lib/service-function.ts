@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
-import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   Architecture,
   type Code,
@@ -9,9 +9,9 @@ import {
   Runtime,
   Tracing,
 } from "aws-cdk-lib/aws-lambda";
-import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { type ILogGroup, LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { Use } from "../shared/api/endpoint.ts";
+import type { Use } from "../shared/contract/endpoint.ts";
 import { grantOf, type Resources } from "./uses.ts";
 
 export type ServiceFunctionProps = {
@@ -25,9 +25,24 @@ export type ServiceFunctionProps = {
   memoryMegabytes?: number | undefined;
   intervals?: Readonly<Record<string, number>> | undefined;
   recursive?: boolean | undefined;
+  /** Permissions beside those of `uses`. */
+  statements?: readonly PolicyStatement[];
+  /** Default: one of its own. */
+  logGroup?: ILogGroup | undefined;
 };
 
-/** One function with a log group and a role of its own, which may do exactly what its contract's `uses` say. */
+/** A log group that is kept for 90 days. */
+export const createLogGroup = (scope: Construct, id: string, name: string): LogGroup =>
+  new LogGroup(scope, id, {
+    logGroupName: `/aws/lambda/${Stack.of(scope).stackName}-${name}`,
+    retention: RetentionDays.THREE_MONTHS,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+
+/**
+ * A function with its own role, which may do exactly what the contract's `uses` say. The role contains its
+ * policy, because a policy of its own would count among the 500 resources that a stack may have.
+ */
 export class ServiceFunction extends Construct {
   readonly function: LambdaFunction;
 
@@ -36,18 +51,30 @@ export class ServiceFunction extends Construct {
     const functionName = `${Stack.of(this).stackName}-${name}`;
     const grants = uses.map((use) => grantOf(use, resources)).filter((grant) => grant !== undefined);
 
-    const logGroup = new LogGroup(this, "Logs", {
-      logGroupName: `/aws/lambda/${functionName}`,
-      retention: RetentionDays.THREE_MONTHS,
-      removalPolicy: RemovalPolicy.DESTROY,
+    const logGroup = contract.logGroup ?? createLogGroup(this, "Logs", name);
+    const statements = [
+      new PolicyStatement({
+        actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
+        resources: [logGroup.logGroupArn],
+      }),
+      // Traces have no resources to name.
+      new PolicyStatement({
+        actions: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
+        resources: ["*"],
+      }),
+      ...grants
+        .filter(({ actions }) => actions.length > 0)
+        .map(({ environment: _, ...statement }) => new PolicyStatement(statement)),
+      ...(contract.statements ?? []),
+    ];
+    const role = new Role(this, "Role", {
+      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+      inlinePolicies: { Uses: new PolicyDocument({ statements }) },
     });
-    const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
-    logGroup.grantWrite(role);
-    for (const { environment: _, ...statement } of grants) role.addToPolicy(new PolicyStatement(statement));
     Validations.of(role).acknowledge(
       {
         id: "AwsSolutions-IAM5[Resource::*]",
-        reason: "X-Ray has no resources to name: trace segments can only be allowed for all",
+        reason: "X-Ray has no resources to name: sending traces can only be allowed for all",
       },
       {
         id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/*]",
@@ -55,14 +82,14 @@ export class ServiceFunction extends Construct {
       },
       ...["identity", "configuration-set"].map((resource) => ({
         id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:${resource}/*]`,
-        reason:
-          "SES asks for more than the sender's identity; the boundary is the sender, which is a condition",
+        reason: "SES wants permission for more than the sender's identity; a condition limits the sender",
       })),
     );
 
     this.function = new LambdaFunction(this, "Function", {
       functionName,
-      role,
+      // Not to be changed from here on: the permissions that CDK would add are in the policy above.
+      role: role.withoutPolicyUpdates(),
       logGroup,
       code,
       handler: "index.handler",

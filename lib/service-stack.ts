@@ -1,13 +1,16 @@
-import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
+import { CfnOutput, Lazy, Stack, type StackProps } from "aws-cdk-lib";
+import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+import { dashboardRoutes } from "../functions/dashboard-routes.ts";
 import { routes } from "../functions/routes.ts";
 import { startScheduledScan } from "../functions/start-scheduled-scan/worker.ts";
 import { queueWorkers, scheduledWorkers } from "../functions/workers.ts";
-import type { Endpoint, Method, Route } from "../shared/api/endpoint.ts";
-import type { QueueName } from "../shared/queue/messages.ts";
+import type { Endpoint, Method, Route } from "../shared/contract/endpoint.ts";
+import type { QueueName } from "../shared/contract/messages.ts";
 import { Alarms } from "./alarms.ts";
+import type { ApiDomain } from "./api-domain.ts";
 import type { Bundles } from "./bundle.ts";
 import { createHibpApiKey } from "./hibp-api-key.ts";
 import { OnDemandWorkerFunction } from "./on-demand-worker.ts";
@@ -15,32 +18,34 @@ import { QueueWorkerFunction } from "./queue-worker.ts";
 import { ServiceApi } from "./rest-api.ts";
 import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
 import { findSender } from "./sender.ts";
-import { ServiceFunction } from "./service-function.ts";
+import { createLogGroup, ServiceFunction } from "./service-function.ts";
 import { createTable, findTable } from "./table.ts";
 import type { Resources } from "./uses.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 export type ServiceStackProps = StackProps & {
   bundles: Bundles;
-  /** Where alarms are sent; undefined: nowhere. */
+  /** The address that alarms are sent to. Undefined: alarms notify nobody. */
   alarmEmail: string | undefined;
-  /** What e-mail alerts come from: an address that SES has verified, or of a domain that it has. Undefined: none are sent. */
+  /** The address that e-mail alerts come from, verified in SES (or its domain). Undefined: none are sent. */
   senderEmail: string | undefined;
-  /** An existing table to use; undefined: the stack makes its own. */
+  /** A name of the deployment's own. Undefined: the one that API Gateway gives the API. */
+  domain: ApiDomain | undefined;
+  /** The name of an existing table. Undefined: the stack creates one. */
   tableName: string | undefined;
 };
 
-/** The whole service. What its functions are, may do and need to know comes from their contracts. */
+/** The whole service. Contracts in `functions/` say what each function is, may do and needs. */
 export class ServiceStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { bundles, alarmEmail, senderEmail, tableName, ...props }: ServiceStackProps,
+    { bundles, alarmEmail, senderEmail, domain, tableName, ...props }: ServiceStackProps,
   ) {
     super(scope, id, props);
     const alarms = new Alarms(this, "Alarms", { email: alarmEmail });
 
-    // What functions use
+    // What the functions use
     const table = tableName === undefined ? createTable(this) : findTable(this, tableName);
     const hibpSecretName = `${this.stackName}/hibp-api-key`;
     const hibpApiKey = createHibpApiKey(this, hibpSecretName);
@@ -51,7 +56,9 @@ export class ServiceStack extends Stack {
       queueWorkers.map(({ worker }) => [worker.queue, new WorkQueue(this, worker, alarms).queue]),
     ) as Record<QueueName, Queue>;
     const sender = senderEmail === undefined ? undefined : findSender(senderEmail);
-    const resources: Resources = { table, queues, hibpApiKey, scheduleGroup, sender };
+    // Functions are told where the dashboard is, and the API is made of functions.
+    const dashboardUrl = Lazy.string({ produce: () => `${api.url}/app` });
+    const resources: Resources = { table, queues, hibpApiKey, scheduleGroup, sender, dashboardUrl };
 
     // Workers
     for (const { name, folder, worker } of queueWorkers) {
@@ -72,28 +79,58 @@ export class ServiceStack extends Stack {
     );
 
     // The API
+    const apiResources: Resources = {
+      ...resources,
+      scheduledScan: {
+        functionArn: scheduledScan.function.functionArn,
+        roleArn: scheduledScan.scheduleRoleArn,
+      },
+    };
     const createFunction = (
       name: string,
       contract: Pick<Endpoint, "uses" | "timeoutSeconds" | "memoryMegabytes">,
-    ) => new ServiceFunction(this, { name, code: bundles(name), resources, ...contract }).function;
+      logGroup?: ILogGroup,
+    ) =>
+      new ServiceFunction(this, { name, code: bundles(name), resources: apiResources, ...contract, logGroup })
+        .function;
     const refuseRoute = createFunction("refuse-route", { uses: [] });
-    refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath(routes)));
-    const api = new ServiceApi(
+    refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath()));
+    const authorize = createFunction("authorize", {
+      uses: ["table:read", "table:limits", "table:credentials"],
+    });
+    authorize.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
+    // One for all, as a stack may have 500 resources.
+    const dashboardLogs = createLogGroup(this, "DashboardLogs", "dashboard");
+    const api: ServiceApi = new ServiceApi(
       this,
       {
-        routes: routes.map((route) => ({ route, function: createFunction(route.name, route.endpoint) })),
-        authorize: createFunction("authorize", { uses: ["table:read", "table:limits"] }),
+        parts: parts.map(({ name, routes }) => ({
+          name,
+          routes: routes.map((route) => ({
+            route,
+            function: createFunction(
+              route.name,
+              route.endpoint,
+              name === "dashboard" ? dashboardLogs : undefined,
+            ),
+          })),
+        })),
+        authorize,
         refuseRoute,
+        serveDashboard: createFunction("serve-dashboard", { uses: [] }),
+        domain,
       },
       alarms,
     );
 
-    // What people and the admin command line ask for
+    // What administrators and the admin command line need to know
     const outputs = {
-      ApiUrl: api.url,
+      ApiUrl: `${api.url}/v1`,
+      DashboardUrl: dashboardUrl,
       TableName: table.tableName,
       ScanPlansQueueUrl: queues["scan-plans"].queueUrl,
       DeliveriesQueueUrl: queues.deliveries.queueUrl,
+      AcknowledgementsQueueUrl: queues.acknowledgements.queueUrl,
       HibpSecretName: hibpSecretName,
       ScheduleGroupName: scheduleGroup.ref,
       ScheduledScanFunctionArn: scheduledScan.function.functionArn,
@@ -103,8 +140,24 @@ export class ServiceStack extends Stack {
   }
 }
 
-const methodsByPath = (all: readonly Route[]): Record<string, Method[]> => {
+/** The parts of the API by the first segment of their paths. */
+const parts: readonly { name: string; routes: readonly Route[] }[] = [
+  { name: "v1", routes },
+  { name: "dashboard", routes: dashboardRoutes },
+];
+
+/** Every route with its path below the stage. */
+const everyRoute = parts.flatMap(({ name, routes }) =>
+  routes.map((route) => ({ ...route, path: `/${name}${route.path}` })),
+);
+
+const methodsByPath = (): Record<string, Method[]> => {
   const methods: Record<string, Method[]> = {};
-  for (const { path, method } of all) methods[path] = [...(methods[path] ?? []), method];
+  for (const { path, method } of everyRoute) methods[path] = [...(methods[path] ?? []), method];
   return methods;
 };
+
+/** The authorizer looks at no credential on these, whatever the method. */
+const pathsForAnyone = (): string[] => [
+  ...new Set(everyRoute.filter(({ endpoint }) => endpoint.access === "anyone").map(({ path }) => path)),
+];

@@ -10,7 +10,10 @@ import {
 import type { Construct } from "constructs";
 import { dueIndex, timeToLive } from "../shared/table/keys.ts";
 
-/** The single table (its keys: shared/table/keys.ts). It outlives its stack: deleting it takes two deliberate steps. */
+/**
+ * Creates the single table (keys: shared/table/keys.ts). It outlives its stack: deleting it takes two
+ * deliberate steps.
+ */
 export function createTable(scope: Construct): Table {
   const table = new Table(scope, "Table", {
     partitionKey: { name: "pk", type: AttributeType.STRING },
@@ -32,8 +35,8 @@ export function createTable(scope: Construct): Table {
 }
 
 /**
- * A table that is there already, since a restored one is always a new one, and one that a stack left behind cannot be taken
- * up again. Its settings stay as they are. Throws if no table can have that name.
+ * Refers to an existing table: a restored backup, which is always a new table, or a table that a deleted
+ * stack left behind. Its settings stay as they are. Throws if no table can have this name.
  */
 export function findTable(scope: Construct, tableName: string): ITable {
   if (!/^[a-zA-Z0-9_.-]{3,255}$/.test(tableName)) {

@@ -1,37 +1,45 @@
 /**
- * What one word of a contract's `uses` comes to: the actions it grants, on which resource, and the environment variables that
- * tell the function where that is. There is no other way to a permission, so no function can do what its contract
- * does not say.
+ * What each word of a contract's `uses` grants: actions on resources, and the environment variables with
+ * which the function finds them. Functions get permissions in no other way, so that they can do only what
+ * their contract says.
  */
+import { Aws, Stack } from "aws-cdk-lib";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import type { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
-import type { Use } from "../shared/api/endpoint.ts";
-import type { QueueName } from "../shared/queue/messages.ts";
-import { urlVariable } from "../shared/queue/worker.ts";
-import { dueIndex, keys } from "../shared/table/keys.ts";
+import type { Use } from "../shared/contract/endpoint.ts";
+import type { QueueName } from "../shared/contract/messages.ts";
+import { urlVariable } from "../shared/contract/worker.ts";
+import { credentialPartitions, dueIndex, keys } from "../shared/table/keys.ts";
 import type { Sender } from "./sender.ts";
 
-/** What functions may use. */
+/** The resources that functions may use. */
 export type Resources = {
   table: Pick<ITable, "tableName" | "tableArn">;
   queues: Record<QueueName, Queue>;
   hibpApiKey: Secret;
   scheduleGroup: CfnScheduleGroup;
-  /** Undefined: no e-mail is sent. */
+  /** What schedules of organizations invoke, and in which role. Undefined for the workers that are made before it. */
+  scheduledScan?: { functionArn: string; roleArn: string };
+  /** Undefined: e-mail is not set up, and none is sent. */
   sender: Sender | undefined;
+  /** The url of the dashboard's page, without a slash at its end. */
+  dashboardUrl: string;
 };
 
 export type Grant = {
   actions: string[];
   resources: string[];
-  conditions?: Record<string, Record<string, string>>;
+  conditions?: Record<string, Record<string, string | string[]>>;
   environment: Record<string, string>;
 };
 
-/** Undefined: what is to be used is not set up, so that nothing is granted and the function is told of nothing. */
-export function grantOf(use: Use, { table, queues, hibpApiKey, sender }: Resources): Grant | undefined {
+/** What a word of `uses` grants. Undefined when the resource is not set up. */
+export function grantOf(
+  use: Use,
+  { table, queues, hibpApiKey, scheduleGroup, scheduledScan, sender, dashboardUrl }: Resources,
+): Grant | undefined {
   const queue = (name: QueueName): Grant => ({
     actions: ["sqs:SendMessage"],
     resources: [queues[name].queueArn],
@@ -46,7 +54,7 @@ export function grantOf(use: Use, { table, queues, hibpApiKey, sender }: Resourc
         environment,
       };
     case "table:write":
-      // Transactions need the action of each of their parts.
+      // A transaction needs the action of each of its writes.
       return {
         actions: [
           "dynamodb:PutItem",
@@ -64,6 +72,13 @@ export function grantOf(use: Use, { table, queues, hibpApiKey, sender }: Resourc
         conditions: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": keys.limit("*", "").pk } },
         environment,
       };
+    case "table:credentials":
+      return {
+        actions: ["dynamodb:UpdateItem"],
+        resources: [table.tableArn],
+        conditions: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": [...credentialPartitions] } },
+        environment,
+      };
     case "table:due-index":
       return {
         actions: ["dynamodb:Query"],
@@ -72,20 +87,57 @@ export function grantOf(use: Use, { table, queues, hibpApiKey, sender }: Resourc
       };
     case "queue:scan-plans":
       return queue("scan-plans");
-    case "queue:scan-chunks":
-      return queue("scan-chunks");
+    case "queue:scan-checks":
+      return queue("scan-checks");
     case "queue:scan-lookups":
       return queue("scan-lookups");
     case "queue:deliveries":
       return queue("deliveries");
     case "queue:delivery-retries":
       return queue("delivery-retries");
+    case "queue:acknowledgements":
+      return queue("acknowledgements");
+    case "queue:sign-in-mails":
+      return queue("sign-in-mails");
+    case "schedules": {
+      const { functionArn } = required(scheduledScan);
+      return {
+        actions: ["scheduler:CreateSchedule", "scheduler:UpdateSchedule", "scheduler:DeleteSchedule"],
+        resources: [
+          Stack.of(scheduleGroup).formatArn({
+            service: "scheduler",
+            // Not those of the stack, which the command line may know: the nag rule of service-function.ts names these.
+            region: Aws.REGION,
+            account: Aws.ACCOUNT_ID,
+            resource: "schedule",
+            resourceName: `${scheduleGroup.ref}/*`,
+          }),
+        ],
+        environment: {
+          SCHEDULE_GROUP_NAME: scheduleGroup.ref,
+          SCHEDULED_SCAN_FUNCTION_ARN: functionArn,
+        },
+      };
+    }
+    case "schedule-role": {
+      const { roleArn } = required(scheduledScan);
+      return {
+        actions: ["iam:PassRole"],
+        resources: [roleArn],
+        conditions: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
+        environment: { SCHEDULED_SCAN_ROLE_ARN: roleArn },
+      };
+    }
     case "hibp":
       return {
         actions: ["secretsmanager:GetSecretValue"],
         resources: [hibpApiKey.secretArn],
         environment: { HIBP_API_KEY_SECRET_ARN: hibpApiKey.secretArn },
       };
+    case "dashboard-url":
+      return { actions: [], resources: [], environment: { DASHBOARD_URL: dashboardUrl } };
+    case "mail-setting":
+      return sender && { actions: [], resources: [], environment: { SENDER_EMAIL: sender.address } };
     case "email":
       return (
         sender && {
@@ -97,3 +149,8 @@ export function grantOf(use: Use, { table, queues, hibpApiKey, sender }: Resourc
       );
   }
 }
+
+const required = <T>(resource: T | undefined): T => {
+  if (resource === undefined) throw new Error("A function uses what is made after it");
+  return resource;
+};

@@ -1,13 +1,13 @@
 import { Duration, Stack } from "aws-cdk-lib";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { QueueWorker } from "../shared/queue/worker.ts";
+import type { QueueWorker } from "../shared/contract/worker.ts";
 import type { Alarms } from "./alarms.ts";
 
-/** Deliveries of a message before it goes to the dead-letter queue. */
+/** How often a message is received before it goes to the dead-letter queue. */
 const maximumReceives = 5;
 
-/** A queue that keeps what could not be processed long enough for somebody to look at it; one message raises the alarm. */
+/** A queue that keeps messages that could not be processed for 14 days, so that somebody can look at them. */
 export function createDeadLetterQueue(scope: Construct, name: string): Queue {
   return new Queue(scope, "DeadLetters", {
     queueName: `${Stack.of(scope).stackName}-${name}-dead-letters`,
@@ -17,7 +17,9 @@ export function createDeadLetterQueue(scope: Construct, name: string): Queue {
   });
 }
 
-/** The queue of one worker, its dead-letter queue and the alarm on that. */
+/**
+ * The queue of one worker and its dead-letter queue, with an alarm that goes off at the first dead letter.
+ */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
 
@@ -26,7 +28,7 @@ export class WorkQueue extends Construct {
     const deadLetters = createDeadLetterQueue(this, worker.queue);
     this.queue = new Queue(this, "Queue", {
       queueName: `${Stack.of(this).stackName}-${worker.queue}`,
-      // As Lambda asks for: room for throttled batches to be tried again before the message shows up a second time.
+      // Six times the timeout, as Lambda recommends: throttled invocations are retried within it.
       visibilityTimeout: Duration.seconds(6 * worker.timeoutSeconds),
       deadLetterQueue: { queue: deadLetters, maxReceiveCount: maximumReceives },
       encryption: QueueEncryption.SQS_MANAGED,

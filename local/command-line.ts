@@ -1,21 +1,24 @@
+import { isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-/** What `npm start` was asked for. */
-export interface Settings {
-  /** 0: a free one. */
-  readonly port: number;
-  /** Where data stays; undefined: nowhere. */
-  readonly dataDirectory: string | undefined;
+/** What the options of `npm start` come to. */
+export type Settings = {
+  /** 0 takes a free one. */
+  port: number;
+  /** The directory that keeps data; undefined keeps none. */
+  dataDirectory: string | undefined;
   /** How many times faster waiting passes. */
-  readonly speed: number;
-  readonly allowedOrigins: readonly string[];
+  speed: number;
+  allowedOrigins: readonly string[];
+  /** The name server that proofs of domains ask, as IP:port; undefined: this machine's. */
+  nameServer: string | undefined;
   /** Another HIBP-compatible server than the embedded one, without a slash at its end. */
-  readonly hibpUrl: string | undefined;
-  /** What the embedded server answers from; undefined: the built-in breaches. */
-  readonly breachesDirectory: string | undefined;
-  readonly withDemo: boolean;
-}
+  hibpUrl: string | undefined;
+  /** The directory that the embedded HIBP server answers from; undefined: the built-in breaches. */
+  breachesDirectory: string | undefined;
+  withDemo: boolean;
+};
 
 const options = {
   port: { type: "string" },
@@ -23,6 +26,7 @@ const options = {
   memory: { type: "boolean" },
   speed: { type: "string" },
   "allow-origin": { type: "string", multiple: true },
+  dns: { type: "string" },
   "hibp-url": { type: "string" },
   breaches: { type: "string" },
   "no-demo": { type: "boolean" },
@@ -36,27 +40,25 @@ export const usage = `Usage: npm start -- [option]...
   --memory              keeps no data
   --speed N             waiting passes N times faster: 3600 makes an hour a second
   --allow-origin URL    may be alerted although it is not public HTTPS; repeatable
+  --dns IP:PORT         the name server that is asked for the records that prove domains
   --hibp-url URL        another HIBP-compatible server than the embedded one; its key in HIBP_API_KEY
   --breaches DIR        the embedded HIBP server answers from catalog.json and accounts.json there
   --no-demo             makes no demo organization
 `;
 
-/** Whether the person asks how to use it, whatever else there is. */
+/** Whether the person asks for help, whatever other options there are. */
 export const asksForHelp = (args: readonly string[]): boolean =>
   args.includes("--help") || args.includes("-h");
 
 /**
- * Reads the command line. Paths are relative to `workingDirectory`. Without --data, data goes to a directory of its own
- * for each port below `defaultDirectory`, so that several runs of one checkout don't meet.
- * @throws Error with one sentence for the person who typed it.
+ * Reads the command line. Paths are relative to `workingDirectory`. Without --data, each port has a directory
+ * of its own below `defaultDirectory`, so that several runs of one checkout do not meet. Throws an error with
+ * one sentence for the person who typed it.
  */
-export function readCommandLine(
+export const readCommandLine = (
   args: string[],
-  {
-    workingDirectory,
-    defaultDirectory,
-  }: { readonly workingDirectory: string; readonly defaultDirectory: string },
-): Settings {
+  { workingDirectory, defaultDirectory }: { workingDirectory: string; defaultDirectory: string },
+): Settings => {
   const values = parse(args);
   const port = readNumber(
     "--port",
@@ -84,59 +86,69 @@ export function readCommandLine(
       (value) => Number(value) >= 1 && Number(value) <= 1_000_000,
     ),
     allowedOrigins: (values["allow-origin"] ?? []).map(readOrigin),
+    nameServer: values.dns === undefined ? undefined : readNameServer(values.dns),
     hibpUrl: values["hibp-url"] === undefined ? undefined : readHibpUrl(values["hibp-url"]),
     breachesDirectory: readDirectory("--breaches", values.breaches),
     withDemo: !values["no-demo"],
   };
-}
+};
 
-function parse(args: string[]) {
+const parse = (args: string[]) => {
   try {
     return parseArgs({ args, options, strict: true, allowPositionals: false }).values;
   } catch (error) {
+    // parseArgs has no codes for these errors, so its messages are read.
     const [, ambiguous] = /^Option '(--[\w-]+).*' argument is ambiguous/.exec((error as Error).message) ?? [];
     if (ambiguous !== undefined) {
       throw new Error(`A value that begins with a hyphen is given as ${ambiguous}=VALUE.`);
     }
-    // Node's messages go on to explain positional arguments; their first sentence is what a person needs.
+    // A person needs the first sentence only; the next ones explain positional arguments.
     const [sentence] = (error as Error).message.split(/\. (?=To )|\n/);
     const known = Object.keys(options).map((name) => `--${name}`);
     throw new Error(`${sentence?.replace(/\.$/, "")}. The options are ${known.join(", ")}.`);
   }
-}
+};
 
 const ranges: Record<string, string> = {
   "--port": "a whole number from 0 to 65535",
   "--speed": "a number from 1 to 1000000",
 };
 
-function readNumber(option: string, value: string, isValid: (value: string) => boolean): number {
+const readNumber = (option: string, value: string, isValid: (value: string) => boolean): number => {
   if (value.trim() === "" || !isValid(value)) {
     throw new Error(`${option} must be ${ranges[option]}, not "${value}".`);
   }
   return Number(value);
-}
+};
 
-function readOrigin(value: string): string {
+const readOrigin = (value: string): string => {
   const url = readHttpUrl("--allow-origin", value);
   if (url.href !== `${url.origin}/`) {
     throw new Error(`--allow-origin takes an origin without a path, such as ${url.origin}, not "${value}".`);
   }
   return url.origin;
-}
+};
 
-function readHibpUrl(value: string): string {
+const readNameServer = (value: string): string => {
+  const [, address = "", port = ""] = /^(.*):(\d{1,5})$/.exec(value) ?? [];
+  if (!isIPv4(address) || Number(port) < 1 || Number(port) > 65_535) {
+    throw new Error(`--dns takes an IPv4 address and a port, such as 127.0.0.1:5353, not "${value}".`);
+  }
+  return value;
+};
+
+const readHibpUrl = (value: string): string => {
   const url = readHttpUrl("--hibp-url", value);
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw new Error("--hibp-url takes a URL without credentials, query or fragment.");
   }
   return url.href.replace(/\/+$/, "");
-}
+};
 
-function readHttpUrl(option: string, value: string): URL {
+const readHttpUrl = (option: string, value: string): URL => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
     throw new Error(`${option} must be an http or https URL, not "${value}".`);
   }
   return url;
-}
+};

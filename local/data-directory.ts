@@ -3,23 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** SQLite's result code when somebody else has the lock. */
+/** SQLite's result code (SQLITE_BUSY) when another process has the lock. */
 const sqliteBusy = 5;
 
-/** Where a run puts its files. */
-export interface DataDirectory {
-  readonly path: string;
-  /** The same path if data is to be kept, else undefined. */
-  readonly kept: string | undefined;
+/** The directory that a run puts its files into. */
+export type DataDirectory = {
+  path: string;
+  /** The same path if data is kept, else undefined. */
+  kept: string | undefined;
   close(): void;
-}
+};
 
 /**
- * Opens a run's data directory for this process alone; undefined makes a temporary one that is not kept. The lock is one of
- * the operating system's, so that it ends with the process even after `kill -9`.
- * @throws Error with one sentence when another run has it, or when it can't be made or written to.
+ * Opens a run's data directory for this process alone; undefined makes a temporary one. The operating system
+ * holds the lock, so that it ends with the process even after `kill -9`. Throws an error with one sentence
+ * when another run has the lock, or when the directory can't be made or written to.
  */
-export function openDataDirectory(path: string | undefined): DataDirectory {
+export const openDataDirectory = (path: string | undefined): DataDirectory => {
   if (path === undefined) {
     const temporary = mkdtempSync(join(tmpdir(), "breach-monitor-"));
     return { path: temporary, kept: undefined, close: () => removeAssembly(temporary) };
@@ -40,18 +40,16 @@ export function openDataDirectory(path: string | undefined): DataDirectory {
       lock.close();
     },
   };
-}
+};
 
-/** Where a run's cloud assembly goes. It is removed, so nobody else's folder may have this name. */
-export function assemblyPath(dataPath: string): string {
-  return join(dataPath, ".breach-monitor-assembly");
-}
+/** The directory of a run's cloud assembly. It is removed at the end, so its name must be nobody else's. */
+export const assemblyPath = (dataPath: string): string => join(dataPath, ".breach-monitor-assembly");
 
-function removeAssembly(dataPath: string): void {
+const removeAssembly = (dataPath: string): void => {
   rmSync(assemblyPath(dataPath), { recursive: true, force: true });
-}
+};
 
-function lockFile(file: string, directory: string): DatabaseSync {
+const lockFile = (file: string, directory: string): DatabaseSync => {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file);
@@ -59,11 +57,11 @@ function lockFile(file: string, directory: string): DatabaseSync {
     return database;
   } catch (error) {
     database?.close();
-    const { errcode, message } = error as Error & { readonly errcode?: number };
+    const { errcode, message } = error as Error & { errcode?: number };
     throw new Error(
       errcode === sqliteBusy
         ? `The data in ${directory} is in use by another run: stop that one, or choose other data with --data DIR or --memory.`
         : `The data directory ${directory} can't be used, since ${file} can't be locked (${message}): choose another with --data DIR, or --memory.`,
     );
   }
-}
+};

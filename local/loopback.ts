@@ -1,31 +1,31 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server that only this machine can reach. `url` has no slash at its end; `close` also ends open connections. */
-export interface LoopbackServer {
-  readonly url: string;
-  readonly port: number;
+/** A server for this machine alone. `url` has no slash at its end; `close` also ends open connections. */
+export type LoopbackServer = {
+  url: string;
+  port: number;
   close(): Promise<void>;
-}
+};
 
-/** What a request handler answers; an object body is sent as JSON. */
-export interface Reply {
-  readonly status: number;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
+/** A handler's answer; a body is sent as JSON. */
+export type Reply = {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+};
 
 export type Responder = (request: IncomingMessage, body: Buffer) => Promise<Reply> | Reply;
 
 /**
- * Serves on a free port of 127.0.0.1. A handler that throws answers 500 with the error's message, which is fine
- * here because only our own emulations use it.
+ * Serves on a port of 127.0.0.1; 0 takes a free one. If a handler throws, the answer is 500 with the error's
+ * message, which may say anything because the clients are parts of this runtime.
  */
-export async function listenOnLoopback(respond: Responder, port = 0): Promise<LoopbackServer> {
+export const listenOnLoopback = async (respond: Responder, port = 0): Promise<LoopbackServer> => {
   const server = createServer((request, response) => {
     void answer(respond, request, response);
   });
-  // Clients keep connections for reuse; with Node's default of 5 s they would often meet one just being closed.
+  // With Node's default of 5 s, clients that reuse connections would often meet a closing connection.
   server.keepAliveTimeout = 120_000;
   await listen(server, port);
   const { port: boundPort } = server.address() as AddressInfo;
@@ -34,22 +34,19 @@ export async function listenOnLoopback(respond: Responder, port = 0): Promise<Lo
     port: boundPort,
     close: () => close(server),
   };
-}
+};
 
-/** A port of 127.0.0.1 that was free a moment ago, for a child process that can't tell which one it got. */
-export async function findFreePort(): Promise<number> {
+/** A port of 127.0.0.1 that was free a moment ago, for a program that can't tell which one it has taken. */
+export const findFreePort = async (): Promise<number> => {
   const server = createServer();
   await listen(server, 0);
   const { port } = server.address() as AddressInfo;
   await close(server);
   return port;
-}
+};
 
-/**
- * Checks that this port of 127.0.0.1 can be had; 0 always can.
- * @throws Error with one sentence that says why not.
- */
-export async function checkPort(port: number): Promise<void> {
+/** Checks that a port of 127.0.0.1 is free; 0 always is. Rejects with one sentence that says why not. */
+export const checkPort = async (port: number): Promise<void> => {
   const server = createServer();
   try {
     await listen(server, port);
@@ -62,9 +59,13 @@ export async function checkPort(port: number): Promise<void> {
     );
   }
   await close(server);
-}
+};
 
-async function answer(respond: Responder, request: IncomingMessage, response: ServerResponse): Promise<void> {
+const answer = async (
+  respond: Responder,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
   const reply = await replyTo(respond, request);
   const text = reply.body === undefined ? "" : JSON.stringify(reply.body);
   response.writeHead(reply.status, {
@@ -73,9 +74,9 @@ async function answer(respond: Responder, request: IncomingMessage, response: Se
     ...reply.headers,
   });
   response.end(text);
-}
+};
 
-async function replyTo(respond: Responder, request: IncomingMessage): Promise<Reply> {
+const replyTo = async (respond: Responder, request: IncomingMessage): Promise<Reply> => {
   try {
     const chunks: Buffer[] = [];
     for await (const chunk of request) {
@@ -85,21 +86,19 @@ async function replyTo(respond: Responder, request: IncomingMessage): Promise<Re
   } catch (error) {
     return { status: 500, body: { message: error instanceof Error ? error.message : String(error) } };
   }
-}
+};
 
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
+const listen = (server: Server, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", () => {
       server.off("error", reject);
       resolve();
     });
   });
-}
 
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
+const close = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();
   });
-}

@@ -5,18 +5,18 @@ import { join } from "node:path";
 const projectDirectory = join(import.meta.dirname, "..");
 
 /**
- * Synthesizes the stack into a directory, as `cdk synth` does, in a process of its own. `context` is what `-c name=value`
- * would say.
- * @throws Error with what the app printed when it fails.
+ * Synthesizes the stack into a directory, as `cdk synth` does, in a process of its own. `context` has the
+ * values of `-c name=value`. Rejects with what the app printed when it fails.
  */
-export async function synthesize(
+export const synthesize = async (
   directory: string,
   context: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<void> => {
   rmSync(directory, { recursive: true, force: true });
-  // The account and region of someone's AWS profile must not find their way into a local template.
+  // The account and region of a person's AWS profile must not get into a local template.
   const { CDK_DEFAULT_ACCOUNT: _account, CDK_DEFAULT_REGION: _region, ...environment } = process.env;
+  // CDK_OUTDIR and CDK_CONTEXT_JSON are the variables with which the CDK's command line starts an app.
   const app = spawn(process.execPath, [join(projectDirectory, "bin", "breach-monitor.ts")], {
     cwd: projectDirectory,
     env: { ...environment, CDK_OUTDIR: directory, CDK_CONTEXT_JSON: JSON.stringify(context) },
@@ -34,4 +34,4 @@ export async function synthesize(
   if (status !== 0) {
     throw new Error(`The stack could not be synthesized:\n${Buffer.concat(printed).toString().trimEnd()}`);
   }
-}
+};

@@ -3,14 +3,15 @@ import { text } from "node:stream/consumers";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { CommandError } from "./error.ts";
 
-/** What a command needs to know of the stack it works on: its outputs. */
+/** The stack that a command works on. `outputs` are its CloudFormation outputs. */
 export type Stack = { outputs: Record<string, string>; isLocal: boolean };
 
 const defaultPort = "3000";
 
 /**
- * Finds the stack and sets the environment that the service's modules read. `stack`: a deployed one, with the caller's own
- * AWS credentials. Otherwise the local service on `port`.
+ * Finds the stack and sets the environment variables that the modules of `shared/` read. `stack` names a
+ * deployed one, for which the caller's AWS credentials are used; without it the local service on `port`
+ * (default 3000) is meant. Throws `CommandError`.
  */
 export const connect = async (where: {
   port: string | undefined;
@@ -25,12 +26,15 @@ export const connect = async (where: {
   process.env.TABLE_NAME = outputs.TableName;
   process.env.SCAN_PLANS_QUEUE_URL = outputs.ScanPlansQueueUrl;
   process.env.DELIVERIES_QUEUE_URL = outputs.DeliveriesQueueUrl;
+  process.env.ACKNOWLEDGEMENTS_QUEUE_URL = outputs.AcknowledgementsQueueUrl;
   return stack;
 };
 
-/** Whether a stack is this service's, by the outputs that `connect` reads. */
+const readOutputs = ["TableName", "ScanPlansQueueUrl", "DeliveriesQueueUrl", "AcknowledgementsQueueUrl"];
+
+/** Whether a stack with these outputs is this service's: it has all that `connect` reads. */
 const isService = (outputs: Record<string, string> | undefined): outputs is Record<string, string> =>
-  ["TableName", "ScanPlansQueueUrl", "DeliveriesQueueUrl"].every((name) => outputs?.[name] !== undefined);
+  readOutputs.every((name) => outputs?.[name] !== undefined);
 
 const findDeployed = async (name: string): Promise<Stack> => {
   if (name === "") throw new CommandError("--stack must name a stack, such as breach-monitor-production.");
@@ -65,32 +69,33 @@ const whyNotDescribed = (stack: string, { name, message }: Error): string => {
   return `The stack ${stack} could not be looked up with these AWS credentials: ${message.replace(/\.$/, "")}.`;
 };
 
-type Information = { outputs: Record<string, string>; environment: Record<string, string> };
+/** The reply of a local service to `GET /.local/stack`. */
+type LocalStack = { outputs: Record<string, string>; environment: Record<string, string> };
 
 const findLocal = async (port: string): Promise<Stack> => {
   if (!/^\d+$/.test(port)) throw new CommandError(`--port must be a number, not "${port}".`);
-  const answer = await ask(`http://127.0.0.1:${port}/.local/stack`).catch(() => {
+  const reply = await getText(`http://127.0.0.1:${port}/.local/stack`).catch(() => {
     throw new CommandError(
       `No local service answers on port ${port}: start one with "npm start", or name its port with --port or a deployed stack with --stack.`,
     );
   });
-  const information = parsed(answer) as Information | undefined | null;
-  if (!isService(information?.outputs)) {
+  const local = parseJson(reply) as LocalStack | undefined | null;
+  if (!isService(local?.outputs)) {
     throw new CommandError(
       `What answers on port ${port} is not this service: name its port with --port, or a deployed stack with --stack.`,
     );
   }
-  Object.assign(process.env, information?.environment);
-  return { outputs: information.outputs, isLocal: true };
+  Object.assign(process.env, local?.environment);
+  return { outputs: local.outputs, isLocal: true };
 };
 
-/** Not with fetch, which refuses ports that web pages must not use, such as 6000. */
-const ask = (url: string): Promise<string> =>
+/** GET without `fetch`, which refuses ports that web pages must not use, such as 6000. */
+const getText = (url: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    get(url, (reply) => text(reply).then(resolve, reject)).once("error", reject);
+    get(url, (response) => text(response).then(resolve, reject)).once("error", reject);
   });
 
-const parsed = (json: string): unknown => {
+const parseJson = (json: string): unknown => {
   try {
     return JSON.parse(json);
   } catch {

@@ -1,2 +1,5 @@
-/** What is wrong, and what to do next, in one sentence for the person at the command line. */
+/**
+ * An error that is shown without a stack trace. Its message is one sentence that says what is wrong and what
+ * to do next.
+ */
 export class CommandError extends Error {}

@@ -1,4 +1,7 @@
-/** A result for people: a table of a list, or a line for each field. What of users' text is not seen but acts is escaped. */
+/**
+ * A result as text for people: a table if its only field is a list, else a line for each field. Control and
+ * format characters are escaped, since they could make a terminal act.
+ */
 export const print = (result: Record<string, unknown>): string => {
   const entries = Object.entries(result);
   const [only] = entries;
@@ -10,7 +13,7 @@ export const print = (result: Record<string, unknown>): string => {
   return entries.map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}\n`).join("");
 };
 
-/** A page of a list, and how to see the next. */
+/** A page of a list, and the flag that shows the next page, if there is one. */
 export const printPage = ({ nextOffset, ...list }: Record<string, unknown>): string =>
   `${print(list)}${nextOffset === undefined ? "" : `There are more: --offset ${nextOffset} shows the next.\n`}`;
 

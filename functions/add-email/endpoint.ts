@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { idField } from "../../shared/api/page.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { idField } from "../../shared/contract/page.ts";
 import { emailAddress, ownerName } from "../../shared/emails/schema.ts";
 
 export const addEmail = defineEndpoint({
@@ -8,7 +8,7 @@ export const addEmail = defineEndpoint({
   body: z.object({
     email: emailAddress,
     domainId: idField.check(
-      z.meta({ description: "A verified domain of the organization, the one that the address is of" }),
+      z.meta({ description: "The domain of the address; it must be a verified domain of the organization" }),
     ),
     teamId: z.optional(idField),
     ownerName: z.optional(ownerName),

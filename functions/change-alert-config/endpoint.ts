@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { alertConfigPatch } from "../../shared/alerts/schema.ts";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { idParameter } from "../../shared/api/page.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { idParameter } from "../../shared/contract/page.ts";
 
 export const changeAlertConfig = defineEndpoint({
   summary: "Change an alert channel",
   description:
-    "What changes nothing succeeds, and is not logged. Deliveries that are open use what the channel is at each attempt.",
+    "A patch that changes nothing succeeds and is not logged. Each attempt of an open delivery uses the channel's current settings.",
   path: z.object({ id: idParameter("id") }),
   body: alertConfigPatch,
   status: 200,

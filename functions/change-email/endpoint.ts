@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { idParameter } from "../../shared/api/page.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { idParameter } from "../../shared/contract/page.ts";
 
 export const changeEmail = defineEndpoint({
   summary: "Enable or disable a monitored e-mail",
-  description: "What it already is succeeds, and is not logged. Enabling checks domain and seats again.",
+  description:
+    "A request that changes nothing succeeds and is not logged. Enabling needs a verified domain and a free seat.",
   path: z.object({ id: idParameter("id") }),
   body: z.object({ isActive: z.boolean() }),
   status: 200,

@@ -1,9 +1,10 @@
-import { defineQueueWorker } from "../../shared/queue/worker.ts";
+import { timeoutSeconds } from "../../shared/contract/scan-timing.ts";
+import { defineQueueWorker } from "../../shared/contract/worker.ts";
 
 export const checkEmails = defineQueueWorker({
-  queue: "scan-chunks",
+  queue: "scan-checks",
   impact: "Scans do not finish: new breaches are known upstream but not recorded or alerted",
   maximumConcurrency: 10,
-  timeoutSeconds: 120,
+  timeoutSeconds: timeoutSeconds.checkEmails,
   uses: ["table:read", "table:write", "queue:deliveries"],
 });

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { count } from "../../shared/api/page.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { count } from "../../shared/contract/page.ts";
 import { importPlan } from "../../shared/imports/schema.ts";
 
 export const commitImport = defineEndpoint({

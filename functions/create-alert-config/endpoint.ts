@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { newAlertConfig } from "../../shared/alerts/schema.ts";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { idField } from "../../shared/api/page.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { idField } from "../../shared/contract/page.ts";
 
 export const createAlertConfig = defineEndpoint({
   summary: "Create an alert channel",

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { idParameter } from "../../shared/api/page.ts";
+import { removalTimeoutSeconds } from "../../shared/contract/alert-timing.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { idParameter } from "../../shared/contract/page.ts";
 
 export const deleteAlertConfig = defineEndpoint({
   summary: "Delete an alert channel with its delivery history",
@@ -9,5 +10,5 @@ export const deleteAlertConfig = defineEndpoint({
   reply: z.object({ ok: z.boolean() }),
   refusals: ["channelNotFound"],
   uses: ["table:read", "table:write"],
-  timeoutSeconds: 29,
+  timeoutSeconds: removalTimeoutSeconds,
 });

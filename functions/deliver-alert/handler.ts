@@ -1,14 +1,16 @@
-import { attempt } from "../../shared/alerts/deliver.ts";
-import { consumeMeanwhile } from "../../shared/queue/meanwhile.ts";
+import { deliver } from "../../shared/alerts/deliver.ts";
+import { messageTimeoutSeconds } from "../../shared/contract/alert-timing.ts";
+import { consumeWithConcurrentPolling } from "../../shared/queue/concurrent-polling.ts";
 
-/** An attempt waits 10 s at most; the rest is the table's. */
-const longestSeconds = 14;
-
-/** First attempts and retries: the same work in two lanes. */
-export const handler = consumeMeanwhile("deliveries", { longestSeconds }, (message, invocation) =>
-  attempt(message, invocation, {
-    redispatchSeconds: Number(process.env.REDISPATCH_INTERVAL_SECONDS),
-    waitingSeconds: Number(process.env.WAITING_INTERVAL_SECONDS),
-    longestWaitSeconds: Number(process.env.LONGEST_WAIT_INTERVAL_SECONDS),
-  }),
+/** Handles deliver-alert and retry-alert: first attempts and retries are the same work from two queues. */
+export const handler = consumeWithConcurrentPolling(
+  "deliveries",
+  { messageTimeoutSeconds },
+  (message, invocation) =>
+    deliver(message, invocation, {
+      redispatchSeconds: Number(process.env.REDISPATCH_INTERVAL_SECONDS),
+      waitingSeconds: Number(process.env.WAITING_INTERVAL_SECONDS),
+      longestWaitSeconds: Number(process.env.LONGEST_WAIT_INTERVAL_SECONDS),
+      dashboardUrl: process.env.DASHBOARD_URL || undefined,
+    }),
 );

@@ -1,21 +1,22 @@
-import { defineQueueWorker } from "../../shared/queue/worker.ts";
+import { deliveryTimeoutSeconds } from "../../shared/contract/alert-timing.ts";
+import { defineQueueWorker } from "../../shared/contract/worker.ts";
 
 const delivery = {
-  // Long enough to take other messages while an attempt waits; shorter than an attempt's lease.
-  timeoutSeconds: 40,
-  takesMeanwhile: true,
-  uses: ["table:read", "table:write", "queue:delivery-retries", "email"],
+  timeoutSeconds: deliveryTimeoutSeconds,
+  pollsConcurrently: true,
+  uses: ["table:read", "table:write", "queue:delivery-retries", "email", "dashboard-url"],
   intervals: {
     REDISPATCH_INTERVAL_SECONDS: 3600,
-    // Of deliveries whose channel is disabled or whose organization has lapsed: between two looks, and in all.
+    // While a channel is disabled, or an organization may not be served: pause between two checks, and when
+    // to give up.
     WAITING_INTERVAL_SECONDS: 300,
     LONGEST_WAIT_INTERVAL_SECONDS: 24 * 3600,
   },
 } as const;
 
 /**
- * First attempts. They have their own lane, so that endpoints that fail cannot hold up those that work; those that do not
- * answer take up no room, since the worker goes on with other messages meanwhile.
+ * First attempts. Their own queue keeps failing receivers from holding up working ones. Receivers that do not
+ * answer hold up nobody either, because an invocation polls for further messages while it waits.
  */
 export const deliverAlert = defineQueueWorker({
   ...delivery,
@@ -24,7 +25,7 @@ export const deliverAlert = defineQueueWorker({
   maximumConcurrency: 50,
 });
 
-/** Second and third attempts of a dispatch, a delay queue: about 1 s, then about 2 s. */
+/** Second and third attempts of a dispatch, delayed by 1 s and 2 s; also re-dispatches and slow channels. */
 export const retryAlert = defineQueueWorker({
   ...delivery,
   queue: "delivery-retries",

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { activityEntry, category } from "../../shared/activity/schema.ts";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { pageQuery, total } from "../../shared/api/page.ts";
-import { retention } from "../../shared/api/retention.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { pageQuery, total } from "../../shared/contract/page.ts";
+import { retention } from "../../shared/contract/retention.ts";
 
 export const listActivity = defineEndpoint({
   summary: "List the account activity of the last 365 days, newest first",

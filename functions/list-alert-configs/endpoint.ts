@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { alertConfig } from "../../shared/alerts/schema.ts";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 
 export const listAlertConfigs = defineEndpoint({
   summary: "List alert channels, newest first, without their secrets",

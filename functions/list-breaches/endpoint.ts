@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { booleanParameter, count, idParameter, pageQuery, total } from "../../shared/api/page.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { booleanParameter, count, idParameter, pageQuery, total } from "../../shared/contract/page.ts";
 import { finding } from "../../shared/findings/schema.ts";
 
 export const listBreaches = defineEndpoint({
@@ -9,16 +9,20 @@ export const listBreaches = defineEndpoint({
     ...pageQuery,
     acknowledged: z
       .optional(booleanParameter("acknowledged"))
-      .check(z.meta({ description: "Only the acknowledged or the others" })),
+      .check(z.meta({ description: "Only acknowledged (`true`) or unacknowledged (`false`) findings" })),
     scanId: z
       .optional(idParameter("scanId"))
-      .check(z.meta({ description: "Only those that this scan newly detected" })),
+      .check(z.meta({ description: "Only findings that this scan was the first to detect" })),
   }),
   status: 200,
   reply: z.object({
     breaches: z.array(finding),
     total,
-    unacknowledged: count.check(z.meta({ description: "Of the organization, whatever the filters" })),
+    unacknowledged: count.check(
+      z.meta({
+        description: "How many findings of the organization are unacknowledged, whatever the filters",
+      }),
+    ),
   }),
   refusals: [],
   uses: ["table:read"],

@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { pageQuery, total } from "../../shared/api/page.ts";
-import { retention } from "../../shared/api/retention.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { pageQuery, total } from "../../shared/contract/page.ts";
+import { retention } from "../../shared/contract/retention.ts";
 import { scan, scanStatus, scanType } from "../../shared/scans/schema.ts";
 
 export const listScans = defineEndpoint({
   summary: "List the scans of the last 365 days, newest first",
   query: z.object({
     ...pageQuery,
-    type: z.optional(scanType).check(z.meta({ description: "Only those of this type" })),
-    status: z.optional(scanStatus).check(z.meta({ description: "Only those in this state" })),
+    type: z.optional(scanType).check(z.meta({ description: "Only scans of this type" })),
+    status: z.optional(scanStatus).check(z.meta({ description: "Only scans in this state" })),
   }),
   status: 200,
   reply: z.object({ scans: z.array(scan), total, retention }),

@@ -1,10 +1,11 @@
-import { defineQueueWorker } from "../../shared/queue/worker.ts";
+import { timeoutSeconds } from "../../shared/contract/scan-timing.ts";
+import { defineQueueWorker } from "../../shared/contract/worker.ts";
 
 export const lookUpEmails = defineQueueWorker({
   queue: "scan-lookups",
   impact: "Scans of domains without domain search do not finish",
   maximumConcurrency: 2,
-  timeoutSeconds: 60,
+  timeoutSeconds: timeoutSeconds.lookUpEmails,
   recursive: true,
   uses: ["table:read", "table:write", "queue:scan-lookups", "queue:deliveries", "hibp"],
 });

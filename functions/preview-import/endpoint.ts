@@ -1,4 +1,4 @@
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { fileExtensions, importPlan, maximumFileBytes } from "../../shared/imports/schema.ts";
 
 export const previewImport = defineEndpoint({

@@ -1,4 +1,4 @@
-import { redispatchDue } from "../../shared/alerts/redispatch.ts";
+import { redispatch } from "../../shared/alerts/redispatch.ts";
 import { scheduled } from "../../shared/queue/scheduled.ts";
 
-export const handler = scheduled((_, invocation) => redispatchDue(invocation));
+export const handler = scheduled((_, invocation) => redispatch(invocation));

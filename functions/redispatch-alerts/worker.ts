@@ -1,4 +1,4 @@
-import { defineScheduledWorker } from "../../shared/queue/worker.ts";
+import { defineScheduledWorker } from "../../shared/contract/worker.ts";
 
 export const redispatchAlerts = defineScheduledWorker({
   everyMinutes: 1,

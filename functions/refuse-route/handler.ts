@@ -1,13 +1,14 @@
-import { Refusal } from "../../shared/api/errors.ts";
 import { refuseAll } from "../../shared/api/refuse.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
 
 /**
- * Everything under /api/v1 that is not declared: 405 with `Allow` for a known path, else 404. DECLARED_METHODS holds the
- * methods of each declared path as JSON; importing the routes would bring every endpoint's contract along.
+ * Answers undeclared routes under /api/v1 and /api/dashboard: 405 with `Allow` for a known path, otherwise 404. DECLARED_METHODS
+ * is JSON with the methods of each declared path; importing routes.ts instead would bundle every endpoint's
+ * contract.
  */
 export const handler = refuseAll((event) => {
   const declared: Record<string, string[]> = JSON.parse(process.env.DECLARED_METHODS ?? "");
-  const path = event.requestContext.resourcePath.replace(/^\/v1/, "");
+  const path = event.requestContext.resourcePath;
   const methods = Object.hasOwn(declared, path) ? declared[path] : undefined;
   if (methods === undefined) throw new Refusal("notFound");
   throw new Refusal("methodNotAllowed", { headers: { Allow: methods.join(", ") } });

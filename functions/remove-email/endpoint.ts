@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { idParameter } from "../../shared/api/page.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { idParameter } from "../../shared/contract/page.ts";
 
 export const removeEmail = defineEndpoint({
   summary: "Stop monitoring an e-mail address and delete its findings",

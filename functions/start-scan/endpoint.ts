@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
-import { idField } from "../../shared/api/page.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { idField } from "../../shared/contract/page.ts";
 
 export const startScan = defineEndpoint({
   summary: "Start a breach scan",

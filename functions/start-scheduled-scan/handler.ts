@@ -1,16 +1,19 @@
+import * as organizations from "../../shared/organizations/organization.ts";
 import { scheduled } from "../../shared/queue/scheduled.ts";
-import { request, startRequested } from "../../shared/scans/request.ts";
+import { requestScan, startRequestedScan } from "../../shared/scans/scan-request.ts";
 import { keys } from "../../shared/table/keys.ts";
+import { startScheduledScan } from "./worker.ts";
 
-/** Longer than this function may run. */
-const leaseMilliseconds = 60_000;
+/** Twice this function's timeout, so that the sweep takes the request only after this function has ended. */
+const leaseMilliseconds = 2 * 1000 * startScheduledScan.timeoutSeconds;
 
 /**
- * Invoked by an organization's own schedule. Its scan is asked for first, for a moment later: if this fails, the sweep starts
- * it. One that finds another in progress runs after that.
+ * Starts the scan of the organization whose schedule has come. The scan is requested first, so that the sweep
+ * starts it if this function fails, or once another scan that is in progress has ended.
  */
 export const handler = scheduled(async ({ organizationId }: { organizationId: number }, { logger }) => {
-  await request(organizationId, "scheduled", new Date(Date.now() + leaseMilliseconds));
-  const outcome = await startRequested(keys.scanRequest(organizationId), logger);
-  if (outcome === "in progress") await request(organizationId, "scheduled", new Date());
+  await requestScan(organizationId, "scheduled", new Date(Date.now() + leaseMilliseconds));
+  const result = await startRequestedScan(keys.scanRequest(organizationId), logger);
+  if (result === "in progress") await requestScan(organizationId, "scheduled", new Date());
+  await organizations.noteScheduledScan(organizationId, new Date());
 });

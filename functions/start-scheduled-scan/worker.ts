@@ -1,4 +1,4 @@
-import { defineOnDemandWorker } from "../../shared/queue/worker.ts";
+import { defineOnDemandWorker } from "../../shared/contract/worker.ts";
 
 export const startScheduledScan = defineOnDemandWorker({
   scheduleGroup: "scheduled-scans",

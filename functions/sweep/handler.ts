@@ -1,78 +1,94 @@
+import { sweepAcknowledgement } from "../../shared/acknowledgements/sweep.ts";
 import { deleteHistory } from "../../shared/alerts/history.ts";
-import * as emails from "../../shared/emails/email.ts";
+import { proofDaySeconds, proofLossSeconds } from "../../shared/contract/proof-timing.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
+import { type ProofIntervals, recheck } from "../../shared/proofs/proof.ts";
 import type { Invocation } from "../../shared/queue/consume.ts";
 import { scheduled } from "../../shared/queue/scheduled.ts";
-import { startRequested } from "../../shared/scans/request.ts";
+import * as domainRemovals from "../../shared/removals/domain-removal.ts";
+import * as removals from "../../shared/removals/removal.ts";
+import * as teamRemovals from "../../shared/removals/team-removal.ts";
+import { startRequestedScan } from "../../shared/scans/scan-request.ts";
 import { sweepScan } from "../../shared/scans/sweep.ts";
+import * as signInMails from "../../shared/sign-in/request.ts";
 import { type DueKind, dueIndex, dueShardsOf, type Key, organizationOf } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 
-/** Time for what has begun: nothing else is begun any more. */
+/** With less time left no further row is begun, so that the rows at work can be finished. */
 const reserveSeconds = 30;
 
-/** Acts at the same time, so that organizations do not wait for one whose act takes long. */
-const width = 10;
+/** How many due rows are worked on at the same time, so that slow ones do not keep all others waiting. */
+const concurrency = 10;
 
 export const handler = scheduled((_, invocation) =>
   sweep(invocation, {
     silenceSeconds: Number(process.env.SILENCE_INTERVAL_SECONDS),
     deletionSeconds: Number(process.env.DELETION_INTERVAL_SECONDS),
+    daySeconds: Number(process.env.PROOF_INTERVAL_SECONDS),
+    lossSeconds: Number(process.env.PROOF_LOSS_INTERVAL_SECONDS),
   }),
 );
 
-/** Settings of the sweep, in seconds. */
 type SweepSettings = {
-  /** Silence after which a scan's workers are woken again. */
+  /** Silence of the workers of a scan, or of a request to acknowledge findings, after which one is woken. */
   silenceSeconds: number;
   /** From the beginning of an organization's deletion until its rows are deleted. */
   deletionSeconds: number;
-};
+} & Partial<ProofIntervals>;
 
 /**
- * Starts scans that are requested, and goes on with what was cut off: scans whose workers have been silent, removals of
- * e-mails and alert channels, and organizations whose deletion began long enough ago.
+ * Starts requested scans, and continues interrupted work: scans and requests to acknowledge findings whose
+ * workers have been silent, removals of e-mails, alert channels, teams and domains, deletions of organizations,
+ * and mails with sign-in links. Looks up the records of proved domains.
  */
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
   const now = new Date();
-  const mayGoOn = () => invocation.remainingSeconds() > reserveSeconds;
-  const acts: Record<Exclude<DueKind, "DELIVERY">, (key: Key) => Promise<unknown>> = {
+  const { daySeconds = proofDaySeconds, lossSeconds = proofLossSeconds } = settings;
+  const hasTime = () => invocation.remainingSeconds() > reserveSeconds;
+  const handlers: Record<Exclude<DueKind, "DELIVERY">, (key: Key) => Promise<unknown>> = {
     SCAN: (key) => sweepScan(key, now, invocation, settings),
-    "SCAN-REQUEST": (key) => startRequested(key, invocation.logger),
-    REMOVAL: (key) => emails.resumeRemoval(organizationOf(key), Number(key.sk)),
-    "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), mayGoOn),
-    DELETION: (key) => deletion.resume(key, settings.deletionSeconds, mayGoOn),
+    "SCAN-REQUEST": (key) => startRequestedScan(key, invocation.logger),
+    REMOVAL: (key) => removals.resume(organizationOf(key), Number(key.sk)),
+    "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), hasTime),
+    ACKNOWLEDGEMENT: (key) => sweepAcknowledgement(key, now, invocation, settings),
+    "TEAM-REMOVAL": (key) => teamRemovals.resume(organizationOf(key), Number(key.sk), hasTime),
+    "DOMAIN-REMOVAL": (key) => domainRemovals.resume(organizationOf(key), Number(key.sk)),
+    "SIGN-IN-MAIL": (key) => signInMails.sendAgain(key, now),
+    DELETION: (key) => deletion.resume(key, settings.deletionSeconds, hasTime),
+    // The last: name servers that do not answer take time.
+    "DOMAIN-PROOF": (key) => recheck(key, { daySeconds, lossSeconds }, invocation.logger),
   };
   let failures = 0;
-  for (const [kind, act] of Object.entries(acts)) {
-    failures += await forEachDue(kind as DueKind, now, invocation, act);
+  for (const [kind, handle] of Object.entries(handlers)) {
+    failures += await forEachDue(kind as DueKind, now, invocation, handle);
   }
-  if (failures > 0) throw new Error(`${failures} of what was due failed`);
+  if (failures > 0)
+    throw new Error(`${failures} due rows failed; the log names them, and the next sweep tries again`);
 };
 
-/** One that fails is logged and stays due; the others go on. How many failed. */
+/** Handles all due rows of a kind and returns how many failed. A failure is logged, and its row stays due. */
 const forEachDue = async (
   kind: DueKind,
   now: Date,
   { logger, remainingSeconds }: Invocation,
-  act: (key: Key) => Promise<unknown>,
+  handle: (key: Key) => Promise<unknown>,
 ): Promise<number> => {
   let failures = 0;
   const due = dueKeys(kind, now);
-  const takeTurns = async (): Promise<void> => {
+  const handleNext = async (): Promise<void> => {
     for await (const key of due) {
       if (remainingSeconds() < reserveSeconds) return;
       try {
-        await act(key);
+        await handle(key);
       } catch (error) {
         failures++;
         logger.error("sweep failed", { kind, organizationId: organizationOf(key), error: error as Error });
       }
     }
   };
-  // Also when what is due cannot be read any further: nothing goes on after the function's end.
-  const turns = await Promise.allSettled(Array.from({ length: width }, takeTurns));
-  const broken = turns.find((turn) => turn.status === "rejected");
+  // If reading the due rows fails, rows at work are finished first: no work may outlast the function.
+  const lanes = await Promise.allSettled(Array.from({ length: concurrency }, handleNext));
+  const broken = lanes.find((lane) => lane.status === "rejected");
   if (broken !== undefined) throw broken.reason;
   return failures;
 };

@@ -1,13 +1,29 @@
-import { defineScheduledWorker } from "../../shared/queue/worker.ts";
+import { proofDaySeconds, proofLossSeconds } from "../../shared/contract/proof-timing.ts";
+import { silenceSeconds } from "../../shared/contract/scan-timing.ts";
+import { defineScheduledWorker } from "../../shared/contract/worker.ts";
+
+/** Lambda ends every function after this long. */
+const maximumLambdaSeconds = 900;
 
 export const sweep = defineScheduledWorker({
   everyMinutes: 5,
-  impact: "Interrupted scans, removals and deletions stay as they are",
+  impact:
+    "Interrupted scans, removals, deletions and acknowledgements stay as they are, lost sign-in links are not mailed, and no domain's record is looked up",
   timeoutSeconds: 240,
   intervals: {
-    SILENCE_INTERVAL_SECONDS: 60,
-    // Longer than any function that may still be at work for an organization can run.
-    DELETION_INTERVAL_SECONDS: 900,
+    SILENCE_INTERVAL_SECONDS: silenceSeconds,
+    // By then no function that was at work for the organization when its deletion began can still write.
+    DELETION_INTERVAL_SECONDS: maximumLambdaSeconds,
+    PROOF_INTERVAL_SECONDS: proofDaySeconds,
+    PROOF_LOSS_INTERVAL_SECONDS: proofLossSeconds,
   },
-  uses: ["table:read", "table:write", "table:due-index", "queue:scan-plans", "queue:deliveries"],
+  uses: [
+    "table:read",
+    "table:write",
+    "table:due-index",
+    "queue:scan-plans",
+    "queue:deliveries",
+    "queue:acknowledgements",
+    "queue:sign-in-mails",
+  ],
 });

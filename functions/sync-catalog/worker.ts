@@ -1,4 +1,4 @@
-import { defineScheduledWorker } from "../../shared/queue/worker.ts";
+import { defineScheduledWorker } from "../../shared/contract/worker.ts";
 
 export const syncCatalog = defineScheduledWorker({
   everyMinutes: 15,
@@ -6,7 +6,7 @@ export const syncCatalog = defineScheduledWorker({
     "New breaches and changed breach details are not noticed; the API key of Have I Been Pwned may be missing or wrong",
   timeoutSeconds: 120,
   memoryMegabytes: 512,
-  // Scans after a change of the catalog spread over this time.
+  // The scans that a change of the catalog causes spread over this time.
   intervals: { STAGGER_INTERVAL_SECONDS: 3600 },
   uses: ["table:read", "table:write", "hibp"],
 });

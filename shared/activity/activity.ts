@@ -1,17 +1,20 @@
-import type { Actor } from "../organizations/actor.ts";
-import { type Reserved, reserveOne } from "../table/blocks.ts";
+import { type Reserved, reserveOne } from "../lists/blocks.ts";
+import { countedList } from "../lists/counted-list.ts";
 import type { Write } from "../table/condition.ts";
-import { countedList } from "../table/counted-list.ts";
 import { type Action, type Category, categoryOf } from "./actions.ts";
+import type { Actor } from "./actor.ts";
 
 type Entry = { action: Action; category: Category; summary: string; actor: Actor };
 
 export const entries = countedList<{ category: Category }, Entry>("ACTIVITY", { category: "word" });
 
-/** A place in the log; draw it beside the reads that precede the transaction. */
+/**
+ * Reserves the id and time of an entry. Call it together with the reads before the transaction, to save a
+ * trip.
+ */
 export const slot = (org: number): Promise<Reserved> => reserveOne(org, "ACTIVITY");
 
-/** The writes that log an action; they belong in the transaction that does it. */
+/** The writes that log an action, for the transaction of the action itself. */
 export const writes = (
   org: number,
   reserved: Reserved,

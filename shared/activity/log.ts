@@ -1,11 +1,11 @@
-import { retentionAt } from "../api/retention.ts";
-import type { Actor } from "../organizations/actor.ts";
-import { type Membership, membership } from "../organizations/user.ts";
+import { retentionAt } from "../contract/retention.ts";
 import type { Category } from "./actions.ts";
 import { entries } from "./activity.ts";
+import type { Actor } from "./actor.ts";
+import { type Membership, membership } from "./membership.ts";
 import type { ActivityEntry } from "./schema.ts";
 
-/** A page of the activity of the last 365 days, newest first. */
+/** A page of the entries that are still visible, newest first; `total` counts those that match the filter. */
 export const list = async (
   org: number,
   query: { limit: number; offset: number; category?: Category | undefined },
@@ -19,7 +19,7 @@ export const list = async (
       offset,
       since: retention.visibleSince,
       attributes: ["createdAt", "category", "action", "summary", "actor"],
-      matches: category === undefined ? undefined : (facet) => facet.category === category,
+      matches: category === undefined ? undefined : (group) => group.category === category,
     }),
     membership(org),
   ]);
@@ -37,7 +37,10 @@ export const list = async (
   };
 };
 
-/** Of a removed user, and of one who is not a member, neither name nor address is shown. */
+/**
+ * The actor as clients see it. Name and address of removed users, and of users who were never members
+ * (support staff), are not shown.
+ */
 const shown = (actor: Actor, { members, removed }: Membership): ActivityEntry["actor"] => {
   if (actor.type !== "user" || members.has(actor.id)) return { type: actor.type, label: actor.label };
   return removed.has(actor.id)

@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
-import { idField } from "../api/page.ts";
-import { timestamp } from "../api/text.ts";
+import { idField } from "../contract/page.ts";
+import { timestamp } from "../contract/text.ts";
 import { categoryOf } from "./actions.ts";
 
-/** interface.md "Activity entry". */
 export const category = z.enum(["monitoring", "findings", "alerts", "teams", "api_keys"]);
 
 export const activityEntry = z
@@ -15,11 +14,11 @@ export const activityEntry = z
       z.meta({
         description: `${Object.keys(categoryOf)
           .map((action) => `\`${action}\``)
-          .join(", ")}; others may come`,
+          .join(", ")}; more may be added`,
         examples: ["email.added"],
       }),
     ),
-    summary: z.string().check(z.meta({ description: "For people; the wording may change" })),
+    summary: z.string().check(z.meta({ description: "For people to read; its wording may change" })),
     actor: z.object({
       type: z.enum(["user", "api_key", "system", "removed", "support"]),
       label: z.string(),

@@ -1,10 +1,11 @@
 import type * as z from "zod/mini";
 import * as activity from "../activity/activity.ts";
-import { Refusal } from "../api/errors.ts";
-import type { Actor } from "../organizations/actor.ts";
-import { retrying } from "../table/attempts.ts";
+import type { Actor } from "../activity/actor.ts";
+import { removalLeaseSeconds, secondsAfter } from "../contract/alert-timing.ts";
+import { Refusal } from "../contract/errors.ts";
 import { exists } from "../table/condition.ts";
 import { dueShard, type Key, keys } from "../table/keys.ts";
+import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
 import { urlPreview } from "./envelope.ts";
 import type { AlertConfig, ChannelKind, channelConfig, EventType } from "./schema.ts";
@@ -16,20 +17,20 @@ export type Flags = {
   notifyOnScanError: boolean;
 };
 
-/** A kind of channel with its config, secrets included. */
+/** A kind of channel with the config of this kind, secrets included. */
 export type ChannelForm = {
   [Kind in ChannelKind]: { channel: Kind; config: z.output<(typeof channelConfig)[Kind]> };
 }[ChannelKind];
 
-/** An alert channel as it is stored, secrets included: never reply or log it. */
+/** A stored alert channel, with its secrets: never reply with it or log it. */
 export type Channel = Flags & {
   id: number;
   createdAt: string;
-  /** See slowness.ts. */
+  /** ISO 8601; see slowness.ts. */
   slowUntil?: string;
 } & ChannelForm;
 
-/** Whether a channel wants events of a type now. */
+/** Whether a channel is enabled and notified of events of this type. */
 export const wants = (channel: Channel, type: EventType): boolean =>
   channel.isEnabled &&
   {
@@ -45,7 +46,7 @@ export const get = (org: number, id: number): Promise<Channel | undefined> =>
 export const list = (org: number): Promise<(Channel & Key)[]> =>
   table.query<Channel & Key>({ pk: keys.channel(org, 0).pk, descending: true });
 
-/** A channel as the interface shows it: urls and secrets are write-only. */
+/** A channel as the API shows it, without urls and secrets. */
 export const shown = (org: number, channel: Channel): AlertConfig => {
   const { id, channel: kind, isEnabled } = channel;
   const { notifyOnNewBreach, notifyOnScanComplete, notifyOnScanError } = channel;
@@ -72,15 +73,13 @@ const shownConfig = (form: ChannelForm): AlertConfig["config"] => {
   }
 };
 
-/** After this time a sweep goes on with deleting a removed channel's history. */
-const removalLeaseMilliseconds = 60_000;
-
 /**
- * Removes a channel. A row says that there is delivery history to delete until the last is gone (history.ts). A
- * delivery that is made meanwhile finds its channel gone and is deleted by its worker. Refuses `channelNotFound`.
+ * Removes a channel and leaves a row that makes the sweep delete its delivery history (history.ts). A
+ * delivery that is created concurrently is deleted by its worker, which finds no channel. Refuses
+ * `channelNotFound`.
  */
 export const remove = async (org: number, id: number, actor: Actor): Promise<void> => {
-  await retrying(async () => {
+  await withOptimisticRetry(async () => {
     const [row, slot] = await Promise.all([get(org, id), activity.slot(org)]);
     if (row === undefined) throw new Refusal("channelNotFound");
     await table.transact([
@@ -90,7 +89,7 @@ export const remove = async (org: number, id: number, actor: Actor): Promise<voi
         put: {
           ...keys.channelRemoval(org, id),
           dueShard: dueShard("CHANNEL-REMOVAL", id),
-          dueAt: new Date(Date.now() + removalLeaseMilliseconds).toISOString(),
+          dueAt: secondsAfter(new Date(), removalLeaseSeconds),
         },
       },
       ...activity.writes(org, slot, {

@@ -1,14 +1,14 @@
-/** Creating and changing alert channels: their configs are checked, and that they send to public places only. */
+/** Creates and changes alert channels, whose urls must be public HTTPS (destination.ts). */
 import { isDeepStrictEqual } from "node:util";
 import type * as z from "zod/mini";
 import * as activity from "../activity/activity.ts";
-import { Refusal } from "../api/errors.ts";
-import { valid } from "../api/valid.ts";
-import type { Actor } from "../organizations/actor.ts";
-import { retrying } from "../table/attempts.ts";
-import { drawId } from "../table/blocks.ts";
+import type { Actor } from "../activity/actor.ts";
+import { Refusal } from "../contract/errors.ts";
+import { valid } from "../contract/valid.ts";
+import { drawId } from "../lists/blocks.ts";
 import { absent, condition, exists } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
+import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
 import { type Channel, type ChannelForm, describe, type Flags } from "./channel.ts";
 import { parseDestination, resolveDestination } from "./destination.ts";
@@ -17,15 +17,14 @@ import { type alertConfigPatch, channelConfig } from "./schema.ts";
 
 const maximumChannels = 20;
 
-/** At most this long for DNS when a channel is written. */
-const resolveDeadlineMilliseconds = 5000;
+const resolveTimeoutSeconds = 5;
 
-/** Counts the write just before its hostname is resolved; refuses beyond the limit. */
+/** Counts the request against the hourly limit, right before a host name is resolved; refuses beyond it. */
 type Count = () => Promise<void>;
 
 /**
- * Creates a channel and gives its id. Refuses `invalidInput` for a destination that is not public HTTPS,
- * `channelLimitReached` for the 21st.
+ * Creates a channel and returns its id. Refuses `invalidInput` for a destination that is not public HTTPS,
+ * and `channelLimitReached` when the organization has 20 channels.
  */
 export const create = async (
   org: number,
@@ -36,36 +35,29 @@ export const create = async (
   await assertPublic(input, count);
   const [id, slot] = await Promise.all([drawId("CHANNEL"), activity.slot(org)]);
   const form = normalized(input);
-  try {
-    await table.transact([
-      {
-        update: keys.channelCount(org),
-        add: { channels: 1 },
-        if: condition("attribute_not_exists(#channels) OR #channels < :maximum", {
-          maximum: maximumChannels,
-        }),
-      },
-      { put: { ...keys.channel(org, id), ...input, ...form, id, createdAt: slot.createdAt }, if: absent },
-      ...activity.writes(org, slot, {
-        action: "alert_config.created",
-        summary: `Created ${describe(form.channel)}`,
-        actor,
-      }),
-    ]);
-  } catch (error) {
-    if (error instanceof table.TransactionRefused && error.refused(0)) {
-      throw new Refusal("channelLimitReached");
-    }
-    throw error;
-  }
+  await table.transact([
+    {
+      update: keys.channelCount(org),
+      add: { channels: 1 },
+      if: condition("attribute_not_exists(#channels) OR #channels < :maximum", { maximum: maximumChannels }),
+      refusal: "channelLimitReached",
+    },
+    { put: { ...keys.channel(org, id), ...input, ...form, id, createdAt: slot.createdAt }, if: absent },
+    ...activity.writes(org, slot, {
+      action: "alert_config.created",
+      summary: `Created ${describe(form.channel)}`,
+      actor,
+    }),
+  ]);
   return id;
 };
 
 export type ChannelPatch = z.output<typeof alertConfigPatch>;
 
 /**
- * Changes a channel; `config` merges field by field, another kind needs its full config. What changes nothing succeeds and
- * is not logged. Refuses `channelNotFound` and `invalidInput`.
+ * Changes a channel. `config` is merged field by field; a change of the kind needs the full config of the new
+ * kind. A patch that changes nothing succeeds without an entry in the activity log. Refuses `channelNotFound`
+ * and `invalidInput`.
  */
 export const change = (
   org: number,
@@ -74,7 +66,7 @@ export const change = (
   actor: Actor,
   count: Count,
 ): Promise<void> =>
-  retrying(async () => {
+  withOptimisticRetry(async () => {
     const [row, slot] = await Promise.all([
       table.get<Channel & Key>(keys.channel(org, id)),
       activity.slot(org),
@@ -89,7 +81,8 @@ export const change = (
     await table.transact([
       {
         update: keys.channel(org, id),
-        // Only what the patch names: two changes at once do not undo each other. A config is merged, so as it was read.
+        // Sets only what the patch names, so that concurrent patches do not undo each other. The config is
+        // merged with the stored one, so the condition requires that the stored one has not changed.
         set: { ...flags, ...(isReconfigured && form) },
         if: isReconfigured ? condition("#channel = :channel AND #config = :config", read) : exists,
       },
@@ -101,18 +94,18 @@ export const change = (
     ]);
   });
 
-/** An empty secret means none. */
+/** A form in the shape that is stored: an empty secret means no secret. */
 const normalized = (form: ChannelForm): ChannelForm => {
   if (form.channel !== "webhook") return { channel: form.channel, config: form.config } as ChannelForm;
   const { url, secret } = form.config;
   return { channel: "webhook", config: { url, ...(secret !== undefined && secret !== "" && { secret }) } };
 };
 
-/** The channel's kind and config with a patch applied. Refuses a config that is not of the kind. */
+/** The channel's kind and config with the patch applied. Refuses `invalidInput` when they do not fit. */
 const patchedForm = (row: Channel, patch: ChannelPatch): ChannelForm => {
   const kind = patch.channel ?? row.channel;
   const given = { ...patch.config };
-  // What a client was shown of the url, sent back, is not a new url.
+  // A client that sends back the preview of the url does not mean to change the url.
   if (row.channel === "webhook" && kind === "webhook" && given.url === urlPreview(row.config.url))
     delete given.url;
   const config = kind === row.channel ? { ...row.config, ...given } : given;
@@ -125,14 +118,14 @@ const patchedForm = (row: Channel, patch: ChannelPatch): ChannelForm => {
   return normalized({ channel: kind, config: data } as ChannelForm);
 };
 
-/** Whether a patch writes where the channel sends to. */
+/** Whether a patch sets where the channel sends to. */
 const namesDestination = (row: Channel, { channel = row.channel, config = {} }: ChannelPatch): boolean => {
   if (channel !== row.channel) return true;
   if (row.channel === "slack") return config.webhookUrl !== undefined;
   return row.channel === "webhook" && config.url !== undefined && config.url !== urlPreview(row.config.url);
 };
 
-/** The SSRF guard at write time; destination.ts says the rules. It is applied again right before every send. */
+/** Refuses `invalidInput` unless the destination is public HTTPS (destination.ts). Each send checks again. */
 const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
   if (form.channel === "email") return;
   const [field, url] =
@@ -145,7 +138,7 @@ const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
   if (!destination.ok) throw refuse(destination.reason);
   if (destination.host.kind === "name") await count();
   const resolved = await resolveDestination(destination, {
-    signal: AbortSignal.timeout(resolveDeadlineMilliseconds),
+    signal: AbortSignal.timeout(resolveTimeoutSeconds * 1000),
   });
   if (!resolved.ok) throw refuse(resolved.reason);
 };

@@ -1,37 +1,40 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
-import { lapse } from "../billing/billing.ts";
-import * as catalog from "../catalog/details.ts";
+import { billingRefusal } from "../billing/billing.ts";
+import type { Message } from "../contract/messages.ts";
 import * as organizations from "../organizations/organization.ts";
-import type { Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
+import * as attempts from "./attempt.ts";
 import * as channels from "./channel.ts";
-import * as delivery from "./delivery.ts";
-import type { Event } from "./envelope.ts";
-import type { Outcome } from "./outbound.ts";
+import { type Delivery, deliveries } from "./delivery.ts";
+import type { AttemptResult } from "./outbound.ts";
+import { readReport } from "./report.ts";
+import * as schedule from "./schedule.ts";
 import { send } from "./send.ts";
 import * as slowness from "./slowness.ts";
 
-/** Settings of an attempt, in seconds. */
-export type AttemptSettings = {
-  /** From a dispatch that failed to the next. */
+export type DeliverSettings = {
+  /** From the end of one dispatch to the beginning of the next. */
   redispatchSeconds: number;
-  /** How often a delivery is looked at that waits for its channel or its organization. */
+  /** Between two checks of a delivery whose channel is disabled, or whose organization may not be served. */
   waitingSeconds: number;
-  /** How long after its event it waits at most. */
+  /** Age from which such a delivery is given up, counted from its event. */
   longestWaitSeconds: number;
+  /** The url of the dashboard's page, without a slash at its end. Undefined: messages have no links to it. */
+  dashboardUrl?: string | undefined;
 };
 
 /**
- * Makes one attempt of a delivery: claim, send, record. The channel's settings are those of this moment.
+ * Makes one attempt of a delivery: claims it, sends it, records the result. Uses the channel's settings as
+ * they are now. Failures of the receiver are recorded and not thrown.
  */
-export const attempt = async (
+export const deliver = async (
   message: Message<"deliveries">,
   { logger }: { logger: Logger },
-  settings: AttemptSettings,
+  settings: DeliverSettings,
 ): Promise<void> => {
   const { organizationId: org, deliveryId, channelId } = message;
   const [row, channel, owner] = await Promise.all([
-    delivery.deliveries.get(org, deliveryId),
+    deliveries.get(org, deliveryId),
     channels.get(org, channelId),
     organizations.get(org),
   ]);
@@ -39,73 +42,65 @@ export const attempt = async (
   const log = (outcome: string, failure?: string) => logger.info("delivery", { ...fields, outcome, failure });
   if (row?.dueAt === undefined || row.attempts !== message.attempt - 1) return log("dropped");
   if (channel === undefined || owner === undefined || owner.deleting === true) {
-    await delivery.end(org, row, { delete: true });
+    await schedule.discard(org, row);
     return log("channel removed");
   }
   const obstacle = obstacleOf(channel, owner);
-  if (obstacle !== undefined) {
-    const now = Date.now();
-    const givenUpAt = Date.parse(row.createdAt) + settings.longestWaitSeconds * 1000;
-    if (now >= givenUpAt) {
-      await delivery.end(org, row, { failureReason: obstacle });
-      return log("given up", obstacle);
-    }
-    await delivery.putOff(org, row, new Date(Math.min(now + settings.waitingSeconds * 1000, givenUpAt)));
-    return log("waiting", obstacle);
-  }
+  if (obstacle !== undefined) return log(await wait(org, row, obstacle, settings), obstacle);
   if (message.attempt === 1 && message.slow !== true && slowness.isSlow(channel)) {
     await queue.send("delivery-retries", { ...message, slow: true }, { group: String(channelId) });
-    return log("by the retries' lane");
+    return log("moved to delivery-retries");
   }
-  const attemptsLeft = delivery.attemptsLeft(row, message.attempt);
-  if (attemptsLeft < 0) {
+  const left = attempts.attemptsLeft(row, message.attempt);
+  if (left < 0) {
     const failure = row.failureReason ?? "no answer was recorded";
-    await delivery.end(org, row, { failureReason: failure });
+    await schedule.giveUp(org, row, failure);
     return log("given up", failure);
   }
 
-  // Whatever can fail before the attempt comes before it is counted.
-  const event = await eventOf(row.event);
-  const claimed = await delivery.claim(org, deliveryId, message.attempt, new Date());
+  // The report is read before the claim, so that a read that fails does not cost an attempt.
+  const report = await readReport(org, row.event, { forPeople: channel.channel !== "webhook" });
+  const claimed = await attempts.claim(org, deliveryId, message.attempt, new Date(), row.succeededBefore);
   if (claimed === undefined) return log("dropped");
   const sentAt = Date.now();
-  const outcome = await send(channel, deliveryId, event, { organizationName: owner.name }).catch(
-    (error: Error): Outcome => {
-      // A failed attempt like any other, so that it is seen and ends.
-      logger.error("delivery could not be sent", { ...fields, error });
-      return { failure: "could not be sent" };
-    },
-  );
-  const took = { milliseconds: Date.now() - sentAt, isDelivered: "status" in outcome };
+  const context = { organizationName: owner.name, dashboardUrl: settings.dashboardUrl };
+  const result = await send(channel, deliveryId, report, context).catch((error: Error): AttemptResult => {
+    // Counts as a failed attempt, so that operators see the reason and the delivery ends.
+    logger.error("delivery could not be sent", { ...fields, error });
+    return { failure: "could not be sent" };
+  });
+  const took = { milliseconds: Date.now() - sentAt, isDelivered: "status" in result };
   const noteSlowness = () =>
     slowness.note(org, channel, took).catch((error: Error) => {
-      // Only others' speed depends on it.
+      // This attempt is recorded; only the speed of other deliveries depends on the note.
       logger.error("slowness could not be noted", { ...fields, error });
     });
-  if ("status" in outcome) {
-    await delivery.finish(org, claimed, { status: "delivered" }, null);
+  if ("status" in result) {
+    await attempts.finish(org, claimed, { status: "delivered" }, null);
     log("delivered");
     return noteSlowness();
   }
-  const { comeBackSeconds } = outcome;
-  const isTooOld = Date.now() - Date.parse(row.createdAt) > settings.longestWaitSeconds * 1000;
-  // Of webhooks every attempt counts (interface.md "Events").
-  if (comeBackSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
-    await delivery.takeBack(org, claimed, { failure: outcome.failure, comeBackSeconds });
-    return log("throttled", outcome.failure);
+  const { failure, retryAfterSeconds } = result;
+  const isTooOld = ageSeconds(row) > settings.longestWaitSeconds;
+  // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
+  if (retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
+    await attempts.releaseThrottled(org, claimed, { failure, retryAfterSeconds });
+    return log("throttled", failure);
   }
-  const next = delivery.afterFailure(attemptsLeft, settings.redispatchSeconds);
-  const finished = await delivery.finish(org, claimed, next, outcome.failure);
-  log(next.status, outcome.failure);
-  if (finished === "finished" && "retryAfterSeconds" in next) {
+  const next = attempts.afterFailure(left, settings.redispatchSeconds);
+  const finished = await attempts.finish(org, claimed, next, failure);
+  log(next.status, failure);
+  if (finished === "finished" && "retryInSeconds" in next) {
     await queue.send(
       "delivery-retries",
       { ...message, attempt: message.attempt + 1 },
-      { delaySeconds: next.retryAfterSeconds, group: String(channelId) },
+      { delaySeconds: next.retryInSeconds, group: String(channelId) },
     );
   }
   await noteSlowness();
 };
+
+const ageSeconds = ({ createdAt }: Delivery): number => (Date.now() - Date.parse(createdAt)) / 1000;
 
 /** Why nothing may be sent for now; undefined when it may. */
 const obstacleOf = (
@@ -113,23 +108,25 @@ const obstacleOf = (
   { billing }: organizations.Organization,
 ): string | undefined => {
   if (!channel.isEnabled) return "channel was disabled";
-  return lapse(billing, new Date()) === undefined ? undefined : "subscription had lapsed";
+  return billingRefusal(billing, new Date()) === undefined ? undefined : "subscription had lapsed";
 };
 
-/** The event as the envelope tells it; of breaches the catalog's current details. */
-const eventOf = async (event: delivery.AlertEvent): Promise<Event> => {
-  if (event.type !== "breach") {
-    const { type, ...data } = event;
-    return { type, data } as Event;
+/**
+ * Postpones a delivery that meets an obstacle, or gives it up once it is too old. Returns the outcome for the
+ * log.
+ */
+const wait = async (
+  org: number,
+  row: Delivery,
+  obstacle: string,
+  { waitingSeconds, longestWaitSeconds }: DeliverSettings,
+): Promise<"given up" | "waiting"> => {
+  const now = Date.now();
+  const givenUpAt = Date.parse(row.createdAt) + longestWaitSeconds * 1000;
+  if (now >= givenUpAt) {
+    await schedule.giveUp(org, row, obstacle);
+    return "given up";
   }
-  const breaches = await catalog.details(event.breachIds);
-  return {
-    type: "breach",
-    data: {
-      breaches: event.breachIds
-        .map((id) => breaches.get(id))
-        .filter((breach) => breach !== undefined)
-        .map(({ id, title, domain, dataClasses }) => ({ breachId: id, title, domain, dataClasses })),
-    },
-  };
+  await schedule.postpone(org, row, new Date(Math.min(now + waitingSeconds * 1000, givenUpAt)));
+  return "waiting";
 };

@@ -3,14 +3,15 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * Where an outbound request may go: public HTTPS only, so that nobody can use this service to reach what only it can
- * reach (SSRF). Used when a channel is written and again right before every send.
+ * Where an outbound request may go: public HTTPS only, so that nobody can use this service to reach hosts
+ * that only the service can reach (SSRF). Checked when a channel is written, and again right before every
+ * send.
  */
 export type Destination = {
-  /** As WHATWG parses it; a name's trailing dot is taken off, because TLS names have none. */
+  /** The hostname by the WHATWG rules, without a trailing dot, because names in TLS have none. */
   url: URL;
   host: { kind: "address"; address: string } | { kind: "name"; name: string };
-  /** The operator allows this origin (OUTBOUND_ALLOWED_ORIGINS): any scheme, name and address. */
+  /** The operator allows this origin (OUTBOUND_ALLOWED_ORIGINS), whatever its scheme, name and address. */
   exempt: boolean;
 };
 
@@ -23,10 +24,11 @@ const maximumUrlLength = 2048;
 
 const addressNotPublic = "destination is not public";
 
-/** Parses a url by the rules that need no DNS. */
+/** Parses a url and checks the rules that need no DNS. */
 export const parseDestination = (raw: string): ({ ok: true } & Destination) | Refusal => {
   if (raw.length > maximumUrlLength) return refuse(`url is longer than ${maximumUrlLength} characters`);
-  // WHATWG's parser silently drops or converts these, so what a person reads would not be what is called.
+  // The WHATWG parser silently drops or converts these characters: the url called would differ from the url
+  // read.
   if (/[\s\\\p{Cc}\p{Cf}\p{Cs}]/u.test(raw))
     return refuse("url contains a space, backslash or control character");
 
@@ -41,7 +43,8 @@ export const parseDestination = (raw: string): ({ ok: true } & Destination) | Re
   const exempt = isAllowedOrigin(url.origin);
   if (!exempt) {
     if (url.protocol !== "https:") return refuse("url must start with https://");
-    // Empty is 443. Below 1024 live other services (22, 25, 80 ...), none of them HTTPS.
+    // An empty port is 443. The other ports below 1024 belong to services that are not HTTPS, such as SSH and
+    // SMTP.
     if (url.port !== "" && Number(url.port) < 1024) return refuse("port is not allowed");
   }
 
@@ -61,8 +64,9 @@ export const parseDestination = (raw: string): ({ ok: true } & Destination) | Re
 };
 
 /**
- * Finds the addresses of a destination, once. Refuses if any of them is not public: a name that also points inside
- * is an attack or a mistake. Connect to exactly these addresses, or the name can change in between (rebinding).
+ * Resolves a destination once. Refuses when any address is not public: a name that also points to an internal
+ * host is an attack or a mistake. Callers connect to exactly these addresses, because the name may resolve to
+ * others a moment later (DNS rebinding).
  */
 export const resolveDestination = async (
   destination: Destination,
@@ -78,21 +82,22 @@ export const resolveDestination = async (
 };
 
 /**
- * Whether an address, in strict notation, belongs to a host of the public internet. IPv6 is judged by what is known to
- * be public, not by what is known to be special, so that notations not thought of yet are refused.
+ * Whether an address, in strict notation, belongs to a host of the public internet. IPv6 is an allow-list of
+ * public space rather than a deny-list of special ranges, so that unknown ways to embed IPv4 addresses are
+ * refused.
  */
 export const isPublicAddress = (address: string): boolean => {
-  // ipaddr.js alone also reads 0x7f.1 and fe80::1%lo.
+  // ipaddr.js would also accept 0x7f.1 and fe80::1%lo.
   if (isIP(address) === 0 || address.includes("%")) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== "unicast") return false;
   return parsed instanceof ipaddr.IPv4 ? address !== azureWireServer : isGlobalUnicast(parsed);
 };
 
-/** Azure's metadata and DNS service, within an ordinary public range. */
+/** Azure's metadata and DNS service: an internal host with an address from an ordinary public range. */
 const azureWireServer = "168.63.129.16";
 
-/** The only IPv6 space from which addresses are assigned (IANA). Leaves out IPv4-mapped, -compatible and NAT64. */
+/** The only IPv6 space that IANA assigns. Excludes IPv4-mapped, IPv4-compatible and NAT64 addresses. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
 const isGlobalUnicast = (address: ipaddr.IPv6): boolean => {
@@ -101,7 +106,9 @@ const isGlobalUnicast = (address: ipaddr.IPv6): boolean => {
   return address.match(globalUnicast) && !isIsatap;
 };
 
-/** RFC 1035's lengths, RFC 1123's letters, and the underscore, which real host names contain. */
+/**
+ * The lengths of RFC 1035 and the characters of RFC 1123, plus the underscore, which real host names contain.
+ */
 const isHostName = (name: string): boolean => {
   const labels = name.split(".");
   return (
@@ -112,7 +119,7 @@ const isHostName = (name: string): boolean => {
   );
 };
 
-/** Top-level names that are not of the public DNS: RFC 6761, 6762 (appendix G), 7686, 8375, 9476, and ICANN's internal. */
+/** Top-level names outside the public DNS: RFC 6761, 6762 (appendix G), 7686, 8375, 9476, and `internal`. */
 const reservedTopLevelNames = new Set(
   "alt arpa corp example home internal intranet invalid lan local localdomain localhost onion private test".split(
     " ",
@@ -122,7 +129,7 @@ const reservedTopLevelNames = new Set(
 const isReservedName = (name: string): boolean =>
   reservedTopLevelNames.has(name.slice(name.lastIndexOf(".") + 1));
 
-/** OUTBOUND_ALLOWED_ORIGINS: comma-separated origins, for receivers on a developer's machine. Not set when deployed. */
+/** OUTBOUND_ALLOWED_ORIGINS: origins of local receivers, comma-separated. Not set when deployed. */
 const isAllowedOrigin = (origin: string): boolean => {
   const allowed = process.env.OUTBOUND_ALLOWED_ORIGINS ?? "";
   return allowed.split(",").some((entry) => URL.parse(entry.trim())?.origin === origin);
@@ -136,17 +143,17 @@ const findAddresses = async (
   return exempt ? lookUpOnThisMachine(host.name, signal) : queryNameServers(host.name, signal);
 };
 
-/** Asks for A and AAAA. Unlike the system's look-up, this can be cancelled and knows no hosts file or search domain. */
+/** Queries A and AAAA records. Unlike the system's look-up, it can be cancelled and reads no hosts file. */
 const queryNameServers = async (name: string, signal: AbortSignal): Promise<ResolvedAddress[]> => {
   const resolver = new dns.Resolver({ timeout: 1500, tries: 2 });
-  // Those of this process; a new resolver starts with the system's.
+  // A new resolver uses the system's servers; this process may have been given others.
   resolver.setServers(dns.getServers());
   const cancel = () => resolver.cancel();
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    // One family's failure leaves the other's answer: many name servers answer AAAA with an error.
+    // Many name servers answer AAAA queries with an error, which must not hide the A records.
     const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    // IPv4 first: Lambda outside of a VPC has no IPv6 route.
+    // IPv4 first, because Lambda outside of a VPC has no IPv6 route.
     return [
       ...(ipv4.status === "fulfilled" ? ipv4.value.map((address) => ({ address, family: 4 as const })) : []),
       ...(ipv6.status === "fulfilled" ? ipv6.value.map((address) => ({ address, family: 6 as const })) : []),
@@ -156,7 +163,7 @@ const queryNameServers = async (name: string, signal: AbortSignal): Promise<Reso
   }
 };
 
-/** For allowed origins such as http://localhost:4000, which only the hosts file knows. */
+/** Resolves names of allowed origins such as http://localhost:4000, which only the hosts file knows. */
 const lookUpOnThisMachine = async (name: string, signal: AbortSignal): Promise<ResolvedAddress[]> => {
   const aborted = new Promise<[]>((resolve) =>
     signal.addEventListener("abort", () => resolve([]), { once: true }),

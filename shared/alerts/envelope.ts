@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { count, idField } from "../api/page.ts";
+import { count, idField } from "../contract/page.ts";
 
-/** What an event tells, by its type. interface.md "Envelope". */
+/** The `data` of an envelope, by the type of its event. */
 export const eventData = {
   breach: z.object({
     breaches: z
@@ -24,7 +24,7 @@ export const eventData = {
   scan_error: z.object({ error: z.string() }),
 } as const;
 
-/** An event and its data, as receivers get them. A delivery's row keeps an `AlertEvent`, of which breaches are ids. */
+/** An event as receivers get it. (The `AlertEvent` of a delivery names breaches by id only.) */
 export const event = z.discriminatedUnion("type", [
   z.object({ type: z.literal("breach"), data: eventData.breach }),
   z.object({ type: z.literal("scan_complete"), data: eventData.scan_complete }),
@@ -33,8 +33,9 @@ export const event = z.discriminatedUnion("type", [
 export type Event = z.infer<typeof event>;
 
 /**
- * The JSON text of one attempt: the text that is signed and sent. `id` is the delivery's and the same in every attempt;
- * `at` is the attempt's time. Fields that the contract does not name are left out. Throws on wrong data.
+ * The JSON text that one attempt signs and sends. `id` is the delivery's id, equal in every attempt; `at` is
+ * the time of this attempt. Fields that the schema does not name are dropped. Throws a ZodError when the data
+ * does not match the type.
  */
 export const envelope = ({ id, at, ...rest }: Event & { id: number; at: Date }): string => {
   const { type, data } = event.parse(rest);
@@ -43,11 +44,13 @@ export const envelope = ({ id, at, ...rest }: Event & { id: number; at: Date }):
 
 const hiddenPath = "/...";
 
-/** What may be shown of a webhook's url: its origin, and a literal `/...` when it has a path. */
+/**
+ * The part of a webhook's url that is not secret: the origin, plus a literal `/...` when the url has a path.
+ */
 export const urlPreview = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return pathname === "/" ? origin : `${origin}${hiddenPath}`;
 };
 
-/** Whether a url is what a client was shown of one that has a path: it sends nobody's alerts anywhere. */
+/** Whether a url is the preview of another url that has a path: nothing would be delivered there. */
 export const isUrlPreview = (url: string): boolean => URL.parse(url)?.pathname === hiddenPath;

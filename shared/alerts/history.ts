@@ -1,27 +1,32 @@
-import type { Actor } from "../organizations/actor.ts";
-import { retrying } from "../table/attempts.ts";
+import type { Actor } from "../activity/actor.ts";
+import * as counts from "../counts/counts.ts";
+import { chunk } from "../table/chunk.ts";
+import { condition, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
-import { parts } from "../table/parts.ts";
+import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
 import * as channels from "./channel.ts";
 import { type Delivery, deliveries, ofChannel } from "./delivery.ts";
 
-/** Deliveries of one block deleted with one transaction. */
-const perTransaction = 90;
+/** A transaction deletes deliveries of one block, and so writes one row of the directory besides, and one of counts. */
+const directoryWrites = 1;
+const deletionsPerTransaction = table.maxTransactionWrites - directoryWrites - counts.countWrites;
 
-/** A long history is left to the sweep, so that the client gets its reply in time. */
+/** The client waits this long for the deletion of the history; the sweep deletes the rest of a longer one. */
 const historySeconds = 15;
 
-/** Removes a channel, and what there is time for of its delivery history. Refuses `channelNotFound`. */
+/** Removes a channel, and as much of its delivery history as time allows. Refuses `channelNotFound`. */
 export const removeWithHistory = async (org: number, channelId: number, actor: Actor): Promise<void> => {
   const until = Date.now() + historySeconds * 1000;
   await channels.remove(org, channelId, actor);
-  // The channel is gone, whatever becomes of its history: the sweep deletes what is left, and says what goes wrong then.
+  // The channel is removed even if this fails: the sweep deletes the rest, and reports an error that
+  // persists.
   await deleteHistory(org, channelId, () => Date.now() < until).catch(() => {});
 };
 
 /**
- * Deletes the delivery history of a removed channel, block by block, while `mayGoOn`; the row that asks for it goes last.
+ * Deletes the delivery history of a removed channel, block by block, for as long as `mayGoOn` returns true.
+ * The row that makes the sweep continue is deleted last.
  */
 export const deleteHistory = async (
   org: number,
@@ -29,7 +34,7 @@ export const deleteHistory = async (
   mayGoOn: () => boolean,
 ): Promise<void> => {
   for await (const rows of ofChannel(org, channelId)) {
-    for (const part of parts(rows, perTransaction)) {
+    for (const part of chunk(rows, deletionsPerTransaction)) {
       if (!mayGoOn()) return;
       await deleteRows(org, part);
     }
@@ -37,18 +42,34 @@ export const deleteHistory = async (
   await table.remove(keys.channelRemoval(org, channelId));
 };
 
-/** One by one where a worker is just finishing attempts. It cannot finish, nor make again, what is gone. */
 const deleteRows = async (org: number, rows: readonly Delivery[]): Promise<void> => {
-  const deletion = (row: Delivery) => deliveries.delete(org, row.id, deliveries.facetOf(row));
-  try {
-    await table.transact(deliveries.writes(org, rows.map(deletion)));
-  } catch (error) {
-    if (!(error instanceof table.TransactionRefused)) throw error;
-    for (const { id } of rows) {
-      await retrying(async () => {
-        const row = await deliveries.get(org, id);
-        if (row !== undefined) await table.transact(deliveries.writes(org, [deletion(row)]));
-      });
-    }
+  const deletions = (some: readonly Delivery[]): Write[] => [
+    ...deliveries.writes(
+      org,
+      some.map((row) => {
+        const isAsRead = condition("#status = :status", { status: row.status });
+        return deliveries.delete(org, row.id, deliveries.groupOf(row), isAsRead);
+      }),
+    ),
+    ...countDeleted(org, some),
+  ];
+  const { written } = await table.attempt(table.transact(deletions(rows)));
+  if (written) return;
+  // A failed condition means that a row is deleted already: workers discard deliveries of removed channels
+  // too.
+  for (const { id } of rows) {
+    await withOptimisticRetry(async () => {
+      const row = await deliveries.get(org, id);
+      if (row !== undefined) await table.transact(deletions([row]));
+    });
   }
+};
+
+/** All rows are of one channel. */
+const countDeleted = (org: number, rows: readonly Delivery[]): Write[] => {
+  const givenUp = rows.filter(({ status }) => status === "not_delivered");
+  const [first] = givenUp;
+  if (first === undefined) return [];
+  const { channelId } = deliveries.groupOf(first);
+  return counts.writes(org, { notDelivered: { channelId, by: -givenUp.length, deliveryId: first.id } });
 };

@@ -1,8 +1,10 @@
-/** What operators do by hand with channels and deliveries. */
+/** What people do by hand with channels and deliveries. */
+import { Refusal } from "../contract/errors.ts";
 import * as queue from "../queue/queue.ts";
-import { parts } from "../table/parts.ts";
+import { chunk } from "../table/chunk.ts";
 import * as table from "../table/table.ts";
 import type { Channel } from "./channel.ts";
+import * as channels from "./channel.ts";
 import {
   type AlertEvent,
   type Delivery,
@@ -10,31 +12,74 @@ import {
   deliveries,
   ofChannel,
   raiseFor,
-  takeAtOnce,
 } from "./delivery.ts";
+import { scheduleDispatch } from "./schedule.ts";
 
-/** The contract has no type of its own for tests; this one carries words for people, and receivers know it. */
+/**
+ * A `scan_error`, because receivers know no event type for tests, and this one carries a sentence for people.
+ */
 const testEvent: AlertEvent = {
   type: "scan_error",
   error: "This is a test of the alert channel, sent by an administrator. No scan had a problem.",
 };
 
 /**
- * Sends a test event to a channel, whatever its notification flags say; gives the id of its delivery, which is
- * attempted like every other.
+ * Sends a test event to a channel, whatever its notification flags say, and returns the id of the delivery.
+ * The delivery is attempted and retried like any other.
  */
 export const sendTest = async (org: number, channel: Channel): Promise<number> => {
   const { writes, messages } = await raiseFor(org, [{ event: testEvent, channel }]);
   const [sending] = messages;
-  if (sending === undefined) throw new Error("The test event made no delivery");
+  if (sending === undefined) throw new Error("No delivery was created for the test event");
   await table.transact(deliveries.writes(org, writes));
-  await queue.send("deliveries", sending.message, sending);
+  // If SQS does not take the message, the re-dispatch sends it.
+  await queue.send("deliveries", sending.message, sending).catch(() => {});
   return sending.message.deliveryId;
 };
 
+/** `sendTest` for users of the dashboard. Refuses `channelNotFound` and `channelDisabled`. */
+export const test = async (org: number, channelId: number): Promise<number> => {
+  const channel = await channels.get(org, channelId);
+  if (channel === undefined) throw new Refusal("channelNotFound");
+  if (!channel.isEnabled) throw new Refusal("channelDisabled");
+  return sendTest(org, channel);
+};
+
+/** A delivery that keeps changing is being attempted. */
+const maximumTries = 3;
+
 /**
- * Dispatches a delivery at once. One that is retrying goes on as if its next dispatch were due; one that was given up gets
- * three more attempts and no further dispatch. `busy`: an attempt is in hand.
+ * Delivers an event again, whatever became of it: the same event with the same id. What is over gets three more attempts. Refuses
+ * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight.
+ */
+export const redeliver = async (org: number, channelId: number, id: number): Promise<void> => {
+  for (let count = 0; count < maximumTries; count++) {
+    const [channel, row] = await Promise.all([channels.get(org, channelId), deliveries.get(org, id)]);
+    if (channel === undefined) throw new Refusal("channelNotFound");
+    if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
+      throw new Refusal("deliveryNotFound");
+    if (!channel.isEnabled) throw new Refusal("channelDisabled");
+    if (!(await scheduleDispatch(org, row))) continue;
+    // If SQS does not take the message, the re-dispatch sends it.
+    await sendNext(org, row).catch(() => {});
+    return;
+  }
+  throw new Refusal("deliveryInProgress");
+};
+
+/** The queue of first attempts is the faster one, and a person is waiting. */
+const sendNext = (org: number, row: Delivery): Promise<void> => {
+  const { channelId } = deliveries.groupOf(row);
+  return queue.send(
+    "deliveries",
+    { organizationId: org, deliveryId: row.id, channelId, attempt: row.attempts + 1 },
+    { group: String(channelId) },
+  );
+};
+
+/**
+ * Dispatches a delivery at once. A retrying delivery continues as if its next dispatch were due; a given-up
+ * delivery gets three more attempts, without further dispatches. `busy`: an attempt is in progress.
  */
 export const retry = async (
   org: number,
@@ -42,25 +87,19 @@ export const retry = async (
 ): Promise<"sent" | "unknown" | "delivered" | "pending" | "busy"> => {
   const row = await deliveries.get(org, id);
   if (row === undefined) return "unknown";
-  const { channelId } = deliveries.facetOf(row);
   if (row.status === "delivered" || row.status === "pending") return row.status;
-  if (!(await takeAtOnce(org, row))) return "busy";
-  // In the lane of first attempts: somebody is waiting for it.
-  await queue.send(
-    "deliveries",
-    { organizationId: org, deliveryId: id, channelId, attempt: row.attempts + 1 },
-    { group: String(channelId) },
-  );
+  if (!(await scheduleDispatch(org, row))) return "busy";
+  await sendNext(org, row);
   return "sent";
 };
 
-/** Rows written at the same time. */
-const width = 25;
+/** Deliveries scheduled at the same time. */
+const concurrency = 25;
 
 /**
- * Makes every delivery of a channel that was given up due, for three more attempts each; gives how many. The re-dispatch sends
- * them within a minute or two, in the lane of those that failed before: however many there are, first attempts of others
- * do not wait for them. Those that are made due are no longer given up, so it may be repeated, also when it was cut off.
+ * Schedules every given-up delivery of a channel for three more attempts, and returns how many. The
+ * re-dispatch sends them within two minutes through the queue of retries, so that first attempts of others do
+ * not wait. Safe to repeat, also after it was interrupted: a scheduled delivery is no longer given up.
  */
 export const retryAll = async (
   org: number,
@@ -70,9 +109,9 @@ export const retryAll = async (
   let retried = 0;
   for await (const rows of ofChannel(org, channelId)) {
     const givenUp = rows.filter(({ status }) => status === "not_delivered");
-    for (const part of parts(givenUp, width)) {
-      const taken = await Promise.all(part.map((row) => takeAtOnce(org, row, "now")));
-      retried += taken.filter((isTaken) => isTaken).length;
+    for (const part of chunk(givenUp, concurrency)) {
+      const scheduled = await Promise.all(part.map((row) => scheduleDispatch(org, row, "now")));
+      retried += scheduled.filter((isScheduled) => isScheduled).length;
       progress(retried);
     }
   }
@@ -80,8 +119,8 @@ export const retryAll = async (
 };
 
 /**
- * Deliveries of a channel, newest first, and whether there are more. The status is not counted: with one, every delivery before
- * the page is read.
+ * Deliveries of a channel, newest first, and whether there are more. With a `status`, all deliveries in front
+ * of the page are read, because the list does not count statuses.
  */
 export const list = async (
   org: number,
@@ -89,7 +128,7 @@ export const list = async (
   { status, limit, offset }: { status: DeliveryStatus | undefined; limit: number; offset: number },
 ): Promise<{ items: Delivery[]; hasMore: boolean }> => {
   if (status === undefined) {
-    const matches = (facet: { channelId: number }) => facet.channelId === channelId;
+    const matches = (group: { channelId: number }) => group.channelId === channelId;
     const { items, total } = await deliveries.page(org, { matches, limit, offset });
     return { items, hasMore: total > offset + limit };
   }

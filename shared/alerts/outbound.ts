@@ -4,6 +4,7 @@ import net, { type LookupFunction, type Socket } from "node:net";
 import { addAbortSignal } from "node:stream";
 import tls from "node:tls";
 import ipaddr from "ipaddr.js";
+import { sendTimeoutSeconds } from "../contract/alert-timing.ts";
 import {
   type Destination,
   parseDestination,
@@ -15,32 +16,33 @@ const userAgent = "breach-monitor/1";
 const maximumHeaderBytes = 16 * 1024;
 const maximumBodyBytes = 16 * 1024;
 
-/** How long one address may take to connect while others are left to try, in milliseconds. */
+/** After this time without a connection, the next address of the name is tried. */
 const nextAddressAfterMilliseconds = 2000;
 
 /**
- * `failure` is a short reason for people. It never contains the url, a header or a part of the answer. `comeBackSeconds`:
- * there was nothing wrong but that too much was sent at once, and after so long (0: not said) it is taken.
+ * What became of one attempt to send. `status` (2xx): delivered. `failure` is a short reason for people and
+ * never contains the url, a header or a part of the response. With `retryAfterSeconds` the receiver throttled
+ * the attempt and asks for this pause (0: it named none).
  */
-export type Outcome = { status: number } | { failure: string; comeBackSeconds?: number };
+export type AttemptResult = { status: number } | { failure: string; retryAfterSeconds?: number };
 
-/** The longest time to come back after that a receiver can ask for. */
-const maximumComeBackSeconds = 3_600;
+/** A receiver that asks for a longer pause gets this one. */
+const maximumRetryAfterSeconds = 3_600;
 
 /**
- * Posts JSON to a public HTTPS url, guarded afresh (destination.ts). One deadline holds for DNS, connecting, TLS, headers
- * and body. Redirects and the environment's proxies are never followed.
+ * Posts JSON to a public HTTPS url; the rules of destination.ts are checked again for each call. One deadline
+ * covers DNS, connecting, TLS, headers and body. Redirects and the environment's proxies are never followed.
  *
- * `status` means delivered: 2xx, whatever becomes of the body, of which at most 16 KiB are read. Everything else is a
- * `failure`; nothing is thrown. Afterwards no socket and no timer is left.
+ * A 2xx status means delivered, even if the body (read up to 16 KiB) then fails. Everything else is a
+ * `failure`: the function never throws, and it leaves no open socket and no timer.
  */
 export const post = async (input: {
   url: string;
   headers: Record<string, string>;
   body: Buffer | string;
   deadlineSeconds?: number;
-}): Promise<Outcome> => {
-  const { url, headers, body, deadlineSeconds = 10 } = input;
+}): Promise<AttemptResult> => {
+  const { url, headers, body, deadlineSeconds = sendTimeoutSeconds } = input;
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), deadlineSeconds * 1000);
   try {
@@ -60,18 +62,18 @@ const send = async (input: {
   headers: Record<string, string>;
   body: Buffer | string;
   signal: AbortSignal;
-}): Promise<Outcome> => {
+}): Promise<AttemptResult> => {
   const { destination, addresses, headers, body, signal } = input;
   let socket: Socket | undefined;
   try {
     socket = await connectTo(destination, addresses, signal);
     const response = await request(socket, destination.url, headers, body);
     const status = response.statusCode ?? 0;
-    if (status === 429) return { failure: "HTTP 429", comeBackSeconds: comeBackAfter(response) };
+    if (status === 429) return { failure: "HTTP 429", retryAfterSeconds: retryAfterOf(response) };
     if (status < 200 || status >= 300) {
       return { failure: isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}` };
     }
-    // The receiver may finish what it is writing, but its answer has been given.
+    // The status alone decides. The body is read so that the receiver can finish writing it.
     await readSome(response).catch(() => undefined);
     return { status };
   } catch (error) {
@@ -81,15 +83,15 @@ const send = async (input: {
   }
 };
 
-/** Of a Retry-After in seconds (RFC 9110, 10.2.3); a date is not read. */
-const comeBackAfter = ({ headers }: IncomingMessage): number =>
+/** The seconds of a Retry-After header (RFC 9110, section 10.2.3); 0 for a date, and without the header. */
+const retryAfterOf = ({ headers }: IncomingMessage): number =>
   /^\d{1,9}$/.test(headers["retry-after"] ?? "")
-    ? Math.min(maximumComeBackSeconds, Number(headers["retry-after"]))
+    ? Math.min(maximumRetryAfterSeconds, Number(headers["retry-after"]))
     : 0;
 
 /**
- * Connects to the vetted addresses only, whatever the name means by now. TLS still proves the name. The signal ends the
- * connection at any time, until it is destroyed.
+ * Connects to one of the checked addresses, even if the name resolves to others by now; TLS verifies the name
+ * as usual. The signal destroys the connection, also after it was returned.
  */
 const connectTo = async (
   { url, host }: Destination,
@@ -99,7 +101,7 @@ const connectTo = async (
   const isSecure = url.protocol === "https:";
   const lookup: LookupFunction = (_name, _options, callback) => callback(null, addresses);
   const options = {
-    // An address is not looked up: it is itself what was vetted.
+    // An address is not looked up: it is itself the checked address.
     host: host.kind === "name" ? host.name : host.address,
     port: url.port === "" ? (isSecure ? 443 : 80) : Number(url.port),
     lookup,
@@ -111,11 +113,12 @@ const connectTo = async (
         ...options,
         ...(host.kind === "name" && { servername: host.name }),
         ALPNProtocols: ["http/1.1"],
-        // Said here so that NODE_TLS_REJECT_UNAUTHORIZED cannot undo it.
+        // Explicit, because the environment's NODE_TLS_REJECT_UNAUTHORIZED would change the default.
         rejectUnauthorized: true,
       })
     : net.connect(options);
-  // Whoever waits for the socket is told of its errors; one that nobody waits for would end the process.
+  // `once` and `request` report errors while they wait; without a listener an error in between would end the
+  // process.
   socket.on("error", () => undefined);
   addAbortSignal(signal, socket);
   await once(socket, isSecure ? "secureConnect" : "connect");
@@ -126,7 +129,7 @@ const connectTo = async (
   return socket;
 };
 
-/** Sends a POST on the connection, whose end is also the end of waiting, and resolves with the head of the answer. */
+/** Sends a POST and resolves with the response once its headers are there. Rejects when the socket closes. */
 const request = (
   socket: Socket,
   { host, pathname, search }: URL,
@@ -135,7 +138,7 @@ const request = (
 ): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     httpRequest({
-      // Nothing of the environment has a say in how to connect: there is no agent.
+      // Without an agent no proxy of the environment applies.
       createConnection: () => socket,
       method: "POST",
       path: pathname + search,
@@ -144,7 +147,7 @@ const request = (
     })
       .on("response", resolve)
       .on("error", reject)
-      // Neither was heard when the receiver switched protocols.
+      // Neither event comes when the receiver switches protocols.
       .on("close", () => reject(new ConnectionError("ECONNRESET")))
       .end(body);
   });
@@ -173,7 +176,7 @@ const hasPeerAmong = (addresses: ResolvedAddress[], { remoteAddress }: Socket): 
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
-/** Reasons by error code, most of them Node's and OpenSSL's; the first pattern that matches counts. */
+/** Reasons by error code of Node or OpenSSL. The first pattern that matches counts. */
 const reasons: [RegExp, string][] = [
   [/^UNEXPECTED_PEER$/, "destination is not public"],
   [/^ECONNREFUSED$/, "connection refused"],
@@ -193,7 +196,7 @@ const describeFailure = (error: unknown): string => {
 
 const findCode = (error: unknown): string => {
   if (!(error instanceof Error)) return "";
-  // With several addresses every one's error is in an AggregateError; the first stands for all.
+  // An AggregateError holds the error of each address that was tried; the first stands for all.
   if (error instanceof AggregateError) return findCode(error.errors[0]);
   if ("code" in error && typeof error.code === "string") return error.code;
   return error.cause === undefined ? error.name : findCode(error.cause);

@@ -1,55 +1,63 @@
 import type { Invocation } from "../queue/consume.ts";
 import * as queue from "../queue/queue.ts";
+import { chunk } from "../table/chunk.ts";
 import { dueIndex, dueShardsOf, type Key, organizationOf } from "../table/keys.ts";
-import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
-import { deliveries, takeDue } from "./delivery.ts";
+import { deliveries } from "./delivery.ts";
+import { takeForRedispatch } from "./schedule.ts";
 
-/** Rows of a shard taken at the same time. */
-const width = 10;
+/** Deliveries of one shard that are re-dispatched at the same time. */
+const concurrency = 10;
 
-type Due = Key & { dueAt: string };
+/** Nothing new is begun in the last seconds of the invocation. */
+const reserveSeconds = 10;
+
+type DueRow = Key & { dueAt: string };
 
 /**
- * Sends a message for every delivery that is due: a re-dispatch that is an hour old, or one whose message was lost.
- * First attempts go to their own lane. Stops when `remainingSeconds` runs low; what is left stays due. One that fails
- * is due again in a minute and does not hold up the others; the error is thrown at the end.
+ * Sends a message for every delivery that is due: the next dispatch of a failing delivery, or a replacement
+ * for a lost message. Stops when the invocation's time runs low; the rest stays due. A delivery that cannot
+ * be re-dispatched is due again in a minute and does not hold up the others; an error that counts such
+ * deliveries is thrown at the end.
  */
-export const redispatchDue = async ({ logger, remainingSeconds }: Invocation): Promise<void> => {
+export const redispatch = async ({ logger, remainingSeconds }: Invocation): Promise<void> => {
   const now = new Date().toISOString();
   const counts = { sent: 0, failed: 0 };
   let lastError: unknown;
   const redispatchShard = async (pk: string): Promise<void> => {
-    const pages = table.queryPages<Due>({ index: dueIndex, pk, to: now });
+    const pages = table.queryPages<DueRow>({ index: dueIndex, pk, to: now });
     for await (const page of pages) {
-      for (const part of parts(page, width)) {
-        if (remainingSeconds() < 10) {
+      for (const rows of chunk(page, concurrency)) {
+        if (remainingSeconds() < reserveSeconds) {
           logger.warn("re-dispatch stopped early", { shard: pk });
           return;
         }
-        for (const outcome of await Promise.allSettled(part.map(redispatch))) {
-          if (outcome.status === "rejected") {
+        for (const settled of await Promise.allSettled(rows.map(redispatchOne))) {
+          if (settled.status === "rejected") {
             counts.failed++;
-            lastError = outcome.reason;
-          } else if (outcome.value) counts.sent++;
+            lastError = settled.reason;
+          } else if (settled.value) counts.sent++;
         }
       }
     }
   };
-  // All shards at once: after an outage none has to wait for the backlog of the others.
+  // All shards at once: after an outage no shard waits for the backlog of another.
   await Promise.all(dueShardsOf("DELIVERY").map(redispatchShard));
   if (counts.sent + counts.failed > 0) logger.info("re-dispatch", counts);
   if (counts.failed > 0) {
-    throw new Error(`${counts.failed} deliveries were not re-dispatched`, { cause: lastError });
+    throw new Error(`${counts.failed} deliveries were not re-dispatched; they are due again in a minute`, {
+      cause: lastError,
+    });
   }
 };
 
-/** Whether it was sent; somebody else may have taken it. */
-const redispatch = async (due: Due): Promise<boolean> => {
-  const row = await takeDue(due, due.dueAt);
+/** Whether a message was sent; false when somebody else took the delivery. */
+const redispatchOne = async (due: DueRow): Promise<boolean> => {
+  const row = await takeForRedispatch(due, due.dueAt);
   if (row === undefined) return false;
-  const { channelId } = deliveries.facetOf(row);
+  const { channelId } = deliveries.groupOf(row);
   await queue.send(
+    // First attempts have a queue of their own, so that they do not wait behind retries.
     row.attempts === 0 ? "deliveries" : "delivery-retries",
     { organizationId: organizationOf(due), deliveryId: row.id, channelId, attempt: row.attempts + 1 },
     { group: String(channelId) },

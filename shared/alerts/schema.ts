@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
-import { idField } from "../api/page.ts";
-import { text } from "../api/text.ts";
+import { count, idField } from "../contract/page.ts";
+import { text, timestamp } from "../contract/text.ts";
 import { emailAddress } from "../emails/schema.ts";
 
-/** Longest url and secret that a channel may have, in characters. */
+/** In characters. */
 const maximumUrlLength = 2048;
 const maximumSecretLength = 1024;
 
@@ -13,7 +13,7 @@ export type ChannelKind = z.infer<typeof channelKind>;
 const secret = text(maximumSecretLength).check(
   z.meta({
     description:
-      "Signs the deliveries; never returned. Empty: none. In a PATCH, one that is left out stays as it is",
+      "Signs the deliveries; never returned. An empty string means no secret. A PATCH without `secret` keeps the secret",
   }),
 );
 
@@ -27,7 +27,10 @@ const publicUrl = z.string().check(
   }),
 );
 
-/** SES refuses a message for all recipients when it cannot read the address of one: no local names, no stray dots. */
+/**
+ * Stricter than an address to monitor: no domain without a dot, no stray dots in front of the `@`. SES
+ * refuses a message for all recipients when it cannot parse the address of one.
+ */
 const recipient = emailAddress.check(
   z.regex(
     /^[^.@]+(?:\.[^.@]+)*@.+\.(?:[a-zA-Z]{2,}|xn--[a-zA-Z0-9-]+)$/,
@@ -35,7 +38,7 @@ const recipient = emailAddress.check(
   ),
 );
 
-/** interface.md "Config on write". */
+/** The `config` of each kind of channel, as clients write it and as it is stored. */
 export const channelConfig = {
   email: z.object({ recipients: z.array(recipient).check(z.minLength(1), z.maxLength(20)) }),
   slack: z.object({ webhookUrl: publicUrl }),
@@ -46,7 +49,7 @@ const notificationFlags = {
   isEnabled: z.boolean().check(
     z.meta({
       description:
-        "Without it nothing new is sent; what is open waits, and goes on if it is enabled within 24 hours of the event",
+        "A disabled channel gets no new deliveries. Its open deliveries wait, and continue if the channel is enabled within 24 hours of their event",
     }),
   ),
   notifyOnNewBreach: z.boolean(),
@@ -61,7 +64,9 @@ const withDefaults = {
   notifyOnScanError: z._default(notificationFlags.notifyOnScanError, true),
 };
 
-/** interface.md "POST /alert-configs"; defaults: decisions.md "Alert channels". */
+/**
+ * Body of POST /alert-configs. By default a channel is told of new breaches and of scans that had a problem.
+ */
 export const newAlertConfig = z
   .discriminatedUnion("channel", [
     z
@@ -76,7 +81,10 @@ export const newAlertConfig = z
   ])
   .check(z.meta({ id: "NewAlertConfig" }));
 
-/** interface.md "PATCH /alert-configs/:id": any subset. Which config is right depends on the channel as it is. */
+/**
+ * Body of PATCH /alert-configs/:id: any subset of the fields. Whether `config` fits can only be checked with
+ * the channel at hand (configure.ts).
+ */
 export const alertConfigPatch = z
   .partial(
     z.object({
@@ -92,7 +100,7 @@ export const alertConfigPatch = z
         .check(
           z.meta({
             description:
-              "Merged field by field; another `channel` needs its full config. A webhook's `urlPreview` sent back as `url` changes nothing",
+              "Merged field by field; a change of `channel` needs the full config of the new kind. A webhook's `urlPreview` sent as `url` keeps the url",
           }),
         ),
       ...notificationFlags,
@@ -100,7 +108,7 @@ export const alertConfigPatch = z
   )
   .check(z.meta({ id: "AlertConfigPatch" }));
 
-/** interface.md "Config in responses": secrets and urls are write-only. */
+/** A channel in replies. Secrets and urls can be written but not read. */
 export const alertConfig = z
   .object({
     id: idField,
@@ -123,3 +131,22 @@ export const alertConfig = z
 export type AlertConfig = z.infer<typeof alertConfig>;
 
 export type EventType = "breach" | "scan_complete" | "scan_error";
+
+export const deliveryLabel = z.enum(["delivered", "pending", "retrying", "not delivered"]);
+export type DeliveryLabel = z.infer<typeof deliveryLabel>;
+
+/** A delivery as the dashboard shows it. */
+export const listedDelivery = z
+  .object({
+    id: idField.check(z.meta({ description: "The `id` of the event that a webhook receives" })),
+    type: z.enum(["breach", "scan_complete", "scan_error"]),
+    status: deliveryLabel,
+    attempts: count,
+    failedAttempts: count,
+    createdAt: timestamp,
+    lastAttemptAt: z.nullable(timestamp),
+    nextAttemptAt: z.nullable(timestamp).check(z.meta({ description: "Null when no attempt is due" })),
+    failureReason: z.nullable(z.string()),
+  })
+  .check(z.meta({ id: "Delivery" }));
+export type ListedDelivery = z.infer<typeof listedDelivery>;

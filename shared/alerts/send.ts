@@ -1,28 +1,30 @@
 import type { Channel } from "./channel.ts";
 import { type Event, envelope } from "./envelope.ts";
 import * as mail from "./mail.ts";
-import { noticeOf } from "./notice.ts";
-import { type Outcome, post } from "./outbound.ts";
+import { type NoticeContext, noticeOf } from "./notice.ts";
+import { type AttemptResult, post } from "./outbound.ts";
+import type { Report } from "./report.ts";
 import { sign, signatureHeader } from "./signature.ts";
 import * as slack from "./slack.ts";
 
 /**
- * Sends one attempt of a delivery in the form of its channel, within 10 seconds. What the receiver or the network does is
- * an outcome, never thrown. Throws a ZodError when a webhook's event is not as the contract says.
+ * Sends one attempt of a delivery in the format of its channel, within 10 seconds. Failures of the receiver
+ * or the network are returned, not thrown. Throws a ZodError when the event of a webhook does not match its
+ * schema (envelope.ts).
  */
 export const send = async (
   channel: Channel,
   deliveryId: number,
-  event: Event,
-  context: { organizationName: string },
-): Promise<Outcome> => {
+  report: Report,
+  context: NoticeContext,
+): Promise<AttemptResult> => {
   switch (channel.channel) {
     case "email":
-      return mail.send(channel.config.recipients, deliveryId, noticeOf(event, context));
+      return mail.send(channel.config.recipients, deliveryId, noticeOf(report, context));
     case "slack":
-      return slack.send(channel.config.webhookUrl, noticeOf(event, context));
+      return slack.send(channel.config.webhookUrl, noticeOf(report, context));
     case "webhook":
-      return sendWebhook(channel.config, deliveryId, event);
+      return sendWebhook(channel.config, deliveryId, report.event);
   }
 };
 
@@ -30,7 +32,7 @@ const sendWebhook = (
   { url, secret }: Extract<Channel, { channel: "webhook" }>["config"],
   id: number,
   event: Event,
-): Promise<Outcome> => {
+): Promise<AttemptResult> => {
   const body = envelope({ ...event, id, at: new Date() });
   const signature = secret === undefined ? {} : { [signatureHeader]: sign(body, secret) };
   return post({ url, headers: signature, body });

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 
-/** Sent only when the channel has a secret. */
+/** The header is sent only when the channel has a secret. */
 export const signatureHeader = "X-Service-Signature";
 
-/** Lower-case hexadecimal HMAC-SHA256 of the exact bytes that are sent, keyed with the channel's secret (UTF-8). */
+/** HMAC-SHA256 of the exact bytes that are sent, in lower-case hexadecimal; the secret's bytes are UTF-8. */
 export const sign = (rawBody: Buffer | string, secret: string): string =>
   createHmac("sha256", secret).update(rawBody).digest("hex");

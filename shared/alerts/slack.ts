@@ -1,32 +1,44 @@
-/** Alerts as Slack messages, through an incoming webhook. Source: docs.slack.dev, "Block Kit" and "Formatting message text". */
-import { attribution, type Notice } from "./notice.ts";
-import { type Outcome, post } from "./outbound.ts";
+/** Alerts as Slack messages (docs.slack.dev, "Block Kit" and "Formatting message text"). */
+import { attribution, type Link, type Notice } from "./notice.ts";
+import { type AttemptResult, post } from "./outbound.ts";
 
 type MarkdownText = { type: "mrkdwn"; text: string; verbatim: true };
+type PlainText = { type: "plain_text"; text: string; emoji: false };
 type Block =
-  | { type: "header"; text: { type: "plain_text"; text: string; emoji: false } }
-  | { type: "section"; text: MarkdownText }
+  | { type: "header"; text: PlainText }
+  | { type: "section"; text: MarkdownText | PlainText }
   | { type: "context"; elements: MarkdownText[] };
 export type SlackMessage = { text: string; blocks: Block[]; unfurl_links: false; unfurl_media: false };
 
-/** Breaches that a message shows; a channel is no place for more. Slack itself allows 50 blocks. */
+/** A message lists at most this many breaches, so that it stays readable; Slack allows 50 blocks. */
 const maximumItems = 10;
 
-/** Longest parts of a section's text once they are escaped; Slack allows 3000 characters in all. */
+/**
+ * Limits in characters of the escaped text. A title, details and a link share a section, for which Slack
+ * allows 3000.
+ */
 const maximumTitle = 900;
+const maximumDetails = 1600;
 const maximumText = 2000;
+/** Three facts share a section. */
+const maximumFact = 900;
+const maximumHeader = 150;
 
-/** Posts a notice to a Slack webhook; the guard and the deadline are those of `post`. Nothing is thrown. */
-export const send = (webhookUrl: string, notice: Notice): Promise<Outcome> =>
+/**
+ * Posts a notice to a Slack webhook. As `post`: it checks the destination, has one deadline and never throws.
+ */
+export const send = (webhookUrl: string, notice: Notice): Promise<AttemptResult> =>
   post({ url: webhookUrl, headers: {}, body: JSON.stringify(messageOf(notice)) });
 
-/** A notice as the body of the request. `text` is what notifications show. */
+/** The body of the request. `text` is what a notification shows, `blocks` what the channel shows. */
 export const messageOf = ({
   summary,
   headline,
   lead,
+  facts,
   items,
   advice,
+  link,
   organizationName,
 }: Notice): SlackMessage => {
   const more = items.length - maximumItems;
@@ -34,20 +46,18 @@ export const messageOf = ({
   return {
     text: escaped(summary, maximumText),
     blocks: [
-      { type: "header", text: { type: "plain_text", text: headline, emoji: false } },
+      { type: "header", text: plain(escapedPlain(headline, maximumHeader)) },
       section(escaped(lead, maximumText)),
-      ...items
-        .slice(0, maximumItems)
-        .map(({ title, detail }) =>
-          section(`*${escaped(title, maximumTitle)}*\n${escaped(detail, maximumText)}`),
-        ),
+      ...(facts.length === 0 ? [] : [factsSection(facts)]),
+      ...items.slice(0, maximumItems).map(itemSection),
       ...(more > 0 ? [section(`… and ${more} more.`)] : []),
       ...(advice === undefined ? [] : [section(escaped(advice, maximumText))]),
+      ...(link === undefined ? [] : [section(linked(link))]),
       {
         type: "context",
         elements: [
           markdown(
-            `${escaped(organizationName, maximumText)} · Breach data: ${link(source)}, ${link(license)}`,
+            `${escaped(organizationName, maximumText)} · Breach data: ${linked(source)}, ${linked(license)}`,
           ),
         ],
       },
@@ -59,27 +69,50 @@ export const messageOf = ({
 
 const section = (text: string): Block => ({ type: "section", text: markdown(text) });
 
-/** `verbatim`: names of breached sites do not become links, nor words mentions. */
+/** `verbatim` keeps Slack from turning names of sites into links and words into mentions. */
 const markdown = (text: string): MarkdownText => ({ type: "mrkdwn", text, verbatim: true });
 
-const link = ({ name, url }: { name: string; url: string }): string => `<${url}|${name}>`;
+const plain = (text: string): PlainText => ({ type: "plain_text", text, emoji: false });
 
-/** Slack's markup has entities for these three; formatting characters cannot be escaped, so look-alikes take their place. */
+/** As plain text, in which an address with `_` or `*` stays exact. */
+const factsSection = (facts: Notice["facts"]): Block => {
+  const lines = facts.map(({ label, value }) => `${label}: ${escapedPlain(value, maximumFact)}`);
+  return { type: "section", text: plain(lines.join("\n")) };
+};
+
+const itemSection = ({ title, details, url }: Notice["items"][number]): Block => {
+  const lines = [
+    `*${escaped(title, maximumTitle)}*`,
+    escaped(details.join("\n"), maximumDetails),
+    ...(url === undefined ? [] : [linked({ label: "Open the finding", url })]),
+  ];
+  return section(lines.join("\n"));
+};
+
+/** A link of ours: neither the label nor the url is cut. */
+const linked = ({ label, url }: Link): string => `<${url.replaceAll("&", "&amp;")}|${label}>`;
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
+/** Slack has entities for `&`, `<` and `>`, but none for formatting characters: they become look-alikes. */
 const replacements: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
+  ...entities,
   "*": "∗",
   _: "＿",
   "~": "∼",
   "`": "ˋ",
 };
 
-/** Text that Slack shows as it is, cut so that its escaped form has at most `maximum` characters. */
-const escaped = (text: string, maximum: number): string => {
+/** Text without markup for a Markdown text, cut so that its escaped form has at most `maximum` characters. */
+const escaped = (text: string, maximum: number): string => cut(text, maximum, replacements);
+
+/** The same for a plain text, in which nothing but links and mentions is markup. */
+const escapedPlain = (text: string, maximum: number): string => cut(text, maximum, entities);
+
+const cut = (text: string, maximum: number, pieces: Readonly<Record<string, string>>): string => {
   let result = "";
   for (const character of text) {
-    const piece = replacements[character] ?? character;
+    const piece = pieces[character] ?? character;
     if (result.length + piece.length >= maximum) return `${result}…`;
     result += piece;
   }

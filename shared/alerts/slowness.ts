@@ -1,6 +1,7 @@
 /**
- * Channels whose receivers take long to answer are marked, and their first attempts go by way of the retries' lane. The mark
- * is written when it changes, and about every five minutes while a channel stays slow.
+ * A channel whose receiver answers slowly is noted as slow until `slowUntil`. Its first attempts then go
+ * through the queue of retries, so that they do not hold up other channels. The note is written when it
+ * changes, and about every five minutes while the channel stays slow.
  */
 import { condition } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
@@ -9,13 +10,13 @@ import type { Channel } from "./channel.ts";
 
 const slowFromMilliseconds = 3_000;
 
-/** A mark that nothing renews ends after this. */
+/** A note that is not renewed ends after this time. */
 const keptMilliseconds = 10 * 60_000;
 
 export const isSlow = ({ slowUntil }: Channel): boolean =>
   slowUntil !== undefined && slowUntil > new Date().toISOString();
 
-/** Notes how long an attempt of a channel took, as it was read before. */
+/** Notes how long an attempt took. `channel` is the channel as it was read before the attempt. */
 export const note = async (
   org: number,
   channel: Channel,
@@ -27,7 +28,6 @@ export const note = async (
     if (channel.slowUntil !== undefined && channel.slowUntil > soon) return;
     await change(org, channel, {
       set: { slowUntil: new Date(now + keptMilliseconds).toISOString() },
-      // Of many attempts that end together, the first writes. A channel that is gone stays gone.
       if: condition("attribute_exists(#id) AND (attribute_not_exists(#slowUntil) OR #slowUntil < :soon)", {
         soon,
       }),
@@ -42,9 +42,6 @@ const change = async (
   { id }: Channel,
   how: Parameters<typeof table.update>[1],
 ): Promise<void> => {
-  try {
-    await table.update(keys.channel(org, id), how);
-  } catch (error) {
-    if (!(error instanceof table.ConditionFailed)) throw error;
-  }
+  // A failed condition means that another attempt has written the note, or that the channel was removed.
+  await table.attempt(table.update(keys.channel(org, id), how));
 };

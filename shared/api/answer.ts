@@ -1,21 +1,27 @@
-/** What every chain of the API begins with: who a request is from, and how it is answered, logged and refused. */
+/** The middleware of every API handler: identifies who a request is from; answers, logs and refuses it. */
 import { Logger } from "@aws-lambda-powertools/logger";
 import type middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
-import { Refusal, replyTo } from "./errors.ts";
-import { fromContext, type Principal } from "./principal.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import { Refusal, replyTo } from "../contract/errors.ts";
+import { fromAnyContext, fromContext, type Principal } from "./principal.ts";
 
 export type Served = APIGatewayProxyEvent & { principal?: Principal; input?: Record<string, unknown> };
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** Who the request is from, or the authorizer's refusal. */
-export const identify: middy.MiddlewareObj<Served, APIGatewayProxyResult> = {
+/**
+ * Sets `event.principal`, which stays undefined where anyone may call; throws the authorizer's refusal, and
+ * refuses who may not call the endpoint. Without an endpoint anyone may call who has passed the authorizer.
+ */
+export const identify = (endpoint?: Endpoint): middy.MiddlewareObj<Served, APIGatewayProxyResult> => ({
   before: ({ event }) => {
-    event.principal = fromContext(event.requestContext.authorizer);
+    const { authorizer } = event.requestContext;
+    const principal = endpoint === undefined ? fromAnyContext(authorizer) : fromContext(authorizer, endpoint);
+    if (principal !== undefined) event.principal = principal;
   },
-};
+});
 
-/** Turns errors into the contract's replies, adds the headers of every reply, and logs one line per outcome. */
+/** Turns errors into replies, adds the headers that every reply has, and logs one line for each request. */
 export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => {
   const logger = new Logger();
   const finish = (event: Served, response: APIGatewayProxyResult, refusal?: string) => {

@@ -1,127 +1,155 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
-import { lapse } from "../billing/billing.ts";
-import type { ApiKey } from "../organizations/api-key.ts";
+import { billingRefusal } from "../billing/billing.ts";
+import type { RefusalName } from "../contract/errors.ts";
+import { type ApiKey, isLive, type Session, touch } from "../organizations/last-use.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { apiKeyPrefix, readApiKey, readSession } from "../organizations/secret.ts";
-import type { Session } from "../organizations/session.ts";
-import { keys } from "../table/keys.ts";
+import { roleOf } from "../organizations/role.ts";
+import type { User } from "../organizations/user.ts";
+import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import { type Credential, credentialOf, isForeignOrigin, isOwnOrigin } from "./credential.ts";
 import * as limits from "./limits.ts";
-import type { GatewayRefusal, Principal } from "./principal.ts";
+import type { Decision, GatewayRefusal, Principal } from "./principal.ts";
 
-/** What a request presents: a secret in the right form, or something that cannot authenticate. */
-type Credential = { kind: "key" | "session"; organizationId: number; hash: string } | "none";
+type Given = Exclude<Credential, "none">;
+
+/** Who a valid credential belongs to, and why the organization is refused although it is valid. */
+type Authenticated = { principal: Principal; lapsed: RefusalName | undefined };
 
 /**
- * Decides who a request is from (interface.md "Authentication", decisions.md "Order of checks"): address limit, then
- * authentication, then key limit, origin and subscription. One parallel trip: the reads together, and at most two counts;
- * only what the address limit refuses takes another, since it must not count for the key, or none, once the address is
- * known to be refused. "unauthenticated" becomes the gateway's 401.
+ * Decides who a request of /api/v1 is from. The order of checks is: address limit, authentication, key limit,
+ * origin, billing. One parallel trip to the table reads the rows and counts the request; "unauthenticated"
+ * becomes API Gateway's 401.
  */
 export const authenticate = async (
   event: APIGatewayRequestAuthorizerEvent,
   now: Date = new Date(),
 ): Promise<Principal | GatewayRefusal | "unauthenticated"> => {
   const { sourceIp } = event.requestContext.identity;
-  const refusedSeconds = limits.secondsRefused(sourceIp, now);
+  const refusedSeconds = limits.secondsRefused("v1", sourceIp, now);
   if (refusedSeconds > 0) return { refusal: "addressLimit", retryAfterSeconds: refusedSeconds };
 
   const credential = credentialOf(event);
   const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
-  const [addressSeconds, keySeconds, [row, owner]] = await Promise.all([
-    limits.countAddress(sourceIp, now),
+  const [addressSeconds, keySeconds, authenticated] = await Promise.all([
+    limits.countAddress("v1", sourceIp, now),
     keyHash === undefined ? 0 : limits.countKey(keyHash, now),
-    credential === "none" ? [] : rowsOf(credential),
+    credential === "none" ? undefined : identify(credential, now),
   ]);
 
   if (addressSeconds > 0) {
-    // Without it the key has one request less in this minute; the answer is the same.
+    // The key's limit must not count this request. If this write fails, the key has one request less this
+    // minute.
     if (keyHash !== undefined) await limits.uncountKey(keyHash, now).catch(() => {});
     return { refusal: "addressLimit", retryAfterSeconds: addressSeconds };
   }
-  if (credential === "none" || row === undefined || owner === undefined || owner.deleting === true) {
-    return "unauthenticated";
-  }
-  const actor = actorOf(row, now);
-  if (actor === undefined) return "unauthenticated";
+  if (credential === "none" || authenticated === undefined) return "unauthenticated";
   if (keySeconds > 0) return { refusal: "keyLimit", retryAfterSeconds: keySeconds };
   if (credential.kind === "session" && !isOwnOrigin(event)) return { refusal: "foreignOrigin" };
-  const lapsed = lapse(owner.billing, now);
-  if (lapsed !== undefined) return { refusal: lapsed };
-  return { organizationId: owner.id, actor };
+  if (authenticated.lapsed !== undefined) return { refusal: authenticated.lapsed };
+  await authenticated.touch();
+  return authenticated.principal;
 };
 
-/** The secret's row and its organization's, in one request. */
-const rowsOf = async (credential: Exclude<Credential, "none">) => {
-  const { kind, organizationId, hash } = credential;
-  const key = kind === "key" ? keys.apiKey(organizationId, hash) : keys.session(organizationId, hash);
-  const rows = await table.getMany([key, keys.organization(organizationId)]);
-  return rows as [(ApiKey | Session)?, Organization?];
-};
-
-const actorOf = (row: ApiKey | Session, now: Date): Principal["actor"] | undefined => {
-  if ("userId" in row) {
-    // The row may outlive its time: DynamoDB deletes expired rows when it likes.
-    return row.expiresAt * 1000 > now.getTime()
-      ? { type: "user", id: row.userId, label: row.userLabel }
-      : undefined;
+/**
+ * Decides who a request of /api/dashboard is from, in the same order of checks. Requests with a valid session
+ * count by session, all others by address, in counters of their own. Whether a lapsed organization is answered
+ * is the endpoint's decision.
+ */
+export const authenticateDashboard = async (
+  event: APIGatewayRequestAuthorizerEvent,
+  now: Date = new Date(),
+): Promise<Decision> => {
+  const credential = credentialOf(event);
+  if (credential === "none" || credential.kind === "key") {
+    const refusal = await countAddress(event, now);
+    if (refusal !== undefined) return refusal;
+    const key = credential === "none" ? undefined : await identify(credential, now);
+    return key === undefined ? "unauthenticated" : { refusal: "sessionRequired" };
   }
-  return row.revokedAt === null ? { type: "api_key", id: row.id, label: row.label } : undefined;
+
+  const { sourceIp } = event.requestContext.identity;
+  const refusedSeconds = limits.secondsRefused("session", credential.hash, now);
+  if (refusedSeconds > 0) return { refusal: "sessionLimit", retryAfterSeconds: refusedSeconds };
+  // An address over its limit may only guess: cookies that it makes up are read, but not counted.
+  const isGuess = limits.secondsRefused("dashboard", sourceIp, now) > 0;
+  const [countedSeconds, authenticated] = await Promise.all([
+    isGuess ? undefined : limits.countSession(credential.hash, now),
+    identify(credential, now),
+  ]);
+  if (authenticated === undefined) return (await countAddress(event, now)) ?? "unauthenticated";
+  const seconds = countedSeconds ?? (await limits.countSession(credential.hash, now));
+  if (seconds > 0) return { refusal: "sessionLimit", retryAfterSeconds: seconds };
+  if (!isOwnOrigin(event)) return { refusal: "foreignOrigin" };
+  await authenticated.touch();
+  const { principal, lapsed } = authenticated;
+  return lapsed === undefined ? principal : { ...principal, lapsed };
 };
 
-/** An Authorization header alone decides, unless it is of another scheme: then a cookie may authenticate. */
-const credentialOf = (event: APIGatewayRequestAuthorizerEvent): Credential => {
-  const authorization = headerValues(event, "authorization");
-  if (!authorization.every(isOtherScheme)) {
-    const [only, ...others] = authorization;
-    const [, key] = /^\s*bearer\s+(\S+)\s*$/i.exec(only ?? "") ?? [];
-    const read = others.length === 0 && key !== undefined ? readApiKey(key) : undefined;
-    return read === undefined ? "none" : { kind: "key", ...read };
-  }
-  const cookie = cookieValue(event);
-  const read = cookie === undefined ? undefined : readSession(cookie);
-  return read === undefined ? "none" : { kind: "session", ...read };
+/** Decides whether a request of an endpoint that anyone may call is let through. No credential is looked at. */
+export const admitAnyone = async (
+  event: APIGatewayRequestAuthorizerEvent,
+  now: Date = new Date(),
+): Promise<Decision> => {
+  const refusal = await countAddress(event, now);
+  if (refusal !== undefined) return refusal;
+  return isForeignOrigin(event) ? { refusal: "foreignOrigin" } : "anyone";
 };
 
-/** A scheme and credentials (RFC 9110, 11.6.2), such as a proxy's `Basic`, or nothing at all; not a mistyped key. */
-const isOtherScheme = (value: string): boolean =>
-  /^\s*($|(?!bearer)[\w!#$%&'*+.^`|~-]+ +\S)/i.test(value) && !value.includes(apiKeyPrefix);
-
-/** Over plain HTTP, as in local runs, a `__Host-` cookie cannot exist; API Gateway itself speaks HTTPS only. */
-const cookieValue = (event: APIGatewayRequestAuthorizerEvent): string | undefined => {
-  const name = isPlainHttp(event) ? "session" : "__Host-session";
-  const values = headerValues(event, "cookie")
-    .flatMap((header) => header.split(";"))
-    .map(readCookie)
-    .filter((cookie) => cookie.name === name && !/["\s]/.test(cookie.value))
-    .map(({ value }) => value);
-  return values.length === 1 ? values[0] : undefined;
+const countAddress = async (
+  { requestContext }: APIGatewayRequestAuthorizerEvent,
+  now: Date,
+): Promise<GatewayRefusal | undefined> => {
+  const { sourceIp } = requestContext.identity;
+  const seconds =
+    limits.secondsRefused("dashboard", sourceIp, now) ||
+    (await limits.countAddress("dashboard", sourceIp, now));
+  return seconds > 0 ? { refusal: "addressLimit", retryAfterSeconds: seconds } : undefined;
 };
 
-/** Not with one pattern: of white space that may belong to either side of the value it tries every division. */
-const readCookie = (pair: string): { name: string; value: string } => {
-  const equals = pair.indexOf("=");
-  const value = pair.slice(equals + 1).trim();
+/**
+ * Reads the rows of a credential, its organization and its user in one request; undefined unless it is valid.
+ * `touch` notes its use, at most once an hour; a use that could not be noted is no reason to refuse it.
+ */
+const identify = async (
+  credential: Given,
+  now: Date,
+): Promise<(Authenticated & { touch: () => Promise<void> }) | undefined> => {
+  const { organizationId } = credential;
+  const key = keyOf(credential);
+  const user = credential.kind === "session" ? [keys.user(organizationId, credential.userId)] : [];
+  const rows = await table.getMany([key, keys.organization(organizationId), ...user]);
+  const [row, owner, member] = rows as [(ApiKey | Session)?, Organization?, User?];
+  if (row === undefined || owner === undefined || owner.deleting === true) return undefined;
+  const found = "userId" in row ? ofSession(row, member, credential, now) : ofKey(row);
+  if (found === undefined) return undefined;
   return {
-    name: pair.slice(0, Math.max(0, equals)).trim(),
-    value: value.replace(/^"/, "").replace(/"$/, ""),
+    principal: { organizationId: owner.id, ...found },
+    lapsed: billingRefusal(owner.billing, now),
+    touch: () => touch(key, row, now).catch(() => {}),
   };
 };
 
-/** Against forged requests of other sites (decisions.md "Authorization header"). */
-const isOwnOrigin = (event: APIGatewayRequestAuthorizerEvent): boolean => {
-  if (event.httpMethod === "GET") return true;
-  if (headerValues(event, "sec-fetch-site").includes("same-origin")) return true;
-  const [origin] = headerValues(event, "origin");
-  const [host] = headerValues(event, "host");
-  if (origin === undefined || host === undefined) return false;
-  return origin.toLowerCase() === `${isPlainHttp(event) ? "http" : "https"}://${host.toLowerCase()}`;
+const keyOf = (credential: Given): Key => {
+  const { organizationId, hash } = credential;
+  return credential.kind === "key"
+    ? keys.apiKey(organizationId, hash)
+    : keys.session(organizationId, credential.userId, hash);
 };
 
-const isPlainHttp = (event: APIGatewayRequestAuthorizerEvent): boolean =>
-  headerValues(event, "x-forwarded-proto").at(-1) === "http";
+const ofKey = (row: ApiKey): Pick<Principal, "actor"> | undefined =>
+  row.revokedAt === null ? { actor: { type: "api_key", id: row.id, label: row.label } } : undefined;
 
-const headerValues = (event: APIGatewayRequestAuthorizerEvent, name: string): string[] =>
-  Object.entries(event.multiValueHeaders ?? {})
-    .filter(([header]) => header.toLowerCase() === name)
-    .flatMap(([, values]) => values ?? []);
+/** DynamoDB deletes expired rows late, and those of a removed user may be left, so that a row alone says little. */
+const ofSession = (
+  row: Session,
+  user: User | undefined,
+  { hash }: Given,
+  now: Date,
+): Pick<Principal, "actor" | "session"> | undefined => {
+  if (user === undefined || user.removed || !isLive(row, now)) return undefined;
+  return {
+    actor: { type: "user", id: user.id, label: user.email },
+    session: { id: row.id, hash, role: roleOf(user) },
+  };
+};

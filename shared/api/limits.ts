@@ -1,27 +1,13 @@
+import {
+  type OrganizationLimit,
+  organizationLimits,
+  perMinute,
+  signInLinksPerHour,
+} from "../contract/limits.ts";
 import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
-/** Fixed windows, aligned to the UTC minute or hour (interface.md "Limits", decisions.md "Limits"). */
-export const perMinute = { address: 100, key: 100 } as const;
-
-/** Hourly budgets of an organization; endpoints that name the same bucket share it. */
-export const organizationLimits = {
-  scans: 10,
-  importPreviews: 20,
-  importCommits: 20,
-  emailChanges: 60,
-  emailAddsAndRemovals: 60,
-  alertConfigWrites: 60,
-} as const;
-
-export type OrganizationLimit = keyof typeof organizationLimits;
-
-/** Which requests count, where not all do, as a client reads it (interface.md "Limits"). */
-export const countedRequests: Partial<Record<OrganizationLimit, string>> = {
-  alertConfigWrites: "Slack or webhook writes that resolve a hostname",
-};
-
-/** A window: its name (the UTC minute or hour it is aligned to), and when it ends. */
+/** A UTC minute or hour. `name` is its start and `endsAt` its end, both in epoch seconds. */
 type Window = { name: string; endsAt: number };
 
 const windowAt = (now: Date, seconds: 60 | 3600): Window => {
@@ -30,8 +16,9 @@ const windowAt = (now: Date, seconds: 60 | 3600): Window => {
 };
 
 /**
- * Counts one request against a window. Exactly `limit` requests pass per window, however many arrive at once: each gets a
- * number of its own. One write unit. Gives 0 when the request passes, otherwise the whole seconds until the window ends.
+ * Counts one request against the current window, atomically, so that exactly `limit` concurrent requests
+ * pass. Returns 0 when the request passes, otherwise the seconds until the window ends (at least 1). Costs
+ * one write unit.
  */
 const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Date): Promise<number> => {
   const window = windowAt(now, seconds);
@@ -45,44 +32,70 @@ const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Da
 const secondsLeft = ({ endsAt }: Window, now: Date): number =>
   Math.max(1, Math.ceil(endsAt - now.getTime() / 1000));
 
-export const countAddress = async (address: string, now: Date): Promise<number> => {
-  const seconds = await count(`ADDRESS#${address}`, perMinute.address, 60, now);
-  if (seconds > 0) rememberRefused(address, windowAt(now, 60));
+/** What requests of a minute are counted by: a source address in either part of the API, or a session's hash. */
+type Counter = "v1" | "dashboard" | "session";
+
+const subjectOf = (counter: Counter, name: string): string =>
+  ({ v1: `ADDRESS#${name}`, dashboard: `DASHBOARD#${name}`, session: `SESSION#${name}` })[counter];
+
+const countMinute = async (counter: Counter, name: string, limit: number, now: Date): Promise<number> => {
+  const subject = subjectOf(counter, name);
+  const seconds = await count(subject, limit, 60, now);
+  if (seconds > 0) rememberRefused(subject, windowAt(now, 60));
   return seconds;
 };
 
-/** Addresses that this instance has seen refused, of one window only: their counts cannot fall before it ends. */
-let refused = { window: "", addresses: new Set<string>() };
+/** Counts a request of a source address; returns what `count` does. */
+export const countAddress = (part: "v1" | "dashboard", address: string, now: Date): Promise<number> =>
+  countMinute(part, address, perMinute.address, now);
+
+/** Counts a request of the session with this hash; returns what `count` does. */
+export const countSession = (hash: string, now: Date): Promise<number> =>
+  countMinute("session", hash, perMinute.session, now);
+
+/**
+ * Subjects over their limit, of the latest window that this instance saw. Counts never fall within a window.
+ */
+let refused = { window: "", subjects: new Set<string>() };
 const maximumRefused = 5_000;
 
-const rememberRefused = (address: string, { name }: Window): void => {
-  if (refused.window !== name) refused = { window: name, addresses: new Set() };
-  if (refused.addresses.size < maximumRefused) refused.addresses.add(address);
+const rememberRefused = (subject: string, { name }: Window): void => {
+  if (refused.window !== name) refused = { window: name, subjects: new Set() };
+  if (refused.subjects.size < maximumRefused) refused.subjects.add(subject);
 };
 
 /**
- * What `countAddress` would give an address that is known to be over its limit, otherwise 0. It asks nothing of the table,
- * so a flood of refused requests writes nothing.
+ * The seconds until the window ends if this instance knows the subject to be over its limit, otherwise 0.
+ * Does not access the table, so that a flood of refused requests writes nothing.
  */
-export const secondsRefused = (address: string, now: Date): number => {
+export const secondsRefused = (counter: Counter, name: string, now: Date): number => {
   const window = windowAt(now, 60);
-  return refused.window === window.name && refused.addresses.has(address) ? secondsLeft(window, now) : 0;
+  const isRefused = refused.window === window.name && refused.subjects.has(subjectOf(counter, name));
+  return isRefused ? secondsLeft(window, now) : 0;
 };
 
 const keySubject = (hash: string): string => `KEY#${hash}`;
 
-/** `hash`: what the key is stored under. */
+/** Counts a request of the key with this hash; returns what `count` does. */
 export const countKey = (hash: string, now: Date): Promise<number> =>
   count(keySubject(hash), perMinute.key, 60, now);
 
 /**
- * Takes back what `countKey` counted at this time, of a request that did not pass. Until then others may be refused in its
- * place. Those that passed stay counted, so more than the limit never pass (but one, when the reply to this write gets
- * lost and the SDK repeats it). One write unit.
+ * Undoes `countKey(hash, now)` for a request that another check has refused. Other requests may be refused in
+ * the meantime, but no more than the limit pass, except one more when the SDK repeats this write after a lost
+ * reply. One write unit.
  */
 export const uncountKey = async (hash: string, now: Date): Promise<void> => {
   await table.update(keys.limit(keySubject(hash), windowAt(now, 60).name), { add: { requests: -1 } });
 };
 
+/** Counts a request against an hourly budget of the organization; returns what `count` does. */
 export const countOrganization = (org: number, limit: OrganizationLimit, now: Date): Promise<number> =>
   count(`ORG#${org}#${limit}`, organizationLimits[limit], 3600, now);
+
+/**
+ * Counts a sign-in link that is asked for with an e-mail address, whether or not somebody has it; returns what
+ * `count` does.
+ */
+export const countSignInLink = (email: string, now: Date): Promise<number> =>
+  count(`SIGN-IN#${email}`, signInLinksPerHour, 3600, now);

@@ -1,16 +1,17 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import busboy from "busboy";
-import type { Upload } from "./endpoint.ts";
-import { Refusal } from "./errors.ts";
+import type { Upload } from "../contract/endpoint.ts";
+import { Refusal } from "../contract/errors.ts";
 
-/** Beside the file: boundaries, part headers and fields, which are ignored. */
+/** Room for what surrounds the file: boundaries, part headers, and fields, which are ignored. */
 const maximumEnvelopeBytes = 64 * 1024;
 
 const maximumFields = 20;
 
 /**
- * The file of a multipart/form-data body. Refuses `invalidInput` when there is not exactly one in the declared part, with a
- * name that ends as declared, or when the form is malformed or cut off; and `fileTooLarge`.
+ * The file of a multipart/form-data body. Refuses `fileTooLarge`, and `invalidInput` unless the form is
+ * well-formed and complete and has exactly one file, not empty, in the declared part and with a declared
+ * extension.
  */
 export const readUpload = async (event: APIGatewayProxyEvent, upload: Upload): Promise<Buffer> => {
   const { body, isBase64Encoded } = event;
@@ -31,7 +32,7 @@ const contentTypeOf = (event: APIGatewayProxyEvent): string =>
 
 type UploadedFile = { name: string; bytes: Buffer };
 
-/** Reads the form with the limits enforced on the way; settles with the first thing that is wrong, if any. */
+/** Parses the form and enforces its limits while parsing; rejects with the first problem. */
 const fileOf = (form: Buffer, contentType: string, upload: Upload): Promise<UploadedFile> =>
   new Promise((resolve, reject) => {
     const refuse = (error: string) => reject(new Refusal("invalidInput", { error }));
@@ -65,14 +66,14 @@ const fileOf = (form: Buffer, contentType: string, upload: Upload): Promise<Uplo
   });
 
 const parserFor = (contentType: string, upload: Upload): busboy.Busboy | undefined => {
-  // The parser reads other kinds of forms as well.
+  // busboy also parses application/x-www-form-urlencoded.
   if (!/^multipart\/form-data\s*;/i.test(contentType)) return undefined;
   try {
     return busboy({
       headers: { "content-type": contentType },
       defParamCharset: "utf8",
-      // The parser takes a file, and a number of parts, that reaches the limit for one beyond it. Parts without a disposition
-      // count as neither files nor fields.
+      // `fileSize` and `parts` are one more than allowed: busboy reports them as exceeded when they are
+      // reached. `parts` also counts parts without a Content-Disposition, which are neither files nor fields.
       limits: {
         fileSize: upload.maximumBytes + 1,
         files: 1,

@@ -1,76 +1,126 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import type * as z from "zod/mini";
+import type { Endpoint, Upload } from "../contract/endpoint.ts";
+import { Refusal } from "../contract/errors.ts";
+import { valid } from "../contract/valid.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
-import type { Endpoint, Upload } from "./endpoint.ts";
-import { Refusal } from "./errors.ts";
+import { isPlainHttp } from "./headers.ts";
 import * as limits from "./limits.ts";
 import type { Principal } from "./principal.ts";
-import { valid } from "./valid.ts";
+import { clearCookie, setCookie } from "./session-cookie.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
 type Input<E, Part extends "path" | "query" | "body"> =
   E extends Record<Part, infer S extends z.ZodMiniType> ? z.output<S> : undefined;
 
-/** What a handler is called with: input as the contract declares it, valid and counted. */
+type IsAnyone<E> = E extends { access: "anyone" } ? true : false;
+type IsUser<E> = E extends { access: "user" | "admin" } ? true : false;
+
+/** What a handler is called with. Input has passed the contract's schemas. */
 export type Call<E extends Endpoint> = {
-  /** The organization's id. */
-  org: number;
-  actor: Principal["actor"];
-  /** Counts the request against the endpoint's limit, once; for contracts whose `counted` is "by handler". */
+  /** The organization's id; undefined where anyone may call. */
+  org: IsAnyone<E> extends true ? undefined : number;
+  /** Who calls: a user or an API key; of the dashboard a user; undefined where anyone may call. */
+  actor: IsAnyone<E> extends true
+    ? undefined
+    : IsUser<E> extends true
+      ? Extract<Principal["actor"], { type: "user" }>
+      : Principal["actor"];
+  /** The user's session, in endpoints of the dashboard. */
+  session: IsUser<E> extends true ? NonNullable<Principal["session"]> : undefined;
+  /** Sets the session cookie to this value, where the contract's `cookie` is "set". */
+  setCookie: (value: string) => void;
+  /**
+   * Counts the request against the endpoint's limit, and refuses `organizationLimit` beyond it; further calls
+   * do nothing. For contracts whose `counted` is "by handler".
+   */
   count: () => Promise<void>;
   path: Input<E, "path">;
   query: Input<E, "query">;
   body: Input<E, "body">;
-  /** Reads the file that the contract's `upload` declares. */
+  /** Reads the file that the contract's `upload` declares; refuses as multipart.ts says. */
   file: E extends { upload: Upload } ? () => Promise<Buffer> : undefined;
 };
 
-/** Reads the file of a multipart/form-data body; serve gets it from those handlers that need it (multipart.ts). */
+/** What a handler returns for the other form of success, which the contract's `instead` declares. */
+export class Instead<Body> {
+  readonly body: Body;
+  constructor(body: Body) {
+    this.body = body;
+  }
+}
+
+/** What a handler gives: the reply of its contract, or its other form. */
+type Given<E extends Endpoint> =
+  | z.input<E["reply"]>
+  | (E extends { instead: { reply: infer R extends z.ZodMiniObject } } ? Instead<z.input<R>> : never);
+
+/**
+ * `readUpload` of multipart.ts. Only handlers with an upload pass it, so that only they bundle its parser.
+ */
 type ReadUpload = (event: APIGatewayProxyEvent, upload: Upload) => Promise<Buffer>;
 
 /**
- * Makes the Lambda handler of an endpoint: the one chain that every request goes through, in the order of decisions.md
- * "Order of checks" (the authorizer has done those before): its refusal, then input, then the organization's limit; then
- * `handle`, whose result goes through the contract's reply schema. A contract with an `upload` needs `readUpload`.
+ * Makes the Lambda handler of an endpoint. In this order it throws the authorizer's refusal, checks the
+ * input, counts the request against the organization's limit, and calls `handle`, whose result is parsed by
+ * the contract's reply schema.
  */
 export const serve = <E extends Endpoint>(
   endpoint: E,
-  handle: (call: Call<E>) => Promise<z.input<E["reply"]>>,
+  handle: (call: Call<E>) => Promise<Given<E>>,
   ...reader: E extends { upload: Upload } ? [readUpload: ReadUpload] : []
 ): Handler => {
   const [readUpload] = reader as readonly ReadUpload[];
   const chain = middy<Served, APIGatewayProxyResult>()
     .use(answer())
-    .use(identify)
+    .use(identify(endpoint))
     .use(read(endpoint))
     .handler(async (event) => {
-      const { organizationId, actor } = principalOf(event);
-      const count = once(() => countAgainst(endpoint, organizationId));
+      const { organizationId: org, actor, session } = principalOf(endpoint, event);
+      const count = once(() => countAgainst(endpoint, org));
       if (endpoint.counted !== "by handler") await count();
       const { upload } = endpoint;
       const file = upload && readUpload && (() => readUpload(event, upload));
-      const call = { org: organizationId, actor, count, file, ...event.input } as Call<E>;
-      return json(endpoint.status, endpoint.reply.parse(await handle(call)));
+      const cookies = endpoint.cookie === "cleared" ? [clearCookie(isPlainHttp(event))] : [];
+      const call = {
+        org,
+        actor,
+        session,
+        count,
+        file,
+        setCookie: (value: string) => cookies.push(setCookie(value, isPlainHttp(event))),
+        ...event.input,
+      } as unknown as Call<E>;
+      const given = await handle(call);
+      return { ...replyOf(endpoint, given), ...(cookies[0] && { headers: { "Set-Cookie": cookies[0] } }) };
     });
   return (event, context) => chain(event, context);
 };
 
-/** The input that the contract declares, or what is wrong with it. */
+/** Sets `event.input` to the declared and valid input; refuses `invalidInput`. */
 const read = (endpoint: Endpoint): middy.MiddlewareObj<Served, APIGatewayProxyResult> => ({
   before: ({ event }) => {
     event.input = inputOf(endpoint, event);
   },
 });
 
-const principalOf = (event: Served): Principal => {
-  if (event.principal === undefined) throw new Error("No principal");
-  return event.principal;
+/** The reply in the form that the handler chose, with what its schema declares and nothing else. */
+const replyOf = (endpoint: Endpoint, given: unknown): APIGatewayProxyResult => {
+  if (!(given instanceof Instead)) return json(endpoint.status, endpoint.reply.parse(given));
+  if (endpoint.instead === undefined) throw new Error("The contract declares no other form of success");
+  return json(endpoint.instead.status, endpoint.instead.reply.parse(given.body));
 };
 
-const countAgainst = async (endpoint: Endpoint, org: number): Promise<void> => {
-  if (endpoint.limit === undefined) return;
+const principalOf = (endpoint: Endpoint, event: Served): Partial<Principal> => {
+  if (event.principal !== undefined) return event.principal;
+  if (endpoint.access === "anyone") return {};
+  throw new Error("`identify` must run before the handler: the request has no principal");
+};
+
+const countAgainst = async (endpoint: Endpoint, org: number | undefined): Promise<void> => {
+  if (endpoint.limit === undefined || org === undefined) return;
   const seconds = await limits.countOrganization(org, endpoint.limit, new Date());
   if (seconds > 0) throw new Refusal("organizationLimit", { headers: { "Retry-After": String(seconds) } });
 };
@@ -89,7 +139,7 @@ const inputOf = (endpoint: Endpoint, event: APIGatewayProxyEvent): Record<string
   ...(endpoint.body && { body: parsed(endpoint.body, bodyOf(event)) }),
 });
 
-/** Declared parameters only: others are ignored, but one that is meant may not be given twice. */
+/** The declared parameters; undeclared ones are ignored. Refuses a declared parameter that is repeated. */
 const queryOf = (schema: z.ZodMiniObject, event: APIGatewayProxyEvent): Record<string, string> => {
   const query: Record<string, string> = {};
   for (const name of Object.keys(schema.shape)) {
@@ -115,7 +165,7 @@ const bodyOf = (event: APIGatewayProxyEvent): unknown => {
   return body;
 };
 
-/** Parses input; the error names the first field that is wrong, never its value. */
+/** Parses input. The refusal names the first invalid field and never quotes its value. */
 const parsed = (schema: z.ZodMiniType, input: unknown): unknown => {
   const { data, problem } = valid(schema, input);
   if (problem === undefined) return data;

@@ -1,9 +1,9 @@
-import type { RefusalName } from "../api/errors.ts";
+import type { RefusalName } from "../contract/errors.ts";
 import { type Condition, condition, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import type { Billing, BillingStatus } from "./schema.ts";
 
-const lapsedRefusals: Partial<Record<BillingStatus, RefusalName>> = {
+const refusalByStatus: Partial<Record<BillingStatus, RefusalName>> = {
   trial_expired: "trialExpired",
   subscription_inactive: "subscriptionInactive",
   price_not_recognized: "priceNotRecognized",
@@ -11,31 +11,33 @@ const lapsedRefusals: Partial<Record<BillingStatus, RefusalName>> = {
 };
 
 /**
- * The refusal of a lapsed organization (interface.md "Errors" 402), or undefined while it is served. What a row should not
- * hold, a status that is none or a trial without an end, is not served.
+ * The 402 refusal of an organization whose trial or subscription has ended; undefined while the organization
+ * is served. Fails closed: an unknown status, and a trial without an end, are refused as inactive.
  */
-export const lapse = (billing: Billing, now: Date): RefusalName | undefined => {
+export const billingRefusal = (billing: Billing, now: Date): RefusalName | undefined => {
   const { status, trialEndsAt } = billing;
   if (status === "active" || status === "past_due") return undefined;
   if (status === "trialing" && trialEndsAt !== null) {
     return trialEndsAt <= now.toISOString() ? "trialExpired" : undefined;
   }
-  return lapsedRefusals[status] ?? "subscriptionInactive";
+  return refusalByStatus[status] ?? "subscriptionInactive";
 };
 
-/** Whether work is done for an organization; undefined is one that is gone. */
+/** Whether the service works for the organization: it exists, is not being deleted, and billing allows it. */
 export const isServed = (
   organization: { billing: Billing; deleting?: boolean } | undefined,
   now: Date,
 ): boolean =>
   organization !== undefined &&
   organization.deleting !== true &&
-  lapse(organization.billing, now) === undefined;
+  billingRefusal(organization.billing, now) === undefined;
 
 const trialSeatAllowance = 25;
 const trialDays = 14;
 
-/** The billing in another status: a trial brings a seat allowance, which ends with it, and always has an end. */
+/**
+ * The billing after a change of status. A trial has an end, and a seat allowance that ends with the trial.
+ */
 export const withStatus = (billing: Billing, status: BillingStatus, now: Date): Billing => {
   const isTrial = status === "trialing";
   const wasTrial = billing.status === "trialing";
@@ -47,15 +49,16 @@ export const withStatus = (billing: Billing, status: BillingStatus, now: Date): 
   };
 };
 
-/** A trial keeps its end; a new one does not begin with an end that is past. */
+/** A running trial keeps its end. A new trial takes over an earlier end only if that lies in the future. */
 const trialEnd = ({ status, trialEndsAt }: Billing, now: Date): string =>
   trialEndsAt !== null && (status === "trialing" || trialEndsAt > now.toISOString())
     ? trialEndsAt
     : new Date(now.getTime() + trialDays * 24 * 60 * 60 * 1000).toISOString();
 
 /**
- * Takes or frees seats, in the transaction that makes e-mails active or not. Taking is refused beyond the allowance,
- * however many try at once.
+ * Takes (`by` > 0) or frees (`by` < 0) seats, in the transaction that enables, disables, adds or removes the
+ * e-mails. The condition fails when more than the allowance would be taken, so that concurrent requests
+ * cannot exceed it together.
  */
 export const seats = (org: number, by: number, billing: Billing): Write => ({
   update: keys.seats(org),
@@ -63,9 +66,12 @@ export const seats = (org: number, by: number, billing: Billing): Write => ({
   ...(by > 0 && billing.seatAllowance !== null && { if: hasRoom(by, billing.seatAllowance) }),
 });
 
+/** Fails whether there is a row or not. */
+const neverHolds = condition("attribute_exists(#pk) AND attribute_not_exists(#pk)");
+
 const hasRoom = (by: number, allowance: number): Condition => {
   const atMost = allowance - by;
   return atMost < 0
-    ? condition("attribute_exists(#pk) AND attribute_not_exists(#pk)")
+    ? neverHolds
     : condition("attribute_not_exists(#active) OR #active <= :atMost", { atMost });
 };

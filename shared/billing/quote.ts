@@ -1,20 +1,19 @@
-import type { Quote } from "../imports/schema.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import type { Billing } from "./schema.ts";
+import type { Billing, Quote } from "./schema.ts";
 
-/** E-mails of an organization that are active now, each of which takes a seat. */
+/** How many e-mails of the organization are active; each takes a seat. */
 export const activeCount = async (org: number): Promise<number> =>
   (await table.get<{ active: number }>(keys.seats(org)))?.active ?? 0;
 
-/** How many of `wanted` further e-mails can be active within the seat allowance. */
+/** How many of `wanted` further e-mails the seat allowance lets be active, when `active` are. */
 export const enabledOf = (billing: Billing, active: number, wanted: number): number =>
   billing.seatAllowance === null ? wanted : Math.max(0, Math.min(wanted, billing.seatAllowance - active));
 
-/** An organization pays for one seat at least (interface.md "What the service does"). */
+/** An organization pays for at least one seat, also with no active e-mail. */
 const paidSeats = (active: number): number => Math.max(1, active);
 
-/** What importing `wanted` e-mails comes to (interface.md "Import plan", decisions.md "Import"). */
+/** The quote for importing `wanted` e-mails. E-mails beyond the seat allowance would be disabled and free. */
 export const quoteFor = (billing: Billing, active: number, wanted: number): Quote => {
   const newActiveCount = active + enabledOf(billing, active, wanted);
   const newSeatsCount = paidSeats(newActiveCount);

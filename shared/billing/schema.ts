@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
+import { count } from "../contract/page.ts";
 
-/** decisions.md "Subscription states"; the last four are the lapsed reasons of interface.md "Errors" 402. */
+/** Organizations in the last four states are refused with 402; the state is the reply's `reason`. */
 export const billingStatus = z.enum([
   "trialing",
   "active",
@@ -16,11 +17,23 @@ export const billingInterval = z.enum(["month", "year"]);
 
 export const billing = z.object({
   status: billingStatus,
-  /** ISO 8601; a trial is over from then on. */
+  /** ISO 8601. From this time on a trial is refused as expired. */
   trialEndsAt: z.nullable(z.string()),
   interval: billingInterval,
   seatPriceCents: z.int().check(z.minimum(0)),
-  /** Most e-mails that may be active; null: any number. */
+  /** How many e-mails may be active at most; null: any number. */
   seatAllowance: z.nullable(z.int().check(z.minimum(0))),
 });
 export type Billing = z.infer<typeof billing>;
+
+/** The price of an import. Its counts are totals after the import; its cents are the difference to before. */
+export const quote = z
+  .object({
+    interval: billingInterval,
+    isEstimate: z.boolean(),
+    newSeatsCount: count.check(z.meta({ description: "Paid seats after the import" })),
+    newActiveCount: count.check(z.meta({ description: "Active e-mails after the import" })),
+    estimatedDeltaCents: z.int().check(z.meta({ description: "How much more is paid for each interval" })),
+  })
+  .check(z.meta({ id: "Quote" }));
+export type Quote = z.infer<typeof quote>;

@@ -1,23 +1,25 @@
 /**
- * The catalog of breaches. HIBP's name of a breach is its permanent key; our integer id is minted from it, once.
+ * The catalog of breaches: our copy of HIBP's list. HIBP's name of a breach is permanent, and gets an integer
+ * id of ours once.
  *
- * One row for each name holds its id and the hash of what HIBP says of it; one row for each id holds the
- * details (details.ts). A state row holds the digest of the whole list, so that a sync without news reads one row. A breach that
- * vanishes from HIBP's list keeps its last details.
+ * A row for each name holds the id and a hash of everything that HIBP lists about the breach; a row for each
+ * id holds the details (details.ts). A state row holds the digest of the whole list, so that a sync without
+ * news reads one row. A breach that vanishes from HIBP's list keeps its last details.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { drawId } from "../table/blocks.ts";
+import { unknownDate } from "../contract/unknown-date.ts";
+import { drawId } from "../lists/blocks.ts";
+import { chunk } from "../table/chunk.ts";
 import { absent, condition, type Write } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
-import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
 import { type State, stateKey } from "./details.ts";
 import { breaches, UpstreamFailure } from "./hibp.ts";
-import { type BreachDetails, unknownDate } from "./schema.ts";
+import type { BreachDetails } from "./schema.ts";
 import * as subscription from "./subscription.ts";
 import { withUpstream } from "./upstream.ts";
 
-/** Ids of breaches. `isBaseline`: the catalog was never synced completely before. */
+/** Ids of breaches. `isBaseline` says that no earlier sync has completed. */
 export type News = { added: number[]; changed: number[]; isBaseline: boolean };
 
 /** `hash` is missing until a sync has announced the breach. */
@@ -28,13 +30,20 @@ type Listed = ReadonlyMap<string, { details: BreachDetails; hash: string }>;
 const namePrefix = "NAME#";
 const nameKey = (name: string): Key => ({ pk: keys.breachNames().pk, sk: `${namePrefix}${name}` });
 
-/** Of large breaches (85 KB) that many fit a transaction (4 MB). */
-const breachesPerTransaction = 24;
+/** DynamoDB's quota for one transaction. */
+const maxTransactionKibibytes = 4 * 1024;
+/** The longest title, domain, description and data classes (schema.ts) in characters of three bytes. */
+const maxBreachKibibytes = 85;
+/**
+ * Half of what the quota takes. Two writes for each breach and one check stay within
+ * `table.maxTransactionWrites`.
+ */
+const breachesPerTransaction = Math.floor(maxTransactionKibibytes / maxBreachKibibytes / 2);
 const defaultWaitSeconds = 60;
 
 /**
- * Brings the catalog up to HIBP's list. `announce` is called with what is new before that is recorded as known, so a
- * crash can repeat an announcement but never lose one; it is not called when nothing is new.
+ * Brings the catalog up to date with HIBP's list. Calls `announce` with the news, if there are any, before it
+ * records them as known: a crash can repeat an announcement but never lose one.
  * @throws UpstreamFailure; the catalog then stays as it is.
  */
 export const sync = async (
@@ -45,7 +54,7 @@ export const sync = async (
   const digest = digestOf(listed);
   const state = await table.get<State>(stateKey());
   const news: News = { added: [], changed: [], isBaseline: state?.digest === undefined };
-  // A sync that broke off may have written details that this list does not have.
+  // When the tokens differ, a sync broke off and may have written details that differ from this list.
   if (state?.digest === digest && state.recorded?.token === state.token) return news;
 
   const token = randomUUID();
@@ -62,20 +71,12 @@ export const sync = async (
     outdated.push({ id: row.id, hash, details });
   }
   if (outdated.length > 0) await announce(news);
-  try {
-    await record(outdated, token);
-    await table.update(stateKey(), {
-      set: { digest, recorded: { token, at: new Date().toISOString() } },
-      if: condition("#token = :token", { token }),
-    });
-  } catch (error) {
-    // Another sync has taken over; it finds what is not recorded yet and announces it again.
-    if (!(error instanceof table.TransactionRefused || error instanceof table.ConditionFailed)) throw error;
-  }
+  // A failed condition means that a later sync has begun. It announces again what is not recorded yet.
+  await table.attempt(record(outdated, digest, token));
   return news;
 };
 
-/** name → id of every breach that is known. */
+/** name → id of all known breaches. */
 export const ids = async (): Promise<Map<string, number>> => {
   const found = new Map([...(await readNames())].map(([name, { id }]) => [name, id]));
   for (const [name, id] of found) knownIds.set(name, id);
@@ -83,9 +84,9 @@ export const ids = async (): Promise<Map<string, number>> => {
 };
 
 /**
- * name → id of all these names. A name that is new gets its id here, with HIBP's details if HIBP gives them now, else
- * with its name as the title until the next sync. Either way it stays news for the next sync. `callSeconds`: how long HIBP's
- * answer may take then; 60 unless told.
+ * name → id of all these names. A new name gets its id here, and the details that HIBP lists; when HIBP does
+ * not answer, its name is its title until the next sync. In both cases the next sync announces it as new.
+ * `callSeconds` limits how long HIBP's answer may take (default 60).
  */
 export const idsFor = async (
   names: Iterable<string>,
@@ -105,7 +106,7 @@ export const idsFor = async (
   return new Map(wanted.map((name) => [name, knownIds.get(name) as number]));
 };
 
-/** What this process has learned. It can't become wrong: an id is permanent. */
+/** The ids that this process has read. They never change. */
 const knownIds = new Map<string, number>();
 
 const fetchList = async ({
@@ -115,7 +116,7 @@ const fetchList = async ({
   waitSeconds: number;
   callSeconds?: number | undefined;
 }): Promise<Listed> => {
-  // However old: syncs and planners refresh it, and its two calls would come on top of this one.
+  // The rate may be of any age: syncs and planners refresh it, and a refresh here would cost two more calls.
   const { rpm } = await subscription.current({ waitSeconds, maxAgeSeconds: Number.POSITIVE_INFINITY });
   const list = await withUpstream(rpm, () => breaches(callSeconds), { waitSeconds });
   return new Map(
@@ -128,7 +129,7 @@ const fetchList = async ({
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
-/** Does not depend on the order of the list. */
+/** A digest of the list that does not depend on its order. */
 const digestOf = (listed: Listed): string =>
   hashOf(JSON.stringify([...listed].map(([name, { hash }]) => [name, hash]).sort()));
 
@@ -137,11 +138,11 @@ const readNames = async (): Promise<Map<string, NameRow>> => {
   return new Map(rows.map((row) => [row.sk.slice(namePrefix.length), row]));
 };
 
-/** name → id of all these breaches. Who comes second gets the first one's id, and its own goes unused. */
+/** name → id of these breaches. New names get an id; concurrent calls agree on it. */
 const mint = async (list: readonly BreachDetails[]): Promise<Map<string, number>> => {
   const minted = new Map<string, number>();
-  for (const part of parts(list, breachesPerTransaction)) {
-    let open = part;
+  for (const batch of chunk(list, breachesPerTransaction)) {
+    let open = batch;
     while (open.length > 0) {
       const drawn = await Promise.all(open.map(() => drawId("BREACH")));
       const breaches = open.map((details, index) => ({ ...details, id: drawn[index] as number }));
@@ -149,39 +150,47 @@ const mint = async (list: readonly BreachDetails[]): Promise<Map<string, number>
         { put: { ...nameKey(breach.name), id: breach.id }, if: absent },
         { put: { ...keys.breach(breach.id), ...breach } },
       ]);
-      try {
-        await table.transact(writes);
+      const attempt = await table.attempt(table.transact(writes));
+      if (attempt.written) {
         for (const { name, id } of breaches) minted.set(name, id);
         break;
-      } catch (error) {
-        if (!(error instanceof table.TransactionRefused)) throw error;
-        for (const { index, item } of error.failed) {
-          const breach = breaches[index / 2];
-          if (breach !== undefined && item !== undefined) minted.set(breach.name, (item as NameRow).id);
-        }
-        const left = open.filter(({ name }) => !minted.has(name));
-        if (left.length === open.length) throw error;
-        open = left;
       }
+      // A failed condition means that another process has minted the name: its row has the id.
+      for (const { index, item } of attempt.failed) {
+        const breach = breaches[index / 2];
+        if (breach !== undefined && item !== undefined) minted.set(breach.name, (item as NameRow).id);
+      }
+      const left = open.filter(({ name }) => !minted.has(name));
+      if (left.length === open.length) throw new table.TransactionRefused(attempt.failed);
+      open = left;
     }
   }
   return minted;
 };
 
-/** Details and their hash together, as long as no later sync has begun. Throws `TransactionRefused` then. */
+/**
+ * Records details together with their hashes, then the digest of the whole list. Throws `TransactionRefused`
+ * or `ConditionFailed` as soon as a later sync has begun.
+ */
 const record = async (
   outdated: readonly { id: number; hash: string; details: BreachDetails }[],
+  digest: string,
   token: string,
 ): Promise<void> => {
-  for (const part of parts(outdated, breachesPerTransaction)) {
+  const isLatestSync = condition("#token = :token", { token });
+  for (const batch of chunk(outdated, breachesPerTransaction)) {
     await table.transact([
-      { check: stateKey(), if: condition("#token = :token", { token }) },
-      ...part.flatMap(({ id, hash, details }): Write[] => [
+      { check: stateKey(), if: isLatestSync },
+      ...batch.flatMap(({ id, hash, details }): Write[] => [
         { put: { ...keys.breach(id), ...details, id } },
         { update: nameKey(details.name), set: { hash } },
       ]),
     ]);
   }
+  await table.update(stateKey(), {
+    set: { digest, recorded: { token, at: new Date().toISOString() } },
+    if: isLatestSync,
+  });
 };
 
 const bareDetails = (name: string): BreachDetails => ({

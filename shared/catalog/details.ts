@@ -1,6 +1,6 @@
 /**
- * What findings show of breaches. A page of findings names dozens, which are most of what it would read and rarely change, so
- * an instance keeps the details that it has read for as long as the catalog has the version that they were read at.
+ * The details that findings show of breaches. They would be most of what a page of findings reads, and rarely
+ * change: so each instance of a function caches them until the catalog has another version.
  */
 import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
@@ -9,29 +9,32 @@ import type { Breach } from "./schema.ts";
 /** The row of the catalog's state, which syncs write. */
 export type State = {
   digest?: string;
-  /** Of the sync that may write; a later one takes it over, and the earlier one's writes then fail. */
+  /**
+   * The fencing token of the sync that may write. A later sync sets its own, and writes of the earlier one
+   * then fail.
+   */
   token?: string;
-  /** The last sync that has written all it had to, and when; ISO 8601. */
+  /** The last sync that has written everything, and when (ISO 8601). */
   recorded?: { token: string; at: string };
 };
 
 export const stateKey = keys.breachNames;
 
-/** Details are read eventually consistent: a second or so after a sync they can still be those before it. */
+/** Details are read eventually consistent: up to about a second after a sync, reads can miss it. */
 const settledMilliseconds = 60_000;
-/** HIBP lists about a thousand, mostly of 1 KB; one can have 57 KB in memory. */
-const maxKept = 1_500;
+/** HIBP lists about a thousand breaches. Most take 1 KB of memory, one can take 57 KB. */
+const maxCached = 1_500;
 
-let kept: { version: string; breaches: Map<number, Breach> } | undefined;
+let cache: { version: string; breaches: Map<number, Breach> } | undefined;
 
-const keptAt = (version: string): Map<number, Breach> => {
-  if (kept?.version !== version) kept = { version, breaches: new Map() };
-  return kept.breaches;
+const cacheOf = (version: string): Map<number, Breach> => {
+  if (cache?.version !== version) cache = { version, breaches: new Map() };
+  return cache.breaches;
 };
 
-/** The catalog's version, for `details`; undefined while a sync writes details, and shortly after it. */
+/** The catalog's version, for `details`. Undefined while a sync writes and for a minute after it. */
 export const version = async (): Promise<string | undefined> => {
-  // An older version does no harm: what is kept for it is what was, or newer.
+  // An older version does no harm: its cache holds details of then or newer ones.
   const { token, recorded } = (await table.get<State>(stateKey(), { consistent: false })) ?? {};
   const settledBefore = new Date(Date.now() - settledMilliseconds).toISOString();
   return recorded !== undefined && recorded.token === token && recorded.at < settledBefore
@@ -40,11 +43,15 @@ export const version = async (): Promise<string | undefined> => {
 };
 
 /**
- * id → details; unknown ids are left out. At most a second or so behind the last sync. With `readAt`, what `version` gave in the
- * same request, only what this instance has not read at that version yet is read.
+ * id → details, without the ids that are unknown. At most about a second behind the last sync. With
+ * `catalogVersion`, which `version` must have returned during the same request, reads only what this instance
+ * has not cached.
  */
-export const details = async (breachIds: Iterable<number>, readAt?: string): Promise<Map<number, Breach>> => {
-  const known = readAt === undefined ? new Map<number, Breach>() : keptAt(readAt);
+export const details = async (
+  breachIds: Iterable<number>,
+  catalogVersion?: string,
+): Promise<Map<number, Breach>> => {
+  const known = catalogVersion === undefined ? new Map<number, Breach>() : cacheOf(catalogVersion);
   const found = new Map<number, Breach>();
   const wanted = [...new Set(breachIds)];
   for (const id of wanted) {
@@ -58,12 +65,12 @@ export const details = async (breachIds: Iterable<number>, readAt?: string): Pro
       if (row === undefined) continue;
       const { pk: _, sk: __, ...breach } = row;
       found.set(breach.id, breach);
-      if (known.size >= maxKept && !known.has(breach.id)) known.clear();
+      if (known.size >= maxCached && !known.has(breach.id)) known.clear();
       known.set(breach.id, breach);
     }
   };
   await readMissing(false);
-  // A breach that was minted a moment ago may only be there for a strong read.
+  // Only a strongly consistent read surely finds a breach that got its id a moment ago.
   await readMissing(true);
   return found;
 };

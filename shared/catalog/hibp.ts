@@ -1,19 +1,20 @@
 /**
- * Have I Been Pwned, API v3 (https://haveibeenpwned.com/API/v3), at HIBP_BASE_URL or the public address. The API key is
- * the secret HIBP_API_KEY_SECRET_ARN. One request for each call (two when the key was just rotated) of at most 60 seconds,
- * 10 for an address; nothing here waits for the rate limit: callers take a grant of the limiter first, see upstream.ts.
+ * The client of Have I Been Pwned, API v3 (https://haveibeenpwned.com/API/v3), at HIBP_BASE_URL or the public
+ * address. The API key is the secret HIBP_API_KEY_SECRET_ARN. Callers take a grant of the rate limiter first
+ * (upstream.ts).
  *
- * Every function throws `UpstreamFailure` when there is no trustworthy answer, so that no failure reads as "no breaches".
+ * Each function makes one request, or two when the key has just been rotated. It throws `UpstreamFailure`
+ * when there is no trustworthy answer, so that no failure reads as "no breaches".
  */
 import { SecretsProvider } from "@aws-lambda-powertools/parameters/secrets";
 import * as z from "zod/mini";
 import { breachName, type ListedBreach, upstreamBreach } from "./schema.ts";
 
 /**
- * - `rate_limited`: 429; `retryAfterSeconds` says how long the key must rest.
+ * - `rate_limited`: 429; the key must rest for `retryAfterSeconds`.
  * - `unauthorized`: 401; the key is missing, malformed or revoked.
  * - `forbidden`: 403; the subscription does not cover this domain.
- * - `bad_request`: 400; only this address or domain is the matter.
+ * - `bad_request`: 400; HIBP refuses this address or domain, others may work.
  * - `unavailable`: 5xx, timeout, broken connection, redirect, malformed or oversized answer.
  */
 export type UpstreamFailureKind =
@@ -23,11 +24,11 @@ export type UpstreamFailureKind =
   | "bad_request"
   | "unavailable";
 
-/** The message names neither the key nor the address. */
+/** Its message names neither the key nor the address. */
 export class UpstreamFailure extends Error {
   override name = "UpstreamFailure";
   readonly kind: UpstreamFailureKind;
-  /** Of `rate_limited`; 0 otherwise. */
+  /** How long the key must rest after `rate_limited`; 0 for other kinds. */
   readonly retryAfterSeconds: number;
 
   constructor(kind: UpstreamFailureKind, message: string, retryAfterSeconds = 0) {
@@ -41,13 +42,13 @@ const publicBaseUrl = "https://haveibeenpwned.com/api/v3";
 const userAgent = "breach-monitor";
 const keyMaxAgeSeconds = 300;
 
-/** A full window of the upstream's limit: after it, whatever was sent before no longer counts. */
+/** A full window of HIBP's rate limit: after it, earlier requests no longer count. */
 const defaultRetryAfterSeconds = 60;
 const maxRetryAfterSeconds = 86_400;
 
 const megabyte = 1_000_000;
 
-/** All breaches in the upstream's list. Entries without a usable name are left out. */
+/** All breaches that HIBP lists, without entries that have no usable name. */
 export const breaches = async (timeoutSeconds = 60): Promise<ListedBreach[]> => {
   const answer = await ask("breaches", "", { timeoutSeconds, maxBytes: 64 * megabyte });
   const entries = parse("breaches", z.array(z.unknown()), answer);
@@ -56,7 +57,7 @@ export const breaches = async (timeoutSeconds = 60): Promise<ListedBreach[]> => 
   return known;
 };
 
-/** alias (lower case, without the domain) → breach names. Empty when the domain has no breached alias. */
+/** Local part of an address (lower case) → breach names, for the breached addresses of a domain. */
 export const breachedDomain = async (domain: string): Promise<Map<string, string[]>> => {
   const answer = await ask("breacheddomain", encode(domain), {
     timeoutSeconds: 60,
@@ -67,7 +68,7 @@ export const breachedDomain = async (domain: string): Promise<Map<string, string
   if (typeof answer !== "object" || answer === null || Array.isArray(answer)) {
     throw malformed("breacheddomain");
   }
-  // One string for each name, not one for each mention: a large answer mentions the same few names a million times.
+  // Keeps one string for each name: a large answer mentions the same few names a million times.
   const checked = new Map<unknown, string>();
   const check = (name: unknown): string => {
     const known = checked.get(name) ?? parse("breacheddomain", breachName, name);
@@ -84,7 +85,7 @@ export const breachedDomain = async (domain: string): Promise<Map<string, string
   return aliases;
 };
 
-/** Names of the breaches that hold this address. Sensitive and retired ones are not among them. */
+/** The names of the breaches with this address. HIBP leaves out sensitive and retired breaches. */
 export const breachedAccount = async (address: string): Promise<string[]> => {
   const answer = await ask("breachedaccount", `${encode(address)}?truncateResponse=true`, {
     timeoutSeconds: 10,
@@ -102,13 +103,31 @@ export const subscribedDomains = async (): Promise<string[]> => {
   return [...new Set(entries.map((entry) => entry.DomainName.toLowerCase()))];
 };
 
-/** `rpm`: requests that the key may make in a minute. */
-export const subscriptionStatus = async (): Promise<{ rpm: number }> => {
+/** A field that is missing or malformed does not make the whole answer fail. */
+const subscriptionForm = z.object({
+  Rpm: z.int().check(z.positive()),
+  SubscriptionName: z.catch(z.nullable(z.string().check(z.maxLength(200))), null),
+  SubscribedUntil: z.catch(z.nullable(z.iso.datetime({ offset: true, local: true })), null),
+});
+
+/** `rpm`: requests a minute that the key may make; `subscribedUntil`: ISO 8601. */
+export type SubscriptionStatus = { rpm: number; plan: string | null; subscribedUntil: string | null };
+
+export const subscriptionStatus = async (): Promise<SubscriptionStatus> => {
   const answer = await ask("subscription/status", "", { timeoutSeconds: 30, maxBytes: megabyte });
-  return { rpm: parse("subscription/status", z.object({ Rpm: z.int().check(z.positive()) }), answer).Rpm };
+  const { Rpm, SubscriptionName, SubscribedUntil } = parse("subscription/status", subscriptionForm, answer);
+  return {
+    rpm: Rpm,
+    plan: SubscriptionName?.toWellFormed() ?? null,
+    subscribedUntil: SubscribedUntil === null ? null : utcOf(SubscribedUntil),
+  };
 };
 
-/** The answer 404, which for a look-up means: no breaches. */
+/** HIBP's times are in UTC, mostly without saying so. */
+const utcOf = (time: string): string =>
+  new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`).toISOString();
+
+/** Stands for a 404, which as an answer to a look-up means: no breaches. */
 const notFound = Symbol("not found");
 
 type Resource =
@@ -157,7 +176,7 @@ const request = async (
     body = await readBounded(resource, response, maxBytes);
   } catch (error) {
     if (error instanceof UpstreamFailure) throw error;
-    // The cause stays out: fetch's messages can quote the url, which holds the address.
+    // Without the cause, since messages of `fetch` can quote the url, which holds the address.
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     throw new UpstreamFailure(
       "unavailable",
@@ -193,7 +212,7 @@ const failureOf = (resource: Resource, response: Response): UpstreamFailure => {
   }
 };
 
-/** Whole seconds, or a date as HTTP allows it. */
+/** The seconds of a Retry-After header, which may be a number or a date. */
 const retryAfterSeconds = (header: string | null): number => {
   const text = header?.trim() ?? "";
   const seconds = /^\d+(\.\d+)?$/.test(text)
@@ -230,7 +249,8 @@ const malformed = (resource: Resource): UpstreamFailure =>
   new UpstreamFailure("unavailable", `HIBP's answer to ${resource} is malformed`);
 
 const encode = (argument: string): string => {
-  if (!argument.isWellFormed()) throw new UpstreamFailure("bad_request", "The address can't be asked for");
+  if (!argument.isWellFormed())
+    throw new UpstreamFailure("bad_request", "The address cannot be encoded as a url");
   return encodeURIComponent(argument);
 };
 
@@ -238,7 +258,8 @@ let secrets: SecretsProvider | undefined;
 
 const apiKey = async ({ forceFetch = false } = {}): Promise<string> => {
   const arn = process.env.HIBP_API_KEY_SECRET_ARN;
-  if (arn === undefined || arn === "") throw new Error("HIBP_API_KEY_SECRET_ARN is not set");
+  if (arn === undefined || arn === "")
+    throw new Error("HIBP_API_KEY_SECRET_ARN is not set: set it to the ARN of the secret");
   secrets ??= new SecretsProvider({
     clientConfig: {
       maxAttempts: 3,
@@ -246,12 +267,12 @@ const apiKey = async ({ forceFetch = false } = {}): Promise<string> => {
     },
   });
   const secret = await secrets.get(arn, { maxAge: keyMaxAgeSeconds, forceFetch }).catch(() => {
-    throw new UpstreamFailure("unavailable", "The HIBP API key can't be read from Secrets Manager");
+    throw new UpstreamFailure("unavailable", "The HIBP API key cannot be read from Secrets Manager");
   });
   const key = typeof secret === "string" ? secret.trim() : "";
-  // Checked here, because fetch would quote a value that can't be a header.
+  // Checked here, because `fetch` would quote a value that no header can have in its error.
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  // What is cached may be the placeholder that has just been replaced.
+  // The cached secret may be the placeholder of a new deployment, which has been replaced since.
   if (!forceFetch) return apiKey({ forceFetch: true });
   throw new UpstreamFailure("unauthorized", "The secret of the HIBP API key holds no usable key");
 };

@@ -1,23 +1,29 @@
 /**
- * The one limiter of this deployment: never more requests than the subscription's `rpm` in any 60 seconds as the
- * upstream sees them, whoever sends them. One row holds how many were granted in each second of the last minute.
+ * The one rate limiter of this deployment: in any 60 seconds no more requests arrive at HIBP than the
+ * subscription's `rpm`, from all functions together. One row counts the requests granted in each of the last
+ * seconds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { condition } from "../table/condition.ts";
+import { absent, condition } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
-/** `granted` requests may be sent until `validUntil`; or none before `waitSeconds` (at least 1) have passed. */
+/** Up to `granted` requests may be sent until `validUntil`, or none for `waitSeconds` (at least 1). */
 export type Grant = { granted: number; validUntil: Date } | { granted: 0; waitSeconds: number };
 
-/** A request that was granted must be on its way within this time, or it needs another grant. */
+/** A request must be sent within this time after it was granted, or it needs another grant. */
 export const grantValiditySeconds = 5;
 
+/** Assumed maximum difference between the clocks of two functions. */
+const clockDifferenceSeconds = 2;
+/** Assumed maximum difference between the times that two requests take to arrive at HIBP. */
+const transitDifferenceSeconds = 3;
+
 /**
- * How long a grant counts. Two requests that arrive within 60 seconds of each other were granted at most this far
- * apart: each is sent up to 5 s after its grant, two clocks differ by up to 2 s, and one travels up to 3 s longer.
+ * How long a grant counts: two requests that arrive at HIBP within 60 seconds of each other were granted at
+ * most this far apart.
  */
-export const windowSeconds = 60 + grantValiditySeconds + 2 + 3;
+export const windowSeconds = 60 + grantValiditySeconds + clockDifferenceSeconds + transitDifferenceSeconds;
 
 const maxTries = 40;
 
@@ -25,13 +31,14 @@ const maxTries = 40;
 export type LimiterRow = {
   version: number;
   grants: Record<string, number>;
-  /** Epoch milliseconds; 0 when never paused. */
+  /** Epoch milliseconds; 0 when the key was never paused. */
   pausedUntil: number;
 };
 
 /**
- * Takes up to `wanted` requests (fewer when the window has less room). `bulk` is for long series of look-ups: they
- * leave a tenth of the rate to single calls, so that one organization's slow scan does not hold up everyone's plans.
+ * Grants up to `wanted` requests, fewer when the window has less room. `bulk` is for long series of look-ups:
+ * they leave a tenth of the rate to single calls, so that one organization's slow scan does not delay the
+ * planning of all others.
  */
 export const reserve = async (
   wanted: number,
@@ -42,47 +49,37 @@ export const reserve = async (
   for (let attempt = 1; attempt <= maxTries; attempt++) {
     const { grant, next } = take(row, wanted, bulk ? rpm - reservedForCalls(rpm) : rpm, now());
     if (next === undefined) return grant;
-    try {
-      await table.put(
-        { ...keys.limiter(), ...next },
-        row === undefined
-          ? condition("attribute_not_exists(#pk)")
-          : condition("#version = :version", { version: row.version }),
-      );
-      return grant;
-    } catch (error) {
-      if (!(error instanceof table.ConditionFailed)) throw error;
-      row = error.item as LimiterRow | undefined;
-      await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));
-    }
+    const isAsRead = row === undefined ? absent : condition("#version = :version", { version: row.version });
+    const put = await table.attempt(table.put({ ...keys.limiter(), ...next }, isAsRead));
+    if (put.written) return grant;
+    // A failed condition means that another request was granted, or the key paused, since the row was read.
+    row = put.failed[0]?.item as LimiterRow | undefined;
+    await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));
   }
   return { granted: 0, waitSeconds: 1 };
 };
 
-/** The whole key rests for so long, for every worker. Never shortens a longer pause. */
+/** Pauses all grants for this long. Never shortens a longer pause. */
 export const pause = async (seconds: number): Promise<void> => {
-  // Two seconds more, because another worker's clock may be ahead of this one's.
-  const pausedUntil = Date.now() + (seconds + 2) * 1_000;
-  try {
-    await table.update(keys.limiter(), {
-      set: { pausedUntil },
-      setOnce: { grants: {} },
-      add: { version: 1 },
-      if: condition("attribute_not_exists(#pausedUntil) OR #pausedUntil < :pausedUntil", { pausedUntil }),
-    });
-  } catch (error) {
-    if (!(error instanceof table.ConditionFailed)) throw error;
-  }
+  const pausedUntil = Date.now() + (seconds + clockDifferenceSeconds) * 1_000;
+  const extended = table.update(keys.limiter(), {
+    set: { pausedUntil },
+    setOnce: { grants: {} },
+    add: { version: 1 },
+    if: condition("attribute_not_exists(#pausedUntil) OR #pausedUntil < :pausedUntil", { pausedUntil }),
+  });
+  // A failed condition means that the pause already lasts longer.
+  await table.attempt(extended);
 };
 
-/** The decision, as a function of the row and the time; `next` is the row to write, when anything is granted. */
+/** What to grant, from the row and the time in epoch milliseconds. `next` is the row to write, if any. */
 export const take = (
   row: LimiterRow | undefined,
   wanted: number,
   limit: number,
   now: number,
 ): { grant: Grant; next?: LimiterRow } => {
-  if (wanted < 1) throw new Error(`A grant for ${wanted} requests`);
+  if (wanted < 1) throw new Error(`Cannot grant ${wanted} requests: ask for at least one`);
   const pausedUntil = row?.pausedUntil ?? 0;
   const live = Object.entries(row?.grants ?? {})
     .map(([second, count]) => ({ endsAt: (Number(second) + 1 + windowSeconds) * 1_000, second, count }))
@@ -104,7 +101,9 @@ export const take = (
   };
 };
 
-/** When enough old grants (oldest first) will have left for one more to fit. */
+/**
+ * When one more request fits, in epoch milliseconds: as soon as enough of the oldest grants no longer count.
+ */
 const roomAt = (live: { endsAt: number; count: number }[], used: number, limit: number): number => {
   let left = used;
   for (const { endsAt, count } of live) {
@@ -114,5 +113,5 @@ const roomAt = (live: { endsAt: number; count: number }[], used: number, limit: 
   throw new Error(`A limit of ${limit} requests a minute lets nothing through`);
 };
 
-/** A tenth, at least one, but not the only one. */
+/** The requests a minute that bulk look-ups leave to single calls: a tenth, at least one, but never all. */
 const reservedForCalls = (rpm: number): number => Math.min(Math.ceil(rpm / 10), rpm - 1);

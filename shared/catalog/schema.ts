@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
+import { unknownDate } from "../contract/unknown-date.ts";
 
 /** A breach as the catalog holds it. */
 export type Breach = {
-  /** Ours: minted once for each `name`, never reused. */
+  /** Our id: drawn once for each `name`, never reused. */
   id: number;
-  /** HIBP's `Name`: permanent, also when the title changes. */
+  /** HIBP's `Name`. It never changes, even when the title does. */
   name: string;
   title: string;
   domain: string;
@@ -12,14 +13,14 @@ export type Breach = {
   breachDate: string;
   dataClasses: string[];
   pwnCount: number;
-  /** HTML as HIBP sent it (cut at 16,384 characters): escape or sanitize it before showing it. */
+  /** HTML as HIBP sent it, cut at 16,384 characters. Escape or sanitize it before showing it. */
   description: string;
 };
 
-/** What findings show of a breach, all but our id. */
+/** What findings show of a breach, except for our id. */
 export type BreachDetails = Omit<Breach, "id">;
 
-/** What it says beside the details: nothing shows it, but when it changes the breach has changed. */
+/** A breach as HIBP lists it. A change of the fields that are not shown also counts as a change. */
 export type ListedBreach = BreachDetails & {
   /** ISO 8601 as HIBP sent it. */
   addedDate: string;
@@ -28,19 +29,16 @@ export type ListedBreach = BreachDetails & {
   isRetired: boolean;
 };
 
-/** What a breach without a valid date shows, since the contract wants a date. */
-export const unknownDate = "1970-01-01";
-
-// A hundred breaches must fit a reply of a function (6 MB), and one must fit a row (400 KB).
+// Lambda's replies take 6 MB, which must do for a hundred breaches; a row takes 400 KB.
 const maxDescriptionCharacters = 16_384;
 const maxTextCharacters = 1_000;
 const maxDataClasses = 100;
 const maxDataClassCharacters = 100;
 
-/** `toWellFormed`, because a cut or hostile text can hold half a character, which storing it would change. */
+/** `toWellFormed` replaces half characters, which cutting can leave: storing them would change them. */
 const cut = (text: string, characters: number): string => text.slice(0, characters).toWellFormed();
 
-/** A name is a sort key of the table (1,024 bytes at most). */
+/** The maximum keeps the name within a sort key of the table, which takes 1,024 bytes. */
 export const breachName = z.pipe(
   z.string().check(z.minLength(1), z.maxLength(300)),
   z.transform((name: string) => name.toWellFormed()),
@@ -53,8 +51,8 @@ const text = (characters: number) =>
   );
 
 /**
- * HIBP's form. Only the name is indispensable; a missing or malformed detail gets a neutral value, so that one odd entry does
- * not keep the rest from being known.
+ * A breach as HIBP sends it. Only the name must be there: another field that is missing or malformed gets a
+ * neutral value, so that one odd breach does not make the whole list fail.
  */
 const hibpForm = z.object({
   Name: breachName,
@@ -70,7 +68,7 @@ const hibpForm = z.object({
   IsRetired: z.catch(z.boolean(), false),
 });
 
-/** A breach as HIBP lists it, as ours. */
+/** Parses a breach as HIBP sends it, and converts it. */
 export const upstreamBreach = z.pipe(
   hibpForm,
   z.transform(

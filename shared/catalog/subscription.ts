@@ -1,41 +1,32 @@
 /**
- * What the HIBP subscription allows: its rate, and the domains that it can search. HIBP says so, the table keeps it: one
- * small row with the rate, and one row for each domain, so that asking about a few costs the same with ten thousand.
+ * What the HIBP subscription allows: its rate, and the domains that it can search. The table keeps HIBP's
+ * answers in one row with the rate and one row for each domain, so that looking up a few domains costs the
+ * same with ten thousand.
  */
+import { chunk } from "../table/chunk.ts";
+import { exists } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
-import { parts } from "../table/parts.ts";
 import * as table from "../table/table.ts";
+import { domainKey, domainPrefix } from "./coverage.ts";
 import { subscribedDomains, subscriptionStatus, UpstreamFailure } from "./hibp.ts";
+import { maximumAgeSeconds, type Subscription, type SubscriptionRow } from "./subscription-state.ts";
 import { withUpstream } from "./upstream.ts";
 
-export type Subscription = {
-  /** Requests a minute. */
-  rpm: number;
-  /** When HIBP was asked, ISO 8601. */
-  at: string;
-};
-
-/** How long to wait for a turn at the upstream. */
+/** `waitSeconds` limits how long a call waits until the rate limiter lets it send. */
 export type Waiting = { waitSeconds?: number };
 
-/** Four catalog syncs, each of which refreshes. */
-const defaultMaxAgeSeconds = 3_600;
 const coverageMaxAgeSeconds = 60;
 const defaultWaitSeconds = 60;
 
-/** The smallest subscription's rate: right for any, until HIBP says which it is. */
+/** The rate of the smallest subscription, used until HIBP says which subscription it is. */
 const cautiousRpm = 10;
 
-const domainPrefix = "DOMAIN#";
-const domainKey = (name: string): Key => ({ pk: keys.subscription().pk, sk: `${domainPrefix}${name}` });
-
 /**
- * The subscription as it was known at most `maxAgeSeconds` ago (default: an hour). When HIBP does not answer, an older
- * one is returned.
- * @throws UpstreamFailure when there is none, or the key is not accepted.
+ * The subscription, at most `maxAgeSeconds` old (default: an hour); older when HIBP does not answer.
+ * @throws UpstreamFailure when no answer is stored and HIBP gives none, or when HIBP does not accept the key.
  */
 export const current = async ({
-  maxAgeSeconds = defaultMaxAgeSeconds,
+  maxAgeSeconds = maximumAgeSeconds,
   ...waiting
 }: { maxAgeSeconds?: number } & Waiting = {}): Promise<Subscription> => {
   const known = await read();
@@ -44,9 +35,9 @@ export const current = async ({
 };
 
 /**
- * Those of these domains (lower case) that the subscription can search. Asks HIBP again when one is missing and what is
- * known is older than a minute.
- * @throws UpstreamFailure when nothing is known yet, or the key is not accepted.
+ * Which of these domains (lower case) the subscription can search. Asks HIBP again when a domain is missing
+ * and the stored answer is older than a minute.
+ * @throws UpstreamFailure when no answer is stored and HIBP gives none, or when HIBP does not accept the key.
  */
 export const covered = async (domains: readonly string[], options: Waiting = {}): Promise<Set<string>> => {
   const found = await readDomains(domains);
@@ -57,16 +48,29 @@ export const covered = async (domains: readonly string[], options: Waiting = {})
   return refreshed === known ? found : readDomains(domains);
 };
 
-/** Asks HIBP (two calls) and stores its answers. Throws `UpstreamFailure`; what is stored then stays. */
+/**
+ * Asks HIBP with two calls and stores its answers. Throws `UpstreamFailure`; the stored answers then stay.
+ */
 export const refresh = async (options: Waiting = {}): Promise<Subscription> => {
   const deadline = Date.now() + (options.waitSeconds ?? defaultWaitSeconds) * 1_000;
   const waiting = () => ({ waitSeconds: Math.max(0, (deadline - Date.now()) / 1_000) });
   const at = new Date().toISOString();
   const knownRpm = (await read())?.rpm ?? cautiousRpm;
-  const { rpm } = await withUpstream(knownRpm, subscriptionStatus, waiting());
-  await storeDomains(await withUpstream(rpm, subscribedDomains, waiting()));
-  await table.put({ ...keys.subscription(), rpm, at });
-  return { rpm, at };
+  try {
+    const status = await withUpstream(knownRpm, subscriptionStatus, waiting());
+    await storeDomains(await withUpstream(status.rpm, subscribedDomains, waiting()));
+    const row: SubscriptionRow = { ...status, at };
+    await table.put({ ...keys.subscription(), ...row });
+    return { rpm: status.rpm, at };
+  } catch (error) {
+    if (error instanceof UpstreamFailure && error.kind !== "rate_limited") await noteFailure(at);
+    throw error;
+  }
+};
+
+/** Without an answer that is stored there is nothing to note: `state` then says that HIBP does not work. */
+const noteFailure = async (failedAt: string): Promise<void> => {
+  await table.attempt(table.update(keys.subscription(), { set: { failedAt }, if: exists }));
 };
 
 const refreshOr = async (known: Subscription | undefined, options: Waiting): Promise<Subscription> => {
@@ -91,7 +95,9 @@ const readDomains = async (domains: readonly string[]): Promise<Set<string>> => 
   return new Set(domains.filter((_, index) => rows[index] !== undefined));
 };
 
-/** Writes only what differs. Two at once can leave the older answer in part; the next refresh mends that. */
+/**
+ * Writes only what differs. Two concurrent calls can leave a mixture of both answers until the next refresh.
+ */
 const storeDomains = async (domains: readonly string[]): Promise<void> => {
   const wanted = new Set(domains);
   const rows = await table.query<Key>({ pk: keys.subscription().pk, prefix: domainPrefix, project: ["sk"] });
@@ -100,5 +106,5 @@ const storeDomains = async (domains: readonly string[]): Promise<void> => {
     ...[...wanted].filter((name) => !stored.has(name)).map((name) => ({ put: domainKey(name) })),
     ...[...stored].filter((name) => !wanted.has(name)).map((name) => ({ delete: domainKey(name) })),
   ];
-  for (const part of parts(writes, table.maxTransactionWrites)) await table.transact(part);
+  for (const batch of chunk(writes, table.maxTransactionWrites)) await table.transact(batch);
 };

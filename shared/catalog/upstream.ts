@@ -1,18 +1,18 @@
-/** Calls to HIBP under the deployment's one limiter. */
+/** Calls to HIBP, each with a grant of the deployment's rate limiter. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { breachedAccount, UpstreamFailure } from "./hibp.ts";
 import * as limiter from "./limiter.ts";
 
-/** Tries of a call that HIBP does not answer. */
+/** How often a call is made that HIBP does not answer. */
 const maxTries = 3;
 const maxConcurrentLookUps = 8;
 
 /**
- * Waits for its turn, makes the call and returns its answer. A 429 pauses the whole key; then, and after a failure that
- * may pass, it tries again while there is time.
+ * Waits for a grant, makes the call and returns its answer. A 429 pauses the key for the whole deployment.
+ * After a 429, or when HIBP does not answer, the call is made again while there is time.
  *
- * @param waitSeconds No try starts later than this from now. The time of the last try (60 s at most) comes on top of it.
- * @throws UpstreamFailure; `rate_limited` with `retryAfterSeconds` when the turn would come too late.
+ * @param waitSeconds No try starts later than this from now. The last try (at most 60 s) may end later.
+ * @throws UpstreamFailure; `rate_limited` with `retryAfterSeconds` when the grant would come too late.
  */
 export const withUpstream = async <T>(
   rpm: number,
@@ -24,7 +24,7 @@ export const withUpstream = async <T>(
     if (Date.now() + seconds * 1_000 > deadline) {
       throw new UpstreamFailure("rate_limited", "Our share of HIBP's rate is used up for now", seconds);
     }
-    // Not all who wait may come at once.
+    // Random, so that not all that wait come back at the same moment.
     await sleep(seconds * 1_000 + Math.random() * 500);
   };
   for (let attempt = 1; ; ) {
@@ -45,17 +45,17 @@ export const withUpstream = async <T>(
   }
 };
 
-/** Breach names of an address, or why there is no answer. */
+/** The names of the breaches of an address, or why there is no answer. */
 export type LookUp = string[] | UpstreamFailure;
 
 /**
- * Looks addresses up singly, as many as the rate allows at this moment (ask for about 25 at a time). Takes at most about
- * 25 seconds, mostly a few. An address that HIBP did not answer is asked for once more.
+ * Looks addresses up one by one, as many as the rate allows at this moment (pass about 25). Takes a few
+ * seconds, at most about 25. An address for which HIBP does not answer is looked up a second time.
  *
- * `answers` are those of the first addresses, in order. When there are fewer answers than addresses, the rest have no
- * answer yet: come back after `waitSeconds`.
+ * `answers` belong to the first addresses, in their order. When there are fewer answers than addresses, call
+ * again with the other addresses after `waitSeconds`.
  *
- * @throws UpstreamFailure `unauthorized`: no address can be looked up.
+ * @throws UpstreamFailure of kind `unauthorized`: HIBP does not accept the key.
  */
 export const lookUpAccounts = async (
   addresses: readonly string[],
@@ -68,7 +68,7 @@ export const lookUpAccounts = async (
   const results = addresses.slice(0, grant.granted).map(() => undefined as LookUp | undefined);
   let halt: UpstreamFailure | undefined;
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const lookUpNext = async (): Promise<void> => {
     while (halt === undefined && next < results.length && Date.now() < grant.validUntil.getTime()) {
       const index = next++;
       const result = await lookUp(addresses[index] as string, rpm);
@@ -80,7 +80,7 @@ export const lookUpAccounts = async (
       } else results[index] = result;
     }
   };
-  await Promise.all(Array.from({ length: maxConcurrentLookUps }, lane));
+  await Promise.all(Array.from({ length: maxConcurrentLookUps }, lookUpNext));
 
   if (halt?.kind === "unauthorized") throw halt;
   const end = results.indexOf(undefined);
@@ -88,7 +88,7 @@ export const lookUpAccounts = async (
   return { answers, waitSeconds: halt === undefined ? 1 : halt.retryAfterSeconds + 1 };
 };
 
-/** One look-up; a failure that may pass gets a second try, with a grant of its own. */
+/** Looks one address up, and a second time with a grant of its own when HIBP does not answer. */
 const lookUp = async (address: string, rpm: number): Promise<LookUp> => {
   const first = await attemptLookUp(address);
   if (!(first instanceof UpstreamFailure && first.kind === "unavailable")) return first;

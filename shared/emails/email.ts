@@ -1,18 +1,18 @@
 import * as activity from "../activity/activity.ts";
-import { Refusal, type RefusalName } from "../api/errors.ts";
+import type { Actor } from "../activity/actor.ts";
 import { seats } from "../billing/billing.ts";
-import { deletions } from "../findings/record.ts";
-import type { Actor } from "../organizations/actor.ts";
-import * as domains from "../organizations/domain.ts";
+import { Refusal } from "../contract/errors.ts";
+import * as counts from "../counts/counts.ts";
+import * as domains from "../domains/domain.ts";
+import { noteEmail } from "../domains/own-checks.ts";
+import { reserveOne } from "../lists/blocks.ts";
 import * as organizations from "../organizations/organization.ts";
 import * as teams from "../organizations/team.ts";
-import { retrying } from "../table/attempts.ts";
-import { reserveOne } from "../table/blocks.ts";
-import { absent, condition, type Write } from "../table/condition.ts";
-import { dueShard, keys } from "../table/keys.ts";
+import { absent, condition, exists } from "../table/condition.ts";
+import { keys } from "../table/keys.ts";
+import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
-import { noteEmail } from "./own-check.ts";
-import { type EmailFacet, emails, newEmailRow } from "./record.ts";
+import { type EmailGroup, emails, isBreached, newEmailRow } from "./record.ts";
 import { domainOf, type MonitoredEmail } from "./schema.ts";
 import { lastScannedAt } from "./watermark.ts";
 
@@ -23,16 +23,17 @@ export type NewEmail = {
   ownerName?: string | undefined;
 };
 
-/** Counts the request against the organization's limit, once its input is known to be valid; refuses beyond it. */
+/** Counts the request against the organization's hourly limit; refuses `organizationLimit` beyond it. */
 type Count = () => Promise<void>;
 const uncounted: Count = async () => {};
 
 /**
- * Starts monitoring an address and gives its id. Refuses `invalidInput` when the address is not of the named domain, then,
- * counted, `domainNotFound`, `teamNotFound`, `domainNotVerified`, `emailAlreadyMonitored`, `seatAllowanceReached`.
+ * Starts monitoring an address and returns the id of the e-mail. Refuses `invalidInput` before it counts the
+ * request, and after that `domainNotFound`, `teamNotFound`, `domainNotVerified`, `emailAlreadyMonitored`,
+ * `seatAllowanceReached`.
  */
 export const add = (org: number, input: NewEmail, actor: Actor, count: Count = uncounted): Promise<number> =>
-  retrying(async () => {
+  withOptimisticRetry(async () => {
     const { email, domainId, teamId = null, ownerName = null } = input;
     const [owner, domain, team, reserved, slot] = await Promise.all([
       organizations.existing(org),
@@ -50,22 +51,24 @@ export const add = (org: number, input: NewEmail, actor: Actor, count: Count = u
     if (!domain.verified) throw new Refusal("domainNotVerified");
 
     const row = newEmailRow({ email, ownerName }, domain);
-    await transactOr(
-      ["emailAlreadyMonitored", "seatAllowanceReached"],
-      [
-        { put: { ...keys.address(org, email), emailId: reserved.id }, if: absent },
-        seats(org, 1, owner.billing),
-        domains.unchanged(org, domain, { mustBeVerified: true }),
-        ...emails.writes(org, [emails.put(org, reserved, { domainId, teamId, isActive: true }, row)]),
-        ...activity.writes(org, slot, { action: "email.added", summary: `Added ${email}`, actor }),
-      ],
-    );
+    await table.transact([
+      {
+        put: { ...keys.address(org, email), emailId: reserved.id },
+        if: absent,
+        refusal: "emailAlreadyMonitored",
+      },
+      { ...seats(org, 1, owner.billing), refusal: "seatAllowanceReached" },
+      domains.unchanged(org, domain, { mustBeVerified: true }),
+      ...(teamId === null ? [] : [teams.mustExist(org, teamId)]),
+      ...emails.writes(org, [emails.put(org, reserved, { domainId, teamId, isActive: true }, row)]),
+      ...activity.writes(org, slot, { action: "email.added", summary: `Added ${email}`, actor }),
+    ]);
     return reserved.id;
   });
 
 /**
- * Enables or disables an e-mail; what it already is succeeds and is not logged. Refuses, counted, `emailNotFound`,
- * `domainNotVerified`, `seatAllowanceReached`.
+ * Enables or disables an e-mail. A call that changes nothing succeeds and is not logged. Counts the request,
+ * then refuses `emailNotFound`, `domainNotVerified`, `seatAllowanceReached`.
  */
 export const setActive = (
   org: number,
@@ -74,7 +77,7 @@ export const setActive = (
   actor: Actor,
   count: Count = uncounted,
 ): Promise<void> =>
-  retrying(async () => {
+  withOptimisticRetry(async () => {
     const [owner, row, slot] = await Promise.all([
       organizations.existing(org),
       emails.get(org, id),
@@ -82,27 +85,28 @@ export const setActive = (
       count(),
     ]);
     if (row === undefined) throw new Refusal("emailNotFound");
-    const from = emails.facetOf(row);
+    const from = emails.groupOf(row);
     const domain = await domains.existing(org, from.domainId);
     if (isActive && !domain.verified) throw new Refusal("domainNotVerified");
     if (from.isActive === isActive) return;
 
-    await transactOr(isActive ? ["seatAllowanceReached"] : [], [
-      seats(org, isActive ? 1 : -1, owner.billing),
+    await table.transact([
+      { ...seats(org, isActive ? 1 : -1, owner.billing), refusal: "seatAllowanceReached" },
       domains.unchanged(org, domain, { mustBeVerified: isActive }),
       ...emails.writes(org, [
         emails.change(org, id, {
           from,
           to: { ...from, isActive },
-          // What it is disabled with stays; a scan that has begun does not include what is enabled after that.
-          set: isActive ? { since: domain.planBy } : { lastScannedAt: lastScannedAt(row, domain) },
-          if: condition("#since = :since AND #lastScannedAt = :lastScannedAt", {
-            since: row.since,
-            lastScannedAt: row.lastScannedAt,
-          }),
+          // Enabled: scans in progress leave it out. Disabled: its domain's later checks do not count for it.
+          set: isActive ? { afterScan: domain.plannedByScan } : { lastScannedAt: lastScannedAt(row, domain) },
+          if: condition(
+            "#afterScan = :afterScan AND #lastScannedAt = :lastScannedAt AND #findings = :findings",
+            { afterScan: row.afterScan, lastScannedAt: row.lastScannedAt, findings: row.findings },
+          ),
         }),
       ]),
       ...(isActive ? [] : [noteEmail(org, id)]),
+      ...counts.writes(org, { breachedEmails: isBreached(row) ? (isActive ? 1 : -1) : 0 }),
       ...activity.writes(org, slot, {
         action: isActive ? "email.enabled" : "email.disabled",
         summary: `${isActive ? "Enabled" : "Disabled"} ${row.email}`,
@@ -111,89 +115,47 @@ export const setActive = (
     ]);
   });
 
-/** Findings that one transaction deletes: each may need its own directory row, and the e-mail's own writes some more. */
-const findingsPerTransaction = 45;
-
-/** After this time a sweep goes on with a removal that was cut off. */
-const removalLeaseMilliseconds = 60_000;
-
 /**
- * Removes an e-mail and deletes its findings. Most go in one transaction; of one with many findings the rest goes in
- * further ones, and until the last is gone a row says so, which a sweep finds. Refuses `emailNotFound`.
+ * Gives an e-mail to a team and an owner; what is left out stays, null takes away. A call that changes nothing succeeds and is not
+ * logged. Refuses `emailNotFound`, `teamNotFound`.
  */
-export const remove = async (org: number, id: number, actor: Actor): Promise<void> => {
-  const rest = await retrying(async () => {
-    const [owner, row, slot] = await Promise.all([
-      organizations.existing(org),
+export const assign = (
+  org: number,
+  id: number,
+  { teamId, ownerName }: { teamId?: number | null | undefined; ownerName?: string | null | undefined },
+  actor: Actor,
+): Promise<void> =>
+  withOptimisticRetry(async () => {
+    const [row, team, slot] = await Promise.all([
       emails.get(org, id),
+      teamId == null ? undefined : teams.get(org, teamId),
       activity.slot(org),
     ]);
     if (row === undefined) throw new Refusal("emailNotFound");
-    const from = emails.facetOf(row);
-    const [now, later] = split(Object.values(row.findings));
-    const asRead = condition("#findings = :findings", { findings: row.findings });
+    if (teamId != null && team === undefined) throw new Refusal("teamNotFound");
+    const from = emails.groupOf(row);
+    const to = { ...from, ...(teamId !== undefined && { teamId }) };
+    const isSameOwner = ownerName === undefined || ownerName === row.ownerName;
+    if (to.teamId === from.teamId && isSameOwner) return;
     await table.transact([
-      ...emails.writes(org, [emails.delete(org, id, from, asRead)]),
-      { delete: keys.address(org, row.email) },
-      ...(from.isActive ? [seats(org, -1, owner.billing)] : []),
-      ...(await deletions(org, now)),
-      ...(later.length > 0 ? [removalOf(org, id, later)] : []),
-      ...activity.writes(org, slot, { action: "email.removed", summary: `Removed ${row.email}`, actor }),
+      ...(teamId == null
+        ? []
+        : [{ check: keys.team(org, teamId), if: exists, refusal: "teamNotFound" } as const]),
+      ...emails.writes(org, [
+        emails.change(org, id, { from, to, ...(!isSameOwner && { set: { ownerName } }) }),
+      ]),
+      ...activity.writes(org, slot, {
+        action: "email.updated",
+        summary: `Changed the team or owner of ${row.email}`,
+        actor,
+      }),
     ]);
-    return later;
   });
-  await removeFindings(org, id, rest);
-};
 
-/** Goes on with a removal that was cut off. */
-export const resumeRemoval = async (org: number, id: number): Promise<void> => {
-  const removal = await table.get<{ findings: number[] }>(keys.removal(org, id));
-  if (removal !== undefined) await removeFindings(org, id, removal.findings);
-};
-
-const removeFindings = async (org: number, id: number, ids: readonly number[]): Promise<void> => {
-  const [now, later] = split(ids);
-  if (now.length === 0) return;
-  await retrying(async () =>
-    table.transact([
-      ...(await deletions(org, now)),
-      later.length > 0 ? removalOf(org, id, later) : { delete: keys.removal(org, id) },
-    ]),
-  );
-  await removeFindings(org, id, later);
-};
-
-const split = (ids: readonly number[]): [now: readonly number[], later: readonly number[]] => [
-  ids.slice(0, findingsPerTransaction),
-  ids.slice(findingsPerTransaction),
-];
-
-const removalOf = (org: number, id: number, findings: readonly number[]): Write => ({
-  put: {
-    ...keys.removal(org, id),
-    findings,
-    dueShard: dueShard("REMOVAL", id),
-    dueAt: new Date(Date.now() + removalLeaseMilliseconds).toISOString(),
-  },
-});
-
-/** Runs a transaction whose first writes' conditions have a meaning for the client: refusal by position. */
-const transactOr = async (refusals: readonly RefusalName[], writes: Write[]): Promise<void> => {
-  try {
-    await table.transact(writes);
-  } catch (error) {
-    if (error instanceof table.TransactionRefused) {
-      const refusal = refusals.find((_, index) => error.refused(index));
-      if (refusal !== undefined) throw new Refusal(refusal);
-    }
-    throw error;
-  }
-};
-
-/** The domains and teams that facets name, in one request. */
-const belongingTo = async (org: number, facets: readonly EmailFacet[]) => {
-  const domainIds = [...new Set(facets.map((facet) => facet.domainId))];
-  const teamIds = [...new Set(facets.map((facet) => facet.teamId))].filter((id) => id !== null);
+/** The domains and teams that the groups refer to, in one request. */
+const referencesOf = async (org: number, groups: readonly EmailGroup[]) => {
+  const domainIds = [...new Set(groups.map((group) => group.domainId))];
+  const teamIds = [...new Set(groups.map((group) => group.teamId))].filter((id) => id !== null);
   const rows = await table.getMany<{ id: number }>([
     ...domainIds.map((id) => keys.domain(org, id)),
     ...teamIds.map((id) => keys.team(org, id)),
@@ -206,7 +168,7 @@ const belongingTo = async (org: number, facets: readonly EmailFacet[]) => {
   };
 };
 
-/** A page of monitored e-mails, newest first, and how many there are in all. */
+/** A page of monitored e-mails, newest first; `total` counts all e-mails that match the filters. */
 export const list = async (
   org: number,
   query: {
@@ -222,32 +184,40 @@ export const list = async (
   const { items, total, joined } = await emails.page(org, {
     limit,
     offset,
-    attributes: ["createdAt", "email", "ownerName", "since", "lastScannedAt", "findings", "unacknowledged"],
-    join: (facets) => belongingTo(org, facets),
+    attributes: [
+      "createdAt",
+      "email",
+      "ownerName",
+      "afterScan",
+      "lastScannedAt",
+      "findings",
+      "unacknowledged",
+    ],
+    join: (groups) => referencesOf(org, groups),
     ...(filtered && {
-      matches: (facet) =>
-        (domainId === undefined || facet.domainId === domainId) &&
-        (teamId === undefined || facet.teamId === teamId) &&
-        (isActive === undefined || facet.isActive === isActive),
+      matches: (group) =>
+        (domainId === undefined || group.domainId === domainId) &&
+        (teamId === undefined || group.teamId === teamId) &&
+        (isActive === undefined || group.isActive === isActive),
     }),
   });
-  const facets = items.map(emails.facetOf);
-  const isJoined = (facet: EmailFacet): boolean =>
-    joined.domains.has(facet.domainId) && (facet.teamId === null || joined.teams.has(facet.teamId));
-  // An e-mail that was added while the page was being read can be the first of its domain or team.
-  const belonging = facets.every(isJoined) ? joined : await belongingTo(org, facets);
+  const groups = items.map(emails.groupOf);
+  const isJoined = (group: EmailGroup): boolean =>
+    joined.domains.has(group.domainId) && (group.teamId === null || joined.teams.has(group.teamId));
+  // An e-mail that was added between the two reads of the page can be the first of its domain or team.
+  const references = groups.every(isJoined) ? joined : await referencesOf(org, groups);
   return {
     total,
     emails: items.map((row) => {
-      const facet = emails.facetOf(row);
-      const domain = belonging.domains.get(facet.domainId);
-      if (domain === undefined) throw new Error(`E-mail ${row.id} names a domain that is not there`);
-      const team = facet.teamId === null ? undefined : belonging.teams.get(facet.teamId);
+      const group = emails.groupOf(row);
+      const domain = references.domains.get(group.domainId);
+      if (domain === undefined) throw new Error(`E-mail ${row.id} refers to a domain that does not exist`);
+      const team = group.teamId === null ? undefined : references.teams.get(group.teamId);
       return {
         id: row.id,
         email: row.email,
         ownerName: row.ownerName,
-        isActive: facet.isActive,
+        isActive: group.isActive,
         lastScannedAt: lastScannedAt(row, domain),
         createdAt: row.createdAt,
         domain: { id: domain.id, name: domain.name },

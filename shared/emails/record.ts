@@ -1,40 +1,47 @@
-import { countedList } from "../table/counted-list.ts";
+import { countedList } from "../lists/counted-list.ts";
 
 /**
- * A monitored e-mail as it is stored. It holds which breaches it is in and the ids of those findings, so that a scan can
- * compare an answer from upstream with it and read no finding.
+ * The stored fields of a monitored e-mail. The row lists the e-mail's breaches and findings, so that a scan
+ * compares an answer from upstream with this row alone and reads no finding.
  */
 export type EmailRow = {
   email: string;
   ownerName: string | null;
-  /** The latest scan that had begun with the domain when this e-mail was added or enabled: only later ones include it. */
-  since: number;
-  /** Its own last check; the domain's watermark can be later (watermark.ts). */
+  /**
+   * Id of a scan: the domain's `plannedByScan` when the e-mail was added or enabled. Scans up to this id
+   * leave the e-mail out.
+   */
+  afterScan: number;
+  /** The e-mail's own last check (ISO 8601); the domain's watermark can be later (watermark.ts). */
   lastScannedAt: string | null;
-  /** Breach id to finding id. */
+  /** Finding ids by breach id. */
   findings: Record<string, number>;
-  /** Breach ids of findings that have disappeared upstream. */
+  /** Ids of breaches that have a finding but disappeared upstream. */
   gone?: Set<number>;
-  /** Findings that are not acknowledged. */
+  /** How many findings are not acknowledged. */
   unacknowledged: number;
 };
 
-/** An e-mail that no scan has included yet; `domain` as it was read by the transaction that checks it. */
+/** The row of a new e-mail. The transaction that writes it must check `domains.unchanged` for `domain`. */
 export const newEmailRow = (
   { email, ownerName }: Pick<EmailRow, "email" | "ownerName">,
-  domain: { planBy: number },
+  domain: { plannedByScan: number },
 ): EmailRow => ({
   email,
   ownerName,
-  since: domain.planBy,
+  afterScan: domain.plannedByScan,
   lastScannedAt: null,
   findings: {},
   unacknowledged: 0,
 });
 
-export type EmailFacet = { domainId: number; teamId: number | null; isActive: boolean };
+/** Whether an e-mail has a finding. Active ones are counted (counts/counts.ts). */
+export const isBreached = ({ findings }: Pick<EmailRow, "findings">): boolean =>
+  Object.keys(findings).length > 0;
 
-export const emails = countedList<EmailFacet, EmailRow>("EMAIL", {
+export type EmailGroup = { domainId: number; teamId: number | null; isActive: boolean };
+
+export const emails = countedList<EmailGroup, EmailRow>("EMAIL", {
   domainId: "integer",
   teamId: "integer",
   isActive: "boolean",

@@ -1,26 +1,25 @@
 import * as z from "zod/mini";
-import { count, idField } from "../api/page.ts";
-import { text, timestamp } from "../api/text.ts";
+import { count, idField } from "../contract/page.ts";
+import { text, timestamp } from "../contract/text.ts";
 
 /**
- * An e-mail address, trimmed and lower-cased (decisions.md "E-mail addresses"): at most 254 characters (RFC 5321
- * 4.5.3.1), in the form of the HTML standard.
+ * An e-mail address, trimmed and lower-cased, which is how addresses are unique: at most 254 characters (RFC
+ * 5321, 4.5.3.1), in the form that the HTML standard allows.
  */
 export const emailAddress = z.string().check(
   z.trim(),
   z.maxLength(254),
   z.regex(z.regexes.html5Email, "must be an e-mail address"),
-  // After the form is checked: some letters beyond ASCII have a lower case within it, such as the Kelvin sign.
+  // After the form is checked: some letters beyond ASCII, such as the Kelvin sign, have an ASCII lower case.
   z.toLowerCase(),
   z.meta({ description: "Trimmed and lower-cased", examples: ["ada@demo.example"] }),
 );
 
 export const ownerName = text(200);
 
-/** The part of a normalized address behind its last `@`. */
+/** The domain of a normalized address: the part after the last `@`. */
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);
 
-/** interface.md "Monitored email". */
 export const monitoredEmail = z
   .object({
     id: idField,

@@ -1,7 +1,9 @@
-import type { Domain } from "../organizations/domain.ts";
+import type { Domain } from "../domains/domain.ts";
 import { type Email, emails } from "./record.ts";
 
-/** A range of e-mail ids inside one block, "first_last": what a scan's work is cut into. */
+/**
+ * The name of a range of e-mail ids within one block, "first_last". A scan's chunks of work are such ranges.
+ */
 export const rangeName = (fromId: number, toId: number): string => `${fromId}_${toId}`;
 
 export const rangeOf = (name: string): { fromId: number; toId: number } => {
@@ -10,22 +12,25 @@ export const rangeOf = (name: string): { fromId: number; toId: number } => {
 };
 
 /**
- * When an e-mail was last checked: by itself, or with its domain. The domain's watermark counts only while the e-mail is
- * active (disabling freezes the value), only of a scan that began after the e-mail was there, and not in chunks that the
- * scan did not reach.
+ * When an e-mail was last checked, on its own or with its domain (ISO 8601). The domain's watermark counts
+ * only for active e-mails, and only if it is of a scan that included the e-mail and reached its chunk.
  */
 export const lastScannedAt = (
-  email: Pick<Email, "id" | "facet" | "since" | "lastScannedAt">,
+  email: Pick<Email, "id" | "group" | "afterScan" | "lastScannedAt">,
   domain: Domain,
 ): string | null => {
-  if (!emails.facetOf(email).isActive) return email.lastScannedAt;
-  const { checkedBy, checkedAt } = watermarkFor(email.id, domain);
-  if (checkedBy <= email.since) return email.lastScannedAt;
+  if (!emails.groupOf(email).isActive) return email.lastScannedAt;
+  const { checkedByScan, checkedAt } = watermarkFor(email.id, domain);
+  if (checkedByScan <= email.afterScan) return email.lastScannedAt;
   return later(email.lastScannedAt, checkedAt);
 };
 
-export type Watermark = Pick<Domain, "checkedBy" | "checkedAt">;
+/** `checkedByScan` is the id of the scan that made the check, 0 before the first; `checkedAt` is ISO 8601. */
+export type Watermark = Pick<Domain, "checkedByScan" | "checkedAt">;
 
+/**
+ * The watermark that holds for an e-mail id: of the stale range that contains the id, otherwise the domain's.
+ */
 export const watermarkFor = (id: number, domain: Domain): Watermark => {
   for (const [range, watermark] of Object.entries(domain.stale ?? {})) {
     const { fromId, toId } = rangeOf(range);
@@ -34,13 +39,16 @@ export const watermarkFor = (id: number, domain: Domain): Watermark => {
   return domain;
 };
 
-/** The watermarks that hold within a range now, by the ranges that they hold for: they stay when a scan does not reach it. */
+/**
+ * The watermarks that hold within a range, by the subranges they hold for. A scan that does not reach the
+ * range keeps them as the domain's `stale` entries.
+ */
 export const watermarksWithin = (
   { fromId, toId }: { fromId: number; toId: number },
   domain: Domain,
 ): Record<string, Watermark> => {
   const within: Record<string, Watermark> = {};
-  const { checkedBy, checkedAt } = domain;
+  const { checkedByScan, checkedAt } = domain;
   let next = fromId;
   const upTo = (last: number, watermark: Watermark): void => {
     if (last >= next) within[rangeName(next, last)] = watermark;
@@ -51,13 +59,13 @@ export const watermarksWithin = (
     .filter((each) => each.fromId <= toId && each.toId >= fromId)
     .sort((a, b) => a.fromId - b.fromId);
   for (const { fromId: first, toId: last, watermark } of stale) {
-    upTo(first - 1, { checkedBy, checkedAt });
+    upTo(first - 1, { checkedByScan, checkedAt });
     upTo(Math.min(last, toId), watermark);
   }
-  upTo(toId, { checkedBy, checkedAt });
+  upTo(toId, { checkedByScan, checkedAt });
   return within;
 };
 
-/** The later of two times; null is earlier than any. */
+/** The later of two ISO 8601 times; null is earlier than every time. */
 export const later = <T extends string | null>(a: string | null, b: T): string | T =>
   a !== null && a > (b ?? "") ? a : b;

@@ -1,16 +1,14 @@
 import * as z from "zod/mini";
-import { count, idField } from "../api/page.ts";
-import { text, timestamp } from "../api/text.ts";
+import { count, idField } from "../contract/page.ts";
+import { text, timestamp } from "../contract/text.ts";
 
 export const resolution = z.enum(["handled", "ignored"]);
 export type Resolution = z.infer<typeof resolution>;
 
-/** interface.md "Limits": at most 1000 characters; tab and newline may occur. */
 export const acknowledgeReason = text(1000, { multiline: true });
 
 const acknowledger = z.object({ id: idField, label: z.string() });
 
-/** interface.md "Breach finding". `description` is HTML as the catalog has it: escape or sanitize it before showing it. */
 export const finding = z
   .object({
     id: idField.check(z.meta({ description: "Permanent, never reused" })),
@@ -44,3 +42,13 @@ export const finding = z
   })
   .check(z.meta({ id: "BreachFinding" }));
 export type Finding = z.infer<typeof finding>;
+
+/** A finding as the dashboard lists it: with whose address it is. */
+export const ownedFinding = z
+  .object({
+    ...finding.shape,
+    ownerName: z.nullable(z.string()),
+    team: z.nullable(z.object({ id: idField, name: z.string() })),
+  })
+  .check(z.meta({ id: "OwnedFinding" }));
+export type OwnedFinding = z.infer<typeof ownedFinding>;

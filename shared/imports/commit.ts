@@ -1,42 +1,41 @@
 import { isDeepStrictEqual } from "node:util";
 import { categoryOf } from "../activity/actions.ts";
 import * as activity from "../activity/activity.ts";
-import { Refusal } from "../api/errors.ts";
+import type { Actor } from "../activity/actor.ts";
 import { seats } from "../billing/billing.ts";
 import { activeCount, enabledOf } from "../billing/quote.ts";
+import { Refusal } from "../contract/errors.ts";
+import * as domains from "../domains/domain.ts";
 import { emails, newEmailRow } from "../emails/record.ts";
-import type { Actor } from "../organizations/actor.ts";
-import * as domains from "../organizations/domain.ts";
+import { type Reserved, reserve } from "../lists/blocks.ts";
 import * as organizations from "../organizations/organization.ts";
-import { retrying } from "../table/attempts.ts";
-import { type Reserved, reserve } from "../table/blocks.ts";
 import { absent, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
+import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
 import { monitoredOf, plan } from "./plan.ts";
 import type { ImportPlan } from "./schema.ts";
 
 export type Imported = {
+  /** Everything that was imported, including `disabledCount`. */
   importedCount: number;
-  /** Of those imported: disabled, since the seat allowance was used up. */
+  /** Imported as disabled, because the seat allowance was used up. */
   disabledCount: number;
-  /** Rows that were not imported. */
+  /** How many addresses of the plan were not imported. */
   skippedCount: number;
 };
 
 type Row = { email: string; domainId: number; ownerName: string | null };
 
-/** A row that is to be imported, and the id it gets. */
+/** A row to import, with the id that the e-mail gets. */
 type Pending = Row & { reserved: Reserved };
 
 /**
- * Imports what a preview said would be imported, in bounded transactions one after the other. Each is whole and tells the
- * import's one entry of the activity log how many there are by now, so that after a crash half-way everything counts what
- * is there; a fresh preview has the rest. Addresses that are taken, and domains that cease to be verified meanwhile, are
- * skipped.
+ * Imports the addresses that a preview marked `will_import`, as `importAll` does. After a crash half-way a
+ * fresh preview shows the rest.
  *
- * Refuses `nothingToImport` when a fresh plan of the same addresses has nothing to import, `quoteMismatch` when it differs
- * from the given one.
+ * Refuses `nothingToImport` when a fresh plan of the same addresses has nothing to import, and
+ * `quoteMismatch` when the fresh plan differs from the given one.
  */
 export const commit = async (org: number, given: ImportPlan, actor: Actor): Promise<Imported> => {
   const fresh = await plan(org, given.emails);
@@ -52,7 +51,7 @@ export const commit = async (org: number, given: ImportPlan, actor: Actor): Prom
     }),
     actor,
   );
-  // All were taken since they were planned.
+  // Other requests have added all of the addresses since the fresh plan was made.
   if (done.imported === 0) throw new Refusal("nothingToImport");
   return {
     importedCount: done.imported,
@@ -62,8 +61,13 @@ export const commit = async (org: number, given: ImportPlan, actor: Actor): Prom
 };
 
 /**
- * Imports any number of addresses of the organization's domains, each named once, in bounded transactions one after the
- * other, with one entry in the activity log. Skips what is monitored already, and domains that are not verified.
+ * Imports any number of different addresses of the organization's domains, in one transaction after another.
+ * Skips addresses that are monitored by then, and addresses whose domain is not verified by then.
+ *
+ * The import has one entry in the activity log, whose count each transaction raises. So log, seats and lists
+ * agree on what is there, wherever a crash ends the import.
+ *
+ * @param progress Is called after each transaction with the number of rows dealt with.
  */
 export const importAll = async (
   org: number,
@@ -73,32 +77,39 @@ export const importAll = async (
 ): Promise<Progress> => {
   const [reserved, slot] = await Promise.all([reserve(org, "EMAIL", rows.length), activity.slot(org)]);
   const pending = rows.map((row, index): Pending => ({ ...row, reserved: reserved[index] as Reserved }));
-  const sofar: Progress = { imported: 0, disabled: 0 };
-  let gone = 0;
+  const total: Progress = { imported: 0, disabled: 0 };
+  let rowsDone = 0;
   for (const chunk of chunksOf(pending)) {
-    const done = await retrying(() => importChunk(org, chunk, sofar, slot, actor));
-    sofar.imported += done.imported;
-    sofar.disabled += done.disabled;
-    gone += chunk.length;
-    progress(gone);
+    const done = await withOptimisticRetry(() => importChunk(org, chunk, total, slot, actor));
+    total.imported += done.imported;
+    total.disabled += done.disabled;
+    rowsDone += chunk.length;
+    progress(rowsDone);
   }
-  return sofar;
+  return total;
 };
 
-/** `disabled`: of those imported, since the seat allowance was used up. */
+/** `imported` includes `disabled`: the e-mails beyond the seat allowance. */
 export type Progress = { imported: number; disabled: number };
 
-/** A transaction takes 100 writes: those of the rows and these others, of the seats and of the activity log. */
-const writesForRows = 100 - 1 - 2;
+const seatWrites = 1;
+/** The entry of the activity log, and its block's counters. */
+const logWrites = 2;
+/** The e-mail, and the row that keeps its address unique. */
+const writesPerRow = 2;
+const maxWritesForRows = table.maxTransactionWrites - seatWrites - logWrites;
 
-/** Cuts the rows into runs that fit into one transaction with the checks of their domains and their blocks' counters. */
+/**
+ * Cuts the rows into chunks that fit one transaction. Beside the writes of its rows a transaction checks each
+ * of their domains once, and writes the counters of each of their blocks once.
+ */
 const chunksOf = (pending: readonly Pending[]): Pending[][] => {
   const chunks: Pending[][] = [];
   let chunk: Pending[] = [];
   for (const row of pending) {
     const grown = [...chunk, row];
-    const others = new Set(grown.flatMap(({ domainId, reserved }) => [`domain ${domainId}`, reserved.block]));
-    if (2 * grown.length + others.size <= writesForRows) {
+    const shared = new Set(grown.flatMap(({ domainId, reserved }) => [`domain ${domainId}`, reserved.block]));
+    if (writesPerRow * grown.length + shared.size <= maxWritesForRows) {
       chunk = grown;
     } else {
       chunks.push(chunk);
@@ -108,11 +119,14 @@ const chunksOf = (pending: readonly Pending[]): Pending[][] => {
   return [...chunks, chunk];
 };
 
-/** Imports those of the rows that still can be. What changes between its reads and its write makes it refused. */
+/**
+ * Imports the rows that still can be imported. Throws `TransactionRefused` when something that it read has
+ * changed before it writes. `earlier` is what earlier chunks of this import did.
+ */
 const importChunk = async (
   org: number,
   chunk: readonly Pending[],
-  sofar: Progress,
+  earlier: Progress,
   slot: Reserved,
   actor: Actor,
 ): Promise<Progress> => {
@@ -156,19 +170,25 @@ const importChunk = async (
         ),
       ),
     ),
-    ...entry(org, slot, sofar, done, actor),
+    ...entryWrites(org, slot, earlier, done, actor),
   ]);
   return done;
 };
 
-/** Logs the import with its first rows; further ones move the count that it tells. */
-const entry = (org: number, slot: Reserved, sofar: Progress, done: Progress, actor: Actor): Write[] => {
+/** Adds the import's entry to the activity log with the first rows, and changes its count with later ones. */
+const entryWrites = (
+  org: number,
+  slot: Reserved,
+  earlier: Progress,
+  done: Progress,
+  actor: Actor,
+): Write[] => {
   const summary = summaryOf({
-    imported: sofar.imported + done.imported,
-    disabled: sofar.disabled + done.disabled,
+    imported: earlier.imported + done.imported,
+    disabled: earlier.disabled + done.disabled,
   });
   const action = "emails.imported";
-  if (sofar.imported === 0) return activity.writes(org, slot, { action, summary, actor });
+  if (earlier.imported === 0) return activity.writes(org, slot, { action, summary, actor });
   const from = { category: categoryOf[action] };
   return activity.entries.writes(org, [activity.entries.change(org, slot.id, { from, set: { summary } })]);
 };

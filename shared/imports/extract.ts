@@ -1,28 +1,29 @@
 /**
- * Finds the e-mail addresses in a file that people exported somewhere: comma, semicolon or tab separated values, or a
+ * Finds the e-mail addresses in an exported file: values separated by comma, semicolon or tab, or a plain
  * list. Pure, and linear in the size of the file.
  */
 
 import { type CsvError, parse } from "csv-parse/sync";
 import * as z from "zod/mini";
-import { Refusal } from "../api/errors.ts";
+import { Refusal } from "../contract/errors.ts";
 import { ownerName } from "../emails/schema.ts";
 import { firstHeader, type Header, type NameColumns } from "./header.ts";
 import { importedAddress, maximumAddressCharacters, maximumRows } from "./schema.ts";
 
-/** What may be an address: lower-cased if it is one, else what the file says in its place. */
+/** One entry of the file: an address in lower case, or the text that stands where an address should be. */
 export type Candidate = { email: string; ownerName?: string | undefined };
 
 /**
- * The addresses of a file, in its order, repeated and malformed ones too. Refuses `invalidInput` when it is not text, not
- * well-formed or without anything like an address, and `tooManyAddresses`.
+ * The addresses of a file, in its order, including repeated and malformed ones. Refuses `invalidInput` when
+ * the file is not text, has a quoted field that never ends or holds nothing like an address, and
+ * `tooManyAddresses`.
  */
 export const extract = (bytes: Uint8Array): Candidate[] => {
   const text = decode(bytes);
   if (text.trim() === "") throw invalidFile("is empty");
   const records = recordsOf(text);
   const header = headerOf(records);
-  const found = (header && inColumn(records, header)) ?? inAnyCell(records, header?.names ?? []);
+  const found = (header && inColumn(records, header)) ?? inAnyCell(records, header?.nameColumns ?? []);
   if (found.length === 0) throw invalidFile("holds no e-mail addresses");
   return found;
 };
@@ -44,7 +45,7 @@ const decode = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** Control characters other than those of lines, pages and tabs. */
+/** Control characters other than line ends, page breaks and tabs. */
 const notText = /[^\P{Cc}\t\n\v\f\r\u0085]/u;
 
 const lineEnds = ["\r\n", "\n", "\r"];
@@ -59,7 +60,7 @@ const recordsOf = (text: string): string[][] => {
       skip_empty_lines: true,
     });
   } catch (error) {
-    // Reading on regardless would lose every address behind it without a word.
+    // Reading on would silently lose every address behind the quote.
     if ((error as CsvError).code === "CSV_QUOTE_NOT_CLOSED") {
       throw invalidFile("has a quoted field that never ends");
     }
@@ -70,8 +71,8 @@ const recordsOf = (text: string): string[][] => {
 const delimiters = [",", ";", "\t"];
 
 /**
- * The delimiter with which a line in front of the addresses reads best as a header. Without a header it does not matter:
- * addresses hold none of the three.
+ * The delimiter that makes a line before the first address read best as a header. Without a header any
+ * delimiter will do, since addresses contain none.
  */
 const delimiterOf = (text: string): string => {
   const [beforeAddresses = ""] = text.split("@", 1);
@@ -80,40 +81,40 @@ const delimiterOf = (text: string): string => {
     const header = firstHeader(lines.map((line) => line.split(delimiter)));
     return header === undefined ? [] : [{ delimiter, ...header }];
   });
-  readings.sort((a, b) => a.rank - b.rank || b.width - a.width);
+  readings.sort((a, b) => a.rank - b.rank || b.columnCount - a.columnCount);
   return readings[0]?.delimiter ?? ",";
 };
 
-/** The header in front of the addresses. */
+/** The header, which stands before the first address. */
 const headerOf = (records: readonly string[][]): Header | undefined => {
   const firstAddress = records.findIndex((cells) => cells.some(isAddressLike));
   return firstHeader(firstAddress < 0 ? records : records.slice(0, firstAddress));
 };
 
-/** What the best column that is headed like "email" holds, if there is one with an address. */
+/** The entries of the best column that is headed like "email" and holds an address, if there is one. */
 const inColumn = (records: readonly string[][], header: Header): Candidate[] | undefined => {
   const rows = records.slice(header.record + 1);
-  const holding = columnsOf(rows);
-  const column = header.columns.find(({ index }) => holding.has(index));
+  const withAddresses = columnsWithAddresses(rows);
+  const column = header.addressColumns.find(({ index }) => withAddresses.has(index));
   if (column === undefined) return undefined;
   const found: Candidate[] = [];
   for (const cells of rows) {
     const cell = (cells[column.index] ?? "").trim();
     if (cell === "") continue;
-    const owner = ownerOf(cells, header.names);
+    const owner = ownerOf(cells, header.nameColumns);
     const addresses = addressesInColumn(cell);
     for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, email, owner);
   }
   return found;
 };
 
-/** Those that hold an address somewhere. All at once: a file may have as many columns as rows. */
-const columnsOf = (rows: readonly string[][]): Set<number> => {
-  const holding = new Set<number>();
+/** Goes through the rows once for all columns, since a file may have as many columns as rows. */
+const columnsWithAddresses = (rows: readonly string[][]): Set<number> => {
+  const columns = new Set<number>();
   for (const cells of rows) {
-    for (const [index, cell] of cells.entries()) if (isAddressLike(cell)) holding.add(index);
+    for (const [index, cell] of cells.entries()) if (isAddressLike(cell)) columns.add(index);
   }
-  return holding;
+  return columns;
 };
 
 const inAnyCell = (records: readonly string[][], names: NameColumns): Candidate[] => {
@@ -136,30 +137,32 @@ const add = (found: Candidate[], email: string, owner: string | undefined): void
 const isAddressLike = (cell: string): boolean => cell.includes("@");
 
 /**
- * What lies between addresses, as in `"Doe, Jane" <jane@a.example>; …`: white space, separators, a link's markup, and nothing
- * in front of an address in angle brackets. Not other brackets, quotes and spaces that do not break: within a word they are
- * part of a malformed address, and splitting there would make `o’neil@a.example` the address of someone else.
+ * Splits `"Doe, Jane" <jane@a.example>; …` into words: at white space, separators, the markup of links, and
+ * before an address in angle brackets. Other brackets, quotes and no-break spaces do not split: within a word
+ * they belong to a malformed address, and splitting `o’neil@a.example` there would give the address of
+ * another person.
  */
 const between = /(?:[ \t-\r\u0085\u2028\u2029\u3000,;|]|["']>|<\/)+|(?=<[^<>@]*@[^<>]*>)/;
 
-/** An address with what is written around it is never longer; it bounds the time that patterns take. */
-const maximumPartCharacters = 1000;
+/** No address is longer, with all that may be written around it. Bounds the time that the patterns take. */
+const maximumWordCharacters = 1000;
 
-/** The addresses in a cell, and what looks like one. */
+/** The addresses in a cell, and the words in it that only look like one. */
 const addressesIn = (cell: string): string[] => {
   if (!isAddressLike(cell)) return [];
   return cell
     .split(between)
     .filter(isAddressLike)
-    .map((part) => {
-      const address = part.length <= maximumPartCharacters && importedAddress.safeParse(bare(part)).data;
-      return address || shown(part);
+    .map((word) => {
+      const address = word.length <= maximumWordCharacters && importedAddress.safeParse(bare(word)).data;
+      return address || shown(word);
     });
 };
 
 /**
- * As `addressesIn`, of a cell that should hold addresses alone: where a word leads to a bare one, as in `jane doe@a.example`, it
- * may be the first part of it, so that all up to the next separator is malformed. In other cells it may be anything.
+ * The addresses in a cell of the address column. A word before a bare address, as in `jane doe@a.example`,
+ * may be the first half of it, so that everything up to the next separator counts as malformed. (In other
+ * cells, where `addressesIn` looks, such a word may be anything.)
  */
 const addressesInColumn = (cell: string): string[] =>
   cell.split(separator).flatMap((item) => {
@@ -170,29 +173,29 @@ const addressesInColumn = (cell: string): string[] =>
 
 const separator = /[,;|\n\v\f\r\u0085\u2028\u2029]/;
 
-/** Neither a quote or bracket nor a scheme says where it begins. */
+/** An address whose beginning is not marked by a quote, a bracket or a scheme such as `mailto:`. */
 const isBareAddress = /^(?!["'<\p{Ps}\p{Pi}\p{Pf}])[^:@]*@/u;
 
 const isWord = (text: string): boolean => !isAddressLike(text) && /\p{Letter}/u.test(text);
 
-/** Without what is written around an address: `mailto:jane@a.example?subject=…`, `“jane@a.example”`, a full stop. */
-const bare = (part: string): string =>
-  part
+/** Removes what is written around an address: `mailto:jane@a.example?subject=…` or `“jane@a.example”.` */
+const bare = (word: string): string =>
+  word
     .replace(/^[^@]*\b(?:mailto|smtp):/i, "")
     .replace(/(?<=@[^?]*)\?.*$/, "")
-    // One pattern, since one for the end alone would begin anew at every character that may be the end's.
+    // One pattern for both ends: one for the end alone would take quadratic time.
     .replace(
       /^["'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:]*(.*[^"'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:!]).*$/su,
       "$1",
     );
 
-/** Of a person: one line. */
+/** The text on one line, with single spaces. */
 const line = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 
-/** As much of a malformed address as a row can hold; the ellipsis keeps it malformed. */
+/** A malformed entry, shortened to what a row can hold. The ellipsis keeps it malformed. */
 const shown = (text: string): string => shorten(line(text), maximumAddressCharacters);
 
-/** Characters are counted as `text` of shared/api/text.ts does; so many take at most twice as many units of a string. */
+/** Counts Unicode characters, as shared/contract/text.ts does: one takes at most two units of a string. */
 const shorten = (text: string, maximum: number): string => {
   const characters = [...text.slice(0, 2 * (maximum + 1))];
   return characters.length <= maximum ? text : `${characters.slice(0, maximum - 1).join("")}…`;
@@ -200,7 +203,7 @@ const shorten = (text: string, maximum: number): string => {
 
 const maximumNameCharacters = 200;
 
-/** White space included, which becomes less; it bounds the time that patterns take. */
+/** With white space, which `line` shortens. Bounds the time that the patterns take. */
 const maximumNameCellCharacters = 2000;
 
 const ownerOf = (cells: readonly string[], names: NameColumns): string | undefined => {
@@ -210,6 +213,8 @@ const ownerOf = (cells: readonly string[], names: NameColumns): string | undefin
   return ownerName.check(z.minLength(1)).safeParse(shorten(name, maximumNameCharacters)).data;
 };
 
-/** The owner, unless an address is where the name should be: as in a list of people that is headed "Name". */
+/**
+ * The owner's name, unless the name's cell holds an address, as in a list of addresses that is headed "Name".
+ */
 const ownerBeside = (cells: readonly string[], names: NameColumns): string | undefined =>
   names.some((column) => isAddressLike(cells[column] ?? "")) ? undefined : ownerOf(cells, names);

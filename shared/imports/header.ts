@@ -1,33 +1,38 @@
 /**
- * Reads the headings of an export: which columns hold addresses, and which the names of their owners. The words are those
- * of Google Workspace, Microsoft Entra, Outlook and of tables that people keep themselves, in the larger languages.
+ * Finds the header of an exported table: which columns hold addresses, and which hold the names of their
+ * owners. It knows the headings of Google Workspace, Microsoft Entra and Outlook, and of people's own tables
+ * in the larger languages of Europe.
  */
 
 export type Header = {
-  /** Which of the records it is. */
+  /** The index of the record that is the header. */
   record: number;
-  /** Number of columns. */
-  width: number;
-  /** Those headed like "email", best first; none when it heads names only. */
-  columns: readonly Column[];
-  names: NameColumns;
-  /** That of its best column; the lower, the better it reads as a header. */
+  columnCount: number;
+  /** The columns headed like "email", best first. Empty when only names are headed. */
+  addressColumns: readonly Column[];
+  nameColumns: NameColumns;
+  /**
+   * The rank of the best address column. The lower the rank, the surer it is that this record is a header.
+   */
   rank: number;
 };
 
 type Column = { index: number; rank: number };
 
-/** Columns that make up the name of an owner together. */
+/** Indexes of the columns that together make up an owner's name. */
 export type NameColumns = readonly number[];
 
-/** What a column of addresses is headed; earlier patterns are better ones. */
+/**
+ * Normalized headings of columns of addresses. A heading's rank is the index of the first pattern that
+ * matches.
+ */
 const addressHeadings = [
   /^(primary|work|business|company|corporate|user|employee|contact)?e?mail(adresse?|address|adres|value)?$/,
   /email|mailad|courriel|correo|epost|postaelettronica/,
   /userprincipalname/,
 ] as const;
 
-/** Of addresses that are not the ones to monitor, and of what is not an address. */
+/** Headings of addresses that are not meant to be monitored, and of columns that only mention e-mail. */
 const otherHeadings =
   /recovery|secondary|alternat|other|personal|private|privat|home|backup|manager|alias|status|verified|type|label|format|optin|date|domain|sent|count/;
 
@@ -40,10 +45,10 @@ const familyNames = new Set([
   ..."lastname surname familyname nachname familienname zuname nomdefamille".split(" "),
   ..."apellido apellidos cognome sobrenome achternaam".split(" "),
 ]);
-/** Beside a given name they are the family name. */
+/** Headings of the whole name, or of the family name when there is a column of given names. */
 const names = new Set(["name", "nom", "naam"]);
 
-/** The first record that heads a column like "email"; if none does, the first of all, when it heads names. */
+/** The first record with a heading like "email". Else the first of all records, if it heads names. */
 export const firstHeader = (records: readonly (readonly string[])[]): Header | undefined => {
   let ofNames: Header | undefined;
   for (const [record, cells] of records.entries()) {
@@ -56,20 +61,20 @@ export const firstHeader = (records: readonly (readonly string[])[]): Header | u
     if (best === undefined && record > 0) continue;
     const header = {
       record,
-      width: cells.length,
-      columns,
-      names: nameColumns(headings),
+      columnCount: cells.length,
+      addressColumns: columns,
+      nameColumns: nameColumnsOf(headings),
       rank: best?.rank ?? addressHeadings.length,
     };
     if (best !== undefined) return header;
-    if (header.names.length > 0) ofNames = header;
+    if (header.nameColumns.length > 0) ofNames = header;
   }
   return ofNames;
 };
 
 const maximumHeadingCharacters = 60;
 
-/** "E-Mail-Adresse", "Email Address [Required]", "E-mail 1 - Value" → "emailadresse", "emailaddress", "emailvalue". */
+/** "E-Mail-Adresse", "Email Address [Required]" → "emailadresse", "emailaddress". */
 const normalize = (cell: string): string =>
   cell.length > maximumHeadingCharacters
     ? ""
@@ -82,7 +87,7 @@ const normalize = (cell: string): string =>
 const rankOf = (heading: string): number =>
   otherHeadings.test(heading) ? -1 : addressHeadings.findIndex((pattern) => pattern.test(heading));
 
-const nameColumns = (headings: readonly string[]): NameColumns => {
+const nameColumnsOf = (headings: readonly string[]): NameColumns => {
   const headed = (words: Set<string>): number[] => {
     const index = headings.findIndex((heading) => words.has(heading));
     return index < 0 ? [] : [index];

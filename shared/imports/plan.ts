@@ -1,13 +1,13 @@
 import { activeCount, quoteFor } from "../billing/quote.ts";
+import * as domains from "../domains/domain.ts";
 import { domainOf } from "../emails/schema.ts";
-import * as domains from "../organizations/domain.ts";
 import * as organizations from "../organizations/organization.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import type { Candidate } from "./extract.ts";
 import { type ImportPlan, type ImportRow, importedAddress } from "./schema.ts";
 
-/** What importing these addresses would do now: a row for each, in their order, and what it would cost. */
+/** What importing these addresses would do now: one row for each address, in their order, and the cost. */
 export const plan = async (org: number, candidates: readonly Candidate[]): Promise<ImportPlan> => {
   const parsed = candidates.map(({ email, ownerName }) => ({
     text: email,
@@ -41,7 +41,7 @@ export const plan = async (org: number, candidates: readonly Candidate[]): Promi
   return { emails: rows, quote: quoteFor(owner.billing, active, wanted) };
 };
 
-/** Those of the addresses that are monitored already, active or not. */
+/** The addresses that are monitored already, active or not. */
 export const monitoredOf = async (org: number, addresses: readonly string[]): Promise<Set<string>> => {
   const rows = await table.getMany(addresses.map((address) => keys.address(org, address)));
   return new Set(addresses.filter((_, index) => rows[index] !== undefined));

@@ -1,31 +1,28 @@
 import * as z from "zod/mini";
-import { count, idField } from "../api/page.ts";
-import { text } from "../api/text.ts";
-import { billingInterval } from "../billing/schema.ts";
+import { quote } from "../billing/schema.ts";
+import { idField } from "../contract/page.ts";
+import { text } from "../contract/text.ts";
 import { emailAddress, ownerName } from "../emails/schema.ts";
 
-/** interface.md "Limits": extracted addresses of one file, and so rows of one plan. */
+/** Addresses that one file may hold, and so rows of one plan. */
 export const maximumRows = 500;
 
-/** interface.md "Limits": 1 MiB. */
 export const maximumFileBytes = 1024 * 1024;
 
-/** interface.md "POST /emails/import/preview". */
 export const fileExtensions = [".csv", ".tsv", ".txt"] as const;
 
-/** Characters of an address (RFC 5321 4.5.3.1), and of what is shown of a malformed one. */
+/** The longest address that RFC 5321 (4.5.3.1) allows. A malformed one is shown up to this length. */
 export const maximumAddressCharacters = 254;
 
 /**
- * An e-mail address that an import takes: none with `=` or `|`. The standard has them, but in a file they are nearly always a
- * label's (`email=ada@demo.example`), and what stands behind is not always an address either
- * (`bounce+ada=other.example@demo.example`). `POST /emails` takes them.
+ * An e-mail address that an import takes. `POST /emails` also takes addresses with `=` or `|`, which are
+ * valid, but in a file they nearly always separate a label from an address (`email=ada@demo.example`), and
+ * sometimes from something else (`bounce+ada=other.example@demo.example`).
  */
 export const importedAddress = emailAddress.check(
   z.refine((address) => !/[=|]/.test(address), "must not contain = or |"),
 );
 
-/** decisions.md "Import". */
 const importStatus = z.enum(["will_import", "already_monitored", "duplicate", "invalid"]).check(
   z.meta({
     description:
@@ -33,7 +30,7 @@ const importStatus = z.enum(["will_import", "already_monitored", "duplicate", "i
   }),
 );
 
-/** interface.md "Import plan". `domainId` is null exactly when the row is invalid. */
+/** What an import does with one address of the file. */
 export const importRow = z
   .object({
     email: text(maximumAddressCharacters),
@@ -43,18 +40,6 @@ export const importRow = z
   })
   .check(z.meta({ id: "ImportRow" }));
 export type ImportRow = z.infer<typeof importRow>;
-
-/** interface.md "Import plan"; the counts are totals after the import, the cents are per interval. */
-export const quote = z
-  .object({
-    interval: billingInterval,
-    isEstimate: z.boolean(),
-    newSeatsCount: count.check(z.meta({ description: "Paid seats after the import" })),
-    newActiveCount: count.check(z.meta({ description: "Active e-mails after the import" })),
-    estimatedDeltaCents: z.int().check(z.meta({ description: "What is paid more for each interval" })),
-  })
-  .check(z.meta({ id: "Quote" }));
-export type Quote = z.infer<typeof quote>;
 
 export const importPlan = z
   .object({ emails: z.array(importRow).check(z.maxLength(maximumRows)), quote })

@@ -1,18 +1,36 @@
 import * as activity from "../activity/activity.ts";
-import { drawId } from "../table/blocks.ts";
+import type { Actor } from "../activity/actor.ts";
+import { drawId } from "../lists/blocks.ts";
 import { absent, condition, exists } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import type { Actor } from "./actor.ts";
-import { hashOf, mintApiKey } from "./secret.ts";
+import type { ApiKey } from "./last-use.ts";
+import { apiKeyStart, hashOf, mintApiKey, previewOf } from "./secret.ts";
 
-export type ApiKey = { id: number; label: string; createdAt: string; revokedAt: string | null };
+export type { ApiKey } from "./last-use.ts";
 
-/** Creates a key. `key` is shown this once: only its hash is stored. */
-export const create = async (org: number, label: string, actor: Actor): Promise<ApiKey & { key: string }> => {
+/** A key as it is listed. */
+export type ListedKey = Required<Omit<ApiKey, "createdBy" | "lastUsedAt">> & {
+  createdBy: { id: number; label: string } | null;
+  lastUsedAt: string | null;
+};
+
+/** Creates a key. Only the hash of `key` is stored, so the caller must show `key` now. */
+export const create = async (
+  org: number,
+  label: string,
+  actor: Actor,
+): Promise<ListedKey & { key: string }> => {
   const [id, slot] = await Promise.all([drawId("KEY"), activity.slot(org)]);
   const key = mintApiKey(org);
-  const row = { id, label, createdAt: slot.createdAt, revokedAt: null };
+  const row: ApiKey = {
+    id,
+    label,
+    preview: previewOf(key),
+    createdAt: slot.createdAt,
+    ...(actor.type === "user" && { createdBy: { id: actor.id, label: actor.label } }),
+    revokedAt: null,
+  };
   await table.transact([
     { check: keys.organization(org), if: exists },
     { put: { ...keys.apiKey(org, hashOf(key)), ...row }, if: absent },
@@ -22,26 +40,35 @@ export const create = async (org: number, label: string, actor: Actor): Promise<
       actor,
     }),
   ]);
-  return { ...row, key };
+  return { ...listed(org, row), key };
 };
 
-/** Newest first, revoked ones included. */
-export const list = async (org: number): Promise<ApiKey[]> => {
+/** All keys, newest first, including revoked ones. */
+export const list = async (org: number): Promise<ListedKey[]> => {
   const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });
-  return rows
-    .map(({ id, label, createdAt, revokedAt }) => ({ id, label, createdAt, revokedAt }))
-    .sort((a, b) => b.id - a.id);
+  return rows.map((row) => listed(org, row)).sort((a, b) => b.id - a.id);
 };
 
-/** Revokes a key; the very next request with it is refused. Revoking again changes nothing. */
+const listed = (org: number, row: ApiKey): ListedKey => ({
+  id: row.id,
+  label: row.label,
+  preview: row.preview ?? apiKeyStart(org),
+  createdAt: row.createdAt,
+  createdBy: row.createdBy ?? null,
+  lastUsedAt: row.lastUsedAt ?? null,
+  revokedAt: row.revokedAt,
+});
+
+/** Revokes a key: the very next request with it is refused. Revoking it again changes nothing. */
 export const revoke = async (org: number, id: number, actor: Actor): Promise<"revoked" | "unknown"> => {
   const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });
   const row = rows.find((each) => each.id === id);
   if (row === undefined) return "unknown";
   if (row.revokedAt !== null) return "revoked";
   const slot = await activity.slot(org);
-  try {
-    await table.transact([
+  // A failed condition means that somebody else has revoked the key since it was read.
+  await table.attempt(
+    table.transact([
       {
         update: { pk: row.pk, sk: row.sk },
         set: { revokedAt: slot.createdAt },
@@ -52,10 +79,7 @@ export const revoke = async (org: number, id: number, actor: Actor): Promise<"re
         summary: `Revoked the API key ${row.label}`,
         actor,
       }),
-    ]);
-  } catch (error) {
-    // Somebody else revoked it in between.
-    if (!(error instanceof table.TransactionRefused)) throw error;
-  }
+    ]),
+  );
   return "revoked";
 };

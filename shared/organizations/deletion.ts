@@ -1,94 +1,116 @@
-import { exists } from "../table/condition.ts";
-import * as directories from "../table/directory.ts";
-import {
-  dueShard,
-  type Key,
-  keys,
-  type ListKind,
-  listKinds,
-  organizationOf,
-  rollupPrefix,
-} from "../table/keys.ts";
-import { parts } from "../table/parts.ts";
+import * as counts from "../counts/counts.ts";
+import * as directories from "../lists/directory.ts";
+import { chunk } from "../table/chunk.ts";
+import { condition, exists } from "../table/condition.ts";
+import { dueShard, type Key, keys, type ListKind, listKinds, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import type { Organization } from "./organization.ts";
 
-/** Rows deleted at the same time. */
-const width = 25;
+/** Rows that are deleted at the same time. */
+const concurrency = 25;
+
+/** Workers of a scan, or of a request to acknowledge many findings, go on only while its lock exists. */
+const locksOf = (org: number): Key[] => [keys.scanLock(org), keys.acknowledgementLock(org)];
 
 /**
- * Begins to delete an organization: from now on nobody is let in, no new work starts, and a scan in progress ends, since its
- * workers write only while its lock is there. The sweep deletes its rows once everything that may still be at work has ended.
+ * Begins the deletion of an organization. From now on its requests are refused, no new work starts, and work in
+ * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`).
  */
 export const begin = async (org: number): Promise<"begun" | "unknown"> => {
-  try {
-    await table.update(keys.organization(org), {
-      // Due at once, whatever time it is on the machine of who asks.
+  const { written } = await table.attempt(
+    table.update(keys.organization(org), {
+      // `dueAt` lies in the past, so that the deletion is due at once even if this machine's clock is ahead.
       set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() },
       if: exists,
-    });
-  } catch (error) {
-    if (error instanceof table.ConditionFailed) return "unknown";
-    throw error;
-  }
-  for (const { pk } of [keys.apiKey(org, ""), keys.session(org, "")]) await deletePartition(pk);
-  await table.remove(keys.scanLock(org));
+    }),
+  );
+  if (!written) return "unknown";
+  for (const { pk } of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(pk);
+  for (const key of locksOf(org)) await table.remove(key);
   return "begun";
 };
 
 /**
- * Deletes all rows of an organization whose deletion began `waitSeconds` ago, its own row last, so that a deletion that
- * was cut off, or that may not go on, is found again. Does nothing before.
+ * Deletes all rows of an organization once `waitSeconds` have passed since the sweep first saw its deletion;
+ * before that, does nothing. The organization's own row goes last, so that the next sweep finds a deletion
+ * that was interrupted or that `mayGoOn` has stopped.
  */
 export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
   const organization = await table.get<Organization & { deletingSince?: string }>(key);
   if (organization?.deleting !== true) return;
   const org = organizationOf(key);
   if (organization.deletingSince === undefined) {
-    // By the sweep's own clock, which is that of the workers who are waited for.
+    // The wait starts by the clock of the workers that it waits for, not by the clock of who called `begin`.
     await table.update(key, { setOnce: { deletingSince: new Date().toISOString() }, if: exists });
     return;
   }
   if (Date.now() < Date.parse(organization.deletingSince) + waitSeconds * 1000) return;
-  if ((await table.get(keys.scanLock(org))) !== undefined) {
-    // A scan started just when the deletion began: what its workers are at now is waited out too.
-    await table.remove(keys.scanLock(org));
+  const locks = await table.getMany<Key>(locksOf(org));
+  if (locks.some((lock) => lock !== undefined)) {
+    // Work started just as the deletion began. Without its lock it ends; the wait starts again for its
+    // workers.
+    for (const lock of locksOf(org)) await table.remove(lock);
     await table.update(key, { set: { deletingSince: new Date().toISOString() }, if: exists });
     return;
   }
   for (const kind of listKinds) {
     if (!(await deleteList(org, kind, mayGoOn))) return;
   }
+  await releaseNames(org);
   const partitions = [
+    keys.ownChecksOfDomain(org, 0),
     keys.domain(org, 0),
     keys.domainName(org, ""),
+    keys.domainRemoval(org, 0),
     keys.team(org, 0),
-    keys.user(org, 0),
+    keys.teamName(org, ""),
+    keys.teamRemoval(org, 0),
     keys.userEmail(org, ""),
-    keys.session(org, ""),
+    keys.session(org, 0, ""),
     keys.apiKey(org, ""),
     keys.channel(org, 0),
     keys.removal(org, 0),
     keys.channelRemoval(org, 0),
+    keys.acknowledgement(org, 0),
+    keys.acknowledgementLane(org, 0, 0),
   ];
   for (const { pk } of partitions) await deletePartition(pk);
+  await deletePartition(keys.findingNotes(org, 0).pk);
+  // The counts name the breaches, so they go after the index of these.
+  for (const breachId of await counts.breachesEver(org)) {
+    await deletePartition(keys.breachSegment(org, breachId, 0).pk);
+  }
+  for (const place of counts.places) await table.remove(keys.counts(org, place));
+  await deletePartition(
+    keys.user(org, 0).pk,
+    () => true,
+    (user) => table.remove(keys.signInAddress((user as unknown as { email: string }).email, org)),
+  );
   await deletePartition(key.pk, (row) => row.sk !== key.sk);
   await table.remove(keys.organizations(org));
   await table.remove(key);
 };
 
-/** Deletes the members of a list, with what hangs on each, and a block's directory row after its members. False: not all. */
-const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
-  const { directory } = await directories.read(org, kind);
-  for (const { key, rows } of directory) {
-    for (const { block } of rows()) {
-      if (!mayGoOn()) return false;
-      await deleteMembers(org, kind, block);
-      await table.remove(keys.directory(org, kind, block));
-    }
-    if (key.sk.startsWith(rollupPrefix)) await table.remove(key);
+/** Frees the names of domains that the organization has proved, in rows of the whole deployment. */
+const releaseNames = async (org: number): Promise<void> => {
+  const names = await table.query<Key>({ pk: keys.domainName(org, "").pk });
+  for (const { sk: name } of names) {
+    const ours = condition("#organizationId = :org", { org });
+    await table.attempt(table.remove(keys.provenDomain(name), ours));
   }
-  // What lies beside the blocks' rows.
+};
+
+/**
+ * Deletes the members of a list with the rows that belong to each, block by block, and each block's directory
+ * row after its members. Returns false when `mayGoOn` has stopped it.
+ */
+const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
+  for (const { block } of directories.blocksIn(await directories.read(org, kind))) {
+    if (!mayGoOn()) return false;
+    await deleteMembers(org, kind, block);
+    await table.remove(keys.directory(org, kind, block));
+  }
+  // Folds are deleted last, because a deletion that was interrupted finds the blocks by them.
   await deletePartition(keys.directory(org, kind, 0).pk);
   return true;
 };
@@ -115,7 +137,7 @@ const deletePartition = async (
 ): Promise<void> => {
   for await (const page of table.queryPages<Key>({ pk })) {
     const rows = page.filter(isIncluded);
-    for (const part of parts(rows, width)) {
+    for (const part of chunk(rows, concurrency)) {
       await Promise.all(
         part.map(async (row) => {
           await before(row);

@@ -1,6 +1,6 @@
 import type { Billing } from "../billing/schema.ts";
-import { drawId } from "../table/blocks.ts";
-import { absent, exists } from "../table/condition.ts";
+import { drawId } from "../lists/blocks.ts";
+import { absent, condition, exists } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
@@ -12,11 +12,12 @@ export type Organization = {
   createdAt: string;
   billing: Billing;
   scanEvery: ScanFrequency;
-  /** Being deleted: nobody is let in and no new work starts. */
+  /** When the first scan of the present schedule begins, ISO 8601; null without a schedule, absent before that was noted. */
+  firstScanAt?: string | null;
+  /** Set while the organization is being deleted: requests are refused and no new work starts. */
   deleting?: boolean;
 };
 
-/** Creates an organization and gives its id. */
 export const create = async (input: {
   name: string;
   billing: Billing;
@@ -31,13 +32,13 @@ export const create = async (input: {
   return organization;
 };
 
-/** The ids of all organizations, also of those being deleted, a page at a time. */
+/** The ids of all organizations, including those that are being deleted, in pages of at most 1 MB. */
 export async function* everyId(): AsyncGenerator<number[]> {
   const { pk } = keys.organizations(0);
   for await (const rows of table.queryPages<{ id: number }>({ pk })) yield rows.map((row) => row.id);
 }
 
-/** All organizations but those being deleted, by id. */
+/** All organizations except those that are being deleted, in the order of their ids. */
 export const list = async (): Promise<Organization[]> => {
   const found: Organization[] = [];
   for await (const ids of everyId()) {
@@ -50,19 +51,50 @@ export const list = async (): Promise<Organization[]> => {
 
 export const get = (org: number): Promise<Organization | undefined> => table.get(keys.organization(org));
 
-/** Of an id that was authenticated. */
+/** The organization of an authenticated request. Throws if it does not exist. */
 export const existing = async (org: number): Promise<Organization> => {
   const organization = await get(org);
-  if (organization === undefined) throw new Error(`Organization ${org} is not there`);
+  if (organization === undefined) throw new Error(`Organization ${org} does not exist`);
   return organization;
 };
 
-/** Throws `ConditionFailed` when there is no such organization. */
+/** Throws `ConditionFailed` when the organization does not exist. */
 export const setBilling = async (org: number, billing: Billing): Promise<void> => {
   await table.update(keys.organization(org), { set: { billing }, if: exists });
 };
 
-/** Throws `ConditionFailed` when there is no such organization. */
-export const setScanFrequency = async (org: number, scanEvery: ScanFrequency): Promise<void> => {
-  await table.update(keys.organization(org), { set: { scanEvery }, if: exists });
+/**
+ * Notes how often an organization is scanned, and when the first of these scans begins (ISO 8601). Throws `ConditionFailed` when the
+ * organization does not exist.
+ */
+export const setScanFrequency = async (
+  org: number,
+  scanEvery: ScanFrequency,
+  firstScanAt: string | null,
+): Promise<void> => {
+  await table.update(keys.organization(org), { set: { scanEvery, firstScanAt }, if: exists });
+};
+
+export const scanPeriodMilliseconds = { day: 86_400_000, week: 7 * 86_400_000 } as const;
+
+/** When the next scheduled scan begins, up to a flexible window later; null when none is scheduled. */
+export const nextScanAt = (
+  { scanEvery, firstScanAt }: Pick<Organization, "scanEvery" | "firstScanAt">,
+  now: Date,
+): string | null => {
+  if (scanEvery === "never" || firstScanAt == null) return null;
+  const first = Date.parse(firstScanAt);
+  const period = scanPeriodMilliseconds[scanEvery];
+  const periods = Math.max(0, Math.ceil((now.getTime() - first) / period));
+  return new Date(first + periods * period).toISOString();
+};
+
+/** Notes a scan that its schedule has just started, of an organization of before the schedule's times were noted. */
+export const noteScheduledScan = async (org: number, now: Date): Promise<void> => {
+  await table.attempt(
+    table.update(keys.organization(org), {
+      set: { firstScanAt: now.toISOString() },
+      if: condition("attribute_exists(#pk) AND attribute_not_exists(#firstScanAt)"),
+    }),
+  );
 };

@@ -6,19 +6,18 @@ import {
   SchedulerClient,
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
-import type { ScanFrequency } from "./organization.ts";
+import { type ScanFrequency, scanPeriodMilliseconds } from "./organization.ts";
 
-/** The stack's outputs that name what a schedule needs. */
+/** The outputs of the stack that a schedule refers to. */
 export type ScheduleOutputs = {
   ScheduleGroupName?: string;
   ScheduledScanFunctionArn?: string;
   ScheduledScanRoleArn?: string;
 };
 
-/** Schedules may fire this much later, so that many organizations do not start at once. */
+/** EventBridge Scheduler spreads the invocations over this window: not all organizations start at once. */
 const flexibleWindowMinutes = 15;
 
-const millisecondsOf = { day: 86_400_000, week: 7 * 86_400_000 } as const;
 const rateOf = { day: "rate(1 day)", week: "rate(7 days)" } as const;
 
 const scheduleName = (org: number): string => `organization-${org}`;
@@ -30,20 +29,28 @@ const client = (): SchedulerClient => {
 };
 
 /**
- * Sets how often an organization is scanned by itself; the first time is a random point of the first interval, so that
- * organizations created together do not scan together (decisions.md "Scans").
+ * Sets how often an organization is scanned automatically. The first scan is at a random time within the
+ * first interval, so that organizations that were created together are not scanned together. Gives this time, ISO 8601; null for
+ * "never".
  */
 export const schedule = async (
   org: number,
   every: ScanFrequency,
   outputs: ScheduleOutputs,
-): Promise<void> => {
-  if (every === "never") return unschedule(org, outputs);
+): Promise<string | null> => {
+  if (every === "never") {
+    await unschedule(org, outputs);
+    return null;
+  }
+  // EventBridge Scheduler takes whole seconds.
+  const startsAt = new Date(
+    Math.ceil((Date.now() + Math.random() * scanPeriodMilliseconds[every]) / 1_000) * 1_000,
+  );
   const input = {
     Name: scheduleName(org),
     GroupName: outputs.ScheduleGroupName,
     ScheduleExpression: rateOf[every],
-    StartDate: new Date(Date.now() + Math.random() * millisecondsOf[every]),
+    StartDate: startsAt,
     FlexibleTimeWindow: { Mode: "FLEXIBLE", MaximumWindowInMinutes: flexibleWindowMinutes },
     Target: {
       Arn: outputs.ScheduledScanFunctionArn,
@@ -58,9 +65,10 @@ export const schedule = async (
     if (!(error instanceof ConflictException)) throw error;
     await client().send(new UpdateScheduleCommand(input));
   }
+  return startsAt.toISOString();
 };
 
-/** Ends an organization's scheduled scans; no error when there are none. */
+/** Ends an organization's scheduled scans, if there are any. */
 export const unschedule = async (org: number, outputs: ScheduleOutputs): Promise<void> => {
   try {
     await client().send(

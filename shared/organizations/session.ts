@@ -1,54 +1,84 @@
-import { drawId } from "../table/blocks.ts";
-import { absent, condition, exists } from "../table/condition.ts";
-import { type Key, keys, timeToLive } from "../table/keys.ts";
+import { Refusal } from "../contract/errors.ts";
+import { drawId } from "../lists/blocks.ts";
+import { absent, condition, exists, type Write } from "../table/condition.ts";
+import { type Key, keys, padded, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import { expiry, isLive, type Session } from "./last-use.ts";
 import { hashOf, mintSession } from "./secret.ts";
 
-const lifetimeSeconds = 30 * 24 * 60 * 60;
+export type { Session } from "./last-use.ts";
 
-export type Session = {
-  id: number;
-  userId: number;
-  /** The user's address, so that the authorizer needs no further read. */
-  userLabel: string;
-  createdAt: string;
-  /** Epoch seconds; also the row's time to live. */
-  expiresAt: number;
-};
+/** When the session ends unless it is used, ISO 8601. */
+export const expiresAt = (session: Session): string => new Date(session.expiresAt * 1000).toISOString();
 
-/** Creates a session of a user. `value` is shown this once: only its hash is stored. Refused when the user is not there. */
-export const create = async (
-  org: number,
-  user: { id: number; email: string },
-): Promise<{ id: number; value: string; expiresAt: string }> => {
+export type NewSession = { session: Session; value: string; writes: Write[] };
+
+/**
+ * Prepares a session. Only the hash of `value`, the cookie's value, is in the writes, so the caller must show
+ * `value` now. The writes fail when the organization is deleted or the user is removed.
+ */
+export const prepare = async (org: number, user: { id: number; email: string }): Promise<NewSession> => {
   const id = await drawId("SESSION");
-  const value = mintSession(org);
+  const value = mintSession(org, user.id);
   const now = new Date();
-  const expiresAt = Math.floor(now.getTime() / 1000) + lifetimeSeconds;
+  const createdAt = now.toISOString();
   const session: Session = {
     id,
     userId: user.id,
     userLabel: user.email,
-    createdAt: now.toISOString(),
-    [timeToLive]: expiresAt,
+    createdAt,
+    lastUsedAt: createdAt,
+    [timeToLive]: expiry(createdAt, now),
   };
-  await table.transact([
-    { check: keys.organization(org), if: exists },
-    { check: keys.user(org, user.id), if: condition("#removed = :no", { no: false }) },
-    { put: { ...keys.session(org, hashOf(value)), ...session }, if: absent },
-  ]);
-  return { id, value, expiresAt: new Date(expiresAt * 1000).toISOString() };
+  return {
+    session,
+    value,
+    writes: [
+      { check: keys.organization(org), if: exists },
+      {
+        update: keys.user(org, user.id),
+        set: { lastSignInAt: createdAt },
+        if: condition("#removed = :no", { no: false }),
+      },
+      { put: { ...keys.session(org, user.id, hashOf(value)), ...session }, if: absent },
+    ],
+  };
 };
 
-const rowsOf = (org: number): Promise<(Session & Key)[]> =>
-  table.query<Session & Key>({ pk: keys.session(org, "").pk });
+/**
+ * Creates a session of a user. Throws `TransactionRefused` when the organization or the user does not exist, or
+ * the user was removed.
+ */
+export const create = async (
+  org: number,
+  user: { id: number; email: string },
+): Promise<{ id: number; value: string; expiresAt: string }> => {
+  const { session, value, writes } = await prepare(org, user);
+  await table.transact(writes);
+  return { id: session.id, value, expiresAt: expiresAt(session) };
+};
 
-/** Sessions that have not expired, newest first, without what they are known by. */
-export const list = async (org: number, now: Date): Promise<Session[]> =>
-  (await rowsOf(org))
-    .filter(({ expiresAt }) => expiresAt * 1000 > now.getTime())
+type Row = Session & Key;
+
+const rowsOf = (org: number, userId?: number): Promise<Row[]> =>
+  table.query<Row>({
+    pk: keys.session(org, 0, "").pk,
+    ...(userId !== undefined && { prefix: `${padded(userId)}#` }),
+  });
+
+/** Sessions that have not ended, newest first, without their hashes; of one user if `userId` is given. */
+export const list = async (org: number, now: Date, userId?: number): Promise<Session[]> =>
+  (await rowsOf(org, userId))
+    .filter((row) => isLive(row, now))
     .map(({ pk: _, sk: __, ...session }) => session)
     .sort((a, b) => b.id - a.id);
+
+export const get = (org: number, userId: number, hash: string): Promise<Session | undefined> =>
+  table.get(keys.session(org, userId, hash));
+
+/** Ends the session with this hash: the very next request with it is refused. */
+export const end = (org: number, userId: number, hash: string): Promise<void> =>
+  table.remove(keys.session(org, userId, hash));
 
 export const revoke = async (org: number, id: number): Promise<"revoked" | "unknown"> => {
   const row = (await rowsOf(org)).find((each) => each.id === id);
@@ -57,6 +87,14 @@ export const revoke = async (org: number, id: number): Promise<"revoked" | "unkn
   return "revoked";
 };
 
-export const revokeAllOf = async (org: number, userId: number): Promise<void> => {
-  for (const row of await rowsOf(org)) if (row.userId === userId) await table.remove(row);
+/** Ends one of the user's own sessions. Refuses `sessionNotFound`, also for one of another user. */
+export const revokeOwn = async (org: number, userId: number, id: number): Promise<void> => {
+  const row = (await rowsOf(org, userId)).find((each) => each.id === id && isLive(each, new Date()));
+  if (row === undefined) throw new Refusal("sessionNotFound");
+  await table.remove(row);
+};
+
+/** Ends all sessions of a user, but for the one with the id `except`. */
+export const revokeAllOf = async (org: number, userId: number, except?: number): Promise<void> => {
+  for (const row of await rowsOf(org, userId)) if (row.id !== except) await table.remove(row);
 };

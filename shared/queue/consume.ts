@@ -1,13 +1,14 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import type { Context, SQSEvent } from "aws-lambda";
-import { type Message, messages, type QueueName } from "./messages.ts";
+import { type Message, messages, type QueueName } from "../contract/messages.ts";
 
-/** What a worker knows of its invocation. */
+/** What a worker is told about its invocation. `remainingSeconds`: until Lambda ends it. */
 export type Invocation = { logger: Logger; remainingSeconds: () => number };
 
 /**
- * Makes the Lambda handler of a queue's worker: the message is parsed by its schema and handled. What throws fails the
- * invocation: it counts as the function's error, which rings its alarm, and the message comes again until its last receive.
+ * Makes the Lambda handler of a queue's worker, which parses each message by its schema and handles it. An
+ * error is logged and fails the invocation: the function's alarm counts it, and SQS delivers the message
+ * again until its last receive.
  */
 export const consume = <Q extends QueueName>(
   queue: Q,
@@ -16,7 +17,7 @@ export const consume = <Q extends QueueName>(
   return async (event, context) => {
     const logger = new Logger();
     const invocation = { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 };
-    // There is one: event sources have batches of one (lib/queue-worker.ts).
+    // One record: event sources have batches of one (lib/queue-worker.ts).
     for (const record of event.Records) {
       try {
         await handle(messages[queue].parse(JSON.parse(record.body)) as Message<Q>, invocation);

@@ -7,15 +7,15 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
-import type { Message, QueueName } from "./messages.ts";
-import { urlVariable } from "./worker.ts";
+import type { Message, QueueName } from "../contract/messages.ts";
+import { urlVariable } from "../contract/worker.ts";
 
-/** SQS takes ten messages in a batch and 1 MiB in all. */
+/** SQS accepts ten messages and 1 MiB in a batch; some bytes are left for what SQS adds to the bodies. */
 const maximumBatch = 10;
 const maximumBatchBytes = 900_000;
 
 export type Sending = {
-  /** Fair queues: messages of a group that floods the queue wait, those of other groups do not. */
+  /** Fair queues: when one group floods the queue, messages of other groups do not wait behind it. */
   group?: string;
 };
 
@@ -33,7 +33,7 @@ const urlIn = (variable: string): string => {
   return url;
 };
 
-/** Sends one message, visible after `delaySeconds` (SQS allows 900). Throws when SQS did not take it. */
+/** Sends one message, visible after `delaySeconds` (at most 900). Throws when SQS does not accept it. */
 export const send = async <Q extends QueueName>(
   queue: Q,
   message: Message<Q>,
@@ -49,7 +49,7 @@ export const send = async <Q extends QueueName>(
   );
 };
 
-/** Sends many, in as few requests as SQS allows. Throws when one was not taken; others may then have been sent. */
+/** Sends messages in batches. Throws when SQS rejects a message; others may have been sent by then. */
 export const sendAll = async <Q extends QueueName>(
   queue: Q,
   messages: readonly (Sending & { message: Message<Q> })[],
@@ -62,7 +62,7 @@ export const sendAll = async <Q extends QueueName>(
       new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries: batch }),
     );
     const failed = reply.Failed?.length ?? 0;
-    if (failed > 0) throw new Error(`SQS did not take ${failed} messages of ${queue}`);
+    if (failed > 0) throw new Error(`SQS did not accept ${failed} messages for ${queue}; others were sent`);
     batch = [];
     bytes = 0;
   };
@@ -80,10 +80,13 @@ export const sendAll = async <Q extends QueueName>(
   await flush();
 };
 
-/** The queue that feeds this function. */
+/** The url of the queue that invokes this function. */
 const source = (): string => urlIn("SOURCE_QUEUE_URL");
 
-/** Takes up to so many messages of the queue that feeds this function, in the form in which its event source has them. */
+/**
+ * Receives at most `atMost` messages from the queue that invokes this function, shaped as the records of its
+ * events. Waits up to `waitSeconds` for the first one.
+ */
 export const receive = async (
   atMost: number,
   waitSeconds: number,
@@ -104,7 +107,7 @@ export const receive = async (
   }));
 };
 
-/** Ends a message that `receive` has given. */
+/** Deletes a received message, so that SQS does not deliver it again. */
 export const remove = async (receiptHandle: string): Promise<void> => {
   await client().send(new DeleteMessageCommand({ QueueUrl: source(), ReceiptHandle: receiptHandle }));
 };

@@ -2,7 +2,9 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import type { Context } from "aws-lambda";
 import type { Invocation } from "./consume.ts";
 
-/** Makes the Lambda handler of a worker that a schedule invokes. What it throws is logged and counted as the function's error. */
+/**
+ * Makes the Lambda handler of a worker that a schedule invokes. An error is logged and fails the invocation.
+ */
 export const scheduled =
   <Input>(run: (input: Input, invocation: Invocation) => Promise<void>) =>
   async (input: Input, context: Context): Promise<void> => {

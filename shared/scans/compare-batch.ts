@@ -1,46 +1,53 @@
+import type { EmailChange } from "../contract/messages.ts";
 import { type Email, emails } from "../emails/record.ts";
 import { rangeName } from "../emails/watermark.ts";
-import type { EmailChange } from "../queue/messages.ts";
-import { parts } from "../table/parts.ts";
-import { type Answered, breachesOf, idsOf } from "./answer.ts";
-import { chunkName, inChunks, lookupChunk } from "./chunks.ts";
-import { compare, isIncluded } from "./compare.ts";
-import type { Scanned } from "./turn.ts";
+import { chunk } from "../table/chunk.ts";
+import { compareEmail } from "./compare-email.ts";
+import { breachesOf, breachIdsOf, type DomainAnswer } from "./domain-answer.ts";
+import { chunkName, inChunks, lookupChunk } from "./email-chunks.ts";
+import type { Planner } from "./fencing-token.ts";
+import { isIncluded } from "./included-emails.ts";
 
-/** Blocks of e-mails read at a time. */
-const width = 8;
+/** How many blocks of e-mails are read at the same time. */
+const concurrency = 8;
 
-/** What a batch comes to. */
-export type Work = {
+/**
+ * What is to be done for a batch. `unchanged`: e-mails that need no write; `failed`: e-mails of domains
+ * without an answer.
+ */
+export type BatchWork = {
   unchanged: number;
   failed: number;
+  /** `changes` is empty in chunks of look-ups. */
   chunks: { chunk: string; emails: number; changes: EmailChange[] }[];
 };
 
-/** Reads the e-mails of a batch's domains, after its answers, and finds what differs. */
+/** Compares the e-mails of a batch's domains with the answers, reading them after HIBP has answered. */
 export const compareBatch = async (
-  { org, scanId }: Scanned,
-  answered: readonly Answered[],
-): Promise<Work> => {
-  const work: Work = { unchanged: 0, failed: 0, chunks: [] };
-  const byDomain = new Map(answered.map((each) => [each.domain.id, each]));
-  const breachIds = await idsOf(answered);
+  { org, scanId }: Planner,
+  answers: readonly DomainAnswer[],
+): Promise<BatchWork> => {
+  const work: BatchWork = { unchanged: 0, failed: 0, chunks: [] };
+  const byDomain = new Map(answers.map((answer) => [answer.domain.id, answer]));
+  const breachIds = await breachIdsOf(answers);
   const blocks = emails.blocks(
     await emails.directory(org),
-    (facet) => facet.isActive && byDomain.has(facet.domainId),
+    (group) => group.isActive && byDomain.has(group.domainId),
   );
   const changed: EmailChange[][] = [];
-  for (const part of parts(blocks, width)) {
-    const read = await Promise.all(part.map((block) => emails.members(org, block)));
+  for (const someBlocks of chunk(blocks, concurrency)) {
+    const read = await Promise.all(someBlocks.map((block) => emails.members(org, block)));
     for (const rows of read) {
       const changes: EmailChange[] = [];
       const single: Email[] = [];
       for (const row of rows) {
-        const facet = emails.facetOf(row);
-        const answer = byDomain.get(facet.domainId);
-        if (answer === undefined || !isIncluded(row, facet, scanId)) continue;
+        const group = emails.groupOf(row);
+        const answer = byDomain.get(group.domainId);
+        if (answer === undefined || !isIncluded(row, group, scanId)) continue;
         if (answer.state === "checked") {
-          const change = compare(row, breachesOf(row, answer.names, breachIds), { complete: true });
+          const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds), {
+            complete: true,
+          });
           if (change === undefined) work.unchanged++;
           else changes.push(change);
         } else if (answer.state === "single") single.push(row);
@@ -56,10 +63,10 @@ export const compareBatch = async (
       }
     }
   }
-  for (const parts of inChunks(changed)) {
-    const changes = parts.flat();
-    const ranges = parts.map((part) => rangeNameOf(part.map((change) => change.emailId)));
-    work.chunks.push({ chunk: chunkName(ranges), emails: changes.length, changes });
+  for (const ranges of inChunks(changed)) {
+    const changes = ranges.flat();
+    const names = ranges.map((range) => rangeNameOf(range.map((change) => change.emailId)));
+    work.chunks.push({ chunk: chunkName(names), emails: changes.length, changes });
   }
   return work;
 };

@@ -1,30 +1,27 @@
-import { randomUUID } from "node:crypto";
 import * as catalog from "../catalog/catalog.ts";
 import { UpstreamFailure } from "../catalog/hibp.ts";
 import * as subscription from "../catalog/subscription.ts";
 import { type LookUp, lookUpAccounts } from "../catalog/upstream.ts";
-import { type Email, emails } from "../emails/record.ts";
-import * as domains from "../organizations/domain.ts";
+import type { EmailChange, Message } from "../contract/messages.ts";
+import { lookUpStepSeconds } from "../contract/scan-timing.ts";
+import * as domains from "../domains/domain.ts";
+import type { Email } from "../emails/record.ts";
 import type { Invocation } from "../queue/consume.ts";
-import type { EmailChange, Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
-import { condition, type Write } from "../table/condition.ts";
-import { keys } from "../table/keys.ts";
-import * as table from "../table/table.ts";
-import { apply } from "./apply.ts";
-import { rangesOfChunk } from "./chunks.ts";
-import { compare, includedIn } from "./compare.ts";
-import { end, endIfLapsed, isDone, reasonOf } from "./end.ts";
-import { renew, scans } from "./record.ts";
+import { maximumDelaySeconds } from "./ask-upstream.ts";
+import type { Check } from "./check-writes.ts";
+import { compareEmail } from "./compare-email.ts";
+import { type ChunkKey, rangesOfChunk } from "./email-chunks.ts";
+import { end, endIfNotServed, reasonOf } from "./end.ts";
+import { includedIn } from "./included-emails.ts";
+import { renewLock } from "./lock.ts";
+import { acquireLease, releaseLease, saveStep } from "./look-up-cursor.ts";
+import { isDone } from "./progress.ts";
+import { scans } from "./record.ts";
+import { recordCheck } from "./record-check.ts";
 
-/** Addresses of one step: what is lost and asked again when a worker dies, and how often progress shows. */
+/** Addresses of one step. A worker that dies loses the answers of one step, and progress shows after each. */
 const addressesPerStep = 25;
-
-/** Longer than a function that looks up can run. */
-const leaseMilliseconds = 70_000;
-
-/** The longest one step can take. */
-const stepSeconds = 30;
 
 /** The longest that a step waits for anything but its look-ups. */
 const maximumWaitSeconds = 5;
@@ -32,39 +29,34 @@ const maximumWaitSeconds = 5;
 /** What a step needs to record its answers and save. */
 const saveSeconds = 10;
 
-/** The progress of one chunk's look-ups. Whoever holds the lease works; everything up to `cursor` is done. */
-type LookupRow = { cursor: number; leaseUntil?: string; leaseToken?: string };
-
-type Chunk = { org: number; scanId: number; batch: number; chunk: string };
-
 /**
- * Looks a chunk's addresses up one by one, as fast as the subscription's rate allows, and sends itself a message with the
- * cursor where it has to stop. Each step is saved with its counts in one transaction, so none is counted twice.
+ * Looks up the addresses of a chunk one by one, as fast as the subscription's rate limit allows. Where it has
+ * to stop, it sends itself a message with the cursor.
  */
 export const lookUp = async (message: Message<"scan-lookups">, invocation: Invocation): Promise<void> => {
   const { organizationId: org, scanId, batch, chunk } = message;
   const { logger, remainingSeconds } = invocation;
-  const work: Chunk = { org, scanId, batch, chunk };
-  if (!(await renew(org, scanId))) return;
-  if (await endIfLapsed(org, scanId, logger)) return;
-  if (!(await claim(work, message.cursor))) return;
+  const key: ChunkKey = { org, scanId, batch, chunk };
+  if (!(await renewLock(org, scanId))) return;
+  if (await endIfNotServed(org, scanId, logger)) return;
+  if (!(await acquireLease(key, message.cursor))) return;
 
   let cursor = message.cursor;
   try {
     for (;;) {
-      const step = await takeStep(work, cursor, invocation);
+      const step = await takeStep(key, cursor, invocation);
       cursor = step.cursor;
       if (step.isOver) return;
-      if (step.waitSeconds > 0 || remainingSeconds() < stepSeconds) {
-        await release(work, cursor);
+      if (step.waitSeconds > 0 || remainingSeconds() < lookUpStepSeconds) {
+        await releaseLease(key, cursor);
         await queue.send(
           "scan-lookups",
           { ...message, cursor },
-          { delaySeconds: Math.min(900, Math.ceil(step.waitSeconds)), group: String(org) },
+          { delaySeconds: Math.min(maximumDelaySeconds, Math.ceil(step.waitSeconds)), group: String(org) },
         );
         return;
       }
-      if (!(await renew(org, scanId))) return;
+      if (!(await renewLock(org, scanId))) return;
     }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
@@ -72,24 +64,28 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
   }
 };
 
-/** Looks up the next addresses behind the cursor and saves how far it came. */
+/**
+ * Looks up the next addresses behind the cursor, records the answers and saves how far it came. `isOver`:
+ * nothing is left for this worker; `waitSeconds`: the rate limit allows the next look-up after this time.
+ */
 const takeStep = async (
-  work: Chunk,
+  key: ChunkKey,
   cursor: number,
   { logger, remainingSeconds }: Invocation,
 ): Promise<{ cursor: number; isOver: boolean; waitSeconds: number }> => {
-  const { org, scanId, batch, chunk } = work;
+  const { org, scanId, batch, chunk } = key;
   const [{ fromId, toId } = { fromId: 0, toId: 0 }] = rangesOfChunk(chunk);
   const range = { fromId: Math.max(fromId, cursor + 1), toId };
   const domainsById = new Map((await domains.list(org)).map((domain) => [domain.id, domain]));
   const ahead = await includedIn(org, scanId, range, (domainId) => {
     const domain = domainsById.get(domainId);
-    const isSingle = domain?.planBy === scanId && domain.planBatch === batch && domain.planState === "single";
+    const isSingle =
+      domain?.plannedByScan === scanId && domain.planBatch === batch && domain.planState === "single";
     return isSingle && domain.verified;
   });
   const rows = ahead.slice(0, addressesPerStep);
   const checkedAt = new Date().toISOString();
-  // However old: the catalog's sync refreshes it, and the planner has just had it, so it is known.
+  // The rate may be of any age: the planner has just stored it, and the catalog's sync refreshes it.
   const { rpm } = await subscription.current({
     waitSeconds: maximumWaitSeconds,
     maxAgeSeconds: Number.POSITIVE_INFINITY,
@@ -101,16 +97,16 @@ const takeStep = async (
   const answered = rows.slice(0, answers.length);
   const spareSeconds = Math.max(0, Math.min(maximumWaitSeconds, (remainingSeconds() - saveSeconds) / 2));
   const names = answers.flatMap((answer) => (answer instanceof UpstreamFailure ? [] : answer));
-  // Without HIBP's list a new breach has its name for a title until the next sync.
-  const ids = await catalog.idsFor(names, {
+  // A breach whose details HIBP does not give in time has its name for a title until the catalog's next sync.
+  const breachIds = await catalog.idsFor(names, {
     waitSeconds: spareSeconds,
     callSeconds: Math.max(1, spareSeconds),
   });
-  const unchanged = await record(
-    { ...work, checkedAt, domains: domainsById, logger },
+  const unchanged = await recordAnswers(
+    { ...key, checkedAt, domains: domainsById, logger },
     answered,
     answers,
-    ids,
+    breachIds,
   );
   if (unchanged === undefined) return { cursor, isOver: true, waitSeconds: 0 };
 
@@ -118,9 +114,8 @@ const takeStep = async (
   const left = ahead.length - answered.length;
   const next = left === 0 ? toId : (answered.at(-1)?.id ?? cursor);
   const checked = answers.length - failed;
-  const step = { cursor, next, checked, failed, left, unchanged, checkedAt };
-  const isOver = !(await save(work, step));
-  if (left === 0 || isOver) {
+  const isSaved = await saveStep(key, { cursor, next, checked, failed, left, unchanged, checkedAt });
+  if (left === 0 || !isSaved) {
     const scan = await scans.get(org, scanId);
     if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
     return { cursor: next, isOver: true, waitSeconds: 0 };
@@ -128,113 +123,22 @@ const takeStep = async (
   return { cursor: next, isOver: false, waitSeconds: answers.length < rows.length ? waitSeconds : 0 };
 };
 
-/** Writes what the answers changed, and returns the e-mails that they did not; undefined when the scan is over. */
-const record = async (
-  application: Parameters<typeof apply>[0],
+/** Records the changes that answers make and returns the other e-mails; undefined when the scan is over. */
+const recordAnswers = async (
+  check: Check,
   rows: readonly Email[],
   answers: readonly LookUp[],
-  ids: ReadonlyMap<string, number>,
+  breachIds: ReadonlyMap<string, number>,
 ): Promise<Email[] | undefined> => {
-  const answered = rows.map((row, index) => ({ row, answer: answers[index] }));
   const changes: EmailChange[] = [];
   const unchanged: Email[] = [];
-  for (const { row, answer } of answered) {
+  for (const [index, row] of rows.entries()) {
+    const answer = answers[index];
     if (answer === undefined || answer instanceof UpstreamFailure) continue;
-    const breachIds = new Set(answer.map((name) => ids.get(name)).filter((id) => id !== undefined));
-    const change = compare(row, breachIds, { complete: false });
+    const ofAddress = new Set(answer.map((name) => breachIds.get(name)).filter((id) => id !== undefined));
+    const change = compareEmail(row, ofAddress, { complete: false });
     if (change === undefined) unchanged.push(row);
     else changes.push(change);
   }
-  return (await apply(application, changes)) === undefined ? undefined : unchanged;
-};
-
-/** An address looked up singly has a check of its own. Refused when it was removed or disabled meanwhile. */
-const setChecked = (org: number, row: Email, checkedAt: string): Write => ({
-  update: emails.key(org, row.id),
-  set: { lastScannedAt: checkedAt },
-  if: condition("#facet = :facet AND #since = :since AND NOT #lastScannedAt > :checkedAt", {
-    facet: row.facet,
-    since: row.since,
-    checkedAt,
-  }),
-});
-
-const claim = async ({ org, scanId, batch, chunk }: Chunk, cursor: number): Promise<boolean> => {
-  const now = Date.now();
-  const leaseToken = randomUUID();
-  try {
-    await table.update<LookupRow>(keys.lookup(org, scanId, batch, chunk), {
-      set: { leaseUntil: new Date(now + leaseMilliseconds).toISOString(), leaseToken },
-      if: condition("#cursor = :cursor AND (attribute_not_exists(#leaseUntil) OR #leaseUntil < :now)", {
-        cursor,
-        now: new Date(now).toISOString(),
-      }),
-    });
-    return true;
-  } catch (error) {
-    if (!(error instanceof table.ConditionFailed)) throw error;
-    // The reply to this very claim got lost, and the client tried again.
-    return (error.item as LookupRow | undefined)?.leaseToken === leaseToken;
-  }
-};
-
-const release = async ({ org, scanId, batch, chunk }: Chunk, cursor: number): Promise<void> => {
-  await table.update(keys.lookup(org, scanId, batch, chunk), {
-    remove: ["leaseUntil"],
-    if: condition("#cursor = :cursor", { cursor }),
-  });
-};
-
-type Step = {
-  cursor: number;
-  next: number;
-  checked: number;
-  failed: number;
-  left: number;
-  unchanged: readonly Email[];
-  checkedAt: string;
-};
-
-/**
- * Saves a step: the cursor, the counts, what is left, and that the unchanged were checked, so that they are when they are
- * counted. False when the scan is over or another worker was faster.
- */
-const save = async ({ org, scanId, batch, chunk }: Chunk, step: Step): Promise<boolean> => {
-  const { cursor, next, checked, failed, left, checkedAt } = step;
-  if (checked + failed === 0 && left > 0) return true;
-  const scan = await scans.get(org, scanId);
-  if (scan === undefined) return false;
-  const path = `remaining.${batch}.${chunk}`;
-  const counts: Write[] = [
-    left === 0
-      ? {
-          delete: keys.lookup(org, scanId, batch, chunk),
-          if: condition("#cursor = :cursor", { cursor }),
-        }
-      : {
-          update: keys.lookup(org, scanId, batch, chunk),
-          set: { cursor: next },
-          if: condition("#cursor = :cursor", { cursor }),
-        },
-    ...scans.writes(org, [
-      scans.change(org, scanId, {
-        from: { ...scans.facetOf(scan), status: "running" },
-        add: { scannedEmails: checked, failedEmails: failed },
-        ...(left === 0 ? { remove: [path] } : { set: { [path]: left } }),
-        if: condition(`attribute_exists(#remaining.#${batch}.#${chunk})`),
-      }),
-    ]),
-  ];
-  let unchanged = step.unchanged;
-  for (;;) {
-    try {
-      await table.transact([...unchanged.map((row) => setChecked(org, row, checkedAt)), ...counts]);
-      return true;
-    } catch (error) {
-      if (!(error instanceof table.TransactionRefused)) throw error;
-      const { length } = unchanged;
-      if (error.failed.some(({ index }) => index >= length)) return false;
-      unchanged = unchanged.filter((_, index) => !error.refused(index));
-    }
-  }
+  return (await recordCheck(check, changes)) === undefined ? undefined : unchanged;
 };

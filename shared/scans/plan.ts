@@ -1,55 +1,69 @@
 import { UpstreamFailure } from "../catalog/hibp.ts";
-import { noteDomain } from "../emails/own-check.ts";
-import * as domains from "../organizations/domain.ts";
+import type { Message } from "../contract/messages.ts";
+import * as domains from "../domains/domain.ts";
+import { noteDomain } from "../domains/own-checks.ts";
 import type { Invocation } from "../queue/consume.ts";
-import type { Message } from "../queue/messages.ts";
 import * as queue from "../queue/queue.ts";
 import { condition, type Write } from "../table/condition.ts";
-import { keys, timeToLive } from "../table/keys.ts";
+import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import type { Answered } from "./answer.ts";
-import { ask, hasTimeToAsk, noClaim } from "./ask.ts";
-import { isLookup } from "./chunks.ts";
-import { compareBatch, type Work } from "./compare-batch.ts";
-import { end, endIfLapsed, isDone, isPlanned, reasonOf } from "./end.ts";
-import { heldInTurn, maximumScanMilliseconds, renew, type ScanRecord, scans } from "./record.ts";
-import { sendAgain } from "./resend.ts";
-import { type Outcome, pausePlanning, type Scanned, takeTurn, whileRenewing } from "./turn.ts";
+import { askUpstream, hasTimeToAsk, noClaim } from "./ask-upstream.ts";
+import { type BatchWork, compareBatch } from "./compare-batch.ts";
+import type { DomainAnswer } from "./domain-answer.ts";
+import { isLookup } from "./email-chunks.ts";
+import { end, endIfNotServed, reasonOf } from "./end.ts";
+import {
+  acquireFencingToken,
+  type Planner,
+  type PlanProgress,
+  pausePlanning,
+  renewWhile,
+} from "./fencing-token.ts";
+import { heldWithToken, renewLock } from "./lock.ts";
+import { createCursor } from "./look-up-cursor.ts";
+import { isDone, isPlanned } from "./progress.ts";
+import { type ScanRecord, scans } from "./record.ts";
+import { resendChunks } from "./resend.ts";
 
-/** Domains that are planned together: their rows and the scan's go in one transaction. */
-const domainsPerBatch = 90;
+/** A batch is saved in one transaction, which checks the lock and changes the scan and each domain. */
+const lockWrites = 1;
+const scanWrites = 1;
+export const domainsPerBatch = table.maxTransactionWrites - lockWrites - scanWrites;
 
 /**
- * What is answered is saved after so long, so that its e-mails do not wait for slow answers about other domains. Every batch
- * reads the blocks of its domains anew, so each that is cut short makes the next twice as long.
+ * A batch ends after this long, so that its e-mails do not wait for slow answers about other domains. Each
+ * batch reads the blocks of its domains anew, so a batch that is cut short doubles the time of the next one.
  */
 const firstBatchMilliseconds = 5_000;
 
+/** The delay before a planner goes on when each domain changed before the planner could claim it. */
+const unclaimedDelaySeconds = 5;
+
 /**
- * Plans a scan: asks upstream about each verified domain, compares the answers with what the e-mails hold, and sends the
- * differences to `check-emails`; e-mails of domains that the subscription does not cover go to `look-up-emails`. Domains are
- * planned in batches, each saved before anything of it is sent, so it can be cut off anywhere and goes on from there.
+ * Plans a scan: asks HIBP about each verified domain, compares the answers with the e-mails and sends the
+ * differences to `check-emails`. E-mails of domains that the subscription does not cover go to
+ * `look-up-emails`. Each batch is saved before its messages are sent, so that another planner can go on.
  */
 export const plan = async (message: Message<"scan-plans">, invocation: Invocation): Promise<void> => {
   const { organizationId: org, scanId, resume = false } = message;
   const { logger } = invocation;
-  if (!(await takeTurn(org, scanId, message.turn))) return;
-  const turn = message.turn + 1;
-  const scanned = { org, scanId, turn, invocation };
-  const scan = await begin(org, scanId);
+  const fencingToken = await acquireFencingToken(org, scanId, message.fencingToken);
+  if (fencingToken === undefined) return;
+  const planner: Planner = { org, scanId, fencingToken, invocation };
+  const scan = await setRunning(org, scanId);
   if (scan === undefined) return;
-  if (await endIfLapsed(org, scanId, logger)) return;
+  if (await endIfNotServed(org, scanId, logger)) return;
   try {
-    const outcome = await whileRenewing(org, scanId, turn, async (): Promise<Outcome> => {
-      if (!scan.planned) return planDomains(scanned);
-      return resume ? sendAgain(scanned, scan) : "planned";
+    const progress = await renewWhile(org, scanId, fencingToken, async (): Promise<PlanProgress> => {
+      if (!scan.planned) return planDomains(planner);
+      return resume ? resendChunks(planner, scan) : "planned";
     });
-    if (outcome === "over") return;
-    if (outcome !== "planned") {
-      const { delaySeconds } = outcome;
-      const next = { organizationId: org, scanId, turn, resume };
+    if (progress === "over") return;
+    if (progress !== "planned") {
+      const { delaySeconds } = progress;
+      const next = { organizationId: org, scanId, fencingToken, resume };
       await queue.send("scan-plans", next, { delaySeconds });
-      await pausePlanning(org, scan, turn, delaySeconds);
+      await pausePlanning(org, scan, fencingToken, delaySeconds);
       return;
     }
     const planned = await scans.get(org, scanId);
@@ -60,139 +74,119 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
   }
 };
 
-/** Takes the scan from pending to running; undefined when it is over. */
-const begin = async (org: number, scanId: number): Promise<ScanRecord | undefined> => {
+/** Takes a scan from pending to running and returns it. Undefined when it is over. */
+const setRunning = async (org: number, scanId: number): Promise<ScanRecord | undefined> => {
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return undefined;
-  const from = scans.facetOf(scan);
+  const from = scans.groupOf(scan);
   if (from.status === "running") return scan;
   if (from.status !== "pending") return undefined;
-  try {
-    await table.transact(
-      scans.writes(org, [
-        scans.change(org, scanId, {
-          from,
-          to: { ...from, status: "running" },
-          set: { startedAt: new Date().toISOString() },
-        }),
-      ]),
-    );
-  } catch (error) {
-    if (!(error instanceof table.TransactionRefused)) throw error;
-  }
+  const startedAt = new Date().toISOString();
+  const change = scans.change(org, scanId, { from, to: { ...from, status: "running" }, set: { startedAt } });
+  // Not written: another planner has set the scan running, or the scan is over. The row that is read next
+  // tells.
+  await table.attempt(table.transact(scans.writes(org, [change])));
   return scans.get(org, scanId);
 };
 
-/** Plans batch after batch. */
-const planDomains = async (scanned: Scanned): Promise<Outcome> => {
-  const { org, scanId, turn, invocation } = scanned;
+const planDomains = async (planner: Planner): Promise<PlanProgress> => {
+  const { org, scanId, fencingToken, invocation } = planner;
   let claimed = noClaim();
   let batchMilliseconds = firstBatchMilliseconds;
   for (;;) {
-    if (!(await renew(org, scanId, turn))) return "over";
+    if (!(await renewLock(org, scanId, fencingToken))) return "over";
     const verified = (await domains.list(org)).filter((domain) => domain.verified);
     const todo = verified.filter((domain) => !isPlanned(domain, scanId));
     if (todo.length > 0 && !hasTimeToAsk(invocation)) return { delaySeconds: 0 };
     const open = todo.filter(({ id }) => claimed.ids.has(id));
     const batch = open.length > 0 ? open : todo.slice(0, domainsPerBatch);
-    const asked = await ask(scanned, batch, claimed, batchMilliseconds);
-    const { answered, delaySeconds } = asked;
-    if (answered.length < batch.length) batchMilliseconds *= 2;
+    const asked = await askUpstream(planner, batch, claimed, batchMilliseconds);
+    const { answers, delaySeconds } = asked;
+    if (answers.length < batch.length) batchMilliseconds *= 2;
     claimed = asked.claimed;
-    if (answered.length > 0 || todo.length === 0) {
-      const last = answered.length === todo.length;
-      const saved = await compareAndSave(scanned, claimed.planAt, answered, { last });
-      if (saved && last) return "planned";
-      // A planner whose turn is over may have claimed them after this one: they are claimed once more, or asked for ever.
-      if (!saved) claimed = noClaim();
+    if (answers.length > 0 || todo.length === 0) {
+      const last = answers.length === todo.length;
+      const isSaved = await compareAndSave(planner, claimed.planAt, answers, { last });
+      if (isSaved && last) return "planned";
+      // A planner that lost its fencing token may have claimed the domains after this one, with another time.
+      // Without a new claim no batch of them could ever be saved.
+      if (!isSaved) claimed = noClaim();
     }
     if (delaySeconds !== undefined) return { delaySeconds };
-    // Each of them changed after it was read.
-    if (answered.length === 0 && todo.length > 0) return { delaySeconds: 5 };
+    if (answers.length === 0 && todo.length > 0) return { delaySeconds: unclaimedDelaySeconds };
   }
 };
 
 /**
- * Compares a batch's answers with the e-mails, saves what is to be done, then sends it. False when nothing was saved: another
- * planner took over, or a domain is no longer verified.
+ * Compares the answers of a batch with the e-mails, saves the resulting work and sends it. False when nothing
+ * was saved, because another planner took over or a domain was unverified. `last`: the scan is planned then.
  */
 const compareAndSave = async (
-  scanned: Scanned,
+  planner: Planner,
   planAt: string,
-  answered: readonly Answered[],
+  answers: readonly DomainAnswer[],
   { last }: { last: boolean },
 ): Promise<boolean> => {
-  const { org, scanId, turn } = scanned;
-  const batch = answered[0]?.domain.id ?? 0;
-  const work = await compareBatch(scanned, answered);
+  const { org, scanId, fencingToken } = planner;
+  const batch = answers[0]?.domain.id ?? 0;
+  const work = await compareBatch(planner, answers);
   const lookups = work.chunks.filter(({ chunk }) => isLookup(chunk));
-  for (const { chunk } of lookups) await prepareLookup(org, scanId, batch, chunk);
-  const single = answered.filter(({ state }) => state === "single");
+  for (const { chunk } of lookups) await createCursor({ org, scanId, batch, chunk });
+  const single = answers.filter(({ state }) => state === "single");
   await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
 
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return false;
-  const running = { ...scans.facetOf(scan), status: "running" as const };
+  const running = { ...scans.groupOf(scan), status: "running" as const };
   const remaining = Object.fromEntries(work.chunks.map(({ chunk, emails }) => [chunk, emails]));
-  try {
-    await table.transact([
-      { check: keys.scanLock(org), if: heldInTurn(scanId, turn) },
+  const { written } = await table.attempt(
+    table.transact([
+      { check: keys.scanLock(org), if: heldWithToken(scanId, fencingToken) },
       ...scans.writes(org, [
         scans.change(org, scanId, {
           from: running,
           add: { scannedEmails: work.unchanged, failedEmails: work.failed },
           set: {
-            ...(answered.length > 0 && { [`remaining.${batch}`]: remaining }),
+            ...(answers.length > 0 && { [`remaining.${batch}`]: remaining }),
             ...(last && { planned: true }),
           },
           if: condition(`attribute_not_exists(#remaining.#${batch})`),
         }),
       ]),
-      ...answered.map(
+      ...answers.map(
         ({ domain, state }): Write => ({
           update: keys.domain(org, domain.id),
           set: { planState: state, planBatch: batch },
           if: condition(
-            "#verified = :verified AND #planBy = :scan AND #planState = :fetching AND #planAt = :planAt",
+            "#verified = :verified AND #plannedByScan = :scan AND #planState = :fetching AND #planAt = :planAt",
             { verified: true, scan: scanId, fetching: "fetching", planAt },
           ),
         }),
       ),
-    ]);
-  } catch (error) {
-    if (error instanceof table.TransactionRefused) return false;
-    throw error;
-  }
-  await send(scanned, planAt, batch, work);
-  return true;
+    ]),
+  );
+  if (written) await sendWork(planner, planAt, batch, work);
+  return written;
 };
 
-const prepareLookup = async (org: number, scanId: number, batch: number, chunk: string): Promise<void> => {
-  // It goes when it is done; when the scan ends before that, nobody needs it.
-  const expiry = { [timeToLive]: Math.floor((Date.now() + 2 * maximumScanMilliseconds) / 1000) };
-  await table.update(keys.lookup(org, scanId, batch, chunk), { set: expiry, setOnce: { cursor: 0 } });
-};
-
-const send = async (
-  { org, scanId }: Scanned,
+const sendWork = async (
+  { org, scanId }: Planner,
   checkedAt: string,
   batch: number,
-  work: Work,
+  work: BatchWork,
 ): Promise<void> => {
-  const name = { organizationId: org, scanId, batch };
+  const common = { organizationId: org, scanId, batch };
+  const group = String(org);
   await queue.sendAll(
-    "scan-chunks",
+    "scan-checks",
     work.chunks
       .filter(({ chunk }) => !isLookup(chunk))
-      .map(({ chunk, changes }) => ({
-        message: { ...name, chunk, checkedAt, changes },
-        group: String(org),
-      })),
+      .map(({ chunk, changes }) => ({ message: { ...common, chunk, checkedAt, changes }, group })),
   );
   await queue.sendAll(
     "scan-lookups",
     work.chunks
       .filter(({ chunk }) => isLookup(chunk))
-      .map(({ chunk }) => ({ message: { ...name, chunk, cursor: 0 }, group: String(org) })),
+      .map(({ chunk }) => ({ message: { ...common, chunk, cursor: 0 }, group })),
   );
 };

@@ -1,86 +1,91 @@
 import * as subscription from "../catalog/subscription.ts";
+import type { Domain } from "../domains/domain.ts";
+import * as domains from "../domains/domain.ts";
 import { type Email, emails } from "../emails/record.ts";
-import type { Domain } from "../organizations/domain.ts";
-import * as domains from "../organizations/domain.ts";
 import * as queue from "../queue/queue.ts";
-import { keys } from "../table/keys.ts";
-import * as table from "../table/table.ts";
-import { type Answered, breachesOf, idsOf } from "./answer.ts";
-import { askDomain, delayAfter, waitSecondsOf } from "./ask.ts";
-import { type ChunkLeft, chunksLeft, isLookup, rangesOfChunk } from "./chunks.ts";
-import { compare, includedIn } from "./compare.ts";
-import { renew, type ScanRecord } from "./record.ts";
-import type { Outcome, Scanned } from "./turn.ts";
+import { askAboutDomain, delayAfter, waitSecondsOf } from "./ask-upstream.ts";
+import { compareEmail } from "./compare-email.ts";
+import { breachesOf, breachIdsOf, type DomainAnswer } from "./domain-answer.ts";
+import { type ChunkLeft, chunksLeft, isLookup, rangesOfChunk } from "./email-chunks.ts";
+import type { Planner, PlanProgress } from "./fencing-token.ts";
+import { includedIn } from "./included-emails.ts";
+import { renewLock } from "./lock.ts";
+import { cursorOf } from "./look-up-cursor.ts";
+import type { ScanRecord } from "./record.ts";
 
-/** What is asked again of a batch: its domains, and what is known of them by now. */
-type Asked = {
+/** The domains of a batch, by id, and the answers about them so far. */
+type Batch = {
   rpm: number;
   checkedAt: string;
   domains: ReadonlyMap<number, Domain>;
-  answered: Map<number, Answered>;
+  answers: Map<number, DomainAnswer>;
   breachIds: Map<string, number>;
 };
 
-/** Sends what is left of a planned scan once more: of domain answers by asking again, of single look-ups by their cursor. */
-export const sendAgain = async (scanned: Scanned, scan: ScanRecord): Promise<Outcome> => {
-  const { org, scanId } = scanned;
+/**
+ * Sends the unfinished chunks of a planned scan again, whose messages may be lost. Look-ups go on from their
+ * cursor; for the other chunks HIBP is asked again.
+ */
+export const resendChunks = async (planner: Planner, scan: ScanRecord): Promise<PlanProgress> => {
+  const { org, scanId } = planner;
   const left = chunksLeft(scan);
   for (const { batch, chunk } of left.filter((each) => isLookup(each.chunk))) {
-    const row = await table.get<{ cursor: number }>(keys.lookup(org, scanId, batch, chunk));
-    const message = { organizationId: org, scanId, batch, chunk, cursor: row?.cursor ?? 0 };
+    const cursor = await cursorOf({ org, scanId, batch, chunk });
+    const message = { organizationId: org, scanId, batch, chunk, cursor };
     await queue.send("scan-lookups", message, { group: String(org) });
   }
-  const compared = left.filter((each) => !isLookup(each.chunk));
-  if (compared.length === 0) return "planned";
+  const checks = left.filter((each) => !isLookup(each.chunk));
+  if (checks.length === 0) return "planned";
 
   const planned = (await domains.list(org)).filter(
-    ({ planBy, planState, verified }) => planBy === scanId && planState === "checked" && verified,
+    ({ plannedByScan, planState, verified }) =>
+      plannedByScan === scanId && planState === "checked" && verified,
   );
   const { rpm } = await subscription.current();
-  for (const batch of new Set(compared.map((each) => each.batch))) {
+  for (const number of new Set(checks.map(({ batch }) => batch))) {
     const ofBatch = new Map(
-      planned.filter((domain) => domain.planBatch === batch).map((domain) => [domain.id, domain]),
+      planned.filter((domain) => domain.planBatch === number).map((domain) => [domain.id, domain]),
     );
     const checkedAt = [...ofBatch.values()][0]?.planAt ?? "";
-    const asked: Asked = { rpm, checkedAt, domains: ofBatch, answered: new Map(), breachIds: new Map() };
-    for (const each of compared.filter((other) => other.batch === batch)) {
-      const outcome = await sendChunk(scanned, asked, each);
-      if (outcome !== "planned") return outcome;
+    const batch: Batch = { rpm, checkedAt, domains: ofBatch, answers: new Map(), breachIds: new Map() };
+    for (const chunk of checks.filter((each) => each.batch === number)) {
+      const progress = await resendChunk(planner, batch, chunk);
+      if (progress !== "planned") return progress;
     }
   }
   return "planned";
 };
 
-/** Compares the e-mails of a chunk with answers of now, and sends what differs. */
-const sendChunk = async (
-  scanned: Scanned,
-  asked: Asked,
-  { batch, chunk, emails: count }: ChunkLeft,
-): Promise<Outcome> => {
-  const { org, scanId } = scanned;
-  const { checkedAt, answered, breachIds } = asked;
-  const parts = await Promise.all(
-    rangesOfChunk(chunk).map((range) => includedIn(org, scanId, range, (id) => asked.domains.has(id))),
+/** Compares the e-mails of a chunk with new answers and sends the differences. */
+const resendChunk = async (
+  planner: Planner,
+  batch: Batch,
+  { batch: number, chunk, emails: emailCount }: ChunkLeft,
+): Promise<PlanProgress> => {
+  const { org, scanId } = planner;
+  const { checkedAt, answers, breachIds } = batch;
+  const ofRanges = await Promise.all(
+    rangesOfChunk(chunk).map((range) => includedIn(org, scanId, range, (id) => batch.domains.has(id))),
   );
-  const rows = parts.flat();
-  const outcome = await askAbout(scanned, asked, rows);
-  if (outcome !== "planned") return outcome;
-  const answers = rows.map((row) => answered.get(emails.facetOf(row).domainId));
-  // It stays as it is while an answer is missing: the sweep comes again, and in the end counts it as failed.
-  if (answers.some((answer) => answer?.state !== "checked")) return "planned";
+  const rows = ofRanges.flat();
+  const progress = await askAboutDomainsOf(planner, batch, rows);
+  if (progress !== "planned") return progress;
+  const rowAnswers = rows.map((row) => answers.get(emails.groupOf(row).domainId));
+  // Without an answer the chunk stays unfinished: later sweeps try again, and the end counts it as failed.
+  if (rowAnswers.some((answer) => answer?.state !== "checked")) return "planned";
   const changes = rows.flatMap((row, index) => {
-    const answer = answers[index];
+    const answer = rowAnswers[index];
     if (answer?.state !== "checked") return [];
-    return compare(row, breachesOf(row, answer.names, breachIds), { complete: true }) ?? [];
+    return compareEmail(row, breachesOf(row, answer.breachNames, breachIds), { complete: true }) ?? [];
   });
-  // The rows include unchanged ones between those of the chunk: at least so many of the chunk's are not among them.
-  const skipped = count - rows.length;
+  // `rows` can hold e-mails that the chunk was not made for, so at least this many of its own are missing.
+  const skipped = emailCount - rows.length;
   await queue.send(
-    "scan-chunks",
+    "scan-checks",
     {
       organizationId: org,
       scanId,
-      batch,
+      batch: number,
       chunk,
       checkedAt,
       changes,
@@ -91,22 +96,20 @@ const sendChunk = async (
   return "planned";
 };
 
-/** Asks about the domains of e-mails that were not asked about yet. */
-const askAbout = async (
-  { org, scanId, turn, invocation }: Scanned,
-  asked: Asked,
+/** Asks HIBP about the domains of these e-mails, each once for a batch. */
+const askAboutDomainsOf = async (
+  { org, scanId, fencingToken, invocation }: Planner,
+  { rpm, domains: domainsById, answers, breachIds }: Batch,
   rows: readonly Email[],
-): Promise<Outcome> => {
-  const { rpm, answered, breachIds } = asked;
-  for (const id of new Set(rows.map((row) => emails.facetOf(row).domainId))) {
-    const domain = asked.domains.get(id);
-    if (domain === undefined || answered.has(id)) continue;
-    if (!(await renew(org, scanId, turn))) return "over";
-    const waitSeconds = waitSecondsOf(invocation);
+): Promise<PlanProgress> => {
+  for (const id of new Set(rows.map((row) => emails.groupOf(row).domainId))) {
+    const domain = domainsById.get(id);
+    if (domain === undefined || answers.has(id)) continue;
+    if (!(await renewLock(org, scanId, fencingToken))) return "over";
     try {
-      const answer = await askDomain(domain, rpm, waitSeconds);
-      answered.set(id, answer);
-      for (const [name, breachId] of await idsOf([answer])) breachIds.set(name, breachId);
+      const answer = await askAboutDomain(domain, rpm, waitSecondsOf(invocation));
+      answers.set(id, answer);
+      for (const [name, breachId] of await breachIdsOf([answer])) breachIds.set(name, breachId);
     } catch (error) {
       return { delaySeconds: delayAfter(error) };
     }

@@ -1,15 +1,18 @@
 import * as activity from "../activity/activity.ts";
-import { Refusal } from "../api/errors.ts";
-import { retentionAt } from "../api/retention.ts";
+import { type Actor, service } from "../activity/actor.ts";
+import { Refusal } from "../contract/errors.ts";
+import { retentionAt } from "../contract/retention.ts";
+import * as domains from "../domains/domain.ts";
 import { emails } from "../emails/record.ts";
-import { type Actor, service } from "../organizations/actor.ts";
-import * as domains from "../organizations/domain.ts";
+import { reserveOne } from "../lists/blocks.ts";
+import { blocksIn } from "../lists/directory.ts";
+import { countOf } from "../lists/plan.ts";
 import * as queue from "../queue/queue.ts";
-import { reserveOne } from "../table/blocks.ts";
 import { absent } from "../table/condition.ts";
 import { dueShard, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { heldBy, type ScanFacet, type ScanLock, type ScanRecord, scans } from "./record.ts";
+import { heldBy, type ScanLock } from "./lock.ts";
+import { type ScanGroup, type ScanRecord, scans } from "./record.ts";
 import type { Scan, ScanStatus, ScanType } from "./schema.ts";
 
 /** A page of the scans of the last 365 days, newest first. */
@@ -31,12 +34,33 @@ export const list = async (
     since: retention.visibleSince,
     attributes: shownAttributes,
     ...((type !== undefined || status !== undefined) && {
-      matches: (facet: ScanFacet) =>
-        (type === undefined || facet.type === type) && (status === undefined || facet.status === status),
+      matches: (group: ScanGroup) =>
+        (type === undefined || group.type === type) && (status === undefined || group.status === status),
     }),
   });
   return { scans: items.map(shown), total, retention };
 };
+
+/** The latest scan of the last 365 days, and how far it looked; null when there is none. */
+export const latest = async (org: number, now: Date): Promise<(Scan & { coverage: Coverage }) | null> => {
+  // A page would also read the block in which the 365 days end, to count.
+  const newest = blocksIn(await scans.directory(org)).find(({ counts }) => countOf(counts, () => true) > 0);
+  const [row] = newest === undefined ? [] : await scans.newest(org, newest.block, 1);
+  if (row === undefined || row.createdAt < retentionAt(now).visibleSince) return null;
+  const { scannedEmails, failedEmails, unreachedEmails = 0, skippedEmails = 0 } = row;
+  return {
+    ...shown(row),
+    coverage: {
+      checked: scannedEmails,
+      failed: failedEmails - unreachedEmails,
+      stale: unreachedEmails,
+      skipped: skippedEmails,
+    },
+  };
+};
+
+/** Numbers of e-mails. `stale`: not reached, they keep an earlier result; `skipped`: on domains that are not verified. */
+export type Coverage = { checked: number; failed: number; stale: number; skipped: number };
 
 const shownAttributes = [
   "createdAt",
@@ -49,8 +73,8 @@ const shownAttributes = [
   "completedAt",
 ] as const;
 
-const shown = (row: Pick<ScanRecord, "id" | "facet" | (typeof shownAttributes)[number]>): Scan => {
-  const { type, status } = scans.facetOf(row);
+const shown = (row: Pick<ScanRecord, "id" | "group" | (typeof shownAttributes)[number]>): Scan => {
+  const { type, status } = scans.groupOf(row);
   const { id, totalEmails, scannedEmails, newBreachesFound, findingsItemized } = row;
   const { errorMessage, startedAt, completedAt, createdAt } = row;
   return {
@@ -75,8 +99,10 @@ const typeName: Record<ScanType, string> = {
 };
 
 /**
- * Starts a scan and gives its id: writes it and takes the organization's scan lock, then wakes the planner. Refuses,
- * counted, `scanInProgress`, `noActiveEmails`, and `scanNotQueued` when the planner could not be woken.
+ * Starts a scan and returns its id: writes the scan, takes the organization's scan lock, and wakes a planner.
+ * `count` counts the request against its limit, also when it is refused.
+ *
+ * @throws Refusal `scanInProgress`, `noActiveEmails`, or `scanNotQueued` when SQS did not take the message.
  */
 export const start = async (
   org: number,
@@ -94,62 +120,59 @@ export const start = async (
   ]);
   if (lock !== undefined) throw new Refusal("scanInProgress");
   const verified = new Set(allDomains.filter((domain) => domain.verified).map((domain) => domain.id));
-  const totalEmails = emails.sum(directory, (facet) => facet.isActive && verified.has(facet.domainId));
+  const totalEmails = emails.sum(directory, (group) => group.isActive && verified.has(group.domainId));
+  const skippedEmails = emails.sum(directory, (group) => group.isActive && !verified.has(group.domainId));
   if (totalEmails === 0) throw new Refusal("noActiveEmails");
 
   const { id, createdAt } = reserved;
   const takenLock: ScanLock = {
     scanId: id,
-    planTurn: 0,
+    fencingToken: 0,
     renewedAt: createdAt,
     fruitlessSweeps: 0,
     progress: "",
     dueShard: dueShard("SCAN", org),
     dueAt: createdAt,
   };
+  await table.transact([
+    { put: { ...keys.scanLock(org), ...takenLock }, if: absent, refusal: "scanInProgress" },
+    ...scans.writes(org, [
+      scans.put(
+        org,
+        reserved,
+        { type, status: "pending" },
+        {
+          startedAt: null,
+          completedAt: null,
+          errorMessage: null,
+          findingsItemized: false,
+          totalEmails,
+          scannedEmails: 0,
+          failedEmails: 0,
+          skippedEmails,
+          newBreachesFound: 0,
+          planned: false,
+          remaining: {},
+        },
+      ),
+    ]),
+    ...activity.writes(org, slot, {
+      action: "scan.started",
+      summary: `Started a ${typeName[type]} scan of ${totalEmails} ${totalEmails === 1 ? "email" : "emails"}`,
+      actor,
+    }),
+  ]);
   try {
-    await table.transact([
-      { put: { ...keys.scanLock(org), ...takenLock }, if: absent },
-      ...scans.writes(org, [
-        scans.put(
-          org,
-          reserved,
-          { type, status: "pending" },
-          {
-            startedAt: null,
-            completedAt: null,
-            errorMessage: null,
-            findingsItemized: false,
-            totalEmails,
-            scannedEmails: 0,
-            failedEmails: 0,
-            newBreachesFound: 0,
-            planned: false,
-            remaining: {},
-          },
-        ),
-      ]),
-      ...activity.writes(org, slot, {
-        action: "scan.started",
-        summary: `Started a ${typeName[type]} scan of ${totalEmails} ${totalEmails === 1 ? "email" : "emails"}`,
-        actor,
-      }),
-    ]);
-  } catch (error) {
-    if (error instanceof table.TransactionRefused && error.refused(0)) throw new Refusal("scanInProgress");
-    throw error;
-  }
-  try {
-    await queue.send("scan-plans", { organizationId: org, scanId: id, turn: 0 });
+    await queue.send("scan-plans", { organizationId: org, scanId: id, fencingToken: 0 });
   } catch {
-    await fail(org, id, type);
+    await endUnqueued(org, id, type);
     throw new Refusal("scanNotQueued");
   }
   return id;
 };
 
-/** Ends a scan that could not be queued. If this fails too, the sweep finds the scan. */
-const fail = async (org: number, id: number, type: ScanType): Promise<void> => {
+/** Ends a scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. */
+const endUnqueued = async (org: number, id: number, type: ScanType): Promise<void> => {
   const slot = await activity.slot(org);
   const errorMessage = "The scan could not be queued";
   await table.transact([

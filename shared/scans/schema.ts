@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
-import { count, idField } from "../api/page.ts";
-import { timestamp } from "../api/text.ts";
+import { count, idField } from "../contract/page.ts";
+import { timestamp } from "../contract/text.ts";
 
 export const scanType = z.enum(["manual", "scheduled", "catalog_triggered"]);
 export const scanStatus = z.enum(["pending", "running", "completed", "failed"]);
 export type ScanType = z.infer<typeof scanType>;
 export type ScanStatus = z.infer<typeof scanStatus>;
 
-/** interface.md "Scan". */
+/** A scan as clients see it. */
 export const scan = z
   .object({
     id: idField,

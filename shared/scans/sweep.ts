@@ -1,20 +1,22 @@
+import { renewalSeconds } from "../contract/scan-timing.ts";
 import type { Invocation } from "../queue/consume.ts";
 import * as queue from "../queue/queue.ts";
 import { type Key, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { chunksLeft } from "./chunks.ts";
+import { chunksLeft } from "./email-chunks.ts";
 import { end } from "./end.ts";
-import { heldBy, leaseMilliseconds, maximumScanMilliseconds, type ScanLock, scans } from "./record.ts";
+import { heldBy, leaseMilliseconds, maximumScanMilliseconds, type ScanLock } from "./lock.ts";
+import { type ScanRecord, scans } from "./record.ts";
 
-/** Times that somebody came and nothing was done, before a scan is ended. */
+/** A scan ends when this many sweeps in a row find no progress although a worker answered each wake. */
 const maximumFruitlessSweeps = 3;
 
-/** However fast waiting passes: workers that are at work say so at least this often. */
-const minimumSilenceSeconds = 5;
+/** The least silence, for local runs that shorten all waiting times: a renewal may be two seconds late. */
+const minimumSilenceSeconds = renewalSeconds + 2;
 
 /**
- * Wakes a scan whose workers have been silent, and ends one that is woken in vain or takes too long. `silenceSeconds`: after how
- * long they are woken again.
+ * Wakes a planner for a scan whose workers have been silent for `silenceSeconds`. Ends a scan that was woken
+ * in vain or that takes too long.
  */
 export const sweepScan = async (
   key: Key,
@@ -31,39 +33,44 @@ export const sweepScan = async (
   const interrupted = { reason: "the scan was interrupted", logger };
   if (now.getTime() - Date.parse(scan.createdAt) >= maximumScanMilliseconds)
     return end(org, scanId, interrupted);
-  // Between the last sign of life and the last wake, which nobody has taken yet: it waits, or it is lost. The next one comes
-  // after as long again, so that a queue with a backlog gets a few messages of a scan and not one with each sweep.
+  // Positive while no worker has answered the last wake, whose message then waits in its queue or is lost.
+  // The next wake comes after as much time again, so that a queue with a backlog gets a few messages of a
+  // scan and not one from each sweep.
   const unansweredMilliseconds = Date.parse(lock.dueAt) - Date.parse(lock.renewedAt);
   const silenceMilliseconds = 1000 * Math.max(minimumSilenceSeconds, silenceSeconds);
   const silentMilliseconds = now.getTime() - Date.parse(lock.dueAt);
   if (silentMilliseconds < Math.max(silenceMilliseconds, unansweredMilliseconds)) return;
 
+  const progress = progressOf(scan);
+  // A wake without an answer says nothing about the scan, since its queue may be slow.
+  const wasAnswered = unansweredMilliseconds <= 0;
+  const fruitlessSweeps = progress === lock.progress ? lock.fruitlessSweeps + (wasAnswered ? 1 : 0) : 0;
+  if (fruitlessSweeps >= maximumFruitlessSweeps) {
+    const isAbandoned = now.getTime() - Date.parse(lock.renewedAt) > leaseMilliseconds;
+    if (isAbandoned) await end(org, scanId, interrupted);
+    return;
+  }
+  const { written } = await table.attempt(
+    table.update(key, {
+      set: { fruitlessSweeps, progress, dueAt: now.toISOString() },
+      if: heldBy(scanId),
+    }),
+  );
+  // Not written: the scan has ended since its lock was read.
+  if (!written) return;
+  logger.warn("scan woken", { organizationId: org, scanId, fruitlessSweeps });
+  const { fencingToken } = lock;
+  await queue.send("scan-plans", { organizationId: org, scanId, fencingToken, resume: true });
+};
+
+/** How far a scan is, as a text that changes with any progress. */
+const progressOf = (scan: ScanRecord): string => {
   const left = chunksLeft(scan);
-  const progress = [
+  return [
     scan.scannedEmails,
     scan.failedEmails,
     scan.planned,
     left.length,
     left.reduce((sum, chunk) => sum + chunk.emails, 0),
   ].join("/");
-  // A wake that nobody has taken says nothing of the scan: its queue may be slow, for a day at most.
-  const wasAnswered = unansweredMilliseconds <= 0;
-  const fruitlessSweeps = progress === lock.progress ? lock.fruitlessSweeps + (wasAnswered ? 1 : 0) : 0;
-  if (fruitlessSweeps >= maximumFruitlessSweeps) {
-    // Not while a worker may still be at work.
-    if (now.getTime() - Date.parse(lock.renewedAt) > leaseMilliseconds) await end(org, scanId, interrupted);
-    return;
-  }
-  try {
-    await table.update(key, {
-      set: { fruitlessSweeps, progress, dueAt: now.toISOString() },
-      if: heldBy(scanId),
-    });
-  } catch (error) {
-    // It ended meanwhile.
-    if (error instanceof table.ConditionFailed) return;
-    throw error;
-  }
-  logger.warn("scan woken", { organizationId: org, scanId, fruitlessSweeps });
-  await queue.send("scan-plans", { organizationId: org, scanId, turn: lock.planTurn, resume: true });
 };

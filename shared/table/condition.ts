@@ -1,9 +1,12 @@
+/** Conditions, changes and writes, and the expressions that they become in requests. */
+import type { RefusalName } from "../contract/errors.ts";
 import type { Key } from "./keys.ts";
 
 /**
- * A condition on one row in DynamoDB's own words, with `#name` for every attribute; the names need no declaration.
- * A placeholder is one path segment of letters, digits and `_`: `#findings.#12`. `names` says which attribute a
- * placeholder stands for when its name has other characters.
+ * A condition on one row, as a DynamoDB condition expression that writes every attribute as `#name`; the
+ * placeholders need no declaration. A placeholder is one path segment of letters, digits and `_`:
+ * `#findings.#12`. `names` maps a placeholder to its attribute when the attribute's name has other
+ * characters.
  */
 export type Condition = {
   expression: string;
@@ -12,15 +15,15 @@ export type Condition = {
 };
 
 /**
- * `condition("#status = :running AND attribute_exists(#pk)", { running: "running" })`. `undefined` as a value is an
- * error, since DynamoDB would refuse the expression.
+ * For example `condition("#status = :running AND attribute_exists(#pk)", { running: "running" })`. A write
+ * with a condition that has a value `undefined` throws, since DynamoDB would refuse the expression.
  */
 export const condition = (expression: string, values: Record<string, unknown> = {}): Condition => ({
   expression,
   values,
 });
 
-/** All conditions, joined with AND; `undefined` when there is none. Equal value names must hold equal values. */
+/** All conditions, joined with AND; `undefined` without any. Throws when values of one name differ. */
 export const allOf = (...conditions: (Condition | undefined)[]): Condition | undefined => {
   const present = conditions.filter((each) => each !== undefined);
   if (present.length < 2) return present[0];
@@ -28,7 +31,7 @@ export const allOf = (...conditions: (Condition | undefined)[]): Condition | und
   for (const each of present) {
     for (const [name, value] of Object.entries(each.values ?? {})) {
       if (name in values && values[name] !== value)
-        throw new Error(`Two conditions give :${name} two values`);
+        throw new Error(`Two conditions give :${name} different values: rename one`);
       values[name] = value;
     }
   }
@@ -40,16 +43,16 @@ export const exists: Condition = { expression: "attribute_exists(#pk)" };
 export const absent: Condition = { expression: "attribute_not_exists(#pk)" };
 
 /**
- * What an update does. A name with dots is a path (`findings.12` is the entry `12` of the map `findings`, which must
- * exist); `undefined` values and empty sets are left out.
+ * What an update does. A name with dots is a path: `findings.12` is the entry `12` of the map `findings`,
+ * which must exist. `undefined` values and empty sets are left out.
  */
 export type Change = {
   set?: Record<string, unknown>;
-  /** Set only what the row does not hold yet. */
+  /** Sets each attribute that the row does not have yet. */
   setOnce?: Record<string, unknown>;
-  /** Numbers are added (to 0 when missing), sets are united. */
+  /** Adds to numbers (a missing one counts as 0) and unites sets. */
   add?: Record<string, number | Set<number> | Set<string>>;
-  /** Elements to remove from sets. */
+  /** Removes elements from sets. */
   take?: Record<string, Set<number> | Set<string>>;
   remove?: string[];
   if?: Condition | undefined;
@@ -57,12 +60,16 @@ export type Change = {
 
 export type Item = Record<string, unknown>;
 
-/** One write of a transaction. */
-export type Write =
+/**
+ * One write of a transaction. When its condition fails, the transaction throws the `Refusal` of this name if
+ * `refusal` is given, else `TransactionRefused`.
+ */
+export type Write = { refusal?: RefusalName } & (
   | { put: Key & Item; if?: Condition | undefined }
   | ({ update: Key } & Change)
   | { delete: Key; if?: Condition | undefined }
-  | { check: Key; if: Condition };
+  | { check: Key; if: Condition }
+);
 
 type Expressions = {
   ConditionExpression?: string;
@@ -70,10 +77,10 @@ type Expressions = {
   ExpressionAttributeValues?: Record<string, unknown>;
 };
 
-/** DynamoDB's "Expression parameters" quota, in bytes, `#` or `:` included. Placeholders are ASCII. */
-const maxAlias = 255;
+/** DynamoDB's quota for one placeholder with its `#` or `:`. Placeholders are ASCII. */
+const maxPlaceholderBytes = 255;
 
-/** Collects the names and values that one request's expressions refer to. */
+/** Collects the names and values that the expressions of one request refer to. */
 export class Placeholders {
   readonly names: Record<string, string> = {};
   readonly values: Record<string, unknown> = {};
@@ -108,10 +115,18 @@ export class Placeholders {
     return given.expression;
   }
 
-  /** The request fields; DynamoDB refuses empty maps, and longer placeholders (not every local engine does). */
+  /**
+   * The request fields. DynamoDB refuses empty maps, so that these are left out. Throws for placeholders that
+   * are too long: DynamoDB refuses them, but some local engines do not.
+   */
   fields(): Pick<Expressions, "ExpressionAttributeNames" | "ExpressionAttributeValues"> {
-    const tooLong = Object.keys({ ...this.names, ...this.values }).find((alias) => alias.length > maxAlias);
-    if (tooLong !== undefined) throw new Error(`A placeholder is longer than ${maxAlias} bytes: ${tooLong}`);
+    const aliases = Object.keys({ ...this.names, ...this.values });
+    const tooLong = aliases.find((alias) => alias.length > maxPlaceholderBytes);
+    if (tooLong !== undefined) {
+      throw new Error(
+        `A placeholder is longer than ${maxPlaceholderBytes} bytes, shorten its name: ${tooLong}`,
+      );
+    }
     return {
       ...(Object.keys(this.names).length > 0 && { ExpressionAttributeNames: this.names }),
       ...(Object.keys(this.values).length > 0 && { ExpressionAttributeValues: this.values }),
@@ -143,15 +158,13 @@ export const changeFields = (change: Change): Expressions & { UpdateExpression?:
     const name = placeholders.path(path);
     return `${name} = if_not_exists(${name}, ${placeholders.value(value)})`;
   });
-  const add = given(change.add).map(
-    ([path, value]) => `${placeholders.path(path)} ${placeholders.value(value)}`,
-  );
-  const take = given(change.take).map(
-    ([path, value]) => `${placeholders.path(path)} ${placeholders.value(value)}`,
-  );
+  const operands = (record: Record<string, unknown> = {}): string[] =>
+    given(record).map(([path, value]) => `${placeholders.path(path)} ${placeholders.value(value)}`);
+  const add = operands(change.add);
+  const take = operands(change.take);
   const remove = (change.remove ?? []).map((path) => placeholders.path(path));
-  const clause = (verb: string, parts: string[]): string[] =>
-    parts.length === 0 ? [] : [`${verb} ${parts.join(", ")}`];
+  const clause = (verb: string, actions: string[]): string[] =>
+    actions.length === 0 ? [] : [`${verb} ${actions.join(", ")}`];
   const update = [
     ...clause("SET", [...set, ...setOnce]),
     ...clause("ADD", add),

@@ -1,17 +1,17 @@
 /**
- * Every key of the single table, on one screen.
+ * Every key of the single table.
  *
- * `pk` and `sk` are strings. Ids in sort keys are padded so that string order is numeric order. Everything of an
- * organization has a `pk` that starts with `ORG#<id>`, so a foreign id cannot resolve: the organization is in the key.
+ * `pk` and `sk` are strings. Ids in sort keys are padded, so that string order is numeric order. The `pk` of
+ * every row of an organization starts with `ORG#<id>`: an id of another organization leads to no row.
  */
 
 export type Key = { pk: string; sk: string };
 
-/** Kinds whose members are counted lists (see counted-list.ts): blocks of 512 ids and a directory row for each block. */
+/** Kinds whose members are counted lists (lists/counted-list.ts). */
 export const listKinds = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY"] as const;
 export type ListKind = (typeof listKinds)[number];
 
-/** Kinds that draw single ids from a global counter. */
+/** Kinds whose ids come one by one from a counter of the whole deployment. */
 export type CounterKind =
   | "ORGANIZATION"
   | "DOMAIN"
@@ -20,129 +20,204 @@ export type CounterKind =
   | "SESSION"
   | "KEY"
   | "CHANNEL"
-  | "BREACH";
+  | "BREACH"
+  | "ACKNOWLEDGEMENT";
 
-/** Decimal, padded to the 16 digits of 2^53. */
+/** The id in decimal digits, padded to the 16 that 2^53 has. */
 export const padded = (id: number): string => String(id).padStart(16, "0");
 
-/** What the sort keys of rows beside a directory begin with: they lie in front of its blocks, and come with every page. */
-export const beside = "#";
-export const ownCheckPrefix = `${beside}OWN-CHECK#`;
-export const rollupPrefix = `${beside}ROLLUP#`;
-/** Lies in front of everything else of a directory, so that who does not need it does not read it. */
-export const marksPrefix = "!MARKS#";
+/**
+ * In a directory, folds sort before own rows, so that a descending query meets them last
+ * (lists/directory.ts).
+ */
+export const foldPrefix = "#FOLD#";
+/**
+ * Rows of rare members sort before everything else, so that a query that does not need them does not read
+ * them.
+ */
+export const rarePrefix = "!RARE#";
 
 export const keys = {
-  // Organization: one partition for what is small and read together.
+  // Rows of an organization. Small rows that are read together share its partition.
   organization: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ORGANIZATION" }),
   seats: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEATS" }),
   scanLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-LOCK" }),
-  /** A scan that the service is to start by itself, at once or later. */
+  /** Asks the service to start a scan, at once or at a later time. */
   scanRequest: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-REQUEST" }),
   listHead: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}`, sk: `HEAD#${kind}` }),
   domain: (org: number, id: number): Key => ({ pk: `ORG#${org}#DOMAIN`, sk: padded(id) }),
   /**
-   * Where e-mails' own rows may tell another last check than their domain's watermark (emails/own-check.ts): a row for each
-   * such domain, and one with the ids for every 2,048 e-mails. Beside the directory of findings, whose lists need them.
+   * Notes of e-mails that may have a last check of their own (domains/own-checks.ts): a row for each noted
+   * domain, and a row with the noted e-mails of every 2,048 ids.
    */
   ownChecksOfDomain: (org: number, domain: number): Key => ({
-    pk: `ORG#${org}#FINDING`,
-    sk: `${ownCheckPrefix}DOMAIN#${padded(domain)}`,
+    pk: `ORG#${org}#OWN-CHECK`,
+    sk: `DOMAIN#${padded(domain)}`,
   }),
   ownChecksOfEmails: (org: number, row: number): Key => ({
-    pk: `ORG#${org}#FINDING`,
-    sk: `${ownCheckPrefix}EMAIL#${padded(row)}`,
+    pk: `ORG#${org}#OWN-CHECK`,
+    sk: `EMAIL#${padded(row)}`,
   }),
   domainName: (org: number, name: string): Key => ({ pk: `ORG#${org}#DOMAIN-NAME`, sk: name }),
+  /** A domain that is being removed, or was. */
+  domainRemoval: (org: number, domain: number): Key => ({
+    pk: `ORG#${org}#DOMAIN-REMOVAL`,
+    sk: padded(domain),
+  }),
   team: (org: number, id: number): Key => ({ pk: `ORG#${org}#TEAM`, sk: padded(id) }),
+  /** Keeps a name unique among the organization's teams. Holds the team's id. */
+  teamName: (org: number, name: string): Key => ({ pk: `ORG#${org}#TEAM-NAME`, sk: name }),
+  /** A deleted team; due as long as e-mails are still in it. */
+  teamRemoval: (org: number, team: number): Key => ({ pk: `ORG#${org}#TEAM-REMOVAL`, sk: padded(team) }),
   user: (org: number, id: number): Key => ({ pk: `ORG#${org}#USER`, sk: padded(id) }),
-  /** Makes an address unique among the users who are not removed; holds the id of the user. */
+  /** Keeps an address unique among the users who are not removed. Holds the user's id. */
   userEmail: (org: number, email: string): Key => ({ pk: `ORG#${org}#USER-EMAIL`, sk: email }),
-  /** Of sessions and keys `hash` is the SHA-256 of the secret in base64url; the secret itself is never stored. */
-  session: (org: number, hash: string): Key => ({ pk: `ORG#${org}#SESSION`, sk: hash }),
+  /**
+   * `hash` is the SHA-256 of the secret in base64url. The secret itself is never stored. Rows of one user's
+   * sessions follow each other.
+   */
+  session: (org: number, user: number, hash: string): Key => ({
+    pk: `ORG#${org}#SESSION`,
+    sk: `${padded(user)}#${hash}`,
+  }),
+  /** `hash` as of a session. */
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
-  /** How many alert channels there are, so that the 21st is refused however many try at once. */
+  /** Counts the alert channels, so that concurrent requests cannot create more than the maximum. */
   channelCount: (org: number): Key => ({ pk: `ORG#${org}`, sk: "CHANNEL-COUNT" }),
   channel: (org: number, id: number): Key => ({ pk: `ORG#${org}#CHANNEL`, sk: padded(id) }),
-  /** Makes an address unique within its organization; holds the id of the e-mail. */
+  /** Keeps an address unique within its organization. Holds the e-mail's id. */
   address: (org: number, email: string): Key => ({ pk: `ORG#${org}#ADDRESS#${email}`, sk: "ADDRESS" }),
-  /** A removal that is not finished: the findings of a removed e-mail that are still to be deleted. */
+  /** A removed e-mail whose findings are still to be deleted. */
   removal: (org: number, email: number): Key => ({ pk: `ORG#${org}#REMOVAL`, sk: padded(email) }),
   /** A removed alert channel whose delivery history is still to be deleted. */
   channelRemoval: (org: number, channel: number): Key => ({
     pk: `ORG#${org}#CHANNEL-REMOVAL`,
     sk: padded(channel),
   }),
-  /** Ids of the users, and of the removed ones, so that the log can tell them apart without reading each. */
+  /** One of the rows that count findings by month and by breach, and breached e-mails (counts/counts.ts). */
+  counts: (org: number, place: string): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
+  /** What happened to the findings of a block, by breach, until the index of breaches takes it over (findings/breach-notes.ts). */
+  findingNotes: (org: number, block: number): Key => ({ pk: `ORG#${org}#FINDING-NOTES`, sk: padded(block) }),
+  /** The number of the last take-over of notes. */
+  noteTakeOvers: (org: number): Key => ({ pk: `ORG#${org}#FINDING-NOTES`, sk: "~TAKE-OVERS" }),
+  /** Some of the findings of a breach (findings/breach-index.ts). */
+  breachSegment: (org: number, breach: number, index: number): Key => ({
+    pk: `ORG#${org}#FINDING-BREACH#${breach}`,
+    sk: padded(index),
+  }),
+  /** The ids of users and of removed users: a page of the activity log tells them apart with this one row. */
   membership: (org: number): Key => ({ pk: `ORG#${org}`, sk: "MEMBERSHIP" }),
-  /** Single look-ups of one chunk of a scan: the cursor that says how far they are. */
+  /** The progress of the single look-ups of one chunk of a scan. */
   lookup: (org: number, scan: number, batch: number, chunk: string): Key => ({
     pk: `ORG#${org}#LOOKUP#${scan}`,
     sk: `${batch}#${chunk}`,
   }),
-  /** A chunk that is done, or that its scan's end counted as failed: nothing of it is written any more. */
+  /** A chunk that is done, or that the scan's end counted as failed. Nothing more of it may be written. */
   closedChunk: (org: number, scan: number, batch: number, chunk: string): Key => ({
     pk: `ORG#${org}#CLOSED-CHUNK#${scan}`,
     sk: `${batch}#${chunk}`,
   }),
+  /** A request to acknowledge many findings. */
+  acknowledgement: (org: number, id: number): Key => ({ pk: `ORG#${org}#ACKNOWLEDGEMENT`, sk: padded(id) }),
+  /** How far one of the lanes is that work on a request at the same time. */
+  acknowledgementLane: (org: number, id: number, lane: number): Key => ({
+    pk: `ORG#${org}#ACKNOWLEDGEMENT-LANE`,
+    sk: `${padded(id)}#${lane}`,
+  }),
+  /** The request that is in progress; an organization has at most one. */
+  acknowledgementLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ACKNOWLEDGEMENT-LOCK" }),
 
   // Counted lists
   directory: (org: number, kind: ListKind, block: number): Key => ({
     pk: `ORG#${org}#${kind}`,
     sk: padded(block),
   }),
-  /** The counters of many blocks, up to this one. */
-  rollup: (org: number, kind: ListKind, last: number): Key => ({
+  /** The counters of up to 64 blocks (lists/fold.ts). */
+  fold: (org: number, kind: ListKind, index: number): Key => ({
     pk: `ORG#${org}#${kind}`,
-    sk: `${rollupPrefix}${padded(last)}`,
+    sk: `${foldPrefix}${padded(index)}`,
   }),
-  /** Where the members of those blocks are. */
-  marks: (org: number, kind: ListKind, last: number): Key => ({
+  /** Ids of the rare members of a fold's blocks (lists/rare.ts). */
+  rare: (org: number, kind: ListKind, index: number): Key => ({
     pk: `ORG#${org}#${kind}`,
-    sk: `${marksPrefix}${padded(last)}`,
+    sk: `${rarePrefix}${padded(index)}`,
   }),
-  /** The number of the last change of rollups, before and after it: the last (but for `marks`) and the first of a descending query. */
-  rollupsBegun: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}#${kind}`, sk: "!ROLLUPS" }),
-  rollupsEnded: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}#${kind}`, sk: "~ROLLUPS" }),
+  /**
+   * The last number taken for a change of a fold. A descending query of the directory meets this row first.
+   */
+  foldNumber: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}#${kind}`, sk: "~FOLDS" }),
   member: (org: number, kind: ListKind, block: number, id: number): Key => ({
     pk: `ORG#${org}#${kind}#${block}`,
     sk: padded(id),
   }),
 
-  // Deployment-wide
+  // Rows of the whole deployment
+  /** The domain, of whichever organization, that a DNS record has proved to be of this name. */
+  provenDomain: (name: string): Key => ({ pk: `PROVEN-DOMAIN#${name}`, sk: "DOMAIN" }),
+  /** By address: the organizations that it is a user of, and as which user. */
+  signInAddress: (email: string, org: number): Key => ({
+    pk: `SIGN-IN-ADDRESS#${email}`,
+    sk: padded(org),
+  }),
+  /** `hash` as of a session. */
+  signInLink: (hash: string): Key => ({ pk: `SIGN-IN-LINK#${hash}`, sk: "LINK" }),
+  /** A message with a sign-in link that is still to be sent, if somebody has the address. */
+  signInMail: (id: string): Key => ({ pk: `SIGN-IN-MAIL#${id}`, sk: "MAIL" }),
   counter: (kind: ListKind | CounterKind): Key => ({ pk: "COUNTER", sk: kind }),
-  /** One small row for each organization, to go through them all. */
+  /** One small row for each organization: the list of all organizations. */
   organizations: (org: number): Key => ({ pk: "ORGANIZATIONS", sk: padded(org) }),
   breach: (id: number): Key => ({ pk: `BREACH#${id}`, sk: "BREACH" }),
   breachNames: (): Key => ({ pk: "CATALOG-NAMES", sk: "NAMES" }),
   subscription: (): Key => ({ pk: "UPSTREAM", sk: "SUBSCRIPTION" }),
   limiter: (): Key => ({ pk: "UPSTREAM", sk: "LIMITER" }),
-  /** A fixed rate-limit window: `subject` is an address, a key or an organization's bucket; expires by TTL. */
+  /** One window of a rate limit, which expires. `subject` is an address, a key or a bucket. */
   limit: (subject: string, window: string): Key => ({ pk: `LIMIT#${subject}`, sk: window }),
 };
 
 /**
- * The due index (sparse, keys only): rows that something must happen to at `dueAt` (ISO 8601). Sharded so that no
- * index partition is hot.
+ * The sparse, keys-only index of rows that are due at `dueAt` (ISO 8601): something must then be done about
+ * them. Several shards for each kind keep an index partition from becoming hot.
  */
 export const dueIndex = { name: "due", partition: "dueShard", sort: "dueAt" } as const;
-export type DueKind = "SCAN" | "SCAN-REQUEST" | "DELIVERY" | "REMOVAL" | "CHANNEL-REMOVAL" | "DELETION";
+export type DueKind =
+  | "SCAN"
+  | "SCAN-REQUEST"
+  | "DELIVERY"
+  | "REMOVAL"
+  | "CHANNEL-REMOVAL"
+  | "TEAM-REMOVAL"
+  | "DOMAIN-REMOVAL"
+  | "DELETION"
+  | "DOMAIN-PROOF"
+  | "SIGN-IN-MAIL"
+  | "ACKNOWLEDGEMENT";
 const dueShards: Record<DueKind, number> = {
   SCAN: 4,
   "SCAN-REQUEST": 4,
   DELIVERY: 4,
-  // Rare: they never make an index partition hot.
+  "DOMAIN-PROOF": 4,
+  "SIGN-IN-MAIL": 4,
+  // Too rare to make an index partition hot.
   REMOVAL: 1,
   "CHANNEL-REMOVAL": 1,
+  "TEAM-REMOVAL": 1,
+  "DOMAIN-REMOVAL": 1,
   DELETION: 1,
+  ACKNOWLEDGEMENT: 1,
 };
 export const dueShard = (kind: DueKind, id: number): string => `${kind}#${id % dueShards[kind]}`;
-/** All partitions of the index that hold rows of a kind. */
+/** All partitions of the due index that can hold rows of a kind. */
 export const dueShardsOf = (kind: DueKind): string[] =>
   Array.from({ length: dueShards[kind] }, (_, shard) => dueShard(kind, shard));
 
-/** Rows of the due index name their organization in `pk`; deliveries and removals also their id in `sk`. */
+/** The organization that a key's `pk` names. NaN for rows of the whole deployment. */
 export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key.pk)?.[1]);
 
-/** Epoch seconds at which DynamoDB may delete the row. No rule relies on it having done so. */
+/**
+ * The partitions of sessions and API keys of every organization, as a pattern of IAM. The authorizer may update
+ * their rows, to note when each was last used.
+ */
+export const credentialPartitions = ["ORG#*#SESSION", "ORG#*#KEY"] as const;
+
+/** The attribute with the epoch seconds after which DynamoDB may delete the row, sooner or later. */
 export const timeToLive = "expiresAt";

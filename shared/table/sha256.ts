@@ -7,7 +7,7 @@ const bytesOf = (data: ArrayBuffer | ArrayBufferView): Uint8Array =>
     ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
     : new Uint8Array(data);
 
-/** Of the keys that the SDK derives, keeps and signs with for a day; they go with them. */
+/** By the signing key as the SDK gives it: the SDK derives one for each day and keeps it. */
 const keyObjects = new WeakMap<ArrayBuffer | ArrayBufferView, KeyObject>();
 
 const keyObjectOf = (secret: ArrayBuffer | ArrayBufferView): KeyObject => {
@@ -20,8 +20,9 @@ const keyObjectOf = (secret: ArrayBuffer | ArrayBufferView): KeyObject => {
 };
 
 /**
- * SHA-256, or with a secret its HMAC, as the SDK's option `sha256` takes it to sign requests. As the SDK's own it is Node.js's; but
- * that makes a key ready anew for each request and copies each hash: a twelfth of what a list computes (DECISIONS.md).
+ * SHA-256, or its HMAC when there is a secret, for the SDK's option `sha256`, which signs requests. The SDK's
+ * own class also calls Node.js, but prepares the key again for each request and copies each hash: a twelfth
+ * of a list's CPU time.
  */
 export class Sha256 {
   readonly digestLength = 32;
@@ -30,7 +31,7 @@ export class Sha256 {
 
   constructor(secret?: Data) {
     this.#secret = secret;
-    this.#hash = this.#made();
+    this.#hash = this.#newHash();
   }
 
   update(data: Data): void {
@@ -42,10 +43,10 @@ export class Sha256 {
   }
 
   reset(): void {
-    this.#hash = this.#made();
+    this.#hash = this.#newHash();
   }
 
-  #made(): Hash | Hmac {
+  #newHash(): Hash | Hmac {
     if (this.#secret === undefined) return createHash("sha256");
     return createHmac("sha256", typeof this.#secret === "string" ? this.#secret : keyObjectOf(this.#secret));
   }

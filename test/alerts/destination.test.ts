@@ -1,23 +1,16 @@
-import { getServers, setServers } from "node:dns";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { isPublicAddress, parseDestination, resolveDestination } from "../../shared/alerts/destination.ts";
+import { isPublicAddress, parseDestination } from "../../shared/alerts/destination.ts";
 import addressCases from "../cases/addresses.json" with { type: "json" };
 import urlCases from "../cases/destination-urls.json" with { type: "json" };
-import { type Answer, type NameServer, type RecordType, startNameServer } from "./name-server.ts";
 
-const originalServers = getServers();
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
+afterEach(() => {
   delete process.env.OUTBOUND_ALLOWED_ORIGINS;
-  setServers(originalServers);
-  await Promise.all(closing.splice(0).map((close) => close()));
 });
 
 const verdict = (url: string) => (parseDestination(url).ok ? "accept" : "reject");
 
-/** The first and last address of each, besides random ones within: IANA's special-purpose registry, and Azure's host. */
+/** IANA's special-purpose registry, and Azure's host. Tests draw both ends and random addresses of each. */
 const specialIpv4Ranges = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -53,7 +46,7 @@ const specialIpv4 = fc.oneof(
 
 const halves = (value: number) => [(value >>> 16).toString(16), (value & 0xffff).toString(16)].join(":");
 
-/** Ways in which IPv6 carries an IPv4 address. */
+/** Ways to embed an IPv4 address in an IPv6 address. */
 const embeddings: ((value: number) => string)[] = [
   (value) => `::${halves(value)}`,
   (value) => `::${dotted(value)}`,
@@ -80,7 +73,7 @@ describe("isPublicAddress", () => {
     fc.assert(fc.property(specialIpv4, (value) => !isPublicAddress(dotted(value))));
   });
 
-  test("refuses every form in which IPv6 carries an IPv4 address, even a public one", () => {
+  test("refuses every IPv6 address that embeds an IPv4 address, even a public one", () => {
     const any = fc.oneof(specialIpv4, fc.nat({ max: 0xffff_ffff }));
     fc.assert(
       fc.property(any, fc.constantFrom(...embeddings), (value, embed) => !isPublicAddress(embed(value))),
@@ -174,7 +167,7 @@ describe("parseDestination", () => {
     ["", "reject"],
   ])("%j: %s", (url, expected) => expect(verdict(url)).toBe(expected));
 
-  test("accepts 2048 characters and no more", () => {
+  test("accepts at most 2048 characters", () => {
     const url = `https://example.com/${"a".repeat(2028)}`;
     expect(verdict(url)).toBe("accept");
     expect(verdict(`${url}a`)).toBe("reject");
@@ -209,7 +202,7 @@ describe("parseDestination", () => {
     );
   });
 
-  test("never throws, and never repeats the url in its reason", () => {
+  test("never throws, and gives no reason that contains the url", () => {
     const url = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.webUrl(),
@@ -240,7 +233,7 @@ describe("parseDestination", () => {
     expect(JSON.stringify(refused)).not.toMatch(/hunter2|s3cret|example/);
   });
 
-  test("tells addresses and names apart, and takes a trailing dot off", () => {
+  test("distinguishes addresses from names, and removes a trailing dot", () => {
     expect(parseDestination("https://8.8.8.8/")).toMatchObject({
       host: { kind: "address", address: "8.8.8.8" },
     });
@@ -252,7 +245,7 @@ describe("parseDestination", () => {
     expect(named.ok && named.url.href).toBe("https://hooks.acme.io:8443/x?y");
   });
 
-  test("the allow-list exempts exactly its origins", () => {
+  test("exempts exactly the origins of the allow-list", () => {
     process.env.OUTBOUND_ALLOWED_ORIGINS = "http://127.0.0.1:4000, https://localhost:4001/";
     expect(verdict("http://127.0.0.1:4000/hook")).toBe("accept");
     expect(verdict("https://localhost:4001/hook")).toBe("accept");
@@ -272,62 +265,5 @@ describe("parseDestination", () => {
     }
     delete process.env.OUTBOUND_ALLOWED_ORIGINS;
     expect(verdict("http://127.0.0.1:4000/hook")).toBe("reject");
-  });
-});
-
-describe("resolveDestination", () => {
-  async function resolveWith(answer: (query: { name: string; type: RecordType }) => Answer, seconds = 5) {
-    const server: NameServer = await startNameServer(answer);
-    closing.push(server.close);
-    setServers([server.address]);
-    const parsed = parseDestination("https://hooks.acme.io/");
-    if (!parsed.ok) throw new Error(parsed.reason);
-    const startedAt = performance.now();
-    const result = await resolveDestination(parsed, { signal: AbortSignal.timeout(seconds * 1000) });
-    return { result, queries: server.queries, seconds: (performance.now() - startedAt) / 1000 };
-  }
-
-  test("gives the A and AAAA answers of one query each, IPv4 first", async () => {
-    const { result, queries } = await resolveWith(({ type }) =>
-      type === "A" ? ["1.1.1.1", "8.8.8.8"] : ["2606:4700::1111"],
-    );
-    expect(result).toMatchObject({ ok: true });
-    expect(result.ok && result.addresses.map(({ family }) => family)).toEqual([4, 4, 6]);
-    expect(result.ok && result.addresses.map(({ address }) => address).sort()).toEqual([
-      "1.1.1.1",
-      "2606:4700::1111",
-      "8.8.8.8",
-    ]);
-    expect(queries.map(({ type }) => type).sort()).toEqual(["A", "AAAA"]);
-  });
-
-  test.each([
-    [["1.1.1.1", "10.0.0.1"], []],
-    [["1.1.1.1"], ["fd00::1"]],
-    [["1.1.1.1"], ["::ffff:7f00:1"]],
-    [["127.0.0.1"], []],
-    [["169.254.169.254"], ["2606:4700::1111"]],
-    [[], ["64:ff9b::808:808"]],
-  ])("refuses if any answer is not public: %j %j", async (a, aaaa) => {
-    const { result } = await resolveWith(({ type }) => (type === "A" ? a : aaaa));
-    expect(result).toEqual({ ok: false, reason: "destination is not public" });
-  });
-
-  test("refuses a name that does not exist, or has no address", async () => {
-    const missing = await resolveWith(() => "no such name");
-    expect(missing.result).toEqual({ ok: false, reason: "name does not resolve" });
-    const empty = await resolveWith(() => []);
-    expect(empty.result).toEqual({ ok: false, reason: "name does not resolve" });
-  });
-
-  test("one family's failure leaves the other's answer", async () => {
-    const { result } = await resolveWith(({ type }) => (type === "A" ? "no such name" : ["2606:4700::1111"]));
-    expect(result).toEqual({ ok: true, addresses: [{ address: "2606:4700::1111", family: 6 }] });
-  });
-
-  test("gives up when the signal says so, though the name server is silent", async () => {
-    const { result, seconds } = await resolveWith(() => "silence", 0.3);
-    expect(result).toEqual({ ok: false, reason: "timeout" });
-    expect(seconds).toBeLessThan(2);
   });
 });

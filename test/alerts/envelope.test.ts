@@ -23,13 +23,13 @@ describe("envelope", () => {
     });
   });
 
-  test("leaves out what the contract does not name", () => {
+  test("leaves out fields that the schema does not name", () => {
     const more = { breachId: 7, title: "A", domain: "", dataClasses: [], email: "person@acme.example" };
     const text = envelope({ type: "breach", data: { breaches: [more] }, id: 41, at });
     expect(text).not.toContain("person@acme.example");
   });
 
-  test("throws on data of another type, or none", () => {
+  test("throws on data of another type, and on an empty list of breaches", () => {
     const wrong = { ...events[2], type: "breach" } as Event;
     expect(() => envelope({ ...wrong, id: 41, at })).toThrow();
     expect(() => envelope({ type: "breach", data: { breaches: [] }, id: 41, at })).toThrow();
@@ -50,7 +50,7 @@ describe("urlPreview", () => {
     ["https://[2606:4700::1]:8443/a", "https://[2606:4700::1]:8443/..."],
   ])("%s → %s", (url, preview) => expect(urlPreview(url)).toBe(preview));
 
-  test("tells nothing of path, query or fragment", () => {
+  test("discloses nothing of path, query or fragment", () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
         const { origin } = new URL(url);

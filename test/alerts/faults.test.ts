@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as table from "../../shared/table/table.ts";
+import { wire } from "../../shared/table/clients.ts";
 import { type Engine, startEngine } from "../table/engine.ts";
-import { faultKinds, simulate } from "./faults-simulation.ts";
+import { faultKinds } from "./faults/faults.ts";
+import { simulate } from "./faults/simulation.ts";
 
 /**
- * FAULTS_SEED repeats a run, FAULTS_EVENTS makes it larger (a delivery for about two channels each), FAULTS_RATE breaks more steps.
+ * FAULTS_SEED repeats a run. FAULTS_EVENTS sets its size: each event makes about two deliveries. FAULTS_RATE
+ * is the probability that a step breaks.
  */
 const seed = process.env.FAULTS_SEED ?? "1";
 const events = Number(process.env.FAULTS_EVENTS ?? 400);
@@ -15,13 +17,13 @@ beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(async () => {
-  table.wire().destroy();
+  wire().destroy();
   await engine.stop();
 });
 
-describe("alerts, while functions die, messages get lost and doubled, and requests fail", () => {
+describe("alerts, while functions die, messages get lost or doubled, and requests fail", () => {
   test(
-    "are all delivered or given up after 30 posts, never two at once; what is removed stays so; counters are exact",
+    "are all delivered or given up, counted exactly, and never posted twice at once",
     async () => {
       const startedAt = Date.now();
       const result = await simulate({ url: engine.url, seed, events, faultRate });
@@ -45,7 +47,7 @@ describe("alerts, while functions die, messages get lost and doubled, and reques
     Math.max(120_000, events * 500),
   );
 
-  test("run the same way again with the same seed", async () => {
+  test("run the same way again for the same seed", async () => {
     const settings = { url: engine.url, seed: `${seed} again`, events: 20, faultRate };
     const first = await simulate(settings);
     expect(await simulate(settings)).toEqual(first);

@@ -1,31 +1,52 @@
 import { createServer, type RequestListener } from "node:http";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { listenOnLoopback } from "../../local/harness/receiver.ts";
 import { messageOf, send } from "../../shared/alerts/mail.ts";
 import { noticeOf } from "../../shared/alerts/notice.ts";
-import { breachEvent, hostileTexts, scanComplete, scanError } from "./notice.ts";
-import { listenOnLoopback } from "./receiver.ts";
+import type { Report } from "../../shared/alerts/report.ts";
+import {
+  ada,
+  breachReport,
+  dashboardUrl,
+  hostileTexts,
+  namelessReport,
+  scanComplete,
+  scanError,
+} from "./notice.ts";
 
-const render = (event: Parameters<typeof noticeOf>[0], organizationName = "Acme") =>
-  messageOf(noticeOf(event, { organizationName }));
+const render = (report: Report, organizationName = "Acme", url: string | undefined = undefined) =>
+  messageOf(noticeOf(report, { organizationName, dashboardUrl: url }));
 
 describe("a message", () => {
-  test("of a breach event is readable as text", () => {
-    const event = breachEvent({ title: "Adobe", domain: "adobe.com" }, { domain: "", dataClasses: [] });
-    const { subject, text } = render(event);
-    expect(subject).toBe("An e-mail address appeared in 2 data breaches (Acme)");
-    expect(text).toBe(`An e-mail address appeared in 2 data breaches
-=============================================
+  test("of a breach event says who, what and when, and leads to the findings", () => {
+    const report = breachReport([
+      { title: "Adobe", domain: "adobe.com" },
+      { domain: "", dataClasses: [], breachDate: "1970-01-01" },
+    ]);
+    const { subject, text } = render(report, "Acme", dashboardUrl);
+    expect(subject).toBe("ada@acme.example appeared in 2 data breaches (Acme)");
+    expect(text).toBe(`ada@acme.example appeared in 2 data breaches
+============================================
 
-A monitored e-mail address was found in 2 data breaches that were not known before.
+This monitored e-mail address was found in 2 data breaches that were not known before.
+
+Address: ada@acme.example
+Owner: Ada Lovelace
+Team: Engines
 
 * Adobe (adobe.com)
+  Date of the breach: 2013-10-04
   Exposed: Email addresses, Passwords
+  https://monitor.acme.example/api/app/findings?emailId=7&finding=101
 
 * Breach 2
   It is not known what was exposed.
+  https://monitor.acme.example/api/app/findings?emailId=7&finding=102
 
-Your findings name the address. Acknowledge each finding once it is handled.
+Acknowledge each finding once it is handled.
+
+See the findings of this address: https://monitor.acme.example/api/app/findings?emailId=7
 
 -- 
 Breach Monitor for Acme
@@ -34,50 +55,113 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
   });
 
   test("says the same as HTML", () => {
-    const { html } = render(breachEvent({ title: "Adobe", domain: "adobe.com" }));
+    const { html } = render(breachReport([{ title: "Adobe", domain: "adobe.com" }]), "Acme", dashboardUrl);
     expect(shownText(html)).toEqual([
-      "An e-mail address appeared in a data breach (Acme)",
-      "An e-mail address appeared in a data breach",
-      "A monitored e-mail address was found in a data breach that was not known before.",
+      "ada@acme.example appeared in a data breach (Acme)",
+      "ada@acme.example appeared in a data breach",
+      "This monitored e-mail address was found in a data breach that was not known before.",
+      "Address:",
+      "ada@acme.example",
+      "Owner:",
+      "Ada Lovelace",
+      "Team:",
+      "Engines",
       "Adobe (adobe.com)",
+      "Date of the breach: 2013-10-04",
       "Exposed: Email addresses, Passwords",
-      "Your findings name the address. Acknowledge each finding once it is handled.",
+      "Acknowledge each finding once it is handled.",
+      "See the findings of this address",
       "Breach Monitor for Acme",
       "Breach data:",
       "Have I Been Pwned",
       ",",
       "CC BY 4.0",
     ]);
-    expect(html).toContain('<a href="https://haveibeenpwned.com">Have I Been Pwned</a>');
+    expect(linksOf(html)).toEqual([
+      `${dashboardUrl}/findings?emailId=7&amp;finding=101`,
+      `${dashboardUrl}/findings?emailId=7`,
+      "https://haveibeenpwned.com",
+      "https://creativecommons.org/licenses/by/4.0/",
+    ]);
+  });
+
+  test("has no links to a dashboard whose url is not known", () => {
+    for (const report of [breachReport([{}]), namelessReport([{}]), scanComplete, scanError]) {
+      const { text, html } = render(report);
+      expect(linksOf(html)).toHaveLength(2);
+      expect(text).not.toContain("/findings");
+      expect(text).not.toMatch(/^See /m);
+    }
+  });
+
+  test("names no owner and no team where there is none", () => {
+    const { text } = render(breachReport([{}], { ...ada, ownerName: null, teamName: null }));
+    expect(text).toContain("Address: ada@acme.example\n\n* Breach 1");
+    const blank = render(breachReport([{}], { ...ada, ownerName: " \u202E ", teamName: "" }));
+    expect(blank.text).toBe(text);
+  });
+
+  test("of an e-mail that was removed names neither the address nor findings", () => {
+    const { subject, text, html } = render(breachReport([{}, {}], null), "Acme", dashboardUrl);
+    expect(subject).toBe("An address that is no longer monitored appeared in 2 data breaches (Acme)");
+    expect(text).toContain(
+      "An address that is no longer monitored was found in 2 data breaches that were not known before. Its findings were deleted when it was removed.\n\n* Breach 1 (breach-1.example)\n  Date of the breach: 2013-10-04\n",
+    );
+    expect(text + html).not.toMatch(/ada|Address:|Owner:|Team:|findings\?/);
+    expect(linksOf(html)).toHaveLength(2);
+  });
+
+  test("of an event that names no e-mail tells to look at the findings", () => {
+    const { subject, text } = render(namelessReport([{}]), "Acme", dashboardUrl);
+    expect(subject).toBe("An e-mail address appeared in a data breach (Acme)");
+    expect(text).toContain("Your findings name the address.");
+    expect(text).toContain(`See the findings: ${dashboardUrl}/findings\n`);
+  });
+
+  test("has a subject of at most 200 characters with both ends of a long address", () => {
+    const address = `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`;
+    const { subject, text } = render(breachReport(Array(75).fill({}), { ...ada, address }), "o".repeat(300));
+    expect(subject).toMatch(/^a{31}…c{24}\.example appeared in 75 data breaches \(o{99}…\)$/);
+    expect(subject.length).toBeLessThanOrEqual(200);
+    expect(text).toContain(`Address: ${address}\n`);
   });
 
   test("lists all of 75 breaches", () => {
-    const { text, html } = render(breachEvent(...Array.from({ length: 75 }, () => ({}))));
+    const { text, html } = render(breachReport(Array.from({ length: 75 }, () => ({}))));
     expect(text.match(/^\* Breach \d+ \(/gm)).toHaveLength(75);
     expect(html.match(/<li /g)).toHaveLength(75);
   });
 
-  test("of a completed scan tells its counts, of a failed one its error", () => {
+  test("of a scan tells the counts or the problem, and leads to the scans", () => {
     expect(render(scanComplete).text).toContain(
       "Checked 99,995 of 100,000 monitored e-mail addresses. New breaches found: 3. Addresses that could not be checked: 5.",
     );
     expect(render(scanError).text).toContain("could not be scanned & <will> be retried");
     expect(render(scanError).html).toContain("could not be scanned &amp; &lt;will&gt; be retried");
+    for (const report of [scanComplete, scanError]) {
+      const { text, html } = render(report, "Acme", dashboardUrl);
+      expect(text).toContain(`See the scans: ${dashboardUrl}/scans\n`);
+      expect(linksOf(html)).toContain(`${dashboardUrl}/scans`);
+    }
   });
 });
 
-describe("text from elsewhere", () => {
-  const plain = render(breachEvent({ title: "a", domain: "a", dataClasses: ["a"] }), "a");
+describe("text from upstream and from users", () => {
+  const reportOf = (title: string, domain: string, dataClass: string, name: string): Report =>
+    breachReport([{ title, domain, dataClasses: [dataClass] }], { ...ada, ownerName: name, teamName: name });
+  // The owner's name and the team's are left out where nothing of them can be shown.
+  const plain = (name: string) =>
+    render(reportOf("a", "a", "a", /^(\p{Cf}|\p{Cc}|\s)*$/u.test(name) ? "" : "a"), "a", dashboardUrl);
 
   const check = (title: string, domain: string, dataClass: string, name: string) => {
-    const { subject, text, html } = render(breachEvent({ title, domain, dataClasses: [dataClass] }), name);
+    const { subject, text, html } = render(reportOf(title, domain, dataClass, name), name, dashboardUrl);
     expect(subject).toMatch(/^[^\p{Cc}\p{Zl}\p{Zp}]{1,200}$/u);
-    // The same lines and the same elements as with harmless text.
-    expect(text.split("\n").length).toBe(plain.text.split("\n").length);
-    expect(tagsOf(html)).toEqual(tagsOf(plain.html));
+    // The same number of lines and the same elements as with harmless text.
+    expect(text.split("\n").length).toBe(plain(name).text.split("\n").length);
+    expect(tagsOf(html)).toEqual(tagsOf(plain(name).html));
     for (const part of [subject, text, html]) {
       expect(part.isWellFormed()).toBe(true);
-      expect(part).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069\u2028\u2029]/u);
+      expect(part).not.toMatch(/[^\P{Cc}\n]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/u);
       expect(part.length).toBeLessThan(20_000);
     }
   };
@@ -95,10 +179,23 @@ describe("text from elsewhere", () => {
     );
     fc.assert(fc.property(text, text, text, text, check));
   });
+
+  test("of a name of 200 characters is shown whole, apart from the text around it", () => {
+    const ownerName = "ש".repeat(200);
+    const { text, html } = render(breachReport([{}], { ...ada, ownerName }));
+    expect(text).toContain(`\nOwner: ${ownerName}\n`);
+    expect(html).toContain(`Owner: <bdi>${ownerName}</bdi>`);
+  });
+
+  test("in an address cannot add a header to the mail", () => {
+    const address = "ada@acme.example\r\nBcc: eve@evil.example";
+    const { subject } = render(breachReport([{}], { ...ada, address }));
+    expect(subject).toBe("ada@acme.example Bcc: eve@evil.example appeared in a data breach (Acme)");
+  });
 });
 
 describe("sending", () => {
-  const notice = noticeOf(breachEvent({}), { organizationName: "Acme" });
+  const notice = noticeOf(breachReport([{}]), { organizationName: "Acme" });
   let answer: RequestListener;
   let received: { url: string | undefined; body: Record<string, never> }[];
   let close: () => Promise<void>;
@@ -121,7 +218,7 @@ describe("sending", () => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
     vi.stubEnv("SENDER_EMAIL", "alerts@acme.example");
-    // The module keeps its client: each test needs one that knows this server.
+    // The module keeps its client, and each test needs a client for its own server.
     vi.resetModules();
   });
   afterEach(async () => {
@@ -138,7 +235,7 @@ describe("sending", () => {
         .writeHead(400, { "x-amzn-errortype": name })
         .end(JSON.stringify({ message: "s3cret@acme.example is not verified" }));
 
-  test("without a sender fails, and says why", async () => {
+  test("without a sender fails with a reason", async () => {
     for (const sender of [undefined, ""]) {
       vi.stubEnv("SENDER_EMAIL", sender);
       expect(await send(["ada@acme.example"], 41, notice)).toEqual({
@@ -148,7 +245,7 @@ describe("sending", () => {
     expect(received).toEqual([]);
   });
 
-  test("to one recipient names it, and tells who sends and for which delivery", async () => {
+  test("to one recipient names the recipient, the sender and the delivery", async () => {
     expect(await sendAfresh(["ada@acme.example", "ada@acme.example"])).toEqual({ status: 200 });
     expect(received).toHaveLength(1);
     expect(received[0]).toMatchObject({
@@ -168,7 +265,7 @@ describe("sending", () => {
     });
   });
 
-  test("to several is one request that discloses none of them to another", async () => {
+  test("to several recipients is one request that discloses none of them to another", async () => {
     const recipients = Array.from({ length: 20 }, (_, index) => `p${index}@acme.example`);
     expect(await sendAfresh(recipients)).toEqual({ status: 200 });
     expect(received).toHaveLength(1);
@@ -187,27 +284,27 @@ describe("sending", () => {
   });
 
   test.each(["TooManyRequestsException", "LimitExceededException"])(
-    "that is too much for SES at once (%s) may come back later",
+    "that SES throttles (%s) may be repeated later",
     async (name) => {
       answer = refuse(name);
-      const outcome = { failure: "limit of e-mail sending reached", comeBackSeconds: 0 };
+      const outcome = { failure: "limit of e-mail sending reached", retryAfterSeconds: 0 };
       expect(await sendAfresh(["ada@acme.example"])).toEqual(outcome);
       expect(received).toHaveLength(1);
     },
   );
 
-  test("is not repeated within an attempt when the service fails", async () => {
+  test("is not repeated within an attempt when SES fails", async () => {
     answer = (_request, response) => response.writeHead(500).end("{}");
     expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure: "e-mail service failed" });
     expect(received).toHaveLength(1);
   });
 
-  test("fails when nobody listens", async () => {
+  test("fails when SES cannot be reached", async () => {
     await close();
     expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure: "e-mail service failed" });
   });
 
-  test("has 10 seconds, and then ends with its connection", async () => {
+  test("ends after 10 seconds, together with its connection", async () => {
     answer = () => undefined;
     const { timeout } = AbortSignal;
     const timer = vi.spyOn(AbortSignal, "timeout").mockImplementation((time) => timeout(time / 50));
@@ -219,6 +316,8 @@ describe("sending", () => {
 });
 
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
+
+const linksOf = (html: string): string[] => [...html.matchAll(/ href="([^"]*)"/g)].map(([, url = ""]) => url);
 
 /** The texts between the tags, as a browser shows them. */
 const shownText = (html: string): string[] =>

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sign, signatureHeader } from "../../shared/alerts/signature.ts";
 
-/** HMAC as RFC 2104 writes it, from SHA-256 alone. */
+/** HMAC as RFC 2104 defines it, computed from SHA-256 alone. */
 function hmac(key: Buffer, message: Buffer): string {
   const sha256 = (...parts: Buffer[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
   const block = Buffer.alloc(64);
@@ -20,7 +20,7 @@ describe("sign", () => {
     );
   });
 
-  test("is the HMAC-SHA256 of the UTF-8 bytes, in lower-case hexadecimal, whatever the body and the secret", () => {
+  test("is the HMAC-SHA256 of the UTF-8 bytes in lower-case hexadecimal", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 200 });
     fc.assert(
       fc.property(text, fc.string({ unit: "grapheme", minLength: 1, maxLength: 200 }), (body, secret) => {
@@ -32,7 +32,7 @@ describe("sign", () => {
     );
   });
 
-  test("is what openssl computes", () => {
+  test("equals what openssl computes", () => {
     const body = '{"id":1,"type":"scan_error","data":{"error":"ä"}}';
     const printed = execFileSync("openssl", ["dgst", "-sha256", "-hmac", "s3cret"], {
       input: body,
@@ -41,5 +41,5 @@ describe("sign", () => {
     expect(printed.trim().split(" ").at(-1)).toBe(sign(body, "s3cret"));
   });
 
-  test("travels in X-Service-Signature", () => expect(signatureHeader).toBe("X-Service-Signature"));
+  test("is sent as X-Service-Signature", () => expect(signatureHeader).toBe("X-Service-Signature"));
 });

@@ -1,8 +1,8 @@
-/** Slack's rules for messages, said independently of the product (docs.slack.dev, "Block Kit"). */
+/** Slack's rules for messages (docs.slack.dev, "Block Kit"), written independently of the product. */
 
 type Text = { type?: unknown; text?: unknown };
 
-/** What Slack would refuse in the body of a request to an incoming webhook; empty when it takes it. */
+/** What Slack would refuse in the body of a request to an incoming webhook; empty when Slack accepts it. */
 export const slackFaults = (message: unknown): string[] => {
   const faults: string[] = [];
   const { text, blocks } = JSON.parse(JSON.stringify(message)) as { text: string; blocks: never[] };

@@ -1,87 +1,168 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { noticeOf } from "../../shared/alerts/notice.ts";
+import type { Report } from "../../shared/alerts/report.ts";
 import { messageOf, type SlackMessage } from "../../shared/alerts/slack.ts";
-import { breachEvent, hostileTexts, scanComplete, scanError } from "./notice.ts";
+import {
+  ada,
+  breachReport,
+  dashboardUrl,
+  hostileTexts,
+  namelessReport,
+  scanComplete,
+  scanError,
+  scanErrorOf,
+} from "./notice.ts";
 import { slackFaults } from "./slack-rules.ts";
 
-const render = (event: Parameters<typeof noticeOf>[0], organizationName = "Acme"): SlackMessage =>
-  messageOf(noticeOf(event, { organizationName }));
+const render = (
+  report: Report,
+  organizationName = "Acme",
+  url: string | undefined = undefined,
+): SlackMessage => messageOf(noticeOf(report, { organizationName, dashboardUrl: url }));
 
-const markdownIn = ({ blocks }: SlackMessage): string[] =>
-  blocks.flatMap((block) => {
-    if (block.type === "context") return block.elements.map(({ text }) => text);
-    return block.type === "section" ? [block.text.text] : [];
-  });
+const textsIn = ({ blocks }: SlackMessage, type: "mrkdwn" | "plain_text"): string[] =>
+  blocks
+    .flatMap((block) => (block.type === "context" ? block.elements : [block.text]))
+    .filter((text) => text.type === type)
+    .map(({ text }) => text);
+const markdownIn = (message: SlackMessage): string[] => textsIn(message, "mrkdwn");
+const plainTextIn = (message: SlackMessage): string[] => textsIn(message, "plain_text");
 
 const links =
   "<https://haveibeenpwned.com|Have I Been Pwned>, <https://creativecommons.org/licenses/by/4.0/|CC BY 4.0>";
+const findingsUrl = `${dashboardUrl}/findings?emailId=7`;
 
 describe("a Slack message", () => {
-  test("of a breach event has a header, a section for each breach, what to do and the attribution", () => {
-    const event = breachEvent({ title: "Adobe", domain: "adobe.com" }, { domain: "", dataClasses: [] });
-    const message = render(event);
-    expect(message.text).toBe("An e-mail address appeared in 2 data breaches (Acme)");
+  test("of a breach event says who, what and when, and leads to the findings", () => {
+    const report = breachReport([
+      { title: "Adobe", domain: "adobe.com" },
+      { domain: "", dataClasses: [], breachDate: "1970-01-01" },
+    ]);
+    const message = render(report, "Acme", dashboardUrl);
+    expect(message.text).toBe("ada@acme.example appeared in 2 data breaches (Acme)");
     expect(message.blocks[0]).toMatchObject({
       type: "header",
-      text: { type: "plain_text", text: "An e-mail address appeared in 2 data breaches" },
+      text: { type: "plain_text", text: "ada@acme.example appeared in 2 data breaches" },
+    });
+    expect(message.blocks[2]).toEqual({
+      type: "section",
+      text: {
+        type: "plain_text",
+        text: "Address: ada@acme.example\nOwner: Ada Lovelace\nTeam: Engines",
+        emoji: false,
+      },
     });
     expect(markdownIn(message)).toEqual([
-      "A monitored e-mail address was found in 2 data breaches that were not known before.",
-      "*Adobe (adobe.com)*\nExposed: Email addresses, Passwords",
-      "*Breach 2*\nIt is not known what was exposed.",
-      "Your findings name the address. Acknowledge each finding once it is handled.",
+      "This monitored e-mail address was found in 2 data breaches that were not known before.",
+      `*Adobe (adobe.com)*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords\n<${findingsUrl}&amp;finding=101|Open the finding>`,
+      `*Breach 2*\nIt is not known what was exposed.\n<${findingsUrl}&amp;finding=102|Open the finding>`,
+      "Acknowledge each finding once it is handled.",
+      `<${findingsUrl}|See the findings of this address>`,
       `Acme · Breach data: ${links}`,
     ]);
     expect(slackFaults(message)).toEqual([]);
   });
 
-  test("of one breach says so in the singular", () => {
-    expect(render(breachEvent({})).text).toBe("An e-mail address appeared in a data breach (Acme)");
+  test("of one breach is in the singular", () => {
+    expect(render(breachReport([{}])).text).toBe("ada@acme.example appeared in a data breach (Acme)");
   });
 
-  test("of 75 breaches shows ten and counts the others", () => {
-    const message = render(breachEvent(...Array.from({ length: 75 }, () => ({}))));
+  test("has no links to a dashboard whose url is not known", () => {
+    for (const report of [breachReport([{}]), namelessReport([{}]), scanComplete, scanError]) {
+      expect(JSON.stringify(render(report)).match(/\|/g)).toHaveLength(2);
+    }
+  });
+
+  test("shows an address exactly that has formatting characters", () => {
+    const address = "*o_neil*~`&co`@acme.example";
+    const shown = "*o_neil*~`&amp;co`@acme.example";
+    const message = render(breachReport([{}], { ...ada, address }));
+    expect(plainTextIn(message)).toEqual([
+      `${shown} appeared in a data breach`,
+      `Address: ${shown}\nOwner: Ada Lovelace\nTeam: Engines`,
+    ]);
+  });
+
+  test("of an e-mail that was removed names neither the address nor findings", () => {
+    const message = render(breachReport([{}], null), "Acme", dashboardUrl);
+    expect(plainTextIn(message)).toEqual([
+      "An address that is no longer monitored appeared in a data breach",
+    ]);
+    expect(markdownIn(message)).toEqual([
+      "An address that is no longer monitored was found in a data breach that was not known before. Its findings were deleted when it was removed.",
+      "*Breach 1 (breach-1.example)*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords",
+      `Acme · Breach data: ${links}`,
+    ]);
+  });
+
+  test("of an event that names no e-mail tells to look at the findings", () => {
+    const message = render(namelessReport([{}]), "Acme", dashboardUrl);
+    expect(message.text).toBe("An e-mail address appeared in a data breach (Acme)");
+    expect(markdownIn(message).slice(-3)).toEqual([
+      "Your findings name the address. Acknowledge each finding once it is handled.",
+      `<${dashboardUrl}/findings|See the findings>`,
+      `Acme · Breach data: ${links}`,
+    ]);
+  });
+
+  test("of 75 breaches shows ten and the number of the others", () => {
+    const many = (length: number) => render(breachReport(Array.from({ length }, () => ({}))));
+    const message = many(75);
     const sections = markdownIn(message).filter((text) => text.startsWith("*Breach"));
     expect(sections).toHaveLength(10);
     expect(markdownIn(message)).toContain("… and 65 more.");
-    expect(markdownIn(render(breachEvent(...Array.from({ length: 10 }, () => ({})))))).not.toContain("more.");
+    expect(markdownIn(many(10)).join()).not.toContain("more.");
     expect(slackFaults(message)).toEqual([]);
   });
 
-  test("of a completed scan tells its counts, of a failed one its error", () => {
+  test("of a scan tells the counts or the problem, and leads to the scans", () => {
     expect(markdownIn(render(scanComplete))[0]).toBe(
       "Checked 99,995 of 100,000 monitored e-mail addresses. New breaches found: 3. Addresses that could not be checked: 5.",
     );
     expect(markdownIn(render(scanError))[0]).toBe(
       "5 e-mail addresses could not be scanned &amp; &lt;will&gt; be retried on the next scan",
     );
-    for (const message of [render(scanComplete), render(scanError)]) {
+    for (const report of [scanComplete, scanError]) {
+      const message = render(report, "Acme", dashboardUrl);
       expect(slackFaults(message)).toEqual([]);
+      expect(markdownIn(message)).toContain(`<${dashboardUrl}/scans|See the scans>`);
       expect(markdownIn(message).at(-1)).toContain(links);
     }
   });
 });
 
-describe("text from elsewhere", () => {
-  /** The only markup that a message may have is ours: the bold titles and the two links. */
-  const foreignMarkup = (message: SlackMessage): string[] =>
-    [message.text, ...markdownIn(message)]
-      .map((text) => text.replace(links, "").replace(/^\*([^*]*)\*\n/, "$1"))
-      .filter((text) => /[<>*_~`]|&(?!amp;|lt;|gt;)/.test(text));
+describe("text from upstream and from users", () => {
+  const ownLinks = /<https:\/\/monitor\.acme\.example\/api\/app\/[a-z]+(\?[a-zA-Z0-9=&;]+)?\|[A-Za-z ]+>/g;
+
+  /** Texts with markup other than the product's own: bold titles and links. */
+  const foreignMarkup = (message: SlackMessage): string[] => [
+    ...[message.text, ...markdownIn(message)]
+      .map((text) =>
+        text
+          .replace(links, "")
+          .replace(ownLinks, "")
+          .replace(/^\*([^*]*)\*\n/, "$1"),
+      )
+      .filter((text) => /[<>*_~`]|&(?!amp;|lt;|gt;)/.test(text)),
+    ...plainTextIn(message).filter((text) => /[<>]|&(?!amp;|lt;|gt;)/.test(text)),
+  ];
+
+  const check = (title: string, domain: string, dataClass: string, name: string) => {
+    const email = { ...ada, address: `${name}@acme.example`, ownerName: name, teamName: name };
+    const report = breachReport([{ title, domain, dataClasses: [dataClass, dataClass] }], email);
+    for (const message of [render(report, name, dashboardUrl), render(scanErrorOf(title), name)]) {
+      expect(slackFaults(message)).toEqual([]);
+      expect(foreignMarkup(message)).toEqual([]);
+      expect(JSON.stringify(message)).not.toMatch(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
+    }
+    const [, facts = ""] = plainTextIn(render(report));
+    expect(facts).toMatch(/^Address: .*(\nOwner: .*\nTeam: .*)?$/u);
+  };
 
   test.each(hostileTexts.map((text) => [JSON.stringify(text.slice(0, 40)), text]))(
     "is shown as text: %s",
-    (_name, text) => {
-      const event = breachEvent({ title: text, domain: text, dataClasses: [text, text] });
-      for (const message of [
-        render(event, text),
-        render({ type: "scan_error", data: { error: text } }, text),
-      ]) {
-        expect(slackFaults(message)).toEqual([]);
-        expect(foreignMarkup(message)).toEqual([]);
-      }
-    },
+    (_name, text) => check(text, text, text, text),
   );
 
   test("is shown as text, whatever it is", () => {
@@ -90,17 +171,13 @@ describe("text from elsewhere", () => {
       fc.string({ unit: fc.constantFrom("<", ">", "&", "*", "_", "`", "!", "|", "@", "\n", "a", "\ud83d") }),
       fc.constantFrom(...hostileTexts),
     );
-    fc.assert(
-      fc.property(text, text, text, text, (title, domain, dataClass, name) => {
-        const message = render(breachEvent({ title, domain, dataClasses: [dataClass] }), name);
-        expect(slackFaults(message)).toEqual([]);
-        expect(foreignMarkup(message)).toEqual([]);
-      }),
-    );
+    fc.assert(fc.property(text, text, text, text, check));
   });
 
-  test("reads as it was written where Slack can show it", () => {
-    const [, section] = markdownIn(render(breachEvent({ title: "R&D <beta> Müller 日本 👍", domain: "" })));
+  test("is unchanged where Slack can show it", () => {
+    const [, section] = markdownIn(
+      render(breachReport([{ title: "R&D <beta> Müller 日本 👍", domain: "" }])),
+    );
     expect(section?.split("\n")[0]).toBe("*R&amp;D &lt;beta&gt; Müller 日本 👍*");
   });
 });

@@ -15,14 +15,14 @@ beforeAll(async () => {
   const created = await organizations.create({ name: "Test", billing: activeBilling, scanEvery: "never" });
   org = created.id;
   const user = await users.create(org, { email: "ada@acme.example", name: null });
-  if (user === "exists") throw new Error("The address is another user's");
+  if (user === "exists") throw new Error("Another user has the address ada@acme.example");
   value = (await sessions.create(org, user)).value;
 });
 afterAll(() => engine.stop());
 
 const host = "abc.execute-api.us-east-1.amazonaws.com";
 
-const by = (protocol: "http" | "https", headers: Record<string, string>, method = "GET") =>
+const authenticateBy = (protocol: "http" | "https", headers: Record<string, string>, method = "GET") =>
   authenticate({
     httpMethod: method,
     multiValueHeaders: Object.fromEntries(
@@ -31,18 +31,19 @@ const by = (protocol: "http" | "https", headers: Record<string, string>, method 
     requestContext: { identity: { sourceIp: "203.0.113.7" } },
   } as unknown as APIGatewayRequestAuthorizerEvent);
 
-/** Deployed it is always HTTPS; the tests of endpoints are plain HTTP. */
+/** The tests of endpoints use plain HTTP, so that they cannot cover the HTTPS of deployed stacks. */
 describe("a session", () => {
-  test("over HTTPS is a __Host- cookie and no other, over plain HTTP a cookie that a browser can set there", async () => {
+  test("is the cookie `__Host-session` over HTTPS and `session` over plain HTTP", async () => {
     const signedIn = { organizationId: org, actor: { type: "user", label: "ada@acme.example" } };
-    expect(await by("https", { cookie: `__Host-session=${value}` })).toMatchObject(signedIn);
-    expect(await by("https", { cookie: `session=${value}` })).toBe("unauthenticated");
-    expect(await by("http", { cookie: `session=${value}` })).toMatchObject(signedIn);
-    expect(await by("http", { cookie: `__Host-session=${value}` })).toBe("unauthenticated");
+    expect(await authenticateBy("https", { cookie: `__Host-session=${value}` })).toMatchObject(signedIn);
+    expect(await authenticateBy("https", { cookie: `session=${value}` })).toBe("unauthenticated");
+    expect(await authenticateBy("http", { cookie: `session=${value}` })).toMatchObject(signedIn);
+    expect(await authenticateBy("http", { cookie: `__Host-session=${value}` })).toBe("unauthenticated");
   });
 
-  test("over HTTPS changes something only from the service's own HTTPS origin", async () => {
-    const postFrom = (origin: string) => by("https", { cookie: `__Host-session=${value}`, origin }, "POST");
+  test("over HTTPS may change something only from the service's own HTTPS origin", async () => {
+    const postFrom = (origin: string) =>
+      authenticateBy("https", { cookie: `__Host-session=${value}`, origin }, "POST");
     expect(await postFrom(`https://${host}`)).toMatchObject({ organizationId: org });
     expect(await postFrom(`http://${host}`)).toEqual({ refusal: "foreignOrigin" });
     expect(await postFrom("https://attacker.example")).toEqual({ refusal: "foreignOrigin" });

@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import { expect, test, vi } from "vitest";
 import * as z from "zod/mini";
-import { defineEndpoint } from "../../shared/api/endpoint.ts";
 import { serve } from "../../shared/api/serve.ts";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 
-test("nothing that a contract does not declare leaves with a reply, however deep it is", async () => {
+test("a reply holds only what its contract declares, at any depth", async () => {
   vi.stubEnv("POWERTOOLS_LOG_LEVEL", "SILENT");
   const endpoint = defineEndpoint({
     summary: "A test",

@@ -7,7 +7,7 @@ import { arms, readCommandLine } from "../../bench/command-line.ts";
 import { measuredColumns } from "../../bench/measure.ts";
 
 describe("the command line of npm run bench", () => {
-  test("without arguments every arm runs, on all sizes", () => {
+  test("without arguments every arm runs at every size", () => {
     expect(readCommandLine([])).toEqual({
       arms: Object.keys(arms),
       sizes: [1_000, 100_000, 1_000_000],
@@ -16,7 +16,7 @@ describe("the command line of npm run bench", () => {
     });
   });
 
-  test("arms and sizes are taken once each, sizes ascending", () => {
+  test("repeated arms and sizes run once, sizes in ascending order", () => {
     expect(readCommandLine(["scans", "lists", "scans", "--size", "1000000", "--size", "1000"])).toMatchObject(
       {
         arms: ["scans", "lists"],
@@ -25,7 +25,7 @@ describe("the command line of npm run bench", () => {
     );
   });
 
-  test("--help prints the arms, measures nothing and exits 0", async () => {
+  test("--help prints every arm, measures nothing and exits with 0", async () => {
     const entry = join(import.meta.dirname, "../../bench/run.ts");
     const { stdout } = await promisify(execFile)(process.execPath, [entry, "cost", "--help"]);
     expect(stdout).toMatch(/^Usage: npm run bench -- \[arm \.\.\.\] \[--size 1000\|100000\|1000000\]/);
@@ -33,7 +33,7 @@ describe("the command line of npm run bench", () => {
       expect(stdout).toMatch(new RegExp(`^  ${name} +${about}$`, "m"));
   });
 
-  test("--json prints one object with the tables of every arm, and nothing else", async () => {
+  test("--json prints one object with the tables of every arm and nothing else", async () => {
     const entry = join(import.meta.dirname, "../../bench/run.ts");
     const args = [entry, "import", "--size", "1000", "--json"];
     const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 110_000 });
@@ -53,7 +53,7 @@ describe("the command line of npm run bench", () => {
     [["nothing"], /no arm "nothing"\. Arms: lists, .* Usage: npm run bench/],
     [["--size", "7"], /--size takes 1000, 100000, 1000000, not "7"\. Usage:/],
     [["--fast"], /'--fast'\. Usage:/],
-  ])("%j is refused with what to type instead", (args, sentence) => {
+  ])("%j is refused with a sentence that says how to use the command", (args, sentence) => {
     expect(() => readCommandLine(args)).toThrow(sentence);
   });
 });

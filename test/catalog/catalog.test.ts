@@ -23,7 +23,7 @@ afterAll(async () => {
   await engine.stop();
 });
 beforeEach(async () => {
-  // A fresh table, and names of the test's own: what a process has learned about names stays true for it.
+  // A fresh catalog, and names of this test alone: a process keeps the ids of names for good.
   testNumber++;
   for (const pk of [keys.breachNames().pk, keys.subscription().pk]) {
     const rows = await table.query<Key>({ pk, project: ["pk", "sk"] });
@@ -63,10 +63,10 @@ const one = async (name: string) => {
   const id = await idOf(name);
   return (await details([id])).get(id);
 };
-/** The news of a sync that found none. */
+/** What a sync without news returns. */
 const nothing = { added: [], changed: [], isBaseline: false };
 
-/** What is sent to the table meanwhile; of a batch, the number of its keys. */
+/** The commands that `act` sends to the table, each with its row, or with the number of keys of a batch. */
 const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
   const commands: string[] = [];
   const stop = intercept<Command>("initialize", (next, { commandName }) => (sent) => {
@@ -89,7 +89,7 @@ const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
 };
 
 describe("a sync", () => {
-  test("mints an id for each name and keeps the details; repeating it finds nothing", async () => {
+  test("gives each name an id and keeps its details; a second sync finds no news", async () => {
     list = [breach("A"), breach("B")];
     const first = await catalog.sync();
     expect(first.isBaseline).toBe(true);
@@ -108,7 +108,7 @@ describe("a sync", () => {
     expect(await catalog.sync()).toEqual(nothing);
   });
 
-  test("tells new from changed: a title, a ModifiedDate, a retirement; a vanished one keeps its details", async () => {
+  test("tells new breaches from changed ones; one that vanishes keeps its details", async () => {
     list = [breach("A"), breach("B"), breach("C"), breach("D")];
     await catalog.sync();
     const before = await catalog.ids();
@@ -143,7 +143,7 @@ describe("a sync", () => {
     ]);
   });
 
-  test("that fails upstream changes nothing", async () => {
+  test("changes nothing when HIBP fails", async () => {
     list = [breach("A")];
     await catalog.sync();
     for (const [status, body] of [
@@ -159,7 +159,7 @@ describe("a sync", () => {
     expect(await catalog.sync()).toEqual(nothing);
   });
 
-  test("whose announcement fails announces the same again, until it was heard", async () => {
+  test("announces the same news again until an announcement succeeds", async () => {
     list = [breach("A")];
     await catalog.sync();
     list = [breach("A", { Title: "Renamed" }), breach("B")];
@@ -177,7 +177,7 @@ describe("a sync", () => {
     expect(heard).toHaveLength(2);
   });
 
-  test("that broke off halfway is made good when HIBP lists again what it did before", async () => {
+  test("repairs what a broken-off sync wrote, even when HIBP goes back to its old list", async () => {
     const many = Array.from({ length: 60 }, (_, n) => breach(`H${n}`));
     list = many;
     await catalog.sync();
@@ -200,7 +200,7 @@ describe("a sync", () => {
     expect(await catalog.sync()).toEqual(nothing);
   });
 
-  test("a first sync that broke off is still the baseline for the next", async () => {
+  test("is still the baseline when the first sync broke off", async () => {
     list = [breach("A")];
     await expect(
       catalog.sync(async () => {
@@ -210,7 +210,7 @@ describe("a sync", () => {
     expect(await catalog.sync()).toMatchObject({ isBaseline: true, added: [await idOf("A")] });
   });
 
-  test("of an empty list is a baseline too, and a list that comes back from empty is no news", async () => {
+  test("takes an empty list as a baseline, and a breach that comes back as no news", async () => {
     list = [];
     expect(await catalog.sync()).toEqual({ ...nothing, isBaseline: true });
     list = [breach("A")];
@@ -221,7 +221,7 @@ describe("a sync", () => {
     expect(await catalog.sync()).toEqual(nothing);
   });
 
-  test("several at once mint each name once, and agree on the end", async () => {
+  test("gives each name one id when several syncs run at the same time", async () => {
     list = Array.from({ length: 60 }, (_, n) => breach(`N${n}`));
     const all = await Promise.all([catalog.sync(), catalog.sync(), catalog.sync(), catalog.sync()]);
     const known = await catalog.ids();
@@ -233,7 +233,7 @@ describe("a sync", () => {
     for (const [name, id] of known) expect(rows.get(id)?.name).toBe(name);
   });
 
-  test("an older answer that arrives late does not end as the recorded one", async () => {
+  test("does not record an older answer over a newer one", async () => {
     list = [breach("A")];
     await catalog.sync();
     list = [breach("A", { Title: "Older" })];
@@ -246,8 +246,8 @@ describe("a sync", () => {
   });
 });
 
-describe("a hostile list", () => {
-  test("odd and long names, huge descriptions, missing fields, repeated and nameless entries", async () => {
+describe("a sync of a hostile list", () => {
+  test("takes odd names, huge descriptions, missing fields and repeated entries", async () => {
     const odd = [
       "a.b[0]#x:y",
       "__proto__",
@@ -279,14 +279,14 @@ describe("a hostile list", () => {
     expect((await one("Large"))?.description).toHaveLength(16_384);
   });
 
-  test("of 24 breaches of the largest size fits a transaction", async () => {
+  test("fits 24 breaches of the largest size into one transaction", async () => {
     list = Array.from({ length: 24 }, (_, n) =>
       breach(`L${n}`, { Description: "名".repeat(20_000), DataClasses: Array(200).fill("名".repeat(200)) }),
     );
     expect((await catalog.sync()).added).toHaveLength(24);
   });
 
-  test("of 2,000 breaches is no different", async () => {
+  test("takes 2,000 breaches", async () => {
     list = Array.from({ length: 2_000 }, (_, n) => breach(`M${n}`));
     expect((await catalog.sync()).added).toHaveLength(2_000);
     expect(await catalog.sync()).toEqual(nothing);
@@ -295,7 +295,7 @@ describe("a hostile list", () => {
 });
 
 describe("idsFor", () => {
-  test("knows what is known without asking HIBP", async () => {
+  test("returns known ids without asking HIBP", async () => {
     list = [breach("A")];
     await catalog.sync();
     upstream.requests.length = 0;
@@ -304,7 +304,7 @@ describe("idsFor", () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test("gives a new name its id and HIBP's details, and leaves it news for the next sync", async () => {
+  test("gives a new name an id and HIBP's details, and leaves it news for the next sync", async () => {
     list = [breach("A")];
     await catalog.sync();
     list = [breach("A"), breach("B")];
@@ -313,7 +313,7 @@ describe("idsFor", () => {
     expect(await catalog.sync()).toEqual({ added: [id], changed: [], isBaseline: false });
   });
 
-  test("gives a name that HIBP's list does not hold, or does not tell now, an id that stays", async () => {
+  test("gives a name that HIBP does not list, or cannot list now, a permanent id", async () => {
     list = [breach("A")];
     const first = (await catalog.idsFor([named("B")])).get(named("B")) as number;
     expect((await details([first])).get(first)).toMatchObject({
@@ -328,7 +328,7 @@ describe("idsFor", () => {
     expect((await details([first])).get(first)?.title).toBe("Title of B");
   });
 
-  test("several at once agree on the ids, a sync among them", async () => {
+  test("agrees with concurrent calls and a concurrent sync on the ids", async () => {
     const names = Array.from({ length: 40 }, (_, n) => named(`N${n}`));
     list = names.slice(0, 20).map((_, n) => breach(`N${n}`));
     const [a, b] = await Promise.all([
@@ -348,7 +348,7 @@ describe("details", () => {
     expect(await details([])).toEqual(new Map());
   });
 
-  test("that an instance has read are not read again while the catalog has their version", async () => {
+  test("that an instance has read are not read again at the same version", async () => {
     list = [breach("A"), breach("B"), breach("C")];
     await catalog.sync();
     await settle(61);
@@ -364,7 +364,7 @@ describe("details", () => {
 
     list[0] = breach("A", { Title: "Renamed" });
     await catalog.sync();
-    // Not even the unchanged ones: replicas may still give what was before.
+    // Even unchanged details are not cached now, because replicas may still return the old ones.
     expect(await version()).toBeUndefined();
     expect((await details([a])).get(a)?.title).toBe("Renamed");
     expect(await commandsOf(() => details([a, b]))).toEqual(["BatchGetItemCommand 2"]);
@@ -374,7 +374,7 @@ describe("details", () => {
     expect((await details([a], second)).get(a)?.title).toBe("Renamed");
   });
 
-  test("that a call read before a sync are not those of the version after it, however late it ends", async () => {
+  test("read before a sync are not cached for the version after it", async () => {
     list = [breach("A")];
     await catalog.sync();
     await settle(61);
@@ -401,7 +401,7 @@ describe("details", () => {
     expect((await details([a], second)).get(a)?.title).toBe("Renamed");
   });
 
-  test("have no version before a first sync, while one records, after one that broke off, and for a minute", async () => {
+  test("have no version before, during and for a minute after a sync", async () => {
     expect(await version()).toBeUndefined();
     list = [breach("A")];
     await catalog.sync();
@@ -422,7 +422,7 @@ describe("details", () => {
     expect(await version()).toBeDefined();
   });
 
-  test("of a catalog beyond all measure do not fill an instance", async () => {
+  test("do not fill the memory of an instance, however large the catalog is", async () => {
     list = Array.from({ length: 1_600 }, (_, n) => breach(`V${n}`));
     await catalog.sync();
     await settle(61);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startHibp } from "../../local/hibp.ts";
+import { startHibp } from "../../local/hibp/hibp.ts";
 import * as hibp from "../../shared/catalog/hibp.ts";
 import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 
@@ -46,7 +46,7 @@ describe("requests", () => {
     }
   });
 
-  test("read the secret once, not once a call", async () => {
+  test("read the secret once, not at every call", async () => {
     const before = upstream.secretReads();
     await Promise.all([1, 2, 3, 4].map((n) => hibp.breachedAccount(`${n}@a.example`)));
     expect(upstream.secretReads()).toBe(before);
@@ -61,7 +61,7 @@ describe("requests", () => {
 });
 
 describe("a rotated key", () => {
-  test("works at once: a 401 reads the secret afresh and asks again", async () => {
+  test("works at once: after a 401 the secret is read again and the request repeated", async () => {
     upstream.secret = "key-2";
     upstream.answer = (_path, request, response) =>
       request.headers["hibp-api-key"] === "key-2"
@@ -71,13 +71,13 @@ describe("a rotated key", () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  test("is not asked with again when the secret still holds the refused one", async () => {
+  test("is not sent again when the secret still holds the refused key", async () => {
     upstream.answer = (_path, _request, response) => reply(response, 401);
     expect((await failure(hibp.breachedAccount(address))).kind).toBe("unauthorized");
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test("that is no key, or can't be read, is a failure that does not show it", async () => {
+  test("that is unusable or unreadable is a failure whose message does not show it", async () => {
     upstream.answer = (_path, _request, response) => reply(response, 401);
     for (const [secret, kind] of [
       ["key-3\nx: y", "unauthorized"],
@@ -128,7 +128,7 @@ describe("a failed look-up never reads as clean", () => {
     },
   );
 
-  test("a reset, an answer that breaks off, an address that can't be encoded", async () => {
+  test("a reset, an answer that breaks off, an address that no url can hold", async () => {
     upstream.answer = (_path, request) => request.socket.destroy();
     expect((await failure(hibp.breachedAccount(address))).kind).toBe("unavailable");
     upstream.answer = (_path, request, response) => {
@@ -169,7 +169,7 @@ describe("a failed look-up never reads as clean", () => {
     expect(sent).toBeLessThan(30);
   });
 
-  test("404 is an answer only to look-ups", async () => {
+  test("a 404 is an answer to look-ups only", async () => {
     expect(await hibp.breachedAccount(address)).toEqual([]);
     expect(await hibp.breachedDomain("a.example")).toEqual(new Map());
     for (const call of [hibp.breaches, hibp.subscribedDomains, hibp.subscriptionStatus]) {
@@ -177,7 +177,7 @@ describe("a failed look-up never reads as clean", () => {
     }
   });
 
-  test("a nameless list of breaches is no list", async () => {
+  test("a list of breaches without any name", async () => {
     for (const list of ["{}", "[{}, 1, null]"]) {
       upstream.answer = (_path, _request, response) => reply(response, 200, list);
       expect((await failure(hibp.breaches())).kind).toBe("unavailable");
@@ -210,7 +210,7 @@ describe("Retry-After", () => {
 });
 
 describe("answers", () => {
-  test("of a domain are lower-case aliases with their breaches, whatever the alias is called", async () => {
+  test("of a domain are aliases in lower case, even odd ones, with their breaches", async () => {
     upstream.answer = (_path, _request, response) =>
       reply(response, 200, '{"Bob":["A"],"bob":["B","A"],"__proto__":["A"],"constructor":["C"]}');
     const aliases = await hibp.breachedDomain("a.example");
@@ -233,7 +233,7 @@ describe("answers", () => {
     expect(aliases.get("person.number7")).toEqual(["ExampleShop", "ExampleForum"]);
   });
 
-  test("with odd breaches keep what is usable", async () => {
+  test("with malformed breaches keep every usable field", async () => {
     upstream.answer = (_path, _request, response) =>
       reply(response, 200, [
         { Name: "A", Title: 5, PwnCount: 1.5, BreachDate: "2020-02-31", DataClasses: ["x", 3], Extra: {} },
@@ -259,14 +259,18 @@ describe("answers", () => {
     expect(b).toMatchObject({ isSensitive: true, isRetired: false, modifiedDate: "2020-01-01T00:00:00Z" });
   });
 
-  test("of the embedded server are understood", async () => {
+  test("of the embedded HIBP server of local runs are understood", async () => {
     const before = process.env.HIBP_BASE_URL;
     const server = await startHibp({ directory: undefined, apiKey: "key-2", rpm: 77 });
     try {
       process.env.HIBP_BASE_URL = `${server.url}/`;
       const list = await hibp.breaches();
       expect(list.length).toBeGreaterThanOrEqual(8);
-      expect(await hibp.subscriptionStatus()).toEqual({ rpm: 77 });
+      expect(await hibp.subscriptionStatus()).toEqual({
+        rpm: 77,
+        plan: "Embedded",
+        subscribedUntil: "2099-12-31T00:00:00.000Z",
+      });
       expect(await hibp.subscribedDomains()).toContain("demo.example");
       const aliases = await hibp.breachedDomain("demo.example");
       const names = new Set(list.map(({ name }) => name));

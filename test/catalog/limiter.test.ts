@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(() => table.remove(keys.limiter()));
 
-/** The largest number of arrivals within any 60 seconds (of sorted milliseconds). */
+/** The largest number of arrivals (sorted, in milliseconds) within any 60 seconds. */
 const busiestMinute = (arrivals: readonly number[]): number => {
   let from = 0;
   let most = 0;
@@ -23,7 +23,7 @@ const busiestMinute = (arrivals: readonly number[]): number => {
   return most;
 };
 
-/** Numbers from 0 to 1 that depend on the seed alone. */
+/** Pseudo-random numbers from 0 to 1 that depend on the seed alone. */
 const randomNumbers = (seed: number) => {
   let state = seed >>> 0;
   return (): number => {
@@ -42,13 +42,14 @@ type World = {
 };
 
 /**
- * Workers on one row in virtual time. Each has a clock that is off by up to a second, takes up to `slowness` × 2 s from
- * reading the row to writing it, spreads its sends over the validity of the grant, and every request travels for up to
- * `slowness` × 3 s. Returns when requests reached the upstream, in milliseconds.
+ * Simulates workers that share the limiter's row in virtual time. Each has a clock that is off by up to a
+ * second, takes up to `slowness` × 2 s from reading the row to writing it, and sends requests as long as its
+ * grant is valid. A request travels for up to `slowness` × 3 s. Returns when requests arrived at HIBP,
+ * sorted, in milliseconds.
  */
 const simulate = ({ seed, rpm, workers, wanted, slowness, minutes }: World): number[] => {
   const random = randomNumbers(seed);
-  /** Mostly one of the two ends, where the worst cases are. */
+  /** A number from 0 to 1, mostly one of the two ends, where the worst cases are. */
   const extreme = (): number => {
     const pick = random();
     return pick < 0.3 ? 0 : pick < 0.6 ? 1 : random();
@@ -108,8 +109,8 @@ const worlds = fc.record({
   minutes: fc.constant(8),
 });
 
-describe("the decision, in virtual time", () => {
-  test("no 60 seconds ever see more than rpm requests, with clocks, writes and networks that differ", () => {
+describe("the decision in virtual time", () => {
+  test("lets at most rpm requests arrive in any 60 seconds, with any clocks and networks", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         expect(busiestMinute(simulate(world))).toBeLessThanOrEqual(world.rpm);
@@ -118,15 +119,18 @@ describe("the decision, in virtual time", () => {
     );
   });
 
-  test.each([10, 50, 1_000])("high demand gets at least three quarters of %i requests a minute", (rpm) => {
-    for (const seed of [1, 2, 3]) {
-      const minutes = 30;
-      const arrivals = simulate({ seed, rpm, workers: 6, wanted: 25, slowness: 0.2, minutes });
-      expect(arrivals.length).toBeGreaterThanOrEqual(rpm * minutes * 0.75);
-    }
-  });
+  test.each([10, 50, 1_000])(
+    "grants at least three quarters of %i requests a minute to high demand",
+    (rpm) => {
+      for (const seed of [1, 2, 3]) {
+        const minutes = 30;
+        const arrivals = simulate({ seed, rpm, workers: 6, wanted: 25, slowness: 0.2, minutes });
+        expect(arrivals.length).toBeGreaterThanOrEqual(rpm * minutes * 0.75);
+      }
+    },
+  );
 
-  test("a wait is as long as it must be and no longer", () => {
+  test("makes nobody wait longer than needed", () => {
     const now = 1_800_000_000_500;
     const first = limiter.take(undefined, 10, 10, now);
     expect(first.grant).toMatchObject({ granted: 10 });
@@ -137,7 +141,7 @@ describe("the decision, in virtual time", () => {
     expect(Object.keys(third.next?.grants ?? {})).toHaveLength(1);
   });
 
-  test("a smaller subscription counts what the larger one sent", () => {
+  test("counts what was granted under a larger subscription", () => {
     const now = 1_800_000_000_000;
     const { next } = limiter.take(undefined, 500, 1_000, now);
     expect(limiter.take(next, 1, 10, now + 5_000).grant).toMatchObject({ granted: 0 });
@@ -145,7 +149,7 @@ describe("the decision, in virtual time", () => {
 });
 
 describe("the row", () => {
-  test("lets simultaneous workers have exactly rpm requests between them", async () => {
+  test("grants concurrent workers exactly rpm requests together", async () => {
     const grants = await Promise.all(Array.from({ length: 20 }, () => limiter.reserve(7, 100)));
     expect(grants.reduce((sum, { granted }) => sum + granted, 0)).toBe(100);
     for (const grant of grants) {
@@ -166,7 +170,7 @@ describe("the row", () => {
     expect(await limiter.reserve(3, 1, { bulk: true })).toMatchObject({ granted: 1 });
   });
 
-  test("stays small: a minute full of grants is about a kilobyte", async () => {
+  test("stays at about a kilobyte with a minute full of grants", async () => {
     let now = 1_800_000_000_000;
     for (let second = 0; second < 150; second++, now += 1_000) {
       await limiter.reserve(3, 1_000, { now: () => now });
@@ -176,7 +180,7 @@ describe("the row", () => {
     expect(JSON.stringify(row).length).toBeLessThan(1_300);
   });
 
-  test("a pause stops everyone, is never shortened, and is kept by grants", async () => {
+  test("keeps a pause that stops everyone, which later grants and pauses do not shorten", async () => {
     await limiter.pause(30);
     await limiter.pause(2);
     const grant = await limiter.reserve(1, 1_000);
@@ -187,7 +191,7 @@ describe("the row", () => {
     expect((await limiter.reserve(1, 1_000)).granted).toBe(0);
   });
 
-  test("pauses and grants at the same time do not undo each other", async () => {
+  test("keeps all of concurrent pauses and grants", async () => {
     const grants = await Promise.all([
       ...Array.from({ length: 10 }, () => limiter.reserve(1, 100)),
       ...[5, 9, 7].map((seconds) => limiter.pause(seconds).then(() => undefined)),

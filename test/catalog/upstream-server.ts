@@ -2,20 +2,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 export type UpstreamServer = {
-  /** Requests to HIBP so far: path and headers, and when they arrived. */
+  /** The requests to HIBP so far. `at` is the time of arrival in epoch milliseconds. */
   requests: { path: string; headers: IncomingMessage["headers"]; at: number }[];
   /** How often the secret was read. */
   secretReads: () => number;
-  /** The API key in the secret; undefined: Secrets Manager fails. */
+  /** The API key in the secret. When it is undefined, Secrets Manager fails. */
   secret: string | undefined;
-  /** Answers HIBP's requests; `path` begins after the base path. */
+  /** Answers a request to HIBP. `path` begins after the base path. */
   answer: (path: string, request: IncomingMessage, response: ServerResponse) => void;
   stop: () => Promise<void>;
 };
 
 /**
- * A real HTTP server that is HIBP, answered by the test, and the one call of Secrets Manager that the client makes.
- * Points the environment at itself.
+ * Starts an HTTP server that stands for HIBP, with answers that the test gives, and for the one call of
+ * Secrets Manager that the client makes. Points the environment variables at the server.
  */
 export const startUpstream = async (): Promise<UpstreamServer> => {
   let secretReads = 0;
@@ -40,7 +40,7 @@ export const startUpstream = async (): Promise<UpstreamServer> => {
     upstream.requests.push({ path, headers: request.headers, at: Date.now() });
     upstream.answer(path, request, response);
   });
-  // A pause between two tests must not end a connection just when the client uses it again.
+  // Longer than pauses between tests: a connection must not end just when the client uses it again.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -35,7 +35,7 @@ const failure = async (call: Promise<unknown>): Promise<UpstreamFailure> => {
 };
 
 describe("withUpstream", () => {
-  test("a 429 pauses the key for its Retry-After, then the call is made again", async () => {
+  test("pauses the key after a 429 for its Retry-After, then makes the call again", async () => {
     const startedAt = Date.now();
     let calls = 0;
     const answer = await withUpstream(
@@ -50,7 +50,7 @@ describe("withUpstream", () => {
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(1_000);
   });
 
-  test("a turn that would come too late is a failure that says when to come back", async () => {
+  test("fails with a time to come back when the grant would come too late", async () => {
     await limiter.pause(100);
     const call = async (): Promise<never> => {
       throw new Error("called");
@@ -60,7 +60,7 @@ describe("withUpstream", () => {
     expect(late.retryAfterSeconds).toBeGreaterThanOrEqual(100);
   });
 
-  test("a failure that may pass is tried three times, each with a grant of its own", async () => {
+  test("makes a call that HIBP does not answer three times, each with its own grant", async () => {
     let calls = 0;
     const call = async (): Promise<never> => {
       calls++;
@@ -71,7 +71,7 @@ describe("withUpstream", () => {
     expect(await limiter.reserve(10, 10)).toMatchObject({ granted: 7 });
   });
 
-  test("other failures are not tried again", async () => {
+  test("does not repeat a call after other failures", async () => {
     for (const kind of ["unauthorized", "forbidden", "bad_request"] as const) {
       let calls = 0;
       const call = async (): Promise<never> => {
@@ -88,7 +88,7 @@ describe("lookUpAccounts", () => {
   const addresses = Array.from({ length: 25 }, (_, n) => `person${n}@a.example`);
   const numberOf = (path: string): number => Number(/person(\d+)/.exec(path)?.[1]);
 
-  test("answers in the order of the addresses; 404 is clean, 400 fails that one only", async () => {
+  test("answers in the order of the addresses; a 400 fails one address only", async () => {
     upstream.answer = (path, _request, response) => {
       const number = numberOf(path);
       setTimeout(
@@ -109,7 +109,7 @@ describe("lookUpAccounts", () => {
     });
   });
 
-  test("asks no more than the rate allows and says when to come back", async () => {
+  test("sends no more than the rate allows and says when to come back", async () => {
     upstream.answer = (_path, _request, response) => reply(response, 404);
     const first = await lookUpAccounts(addresses, 10);
     expect(first.answers).toHaveLength(9);
@@ -120,7 +120,7 @@ describe("lookUpAccounts", () => {
     expect(upstream.requests).toHaveLength(9);
   });
 
-  test("a 429 stops at once and pauses the key; nothing after it is taken for answered", async () => {
+  test("stops at a 429, pauses the key and answers no later address", async () => {
     upstream.answer = (path, _request, response) =>
       numberOf(path) >= 10 ? reply(response, 429, "", { "retry-after": "7" }) : reply(response, 404);
     const { answers, waitSeconds } = await lookUpAccounts(addresses, 1_000);
@@ -130,7 +130,7 @@ describe("lookUpAccounts", () => {
     expect((await limiter.reserve(1, 1_000)).granted).toBe(0);
   });
 
-  test("an address that was not answered is asked for once more, then it alone fails", async () => {
+  test("looks up an unanswered address once more, then fails it alone", async () => {
     const refusals = new Map<number, number>();
     upstream.answer = (path, request, response) => {
       const number = numberOf(path);
@@ -145,13 +145,13 @@ describe("lookUpAccounts", () => {
     expect(refusals.get(2)).toBe(2);
   });
 
-  test("a key that is not accepted is no answer about any address", async () => {
+  test("answers for no address when HIBP does not accept the key", async () => {
     upstream.answer = (_path, _request, response) => reply(response, 401);
     expect((await failure(lookUpAccounts(addresses, 1_000))).kind).toBe("unauthorized");
     expect(upstream.requests.length).toBeLessThanOrEqual(8);
   });
 
-  test("requests that would outlive their grant are not sent", { timeout: 15_000 }, async () => {
+  test("sends no request after its grant has expired", { timeout: 15_000 }, async () => {
     upstream.answer = (_path, _request, response) => setTimeout(() => reply(response, 404), 2_600);
     const startedAt = Date.now();
     const { answers, waitSeconds } = await lookUpAccounts(addresses, 1_000);
@@ -177,7 +177,7 @@ describe("the subscription", () => {
   const age = (seconds: number): Promise<unknown> =>
     table.update(keys.subscription(), { set: { at: new Date(Date.now() - seconds * 1_000).toISOString() } });
 
-  test("is fetched when it is not known, then kept", async () => {
+  test("is fetched once and then kept", async () => {
     subscribe(500, ["A.example", "b.example"]);
     expect(await subscription.current()).toMatchObject({ rpm: 500 });
     expect(await subscription.current()).toMatchObject({ rpm: 500 });
@@ -185,7 +185,7 @@ describe("the subscription", () => {
     expect(upstream.requests.map(({ path }) => path)).toEqual(["subscription/status", "subscribeddomains"]);
   });
 
-  test("a domain that is missing is asked for again after a minute, not sooner", async () => {
+  test("asks for a missing domain again after a minute, not sooner", async () => {
     subscribe(500, ["a.example"]);
     await subscription.refresh();
     subscribe(500, ["b.example"]);
@@ -196,7 +196,7 @@ describe("the subscription", () => {
     expect(upstream.requests).toHaveLength(4);
   });
 
-  test("an older one serves while HIBP does not answer, but not when it refuses the key", async () => {
+  test("may be old while HIBP does not answer, but not when it refuses the key", async () => {
     subscribe(500, ["a.example"]);
     await subscription.refresh();
     await age(7_200);
@@ -210,13 +210,13 @@ describe("the subscription", () => {
     expect((await failure(subscription.current())).kind).toBe("unauthorized");
   });
 
-  test("nothing known and no answer is a failure", async () => {
+  test("is a failure when nothing is stored and HIBP does not answer", async () => {
     upstream.answer = (_path, _request, response) => reply(response, 403);
     expect((await failure(subscription.current())).kind).toBe("forbidden");
     expect((await failure(subscription.covered(["a.example"]))).kind).toBe("forbidden");
   });
 
-  test("holds 10,000 domains; an unchanged refresh writes one small row", async () => {
+  test("holds 10,000 domains and stores only what changes of them", async () => {
     const domains = Array.from({ length: 10_000 }, (_, n) => `department-${n}.subsidiary.example`);
     subscribe(500, domains);
     await subscription.refresh();

@@ -1,9 +1,10 @@
 /**
- * Deploys the stack with the real `cdk bootstrap` and `cdk deploy` to MiniStack, an emulation of AWS, talks to the deployed
- * API and destroys the stack again: `node test/deploy/deploy-test.ts <ministack executable>`.
+ * Deploys the stack with the real `cdk bootstrap` and `cdk deploy` to MiniStack, an emulation of AWS, sends
+ * requests to the deployed API and destroys the stack: `node test/deploy/deploy-test.ts <ministack
+ * executable>`.
  *
- * Prints a line per guarantee. Exit status 1 at the first one that does not hold. Everything it starts listens on
- * 127.0.0.1 only and ends with it.
+ * It prints a line for each guarantee that holds, and exits with status 1 at the first one that does not.
+ * MiniStack listens on 127.0.0.1 only and ends with this process.
  */
 import { ok, strictEqual } from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -31,7 +32,7 @@ const aws = {
   AWS_SECRET_ACCESS_KEY: "test",
   AWS_REGION: "us-east-1",
   AWS_DEFAULT_REGION: "us-east-1",
-  // Nothing of the AWS configuration of whoever runs this.
+  // The developer's own AWS configuration is not used.
   AWS_CONFIG_FILE: "/dev/null",
   AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
   AWS_EC2_METADATA_DISABLED: "true",
@@ -103,7 +104,9 @@ async function admin(...args: string[]) {
   return JSON.parse(await run(join(project, "bin", "admin.ts"), [...args, "--stack", stackName, "--json"]));
 }
 
-/** Runs a script with this Node; what it printed on standard output. Throws with all that it printed when it fails. */
+/**
+ * Runs a script with this Node and gives its standard output. An error holds the output and the error output.
+ */
 async function run(script: string, args: string[]): Promise<string> {
   const child = spawn(process.execPath, [script, ...args], {
     cwd: project,
@@ -123,7 +126,7 @@ async function run(script: string, args: string[]): Promise<string> {
   return printed;
 }
 
-/** A request to the deployed API, which MiniStack tells by the Host header. */
+/** Sends a request to the deployed API, which MiniStack recognizes by the Host header. */
 async function send(host: string, method: string, path: string, key?: string) {
   const outgoing = request({
     host: "127.0.0.1",
@@ -140,7 +143,7 @@ async function send(host: string, method: string, path: string, key?: string) {
   return { status: response.statusCode, headers: response.headers, body: JSON.parse(body) };
 }
 
-/** In a process group of its own, so that the functions it runs can be ended with it. */
+/** Starts MiniStack in a process group of its own, so that its functions can be ended with it. */
 function startMinistack(executable: string): ChildProcess {
   const log = createWriteStream(join(directory, "ministack.log"));
   const child = spawn(executable, [], {
@@ -156,7 +159,7 @@ function startMinistack(executable: string): ChildProcess {
       STATE_DIR: join(directory, "state"),
       S3_DATA_DIR: join(directory, "s3"),
       TMPDIR: directory,
-      // Functions inherit it: the catalog's schedule must not reach out to the real one.
+      // Functions inherit this url of a closed port: none may call the real Have I Been Pwned.
       HIBP_BASE_URL: "http://127.0.0.1:9",
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -171,7 +174,7 @@ function end({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }
 

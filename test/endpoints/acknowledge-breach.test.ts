@@ -1,15 +1,16 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { emails } from "../../shared/emails/record.ts";
 import * as table from "../../shared/table/table.ts";
-import { createOrganization, type Organization, scan } from "../service/client.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
 import { countStatuses, expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
-import { signIn } from "./session.ts";
+import { signIn } from "./sign-in.ts";
 
 type Finding = Record<string, unknown> & { id: number };
 
 const findingsOf = async ({ api }: Organization) => (await api.get("/breaches")).body.breaches as Finding[];
 
-/** An organization with the three findings of one address. */
+/** Creates an organization with one e-mail and its three findings. */
 const createWithFindings = async (): Promise<Organization> => {
   const organization = await createOrganization();
   const { api, domainId } = organization;
@@ -19,7 +20,7 @@ const createWithFindings = async (): Promise<Organization> => {
 };
 
 describe("200", () => {
-  test("by a key: handled by default, without a reason, at this time; one less of all is unacknowledged", async () => {
+  test("by a key: defaults to handled without a reason, and lowers the counts by one", async () => {
     const organization = await createWithFindings();
     const { api, keyId } = organization;
     const [, chosen, other] = await findingsOf(organization);
@@ -46,7 +47,7 @@ describe("200", () => {
     ]);
   });
 
-  test("again, by a user: replaces resolution, reason, actor and time, and counts no second time", async () => {
+  test("again by a user: replaces the whole acknowledgment, which still counts once", async () => {
     const organization = await createWithFindings();
     const { api } = organization;
     const user = await signIn(organization);
@@ -72,7 +73,7 @@ describe("200", () => {
     expect((await api.get("/emails")).body.emails).toMatchObject([{ unacknowledgedBreachCount: 2 }]);
   });
 
-  test("at the same instant: all succeed, and each finding is counted once", async () => {
+  test("at the same instant: all requests succeed, and each finding counts once", async () => {
     const organization = await createWithFindings();
     const { api } = organization;
     const findings = await findingsOf(organization);
@@ -137,7 +138,7 @@ describe("404", () => {
     const [first, second] = await findingsOf(organization);
     const emailId = first?.emailId as number;
     await api.post("/breaches/acknowledge", { id: second?.id });
-    // A removal with more findings than one transaction deletes is in between: the e-mail is gone, findings are still there.
+    // A removal with more findings than one transaction deletes removes the e-mail first, then the findings.
     await table.remove(emails.key(org, emailId));
     for (const finding of [first, second]) {
       expectRefusal(await api.post("/breaches/acknowledge", { id: finding?.id }), 404, /finding/);

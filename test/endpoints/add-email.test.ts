@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { admin, createOrganization } from "../service/client.ts";
+import { admin } from "../service/admin.ts";
+import { createOrganization } from "../service/organization.ts";
 import { countStatuses, expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
 
 describe("201", () => {
-  test("gives the id of an e-mail that the list shows at once, active and not scanned yet", async () => {
+  test("gives the id of an e-mail that is listed at once, active and not scanned yet", async () => {
     const { api, domainId } = await createOrganization();
     const added = await api.post("/emails", { email: "ada@demo.example", domainId });
     expect(added).toMatchObject({ status: 201, body: { success: true, id: expect.any(Number) } });
@@ -49,7 +50,7 @@ describe("201", () => {
     expect((await api.post("/emails", { email, domainId })).status).toBe(201);
   });
 
-  test("two organizations monitor the same address independently, under ids that are unique across both", async () => {
+  test("two organizations can monitor the same address, under different ids", async () => {
     const [one, other] = await Promise.all([createOrganization(), createOrganization()]);
     const [first, second] = await Promise.all(
       [one, other].map(({ api, domainId }) => api.post("/emails", { email: "ada@demo.example", domainId })),
@@ -183,7 +184,7 @@ describe("404", () => {
 });
 
 describe("409", () => {
-  test("an address that is monitored already, also in other case, with spaces, and while it is disabled", async () => {
+  test("an address that is monitored already, in any spelling and while disabled", async () => {
     const { api, domainId } = await createOrganization();
     const { id } = (await api.post("/emails", { email: "ada@demo.example", domainId })).body;
     for (const email of ["ada@demo.example", "ADA@Demo.Example", " ada@demo.example\t"]) {
@@ -195,7 +196,7 @@ describe("409", () => {
     expect((await api.get("/emails")).body.total).toBe(1);
   });
 
-  test("of the same address at the same instant exactly one is added and counted, and takes one seat", async () => {
+  test("of simultaneous adds of one address exactly one succeeds and takes one seat", async () => {
     const { api, domainId } = await createOrganization({ "seat-allowance": "3" });
     const spellings = ["ada@demo.example", "Ada@demo.example", "ADA@DEMO.EXAMPLE", " ada@demo.example "];
     const replies = await Promise.all(spellings.map((email) => api.post("/emails", { email, domainId })));

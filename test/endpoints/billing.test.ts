@@ -2,30 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { Billing } from "../../shared/billing/schema.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-import { admin, type Client, createOrganization, type Reply } from "../service/client.ts";
+import { admin } from "../service/admin.ts";
+import { createOrganization } from "../service/organization.ts";
+import { requestEveryEndpoint } from "./every-endpoint.ts";
 import { countStatuses, expectRefusal } from "./reply.ts";
-import { signIn } from "./session.ts";
-import { preview } from "./upload.ts";
-
-/** Every endpoint, as it would succeed but for the billing. */
-const requestAll = (api: Client, domainId: number): Promise<Reply[]> =>
-  Promise.all([
-    api.post("/scans"),
-    api.get("/scans"),
-    api.get("/emails"),
-    api.post("/emails", { email: "alan@demo.example", domainId }),
-    api.delete("/emails?id=1"),
-    api.patch("/emails/1", { isActive: false }),
-    api.get("/breaches"),
-    api.post("/breaches/acknowledge", { id: 1 }),
-    api.get("/alert-configs"),
-    api.post("/alert-configs", { channel: "webhook", config: { url: "https://192.0.32.8/" } }),
-    api.patch("/alert-configs/1", { isEnabled: false }),
-    api.delete("/alert-configs/1"),
-    api.get("/activity"),
-    preview(api, "alan@demo.example"),
-    api.post("/emails/import/commit", { emails: [], quote: {} }),
-  ]);
+import { signIn } from "./sign-in.ts";
 
 const lastYear = "2025-01-01T00:00:00Z";
 const fourteenDays = 14 * 24 * 3_600_000;
@@ -38,7 +19,8 @@ describe("402", () => {
       const { id: org, api, domainId } = await createOrganization();
       await api.post("/emails", { email: "ada@demo.example", domainId });
       await admin("org billing", { org, status });
-      for (const reply of await requestAll(api, domainId)) expectRefusal(reply, 402, /./, { reason: status });
+      for (const reply of await requestEveryEndpoint(api, domainId))
+        expectRefusal(reply, 402, /./, { reason: status });
       await admin("org billing", { org, status: "active" });
       expect((await api.get("/emails")).body).toMatchObject({
         total: 1,
@@ -72,7 +54,7 @@ describe("402", () => {
     ["a status that is none", { status: "paused" }],
     ["no status", { status: null }],
     ["a trial without an end", { status: "trialing", trialEndsAt: null }],
-  ])("subscription_inactive where the row holds what it should not: %s", async (_, wrong) => {
+  ])("subscription_inactive if the organization's row is damaged: %s", async (_, wrong) => {
     const { id: org, api } = await createOrganization();
     expect((await api.get("/emails")).status).toBe(200);
     const billing = Object.entries(wrong).map(([name, value]) => [`billing.${name}`, value]);
@@ -80,7 +62,7 @@ describe("402", () => {
     expectRefusal(await api.get("/emails"), 402, /subscription/, { reason: "subscription_inactive" });
   });
 
-  test("comes after authentication and before the route and the input; with a session too", async () => {
+  test("comes after authentication and before route and input, with a session too", async () => {
     const organization = await createOrganization();
     const { id: org, api, keyId } = organization;
     const user = await signIn(organization);
@@ -143,7 +125,7 @@ describe("a trial", () => {
     expect((await billingOf(given.id)).trialEndsAt).toBe("2100-01-01T00:00:00.000Z");
   });
 
-  test("that is set to trialing again keeps its end; a new one does not begin with an end that is past", async () => {
+  test("keeps its end when it is set to trialing again; a new trial gets a new end", async () => {
     const { id: org, api } = await createOrganization({ billing: "trialing" });
     const { trialEndsAt } = await billingOf(org);
     for (const status of ["trialing", "past_due", "trialing"]) {
@@ -158,7 +140,7 @@ describe("a trial", () => {
     expect((await api.get("/emails")).status).toBe(200);
   });
 
-  test("has 25 seats unless another allowance is given, which ends with it", async () => {
+  test("has 25 seats unless another allowance is given, and the allowance ends with it", async () => {
     const { id: org } = await createOrganization({ billing: "trialing" });
     expect((await billingOf(org)).seatAllowance).toBe(25);
     expect(await allowanceAfter(org, { status: "active" })).toBeNull();
@@ -169,7 +151,7 @@ describe("a trial", () => {
     expect(await allowanceAfter(org, { status: "trialing", "seat-allowance": "none" })).toBeNull();
   });
 
-  test("an allowance that is given holds whatever the status becomes; of others than trials it stays until it is changed", async () => {
+  test("a given allowance outlasts changes of the status, unless it was a trial's", async () => {
     const { id: org } = await createOrganization({ "seat-allowance": "40" });
     expect(await allowanceAfter(org, { status: "past_due" })).toBe(40);
     expect(await allowanceAfter(org, { status: "active", "seat-allowance": "50" })).toBe(50);
@@ -183,7 +165,7 @@ describe("a trial", () => {
     }
   });
 
-  test("that is full takes no more e-mails; the subscription after it does", async () => {
+  test("with all seats taken refuses e-mails, and the subscription after it does not", async () => {
     const {
       id: org,
       api,

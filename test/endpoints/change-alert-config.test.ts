@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { administrator } from "../../shared/activity/actor.ts";
 import * as configure from "../../shared/alerts/configure.ts";
-import { administrator } from "../../shared/organizations/actor.ts";
-import { createOrganization, type Organization, scan } from "../service/client.ts";
-import { receivedAt } from "../service/receiver.ts";
 import {
   createChannel,
   expectSignedWith,
@@ -12,7 +10,10 @@ import {
   onlyScanComplete,
   publicUrl,
   scanAndReceive,
-} from "./channels.ts";
+} from "../service/alert-channels.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { receivedAt } from "../service/receiver.ts";
+import { scan } from "../service/scan.ts";
 import { expectEveryHeader, expectRefusal, unknownId } from "./reply.ts";
 
 const flags = {
@@ -22,6 +23,7 @@ const flags = {
   notifyOnScanError: true,
 };
 
+/** Creates an organization with one e-mail, which no breach contains. */
 const createWithEmail = async (): Promise<Organization> => {
   const organization = await createOrganization();
   const { api, domainId } = organization;
@@ -30,7 +32,7 @@ const createWithEmail = async (): Promise<Organization> => {
 };
 
 describe("200", () => {
-  test("each of the create fields alone; the others stay as they are", async () => {
+  test("changes each of the create fields alone, and leaves the others unchanged", async () => {
     const { id: organizationId, api } = await createOrganization();
     const config = { url: publicUrl, secret: "s3cr3t-of-the-hook" };
     const id = await createChannel(api, { channel: "webhook", config });
@@ -58,7 +60,7 @@ describe("200", () => {
     });
   });
 
-  test("of an e-mail channel the recipients, trimmed and lower-cased as addresses are", async () => {
+  test("changes the recipients of an e-mail channel, trimmed and lower-cased", async () => {
     const { api } = await createOrganization();
     const id = await createChannel(api, { channel: "email", config: { recipients: ["a@acme.example"] } });
     const recipients = [" Security@Acme.example ", "b@acme.example"];
@@ -68,7 +70,7 @@ describe("200", () => {
     });
   });
 
-  test("of a Slack channel the webhookUrl, which is never returned", async () => {
+  test("changes the webhookUrl of a Slack channel, which is never returned", async () => {
     const { api } = await createOrganization();
     const id = await createChannel(api, { channel: "slack", config: { webhookUrl: publicUrl } });
     const webhookUrl = "https://192.0.32.9/services/T0KEN";
@@ -78,7 +80,7 @@ describe("200", () => {
     expect(JSON.stringify([reply, await api.get("/alert-configs")])).not.toContain("T0KEN");
   });
 
-  test("a preview that is no longer the channel's is not taken for a url", async () => {
+  test("the preview of another url is refused as a url", async () => {
     const { api } = await createOrganization();
     const id = await createChannel(api, { channel: "webhook", config: { url: "https://192.0.32.8" } });
     const config = { url: "https://192.0.32.9/..." };
@@ -88,7 +90,7 @@ describe("200", () => {
     expect((await findChannel(api, id))?.config).toMatchObject({ urlPreview: "https://192.0.32.8" });
   });
 
-  test("urlPreview sent back as url has no effect, alone and beside other changes; the real url gets the deliveries", async () => {
+  test("urlPreview sent back as url has no effect: the real url gets the deliveries", async () => {
     const organization = await createWithEmail();
     const { api } = organization;
     const inbox = inboxOf(organization, "preview");
@@ -98,17 +100,17 @@ describe("200", () => {
     const url = shown?.config.urlPreview;
     expect(url).toBe(`${new URL(inbox).origin}/...`);
     expect((await api.patch(`/alert-configs/${id}`, { config: { url } })).status).toBe(200);
-    // The whole of what was shown, sent back, changes nothing either.
+    // Sending back the whole channel as it is listed changes nothing either.
     expect((await api.patch(`/alert-configs/${id}`, { ...shown, config: shown?.config })).status).toBe(200);
     expect(await findChannel(api, id)).toEqual(shown);
     expectSignedWith(await scanAndReceive(api, inbox, 1), "first");
     expect((await api.patch(`/alert-configs/${id}`, { config: { url, secret: "second" } })).status).toBe(200);
     expectSignedWith(await scanAndReceive(api, inbox, 2), "second");
-    // Neither the preview itself nor anything else was called.
+    // The url of the preview got no delivery.
     expect(await receivedAt(`${new URL(inbox).origin}/...`)).toEqual([]);
   });
 
-  test("omitting config.secret keeps it, another replaces it, an empty string clears it: deliveries then go out unsigned", async () => {
+  test("config.secret: omitted keeps it, a new one replaces it, an empty one clears it", async () => {
     const organization = await createWithEmail();
     const { api } = organization;
     const inbox = inboxOf(organization, "secret");
@@ -132,7 +134,7 @@ describe("200", () => {
     expect(await receivedAt(inbox)).toHaveLength(2);
   });
 
-  test("another channel with its full config; nothing of the old config stays", async () => {
+  test("changes the channel with a full config, and keeps nothing of the old config", async () => {
     const { api } = await createOrganization();
     const config = { url: publicUrl, secret: "s3cr3t-of-the-hook" };
     const id = await createChannel(api, { channel: "webhook", config, notifyOnNewBreach: false });
@@ -149,7 +151,7 @@ describe("200", () => {
     });
   });
 
-  test("isEnabled false gets no new events; enabled again it gets those that come then, not those of meanwhile", async () => {
+  test("a disabled channel misses the events of that time, and gets those that follow", async () => {
     const organization = await createWithEmail();
     const { api } = organization;
     const inbox = inboxOf(organization, "disabled");
@@ -192,7 +194,7 @@ describe("200", () => {
       { notifyOnScanError: false },
       { config: { secret: "s" } },
     ];
-    // In this process, all read before one writes.
+    // Called in this process, so that all of them read before the first one writes.
     const count = async () => {};
     await Promise.all(changes.map((change) => configure.change(org, id, change, administrator, count)));
     expect(await findChannel(api, id)).toMatchObject({
@@ -310,7 +312,7 @@ describe("400", () => {
 });
 
 describe("404", () => {
-  test("an unknown id, one that was deleted, and one of another organization, which stays as it is", async () => {
+  test("an id that is unknown, deleted, or of another organization, which is unchanged", async () => {
     const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
     const deleted = await createChannel(api, { channel: "webhook", config: { url: publicUrl } });
     await api.delete(`/alert-configs/${deleted}`);

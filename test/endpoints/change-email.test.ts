@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { admin, type Client, createOrganization, scan } from "../service/client.ts";
+import { admin } from "../service/admin.ts";
+import type { Client } from "../service/client.ts";
+import { createOrganization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { addEmail } from "./emails.ts";
 import { countStatuses, expectEveryHeader, expectRefusal, unknownId } from "./reply.ts";
-
-const add = async (api: Client, domainId: number, email = "ada@demo.example") =>
-  (await api.post("/emails", { email, domainId })).body.id as number;
 
 const only = async (api: Client) => {
   const { emails } = (await api.get("/emails")).body as { emails: Record<string, unknown>[] };
@@ -14,7 +15,7 @@ const only = async (api: Client) => {
 describe("200", () => {
   test("disables and enables, and answers {success: true}", async () => {
     const { api, domainId } = await createOrganization();
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     for (const isActive of [false, true]) {
       const reply = await api.patch(`/emails/${id}`, { isActive });
       expect(reply).toMatchObject({ status: 200, body: { success: true } });
@@ -25,7 +26,7 @@ describe("200", () => {
 
   test("disabling keeps the history: findings, counts and the last check", async () => {
     const { api, domainId } = await createOrganization();
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     await scan(api);
     const before = await only(api);
     const findings = (await api.get("/breaches")).body;
@@ -35,9 +36,9 @@ describe("200", () => {
     expect((await api.get("/breaches")).body).toEqual(findings);
   });
 
-  test("a disabled e-mail is not scanned; an enabled one is again, and was not checked meanwhile", async () => {
+  test("a disabled e-mail is not scanned; once enabled it is scanned again", async () => {
     const { api, domainId } = await createOrganization();
-    const [id] = await Promise.all([add(api, domainId), add(api, domainId, "alan@demo.example")]);
+    const [id] = await Promise.all([addEmail(api, domainId), addEmail(api, domainId, "alan@demo.example")]);
     await api.patch(`/emails/${id}`, { isActive: false });
     expect(await scan(api)).toMatchObject({ totalEmails: 1, scannedEmails: 1, newBreachesFound: 1 });
     await api.patch(`/emails/${id}`, { isActive: true });
@@ -46,9 +47,9 @@ describe("200", () => {
     expect(await scan(api)).toMatchObject({ totalEmails: 2, scannedEmails: 2, newBreachesFound: 3 });
   });
 
-  test("a change to what it is already succeeds, and moves no total", async () => {
+  test("a change to the current state succeeds, and moves no total", async () => {
     const { api, domainId } = await createOrganization({ "seat-allowance": "1" });
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     for (const isActive of [true, false, false, false, true, true]) {
       expect((await api.patch(`/emails/${id}`, { isActive })).status).toBe(200);
     }
@@ -56,13 +57,13 @@ describe("200", () => {
       ["true", "false"].map(async (isActive) => (await api.get(`/emails?isActive=${isActive}`)).body.total),
     );
     expect(totals).toEqual([1, 0]);
-    // The one seat is taken once: a second address is refused, and no seat was freed twice.
+    // The only seat is taken: disabling twice did not free it twice.
     expect((await api.post("/emails", { email: "alan@demo.example", domainId })).status).toBe(400);
   });
 
   test("changes at the same instant leave totals and seats right", async () => {
     const { api, domainId } = await createOrganization({ "seat-allowance": "2" });
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     const replies = await Promise.all(
       Array.from({ length: 8 }, (_, index) => api.patch(`/emails/${id}`, { isActive: index % 2 === 0 })),
     );
@@ -77,7 +78,7 @@ describe("200", () => {
 
   test("an e-mail of a domain that is no longer verified can be disabled", async () => {
     const { id: org, api, domainId } = await createOrganization();
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     await admin("domain unverify", { org, domain: domainId });
     expect((await api.patch(`/emails/${id}`, { isActive: false })).status).toBe(200);
     expect(await only(api)).toMatchObject({ isActive: false });
@@ -87,7 +88,7 @@ describe("200", () => {
 describe("400", () => {
   test("enabling while the domain is no longer verified; it stays disabled", async () => {
     const { id: org, api, domainId } = await createOrganization();
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     await api.patch(`/emails/${id}`, { isActive: false });
     await admin("domain unverify", { org, domain: domainId });
     expectRefusal(await api.patch(`/emails/${id}`, { isActive: true }), 400, /domain is not verified/);
@@ -98,17 +99,17 @@ describe("400", () => {
 
   test("enabling beyond the seat allowance, with code seat_allowance_reached", async () => {
     const { api, domainId } = await createOrganization({ "seat-allowance": "1" });
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     await api.patch(`/emails/${id}`, { isActive: false });
-    await add(api, domainId, "alan@demo.example");
+    await addEmail(api, domainId, "alan@demo.example");
     const refused = await api.patch(`/emails/${id}`, { isActive: true });
     expectRefusal(refused, 400, /seat allowance/, { code: "seat_allowance_reached" });
     expect((await api.get("/emails?isActive=true")).body.total).toBe(1);
   });
 
-  test("isActive missing or not a boolean", async () => {
+  test("isActive that is missing or not a boolean", async () => {
     const { api, domainId } = await createOrganization();
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     for (const body of [{}, { ownerName: "x" }, { isActive: "false" }, { isActive: 0 }, { isActive: null }]) {
       expectRefusal(await api.patch(`/emails/${id}`, body), 400, /^isActive/);
     }
@@ -119,7 +120,7 @@ describe("400", () => {
 describe("404", () => {
   test("an unknown id, and one that was removed", async () => {
     const { api, domainId } = await createOrganization();
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     await api.delete(`/emails?id=${id}`);
     for (const gone of [unknownId, id]) {
       expectRefusal(await api.patch(`/emails/${gone}`, { isActive: false }), 404, /email/);
@@ -128,7 +129,7 @@ describe("404", () => {
 
   test("an e-mail of another organization, which stays as it is", async () => {
     const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
-    const foreign = await add(other.api, other.domainId);
+    const foreign = await addEmail(other.api, other.domainId);
     expectRefusal(await api.patch(`/emails/${foreign}`, { isActive: false }), 404, /email/);
     expect(await only(other.api)).toMatchObject({ isActive: true });
   });

@@ -1,15 +1,16 @@
 import { describe, expect, test } from "vitest";
 import * as organizations from "../../shared/organizations/organization.ts";
-import { admin, type Client, createOrganization, type Reply, scan } from "../service/client.ts";
+import { admin } from "../service/admin.ts";
+import type { Client, Reply } from "../service/client.ts";
+import { createOrganization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { numberedAddresses } from "./emails.ts";
+import { inOneWindow } from "./limit-window.ts";
 import { countStatuses, expectEveryHeader, expectRefusal, timestamp } from "./reply.ts";
-import { signIn } from "./session.ts";
+import { signIn } from "./sign-in.ts";
 import { preview } from "./upload.ts";
-import { inOneWindow } from "./window.ts";
 
 type Plan = { emails: Record<string, unknown>[]; quote: Record<string, unknown> };
-
-const addresses = (count: number, name = "person"): string[] =>
-  Array.from({ length: count }, (_, index) => `${name}${index}@demo.example`);
 
 const planOf = async (api: Client, file: string): Promise<Plan> => {
   const { status, body } = await preview(api, file);
@@ -25,7 +26,7 @@ const totals = async (api: Client): Promise<{ all: unknown; active: unknown }> =
 });
 
 describe("200", () => {
-  test("imports what the preview said, with the owners' names of the file; the rest is skipped", async () => {
+  test("imports what the preview said, with the owners' names, and skips the rest", async () => {
     const { id: org, api, domainId } = await createOrganization();
     const { id: second } = await admin("domain add", { org, name: "two.example", verified: true });
     await api.post("/emails", { email: "alan@demo.example", domainId });
@@ -72,12 +73,12 @@ describe("200", () => {
     expect((await planOf(api, "ada@demo.example")).emails).toMatchObject([{ status: "will_import" }]);
   });
 
-  test("500 addresses within 10 seconds; the log has one entry of it, by who committed", async () => {
+  test("imports 500 addresses within 10 seconds, with one entry in the activity log", async () => {
     const organization = await createOrganization();
     const { api, domainId } = organization;
     const { api: user, email: label } = await signIn(organization);
     await api.post("/emails", { email: "ada@demo.example", domainId });
-    const plan = await planOf(api, addresses(500).join("\n"));
+    const plan = await planOf(api, numberedAddresses(500).join("\n"));
     const startedAt = performance.now();
     const reply = await commit(user, plan);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
@@ -94,10 +95,10 @@ describe("200", () => {
     ]);
   });
 
-  test("addresses beyond the seat allowance are imported disabled, in the order of the file", async () => {
+  test("addresses beyond the seat allowance are imported disabled, in file order", async () => {
     const { api, domainId } = await createOrganization({ "seat-allowance": "60" });
     await api.post("/emails", { email: "ada@demo.example", domainId });
-    const plan = await planOf(api, addresses(100).join("\n"));
+    const plan = await planOf(api, numberedAddresses(100).join("\n"));
     expect(plan.quote).toMatchObject({ newActiveCount: 60, newSeatsCount: 60 });
     expect((await commit(api, plan)).body).toEqual({
       success: true,
@@ -107,7 +108,7 @@ describe("200", () => {
     });
     expect(await totals(api)).toEqual({ all: 101, active: 60 });
     const inactive = (await api.get("/emails?isActive=false&limit=100")).body.emails as { email: string }[];
-    expect(inactive.map(({ email }) => email).reverse()).toEqual(addresses(100).slice(59));
+    expect(inactive.map(({ email }) => email).reverse()).toEqual(numberedAddresses(100).slice(59));
     expect((await api.get("/activity?limit=1")).body.activity).toMatchObject([
       { summary: "Imported 100 emails, 41 of them disabled beyond the seat allowance" },
     ]);
@@ -125,7 +126,7 @@ describe("200", () => {
 });
 
 describe("400", () => {
-  test("nothing_to_import: every row is already monitored, duplicate or invalid; so is a repeated commit, and no rows at all", async () => {
+  test("nothing_to_import: no row is new, such as in a repeated or an empty commit", async () => {
     const { api } = await createOrganization();
     const code = { code: "nothing_to_import" };
     const invalid = await planOf(api, "x@other.example x@other.example ada@");
@@ -182,7 +183,7 @@ describe("400", () => {
     ];
     for (const [body, error] of wrong) expectRefusal(await commit(api, body), 400, error);
     expect(await totals(api)).toEqual({ all: 0, active: 0 });
-    // None of them counted: 20 an hour would be used up.
+    // None of these requests counted: together they exceed the 20 of an hour.
     expect((await commit(api, { emails, quote })).status).toBe(200);
   });
 });
@@ -193,7 +194,7 @@ describe("409 quote_mismatch", () => {
   test("when billing state changed since the preview; a fresh preview can be committed", async () => {
     const { id: org, api, domainId } = await createOrganization();
     const { billing } = await organizations.existing(org);
-    const file = addresses(3).join("\n");
+    const file = numberedAddresses(3).join("\n");
     for (const changed of [
       { ...billing, seatPriceCents: billing.seatPriceCents + 1 },
       { ...billing, interval: "year" as const },
@@ -236,7 +237,7 @@ describe("409 quote_mismatch", () => {
 
   test("for any other quote than the server's own", async () => {
     const { api } = await createOrganization();
-    const { emails, quote } = await planOf(api, addresses(2).join(" "));
+    const { emails, quote } = await planOf(api, numberedAddresses(2).join(" "));
     for (const changed of [
       { interval: "year" },
       { isEstimate: false },
@@ -249,12 +250,12 @@ describe("409 quote_mismatch", () => {
     }
   });
 
-  test("when part of it is imported already, such as by a commit that was cut off", async () => {
+  test("when a part is imported already, such as by a commit that was cut off", async () => {
     const { api } = await createOrganization();
-    const plan = await planOf(api, addresses(3).join("\n"));
-    await commit(api, await planOf(api, addresses(2).join("\n")));
+    const plan = await planOf(api, numberedAddresses(3).join("\n"));
+    await commit(api, await planOf(api, numberedAddresses(2).join("\n")));
     expectRefusal(await commit(api, plan), 409, /preview/, code);
-    expect((await commit(api, await planOf(api, addresses(3).join("\n")))).body).toEqual({
+    expect((await commit(api, await planOf(api, numberedAddresses(3).join("\n")))).body).toEqual({
       success: true,
       importedCount: 1,
       disabledCount: 0,
@@ -266,7 +267,7 @@ describe("409 quote_mismatch", () => {
 describe("at the same instant", () => {
   test("of equal commits every address is imported once, and the allowance holds exactly", async () => {
     const { api } = await createOrganization({ "seat-allowance": "70" });
-    const plan = await planOf(api, addresses(120).join("\n"));
+    const plan = await planOf(api, numberedAddresses(120).join("\n"));
     const replies = await Promise.all(Array.from({ length: 4 }, () => commit(api, plan)));
     const done = replies.filter(({ status }) => status === 200).map(({ body }) => body);
     const refused = replies.filter(({ status }) => status !== 200);
@@ -280,10 +281,10 @@ describe("at the same instant", () => {
   test("of different commits the allowance holds exactly", async () => {
     const { api } = await createOrganization({ "seat-allowance": "50" });
     const plans = await Promise.all(
-      ["a", "b", "c"].map((name) => planOf(api, addresses(30, name).join("\n"))),
+      ["a", "b", "c"].map((name) => planOf(api, numberedAddresses(30, name).join("\n"))),
     );
     const replies = await Promise.all(plans.map((plan) => commit(api, plan)));
-    // One that only began when another had ended meets another quote.
+    // A commit that begins after another has ended is refused, since its quote is out of date.
     const done = replies.filter(({ status }) => status === 200);
     for (const { status } of replies) expect([200, 409]).toContain(status);
     const disabled = done.reduce((total, { body }) => total + Number(body.disabledCount), 0);
@@ -292,9 +293,9 @@ describe("at the same instant", () => {
     expect(await totals(api)).toEqual({ all: 30 * done.length, active });
   });
 
-  test("an address that is added meanwhile is skipped or refused to the other, never doubled", async () => {
+  test("an address that is added at the same time is never imported twice", async () => {
     const { api, domainId } = await createOrganization();
-    const list = addresses(200);
+    const list = numberedAddresses(200);
     const plan = await planOf(api, list.join("\n"));
     const [committed, ...added] = await Promise.all([
       commit(api, plan),
@@ -312,7 +313,7 @@ describe("at the same instant", () => {
 });
 
 describe("429", () => {
-  test("20 an hour pass; refused input does not count; previews have a budget of their own", () =>
+  test("20 an hour pass; refused input does not count, nor do previews", () =>
     inOneWindow(3600, async () => {
       const { api } = await createOrganization();
       const plan = await planOf(api, "x@other.example");

@@ -1,16 +1,19 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Client, createOrganization } from "../service/client.ts";
+import {
+  createChannel,
+  inboxOf,
+  listChannels,
+  listDeliveries,
+  scanAndReceive,
+} from "../service/alert-channels.ts";
+import { createOrganization } from "../service/organization.ts";
 import { receivedAt } from "../service/receiver.ts";
-import { createChannel, inboxOf, listDeliveries, scanAndReceive } from "./channels.ts";
 import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
 
-// IP literals need no DNS.
+/** A url whose host is an IP literal, so that no name has to be resolved. */
 const url = "https://192.0.32.8/hook";
-
-const listed = async (api: Client) =>
-  (await api.get("/alert-configs")).body.configs as Record<string, unknown>[];
 
 describe("201", () => {
   test("gives the id of the channel, with the documented defaults", async () => {
@@ -19,7 +22,7 @@ describe("201", () => {
     expect(created.status).toBe(201);
     expect(created.body).toEqual({ id: expect.any(Number) });
     expectEveryHeader(created);
-    expect(await listed(api)).toMatchObject([
+    expect(await listChannels(api)).toMatchObject([
       {
         id: created.body.id,
         isEnabled: true,
@@ -40,7 +43,7 @@ describe("201", () => {
     const created = await api.post("/alert-configs", { channel, config });
     expect(created).toMatchObject({ status: 201 });
     expect(created.body).toEqual({ id: expect.any(Number) });
-    expect(await listed(api)).toEqual([
+    expect(await listChannels(api)).toEqual([
       {
         id: created.body.id,
         organizationId,
@@ -54,20 +57,20 @@ describe("201", () => {
     ]);
   });
 
-  test("an e-mail channel has 1 to 20 recipients, trimmed and lower-cased as addresses are", async () => {
+  test("an e-mail channel has 1 to 20 recipients, which are trimmed and lower-cased", async () => {
     const { api } = await createOrganization();
     const recipients = Array.from({ length: 20 }, (_, index) => ` Person${index}@Acme.example `);
     await api.post("/alert-configs", { channel: "email", config: { recipients } });
-    expect(await listed(api)).toMatchObject([
+    expect(await listChannels(api)).toMatchObject([
       { config: { recipients: recipients.map((each) => each.trim().toLowerCase()) } },
     ]);
   });
 
-  test("fields of another kind's config are unknown ones: ignored", async () => {
+  test("ignores the fields of another kind's config", async () => {
     const { api } = await createOrganization();
     const config = { recipients: ["a@acme.example"], url: "http://10.0.0.1/", secret: 7 };
     expect((await api.post("/alert-configs", { channel: "email", config })).status).toBe(201);
-    expect(await listed(api)).toMatchObject([{ config: { recipients: ["a@acme.example"] } }]);
+    expect(await listChannels(api)).toMatchObject([{ config: { recipients: ["a@acme.example"] } }]);
   });
 
   test("a disabled channel gets no events", async () => {
@@ -94,18 +97,18 @@ describe("201", () => {
       notifyOnScanError: false,
     };
     await api.post("/alert-configs", { channel: "webhook", config: { url }, ...flags });
-    expect(await listed(api)).toMatchObject([flags]);
+    expect(await listChannels(api)).toMatchObject([flags]);
   });
 
   test('a secret of "" means none', async () => {
     const { api } = await createOrganization();
     await api.post("/alert-configs", { channel: "webhook", config: { url, secret: "" } });
-    expect(await listed(api)).toMatchObject([{ config: { hasSecret: false } }]);
+    expect(await listChannels(api)).toMatchObject([{ config: { hasSecret: false } }]);
   });
 });
 
 describe("400", () => {
-  test("a url that is not public HTTPS; the error never contains the url, and no channel is made", async () => {
+  test("a url that is not public HTTPS; the error never contains the url", async () => {
     const { api } = await createOrganization();
     const urls = [
       "http://192.0.32.8/T0KEN",
@@ -138,7 +141,7 @@ describe("400", () => {
       expectRefusal(reply, 400, /^config\.url: /);
       expect(reply.body.error).not.toMatch(/T0KEN|user/);
     }
-    expect(await listed(api)).toEqual([]);
+    expect(await listChannels(api)).toEqual([]);
   });
 
   test("every rejected url of the destination cases", async () => {
@@ -232,7 +235,7 @@ describe("400", () => {
   ])("%s; the error names the field, and no channel is made", async (_, body, field) => {
     const { api } = await createOrganization();
     expectRefusal(await api.post("/alert-configs", body), 400, field);
-    expect(await listed(api)).toEqual([]);
+    expect(await listChannels(api)).toEqual([]);
   });
 
   test("a hostname that does not resolve at write time", async () => {
@@ -245,10 +248,10 @@ describe("400", () => {
       const reply = await api.post("/alert-configs", body);
       expectRefusal(reply, 400, /^config\.(url|webhookUrl): name does not resolve$/);
     }
-    expect(await listed(api)).toEqual([]);
+    expect(await listChannels(api)).toEqual([]);
   });
 
-  test("the 21st channel, with code channel_limit_reached, however many come at the same instant", async () => {
+  test("the 21st channel, also of simultaneous requests, with channel_limit_reached", async () => {
     const { api } = await createOrganization();
     const bodies = [
       { channel: "webhook", config: { url } },
@@ -259,6 +262,6 @@ describe("400", () => {
     const replies = await Promise.all(Array.from({ length: 24 }, create));
     expect(countStatuses(replies)).toEqual({ 201: 20, 400: 4 });
     expectRefusal(await create(undefined), 400, /20 alert channels/, { code: "channel_limit_reached" });
-    expect(await listed(api)).toHaveLength(20);
+    expect(await listChannels(api)).toHaveLength(20);
   });
 });

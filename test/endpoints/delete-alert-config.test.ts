@@ -1,9 +1,7 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { describe, expect, test, vi } from "vitest";
-import { attempt } from "../../shared/alerts/deliver.ts";
+import { deliver } from "../../shared/alerts/deliver.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
-import { createOrganization, eventually, scan } from "../service/client.ts";
-import { receivedAt } from "../service/receiver.ts";
 import {
   createChannel,
   inboxOf,
@@ -12,7 +10,11 @@ import {
   onlyScanComplete,
   publicUrl,
   scanAndReceive,
-} from "./channels.ts";
+} from "../service/alert-channels.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization } from "../service/organization.ts";
+import { receivedAt } from "../service/receiver.ts";
+import { scan } from "../service/scan.ts";
 import { countStatuses, expectEveryHeader, expectRefusal, unknownId } from "./reply.ts";
 
 describe("200", () => {
@@ -65,7 +67,7 @@ describe("200", () => {
     expect(await receivedAt(inboxes[0])).toHaveLength(2);
   });
 
-  test("an open delivery of it is not tried again, and its history never comes back", async () => {
+  test("its open deliveries are not tried again, and their history never comes back", async () => {
     const organization = await createOrganization();
     const { id: org, api, domainId } = organization;
     await api.post("/emails", { email: "nobody@demo.example", domainId });
@@ -82,19 +84,19 @@ describe("200", () => {
     await api.delete(`/alert-configs/${id}`);
     await expect(listDeliveries(organization, id)).rejects.toThrow("has no channel");
     const attempts = (await receivedAt(inbox)).length;
-    // The retries' messages, whichever is on its way.
+    // Both messages of the retries, as either may still be in the queue.
     const logger = new Logger({ logLevel: "SILENT" });
     const logged = vi.spyOn(logger, "info");
     const settings = { redispatchSeconds: 3_600, waitingSeconds: 300, longestWaitSeconds: 86_400 };
     for (const number of [2, 3]) {
-      await attempt(
+      await deliver(
         { organizationId: org, deliveryId, channelId: id, attempt: number },
         { logger },
         settings,
       );
       expect(logged).toHaveBeenLastCalledWith("delivery", expect.objectContaining({ outcome: "dropped" }));
     }
-    // One that was on its way may have arrived.
+    // An attempt that had begun before the deletion may still arrive.
     expect((await receivedAt(inbox)).length).toBeLessThanOrEqual(attempts + 1);
     await expect(listDeliveries(organization, id)).rejects.toThrow("has no channel");
     expect(deliveries.sum(await deliveries.directory(org))).toBe(0);
@@ -118,7 +120,7 @@ describe("400", () => {
 });
 
 describe("404", () => {
-  test("when the id is not found: unknown, deleted before, or of another organization, where it stays", async () => {
+  test("an id that is unknown, deleted, or of another organization, where it stays", async () => {
     const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
     const deleted = await createChannel(api, { channel: "webhook", config: { url: publicUrl } });
     await api.delete(`/alert-configs/${deleted}`);

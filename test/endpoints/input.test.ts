@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Client, createOrganization } from "../service/client.ts";
+import type { Client } from "../service/client.ts";
+import { createOrganization } from "../service/organization.ts";
 import { countStatuses, expectRefusal } from "./reply.ts";
 
 const mebibyte = 1024 * 1024;
@@ -48,7 +49,7 @@ describe("a body", () => {
     const replies = await Promise.all([
       api.request(method, path, { raw: `{}${" ".repeat(mebibyte - 1)}` }),
       api.request(method, path, { raw: "{".repeat(mebibyte + 1) }),
-      // Fewer characters than bytes.
+      // More bytes than characters.
       api.request(method, path, { raw: `{"x": "${"é".repeat(mebibyte / 2)}"}` }),
     ]);
     for (const reply of replies) expectRefusal(reply, 413, /too large/);
@@ -80,7 +81,7 @@ describe("a body", () => {
     }
   });
 
-  test("nested deeply is not a failure: unknown fields are ignored, and known ones are of the wrong type", async () => {
+  test("nested deeply is no failure: unknown fields are ignored, known ones refused", async () => {
     const { api, domainId } = await createOrganization();
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     const ignored = `{"email": "ada@demo.example", "domainId": ${domainId}, "x": ${deep}}`;
@@ -138,7 +139,7 @@ describe("a body", () => {
     });
   });
 
-  test("without an id that is a positive integer below 2^53 is 400: types are not coerced", async () => {
+  test("with an id other than a positive integer below 2^53 is 400, without coercion", async () => {
     const { api, domainId } = await createOrganization();
     const wrong = [
       `"${domainId}"`,
@@ -168,7 +169,7 @@ describe("a body", () => {
     expect((await api.get("/emails")).body.total).toBe(0);
   });
 
-  test("is not read where the contract has none", async () => {
+  test("is not read by endpoints without a body", async () => {
     const { api } = await createOrganization();
     const raw = "{not JSON";
     expect((await api.request("GET", "/emails", { raw })).status).toBe(200);
@@ -196,43 +197,39 @@ describe("limit and offset", () => {
   const get = async (api: Client, queries: readonly string[]) =>
     Promise.all(queries.map(async (query) => [query, (await api.get(query)).status]));
 
-  test.each(lists)(
-    "%s: anything but a plain decimal integer is 400, and limit must be between 1 and 100",
-    async (path) => {
-      const { api } = await createOrganization();
-      const forms = [
-        "",
-        "abc",
-        "-1",
-        "1.5",
-        "1.0",
-        "1e1",
-        "0x10",
-        "01",
-        "+1",
-        "%2B1",
-        "%201",
-        "1%20",
-        "1_0",
-        "1,2",
-        "%EF%BC%91",
-        "%00",
-        "%ZZ",
-        "null",
-        "9007199254740993",
-        "99999999999999999999",
-      ];
-      for (const name of ["limit", "offset"]) {
-        const replies = await Promise.all(forms.map((form) => api.get(`${path}?${name}=${form}`)));
-        for (const reply of replies) expectRefusal(reply, 400, new RegExp(`^${name}`));
-      }
-      for (const limit of [0, 101, 1000])
-        expectRefusal(await api.get(`${path}?limit=${limit}`), 400, /^limit/);
-    },
-  );
+  test.each(lists)("%s: both must be plain decimal integers, and limit from 1 to 100", async (path) => {
+    const { api } = await createOrganization();
+    const forms = [
+      "",
+      "abc",
+      "-1",
+      "1.5",
+      "1.0",
+      "1e1",
+      "0x10",
+      "01",
+      "+1",
+      "%2B1",
+      "%201",
+      "1%20",
+      "1_0",
+      "1,2",
+      "%EF%BC%91",
+      "%00",
+      "%ZZ",
+      "null",
+      "9007199254740993",
+      "99999999999999999999",
+    ];
+    for (const name of ["limit", "offset"]) {
+      const replies = await Promise.all(forms.map((form) => api.get(`${path}?${name}=${form}`)));
+      for (const reply of replies) expectRefusal(reply, 400, new RegExp(`^${name}`));
+    }
+    for (const limit of [0, 101, 1000]) expectRefusal(await api.get(`${path}?limit=${limit}`), 400, /^limit/);
+  });
 
   test.each(lists)(
-    "%s: the ends of the ranges are valid; unknown parameters are ignored, also twice",
+    "%s: the ends of the ranges are valid, and unknown parameters are ignored",
     async (path) => {
       const { api } = await createOrganization();
       const queries = [
@@ -249,7 +246,7 @@ describe("limit and offset", () => {
     },
   );
 
-  test.each(lists)("%s: given twice is 400, also when both are the same", async (path) => {
+  test.each(lists)("%s: given twice they are 400, even if both values are the same", async (path) => {
     const { api } = await createOrganization();
     for (const query of ["limit=1&limit=2", "limit=1&limit=1", "limit=1&limit="]) {
       expectRefusal(await api.get(`${path}?${query}`), 400, /^limit/);

@@ -5,16 +5,21 @@ import { countAddress, countOrganization } from "../../shared/api/limits.ts";
 import { hashOf } from "../../shared/organizations/secret.ts";
 import { keys, timeToLive } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-import { admin, createClient, createOrganization, type Reply } from "../service/client.ts";
-import { createChannel } from "./channels.ts";
+import { admin } from "../service/admin.ts";
+import { createChannel } from "../service/alert-channels.ts";
+import { createClient, type Reply } from "../service/client.ts";
+import { createOrganization } from "../service/organization.ts";
+import { inOneWindow, presetCount, subjects } from "./limit-window.ts";
 import { countStatuses, expectRefusal, unknownId } from "./reply.ts";
-import { signIn } from "./session.ts";
-import { countBefore, inOneWindow, subjects } from "./window.ts";
+import { signIn } from "./sign-in.ts";
 
 const times = <T>(count: number, act: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => act(index));
 
-/** Of refused requests: the sentence, and Retry-After as the whole seconds until the window ends, at least 1. */
+/**
+ * Asserts the error of the refused requests, and Retry-After: the whole seconds until the window ends, at
+ * least 1.
+ */
 const expectLimited = (replies: readonly Reply[], error: RegExp, windowSeconds: 60 | 3600): void => {
   const left = windowSeconds - ((Date.now() / 1000) % windowSeconds);
   const refused = replies.filter(({ status }) => status === 429);
@@ -22,7 +27,7 @@ const expectLimited = (replies: readonly Reply[], error: RegExp, windowSeconds: 
   for (const reply of refused) {
     expectRefusal(reply, 429, error);
     expect(reply.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
-    // They were refused at most as long ago as a burst takes.
+    // The replies may have come up to 31 s ago: a burst of requests takes a while.
     const seconds = Number(reply.headers["retry-after"]);
     expect(seconds).toBeGreaterThanOrEqual(Math.floor(left));
     expect(seconds).toBeLessThanOrEqual(Math.min(windowSeconds, left + 31));
@@ -30,7 +35,7 @@ const expectLimited = (replies: readonly Reply[], error: RegExp, windowSeconds: 
 };
 
 describe("a source address", () => {
-  test("exactly 100 of 150 simultaneous requests pass, whatever they ask for and as whom, and whatever X-Forwarded-For says", () =>
+  test("exactly 100 of 150 simultaneous requests pass, whatever their headers say", () =>
     inOneWindow(60, async () => {
       const { key } = await createOrganization();
       const api = createClient({});
@@ -45,7 +50,7 @@ describe("a source address", () => {
       expect(refused).toBe(50);
       expect((passed[200] ?? 0) + (passed[401] ?? 0)).toBe(100);
       expectLimited(replies, /from this address/, 60);
-      // The limit comes before authentication; other addresses are not affected.
+      // The limit is checked before authentication, and for each address by itself.
       expect((await api.get("/emails")).status).toBe(429);
       expect((await createClient({ authorization: `Bearer ${key}` }).get("/emails")).status).toBe(200);
     }));
@@ -54,13 +59,13 @@ describe("a source address", () => {
 describe("an API key", () => {
   const create = async () => {
     const { id, key } = await createOrganization();
-    const used = (requests: number) => countBefore(subjects.key(hashOf(key)), requests, 60);
+    const used = (requests: number) => presetCount(subjects.key(hashOf(key)), requests, 60);
     const clients = times(3, () => createClient({ authorization: `Bearer ${key}` }));
     const getAtOnce = () => Promise.all(clients.flatMap((api) => times(10, () => api.get("/alert-configs"))));
     return { id, key, used, getAtOnce };
   };
 
-  test("exactly 100 requests of a minute pass, however many come at once from however many addresses; the organization's other keys are not affected", () =>
+  test("exactly 100 requests a minute pass from all addresses; other keys still work", () =>
     inOneWindow(60, async () => {
       const { id: org, key, used, getAtOnce } = await create();
       const other = await admin("key create", { org, label: "Other" });
@@ -75,11 +80,11 @@ describe("an API key", () => {
       expect((await by(other.key)).status).toBe(200);
     }));
 
-  test("requests that the address's limit refuses do not count: all that are left still pass from other addresses", () =>
+  test("requests that the limit of an address refuses do not count for the key", () =>
     inOneWindow(60, async () => {
       const { key, used, getAtOnce } = await create();
       const crowded = createClient({ authorization: `Bearer ${key}` });
-      await Promise.all([countBefore(subjects.address(crowded.address), 100, 60), used(80)]);
+      await Promise.all([presetCount(subjects.address(crowded.address), 100, 60), used(80)]);
       const refused = await Promise.all(times(30, () => crowded.get("/emails")));
       expect(countStatuses(refused)).toEqual({ 429: 30 });
       expectLimited(refused, /from this address/, 60);
@@ -90,7 +95,7 @@ describe("an API key", () => {
 });
 
 describe("a session", () => {
-  test("has no limit of its own beside that of the address: 110 requests from two addresses all pass", async () => {
+  test("has no limit of its own: 110 requests from two addresses all pass", async () => {
     const { cookie } = await signIn(await createOrganization());
     const clients = times(2, () => createClient({ cookie }));
     const replies = await Promise.all(clients.flatMap((api) => times(55, () => api.get("/alert-configs"))));
@@ -99,7 +104,7 @@ describe("a session", () => {
 });
 
 describe("an organization", () => {
-  test("POST and DELETE /emails share 60 an hour, across keys; refused input does not count, 404 does", () =>
+  test("POST and DELETE /emails share 60 an hour across keys; 404 counts, 400 does not", () =>
     inOneWindow(3600, async () => {
       const { id: org, api, domainId } = await createOrganization();
       const second = await admin("key create", { org, label: "Second" });
@@ -111,14 +116,14 @@ describe("an organization", () => {
         ...times(8, () => api.request("POST", "/emails", { raw: "{" })),
       ]);
       expect(countStatuses(invalid)).toEqual({ 400: 32 });
-      await countBefore(subjects.organization(org, "emailAddsAndRemovals"), 50, 3600);
+      await presetCount(subjects.organization(org, "emailAddsAndRemovals"), 50, 3600);
       const replies = await Promise.all([
         ...times(8, () => api.post("/emails", { email: "ada@demo.example", domainId: unknownId })),
         ...times(8, () => other.delete(`/emails?id=${unknownId}`)),
       ]);
       expect(countStatuses(replies)).toEqual({ 404: 10, 429: 6 });
       expectLimited(replies, /hourly limit/, 3600);
-      // Now invalid input is still that, and other requests are not affected.
+      // Beyond the limit invalid input is still 400, and other requests are unaffected.
       expect((await other.delete("/emails?id=x")).status).toBe(400);
       expect((await other.patch(`/emails/${unknownId}`, { isActive: true })).status).toBe(404);
       expect((await other.get("/emails")).status).toBe(200);
@@ -132,7 +137,7 @@ describe("an organization", () => {
         ...times(5, () => api.patch("/emails/x", { isActive: true })),
       ]);
       expect(countStatuses(invalid)).toEqual({ 400: 10 });
-      await countBefore(subjects.organization(org, "emailChanges"), 50, 3600);
+      await presetCount(subjects.organization(org, "emailChanges"), 50, 3600);
       const replies = await Promise.all(
         times(14, () => api.patch(`/emails/${unknownId}`, { isActive: true })),
       );
@@ -140,7 +145,7 @@ describe("an organization", () => {
       expectLimited(replies, /hourly limit/, 3600);
     }));
 
-  test("POST /scans passes 10 times an hour, also when there is nothing to scan; another organization is not affected", () =>
+  test("POST /scans passes 10 times an hour for each organization", () =>
     inOneWindow(3600, async () => {
       const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
       const replies = await Promise.all(times(15, () => api.post("/scans")));
@@ -149,11 +154,11 @@ describe("an organization", () => {
       expect((await other.api.post("/scans")).status).toBe(400);
     }));
 
-  test("POST /alert-configs: only urls with a hostname count, and only when they are public by form", () =>
+  test("POST /alert-configs counts only urls with a hostname of public form", () =>
     inOneWindow(3600, async () => {
       const { id: org, api } = await createOrganization();
-      // The hour's 60, without 60 look-ups of names.
-      await countBefore(subjects.organization(org, "alertConfigWrites"), 60, 3600);
+      // Uses up the 60 of the hour without resolving 60 names.
+      await presetCount(subjects.organization(org, "alertConfigWrites"), 60, 3600);
       const create = (url: string) => api.post("/alert-configs", { channel: "webhook", config: { url } });
       expectLimited([await create("https://hooks.example.com/")], /hourly limit/, 3600);
       expect((await create("https://192.0.32.8/")).status).toBe(201);
@@ -162,7 +167,7 @@ describe("an organization", () => {
       expect((await create("http://hooks.example.com/")).status).toBe(400);
     }));
 
-  test("POST and PATCH /alert-configs share 60 an hour, counted only for Slack or webhook writes that resolve a hostname", () =>
+  test("POST and PATCH /alert-configs share 60 writes an hour that resolve a hostname", () =>
     inOneWindow(3600, async () => {
       const { id: org, api } = await createOrganization();
       const literal = "https://192.0.32.8/";
@@ -195,12 +200,12 @@ describe("an organization", () => {
         () =>
           api.post("/alert-configs", { channel: "webhook", config: { url: "http://hooks.example.com/" } }),
       ];
-      // The hour's 60 but for these, without as many look-ups of names.
-      await countBefore(subjects.organization(org, "alertConfigWrites"), 60 - counted.length, 3600);
+      // Leaves as many of the 60 as there are requests in `counted`.
+      await presetCount(subjects.organization(org, "alertConfigWrites"), 60 - counted.length, 3600);
       const send = (requests: readonly (() => Promise<Reply>)[]) => Promise.all(requests.map((act) => act()));
       expect(countStatuses(await send(notCounted))).toEqual({ 200: 6, 201: 1 });
       expect(countStatuses(await send(refusedByForm))).toEqual({ 400: 3 });
-      // A name that does not resolve is 400, and counted.
+      // A name that does not resolve is 400 and counts.
       expect(countStatuses(await send(counted))).toEqual({ 400: 5 });
       expectLimited(await send(counted), /hourly limit/, 3600);
       expect(countStatuses(await send(counted))).toEqual({ 429: 5 });
@@ -211,14 +216,14 @@ describe("an organization", () => {
 });
 
 describe("a window", () => {
-  test("is the UTC hour: however late in it, its limit holds to its end, and the next one starts anew", async () => {
+  test("is the UTC hour: its limit holds to its end, and the next one starts anew", async () => {
     const { id: org } = await createOrganization();
     const at = (time: string) => countOrganization(org, "scans", new Date(`2100-01-01T${time}Z`));
     const within = await Promise.all(times(12, (index) => at(`10:${10 + index}:59.999`)));
     expect(within.filter((seconds) => seconds === 0)).toHaveLength(10);
     expect(await at("10:00:00.000")).toBe(3600);
     expect(await at("10:59:59.999")).toBe(1);
-    // Nothing of it is kept for ever.
+    // The window's counter expires.
     const startedAt = Date.parse("2100-01-01T10:00:00Z") / 1000;
     expect(await table.get(keys.limit(subjects.organization(org, "scans"), String(startedAt)))).toMatchObject(
       {
@@ -231,7 +236,7 @@ describe("a window", () => {
     );
   });
 
-  test("of an address that was refused in it costs the table nothing more, and ends when it ends", async () => {
+  test("that refused an address writes nothing more for it, and ends on time", async () => {
     const { id, key } = await createOrganization();
     const sourceIp = `flood-${id}`;
     const requestAt = (time: string) =>
@@ -259,7 +264,7 @@ describe("a window", () => {
 
   test("is the UTC minute for addresses", async () => {
     const { id } = await createOrganization();
-    const at = (time: string) => countAddress(`test-${id}`, new Date(`2100-01-01T${time}Z`));
+    const at = (time: string) => countAddress("v1", `test-${id}`, new Date(`2100-01-01T${time}Z`));
     const within = await Promise.all(times(105, () => at("10:00:30.000")));
     expect(within.filter((seconds) => seconds === 0)).toHaveLength(100);
     expect(within.filter((seconds) => seconds === 30)).toHaveLength(5);

@@ -1,19 +1,15 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import * as activity from "../../shared/activity/activity.ts";
-import { Refusal } from "../../shared/api/errors.ts";
-import { administrator, service } from "../../shared/organizations/actor.ts";
+import { administrator, service } from "../../shared/activity/actor.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
 import * as scans from "../../shared/scans/scan.ts";
 import * as table from "../../shared/table/table.ts";
-import {
-  admin,
-  type Client,
-  createClient,
-  createOrganization,
-  type Organization,
-  scan,
-} from "../service/client.ts";
+import { admin } from "../service/admin.ts";
+import { type Client, createClient } from "../service/client.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
 import { countStatuses, expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
-import { type SignedIn, signIn } from "./session.ts";
+import { type SignedIn, signIn } from "./sign-in.ts";
 
 type Entry = {
   id: number;
@@ -28,7 +24,7 @@ type Listed = { total: number; activity: Entry[]; retention: { days: number; vis
 const list = async (api: Client, query = ""): Promise<Listed> =>
   (await api.get(`/activity${query}`)).body as Listed;
 
-/** The actions that were logged during `act`, oldest first. */
+/** The actions that are logged while `act` runs, oldest first. */
 const logged = async (api: Client, act: () => Promise<unknown>): Promise<string[]> => {
   const before = await list(api, "?limit=1");
   await act();
@@ -99,7 +95,7 @@ describe("200: an organization in which everything happened once", () => {
     expect(times).toEqual([...times].sort().reverse());
   });
 
-  test("an entry has every field of the contract and no others; a summary is text for people", () => {
+  test("an entry has exactly the fields of the contract, and a summary for people", () => {
     for (const entry of all) {
       expect(entry).toEqual({
         id: expect.any(Number),
@@ -119,7 +115,7 @@ describe("200: an organization in which everything happened once", () => {
     expectEveryHeader(reply);
     const text = JSON.stringify(reply.body);
     expect(text).not.toMatch(/127\.\d+\.\d+\.\d+|192\.0\.32\.8/);
-    expect(text).not.toMatch(/T0KEN|s3cr3t|REASON|bms_|ORG#|facet|organizationId|"pk"|"sk"/);
+    expect(text).not.toMatch(/T0KEN|s3cr3t|REASON|bms_|ORG#|organizationId|"group"|"pk"|"sk"/);
   });
 
   test("the category filters, with the filtered total", async () => {
@@ -131,7 +127,7 @@ describe("200: an organization in which everything happened once", () => {
     }
   });
 
-  test("pages show each entry exactly once, filtered or not, with the total of all that match", async () => {
+  test("pages show each entry once, filtered or not, with the total of all matches", async () => {
     const pages = await Promise.all([0, 5, 10, 15].map((offset) => list(api, `?limit=5&offset=${offset}`)));
     expect(pages.flatMap(({ activity: page }) => page)).toEqual(all);
     expect(pages.map(({ total }) => total)).toEqual([14, 14, 14, 14]);
@@ -160,7 +156,7 @@ describe("200: the actor", () => {
     await api.post("/emails", { email: "alan@demo.example", domainId });
     const actors = async () => (await list(api)).activity.slice(0, 2).map(({ actor }) => actor);
     expect(await actors()).toEqual([byKey, { type: "user", label: user.email }]);
-    await admin("user remove", { org, user: user.userId });
+    await admin("user remove", { org, user: user.userId, force: true });
     expect(await actors()).toEqual([byKey, { type: "removed", label: "Removed user" }]);
   });
 
@@ -183,7 +179,7 @@ describe("200: the actor", () => {
     expect(entries.find(({ action }) => action === "email.added")?.actor).toEqual(byKey);
   });
 
-  test("of a scan that could not be queued: started by who asked for it, failed by the service", async () => {
+  test("of a scan that could not be queued: who asked for it, then the service", async () => {
     const { id: org, domainId, api } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
     const { SCAN_PLANS_QUEUE_URL } = process.env;
@@ -204,7 +200,7 @@ describe("200: the actor", () => {
       total: 1,
       scans: [{ status: "failed", errorMessage: entries[0]?.summary, findingsItemized: false }],
     });
-    // Its lock is free.
+    // The scan lock is free.
     expect((await api.post("/scans")).status).toBe(201);
   });
 });

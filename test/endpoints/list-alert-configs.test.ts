@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createOrganization } from "../service/client.ts";
+import { createOrganization } from "../service/organization.ts";
 import { expectEveryHeader } from "./reply.ts";
 
 const url = "https://192.0.32.8/hooks/T0KEN?secret=query";
@@ -13,7 +13,7 @@ describe("200", () => {
     expectEveryHeader(reply);
   });
 
-  test("a webhook has every field of the contract; its url and secret are never returned", async () => {
+  test("a webhook has exactly the fields of the contract, without url and secret", async () => {
     const { id: organizationId, api } = await createOrganization();
     const config = { url, secret: "s3cr3t-of-the-hook" };
     const { id } = (await api.post("/alert-configs", { channel: "webhook", config })).body;
@@ -35,7 +35,7 @@ describe("200", () => {
     expect(JSON.stringify(reply)).not.toMatch(/s3cr3t|T0KEN|secret=query/);
   });
 
-  test("a Slack channel shows hasWebhookUrl instead of its webhookUrl, an e-mail channel its recipients", async () => {
+  test("a Slack channel shows hasWebhookUrl, an e-mail channel its recipients", async () => {
     const { id: organizationId, api } = await createOrganization();
     await api.post("/alert-configs", { channel: "slack", config: { webhookUrl: url }, isEnabled: false });
     const recipients = ["a@acme.example", "b@acme.example"];
@@ -88,7 +88,7 @@ describe("200", () => {
     const create = async () =>
       (await api.post("/alert-configs", { channel: "webhook", config: { url } })).body.id;
     const ids = [await create(), await create(), await create()];
-    // The list is not paged: these are unknown parameters here.
+    // The list has no pages, so that limit and offset are ignored as unknown parameters.
     const { configs } = (await api.get("/alert-configs?limit=1&offset=x")).body as {
       configs: { id: unknown }[];
     };

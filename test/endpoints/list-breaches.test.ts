@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { createOrganization, type Organization, scan } from "../service/client.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
 import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
 
 type Listed = { total: number; unacknowledged: number; breaches: { id: number; email: string }[] };
@@ -10,7 +11,8 @@ describe("200", () => {
   let first: unknown;
   let second: unknown;
 
-  // The first scan finds the three breaches of ada, the second the four of grace; one of each scan is acknowledged.
+  // The first scan finds three breaches of ada, the second four of grace. One finding of each scan is
+  // acknowledged.
   beforeAll(async () => {
     organization = await createOrganization();
     const { api, domainId } = organization;
@@ -32,7 +34,7 @@ describe("200", () => {
     expectEveryHeader(reply);
   });
 
-  test("a finding has every field of the contract and no others, and the catalog's details of its breach", async () => {
+  test("a finding has exactly the fields of the contract, with the breach's details", async () => {
     const { breaches } = await list(`?scanId=${first}&acknowledged=false`);
     const found = breaches.find(
       (each) => (each as unknown as { breach: { name: string } }).breach.name === "ExampleTravel",
@@ -74,7 +76,7 @@ describe("200", () => {
     expect(pages.map((page) => page.total)).toEqual([7, 7, 7, 7]);
   });
 
-  test("filters combine with AND; unacknowledged counts all of the organization, whatever the filters", async () => {
+  test("filters combine with AND; unacknowledged counts all, whatever the filters", async () => {
     const totals = async (query: string) => {
       const { breaches, total, unacknowledged } = await list(`?${query}`);
       expect(breaches).toHaveLength(total);
@@ -88,7 +90,7 @@ describe("200", () => {
     expect(await totals(`scanId=${first}&acknowledged=false`)).toEqual([2, 5]);
   });
 
-  test("lastSeenAt is the last check of the finding's e-mail: it stands still while that is disabled, and until its next check", async () => {
+  test("lastSeenAt is the e-mail's last check, and stands still while it is disabled", async () => {
     const { api, domainId } = await createOrganization();
     const ids: unknown[] = [];
     for (const alias of ["ada", "grace"]) {
@@ -96,7 +98,7 @@ describe("200", () => {
     }
     type Found = { emailId: unknown; lastSeenAt: string };
     type Email = { id: unknown; lastScannedAt: string };
-    /** Of the first e-mail and of the other: the same in both lists. */
+    /** The lastSeenAt of each e-mail, which must be the same in both lists. */
     const seen = async (): Promise<string[]> => {
       const { breaches } = (await api.get("/breaches")).body as { breaches: Found[] };
       const { emails } = (await api.get("/emails")).body as { emails: Email[] };
@@ -124,7 +126,7 @@ describe("200", () => {
     expect(enabled).toBe(other);
   });
 
-  test("a scan that sees a finding again moves its lastSeenAt, never earlier than firstDetectedAt, and not its scan", async () => {
+  test("a scan that sees a finding again moves its lastSeenAt, but not its scan", async () => {
     const ofFirst = (await list(`?scanId=${first}`)).breaches as unknown as Record<string, string>[];
     for (const { firstDetectedAt = "", lastSeenAt = "" } of ofFirst) {
       expect(lastSeenAt > firstDetectedAt).toBe(true);
@@ -133,7 +135,7 @@ describe("200", () => {
     for (const { firstDetectedAt, lastSeenAt } of ofSecond) expect(lastSeenAt).toBe(firstDetectedAt);
   });
 
-  test("an unknown scan and one of another organization give an empty list; another's findings are not shown", async () => {
+  test("an unknown or foreign scanId gives an empty list", async () => {
     const other = await createOrganization();
     expect(await list(`?scanId=${unknownId}`)).toEqual({ breaches: [], total: 0, unacknowledged: 5 });
     expect((await other.api.get(`/breaches?scanId=${first}`)).body).toEqual({

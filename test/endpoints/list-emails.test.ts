@@ -1,10 +1,11 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-import { admin, createOrganization, type Organization, scan } from "../service/client.ts";
+import { writeAddresses } from "../service/addresses-file.ts";
+import { admin } from "../service/admin.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { numberedAddresses } from "./emails.ts";
 import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
 
 type Listed = { total: number; emails: { id: number; email: string; isActive: boolean }[] };
@@ -17,7 +18,7 @@ describe("200", () => {
     expectEveryHeader(reply);
   });
 
-  test("after a scan each e-mail has its last check, its breaches and how many are not acknowledged", async () => {
+  test("after a scan each e-mail shows its last check and the counts of its breaches", async () => {
     const { api, domainId } = await createOrganization();
     await Promise.all(
       ["ada@demo.example", "nobody@demo.example"].map((email) => api.post("/emails", { email, domainId })),
@@ -44,9 +45,7 @@ describe("200 with pages", () => {
 
   beforeAll(async () => {
     organization = await createOrganization();
-    const file = join(await mkdtemp(join(tmpdir(), "emails-")), "emails.txt");
-    const lines = Array.from({ length: count }, (_, index) => `e${index}@demo.example`);
-    await writeFile(file, lines.join("\n"));
+    const file = await writeAddresses(numberedAddresses(count));
     await admin("email import", { org: organization.id, file });
   });
 
@@ -82,7 +81,7 @@ describe("200 with filters", () => {
   let domains: [number, number];
   let teams: [number, number];
 
-  // Of each combination of domain, team (or none) and state one e-mail.
+  // One e-mail for each combination of domain, team (or none) and state.
   beforeAll(async () => {
     organization = await createOrganization();
     const { id: org, api, domainId } = organization;
@@ -171,7 +170,7 @@ describe("500", () => {
   test("an unexpected failure says Internal error and nothing else", async () => {
     const { id: org, api, domainId } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
-    // A state that cannot come about: an e-mail whose domain is not there.
+    // A state that the service never produces: an e-mail whose domain does not exist.
     await table.remove(keys.domain(org, domainId));
     expectRefusal(await api.get("/emails"), 500, /^Internal error$/);
   });

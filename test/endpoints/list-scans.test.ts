@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { createOrganization, type Organization, scan } from "../service/client.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
 import { expectEveryHeader, expectRefusal, timestamp } from "./reply.ts";
 
 type Listed = { total: number; scans: { id: number }[]; retention: { days: number; visibleSince: string } };

@@ -2,19 +2,23 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { hashOf, mintApiKey } from "../../shared/organizations/secret.ts";
-import { createClient, createOrganization, eventually, scan } from "../service/client.ts";
-import { signIn } from "./session.ts";
+import { addBreachedEmail, createChannel, inboxOf, listDeliveries } from "../service/alert-channels.ts";
+import { createClient } from "../service/client.ts";
+import { eventually } from "../service/eventually.ts";
+import { readLocalStack } from "../service/local-stack.ts";
+import { createOrganization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { signIn } from "./sign-in.ts";
 
-/** Everything that the functions printed. */
+/** Everything that the functions have printed. */
 const readLogs = async (): Promise<string> => {
-  const information = await fetch(new URL("/.local/stack", inject("apiUrl")));
-  const { dataDirectory } = (await information.json()) as { dataDirectory: string };
+  const { dataDirectory } = await readLocalStack(inject("apiUrl"));
   const directory = join(dataDirectory, "logs");
   const files = await readdir(directory);
   return (await Promise.all(files.map((file) => readFile(join(directory, file), "utf8")))).join("\n");
 };
 
-test("one line per request, with fixed fields; never a key, a cookie, a webhook's url or secret, or a full e-mail address", async () => {
+test("logs hold one line per request, and never a secret or an e-mail address", async () => {
   const organization = await createOrganization();
   const { id, api, domainId, key } = organization;
   const user = await signIn(organization);
@@ -23,13 +27,26 @@ test("one line per request, with fixed fields; never a key, a cookie, a webhook'
   const email = `log-${id}@demo.example`;
   await api.post("/emails", { email, domainId, ownerName: "OWNER-NAME" });
   await api.post("/emails", { email, domainId });
-  await api.post("/emails", { email: `ada@demo.example`, domainId });
+  const webhookUrl = `${inboxOf(organization, "slack")}?status=500`;
+  const slack = await createChannel(api, { channel: "slack", config: { webhookUrl } });
+  const recipients = [`security-${id}@acme.example`];
+  const mail = await createChannel(api, { channel: "email", config: { recipients } });
+  await addBreachedEmail(organization, { ownerName: "OWNER-OF-BREACHED" });
   await api.post("/alert-configs", { channel: "webhook", config });
   await api.post("/alert-configs", { channel: "webhook", config: { url: "http://10.0.0.1/REFUSED-URL" } });
   await user.api.get("/emails?limit=QUERY-VALUE");
   await createClient({ authorization: `Bearer ${unknownKey}` }).get("/emails");
   await createClient({ cookie: `${user.cookie}x` }).get("/emails");
   await scan(api);
+  for (const [channel, status] of [
+    [slack, "retrying"],
+    [mail, "delivered"],
+  ] as const) {
+    await eventually(
+      () => listDeliveries(organization, channel),
+      ([first]) => first?.status === status,
+    );
+  }
   await api.get("/breaches");
   const last = await api.get("/nothing");
 
@@ -55,6 +72,9 @@ test("one line per request, with fixed fields; never a key, a cookie, a webhook'
     "REFUSED-URL",
     "QUERY-VALUE",
     "OWNER-NAME",
+    "OWNER-OF-BREACHED",
+    "ada@demo.example",
+    "acme.example",
     email,
   ]) {
     expect(logs.includes(secret), secret.slice(0, 12)).toBe(false);

@@ -1,26 +1,21 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { OrganizationLimit } from "../../shared/api/limits.ts";
+import type { OrganizationLimit } from "../../shared/contract/limits.ts";
 import { hashOf } from "../../shared/organizations/secret.ts";
-import {
-  admin,
-  type Client,
-  createClient,
-  createOrganization,
-  type Organization,
-  type Reply,
-} from "../service/client.ts";
-import { createChannel, publicUrl } from "./channels.ts";
+import { admin } from "../service/admin.ts";
+import { createChannel, publicUrl } from "../service/alert-channels.ts";
+import { type Client, createClient, type Reply } from "../service/client.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { presetCount, subjects } from "./limit-window.ts";
 import { expectRefusal, unknownId } from "./reply.ts";
-import { type SignedIn, signIn } from "./session.ts";
+import { type SignedIn, signIn } from "./sign-in.ts";
 import { preview } from "./upload.ts";
-import { countBefore, subjects } from "./window.ts";
 
-/** Uses up the windows of an organization, or of a key. */
+/** Uses up an organization's budget of an hourly limit. */
 const useUp = (org: number, limit: OrganizationLimit): Promise<void> =>
-  countBefore(subjects.organization(org, limit), 60, 3600);
-const useUpKey = (key: string): Promise<void> => countBefore(subjects.key(hashOf(key)), 100, 60);
+  presetCount(subjects.organization(org, limit), 60, 3600);
+const useUpKey = (key: string): Promise<void> => presetCount(subjects.key(hashOf(key)), 100, 60);
 
-/** Requests that would be refused for their route, their input, and what they name. */
+/** Sends requests that are wrong in one way each: path, method, input, and a resource that does not exist. */
 const sendWrong = (api: Client): Promise<Reply[]> =>
   Promise.all([
     api.get("/nothing"),
@@ -29,18 +24,23 @@ const sendWrong = (api: Client): Promise<Reply[]> =>
     api.delete(`/emails?id=${unknownId}`),
   ]);
 
+/** Asserts that all of these requests are refused for the check that comes first. */
 const expectEachRefused = async (api: Client, ...refusal: Refused): Promise<void> => {
   for (const reply of await sendWrong(api)) expectRefusal(reply, ...refusal);
 };
 type Refused = Parameters<typeof expectRefusal> extends [Reply, ...infer Rest] ? Rest : never;
 
-/** An unknown path, a wrong method, wrong input and what is not there are all refused for what comes first. */
-describe("the order of checks (decisions.md): the first that refuses answers", () => {
+/**
+ * The limit of the address (429), authentication (401), the limit of the key (429), the subscription (402),
+ * the route (404, 405), the input (400, 413), the organization's limit (429), existence (404) and state (409,
+ * 400).
+ */
+describe("the order of checks: the first one that refuses answers", () => {
   test("1: the IP limit, 429, before all else", async () => {
     const { id: org, key } = await createOrganization();
     await admin("org billing", { org, status: "trial_expired" });
     const api = createClient({ authorization: `Bearer ${key}x` });
-    await countBefore(subjects.address(api.address), 100, 60);
+    await presetCount(subjects.address(api.address), 100, 60);
     await expectEachRefused(api, 429, /from this address/);
   });
 
@@ -97,7 +97,7 @@ describe("the order of checks (decisions.md): the first that refuses answers", (
     expectRefusal(await api.request("PUT", "/emails", { raw: "{" }), 405, /method/);
   });
 
-  describe("6: the input, 400 and 413, before the organization's limit, and it does not count", () => {
+  describe("6: the input, 400 and 413, before the organization's limit, and uncounted", () => {
     let organization: Organization;
     let channelId: number;
 
@@ -153,7 +153,7 @@ describe("the order of checks (decisions.md): the first that refuses answers", (
     expect((await api.get("/emails")).body.emails).toMatchObject([{ isActive: true }]);
   });
 
-  test("7, an import preview: counted before its body is read, so 429 comes before its 400 and 413", async () => {
+  test("7, an import preview: counted before its body is read, so 429 comes first", async () => {
     const { id: org, api } = await createOrganization();
     await useUp(org, "importPreviews");
     expectRefusal(await preview(api, "", "people.exe"), 429, /hourly limit/);
@@ -167,7 +167,7 @@ describe("the order of checks (decisions.md): the first that refuses answers", (
     ]);
     const email = "ada@demo.example";
     await api.post("/emails", { email, domainId });
-    // The address is monitored already, but the team is not there.
+    // The address is monitored already (409), but the team does not exist (404).
     expectRefusal(await api.post("/emails", { email, domainId, teamId: unknownId }), 404, /team/);
     await admin("domain unverify", { org, domain: domainId });
     expectRefusal(await api.post("/emails", { email, domainId, teamId: unknownId }), 404, /team/);
@@ -175,7 +175,7 @@ describe("the order of checks (decisions.md): the first that refuses answers", (
     expectRefusal(await api.patch(`/emails/${unknownId}`, { isActive: true }), 404, /email/);
   });
 
-  test("8, PATCH /emails/:id: 400 when the email's domain is no longer verified, also for an email that is active already", async () => {
+  test("8, PATCH /emails/:id: 400 for an unverified domain, even if already active", async () => {
     const { id: org, api, domainId } = await createOrganization();
     const { id } = (await api.post("/emails", { email: "ada@demo.example", domainId })).body;
     await admin("domain unverify", { org, domain: domainId });

@@ -1,35 +1,35 @@
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { countOrganization } from "../../shared/api/limits.ts";
-import { admin, createClient, createOrganization, type Organization } from "../service/client.ts";
+import { admin } from "../service/admin.ts";
+import { createClient } from "../service/client.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { numberedAddresses } from "./emails.ts";
+import { inOneWindow } from "./limit-window.ts";
 import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
 import { multipart, postForm, preview } from "./upload.ts";
-import { inOneWindow } from "./window.ts";
 
 const mebibyte = 1024 * 1024;
 
-const addresses = (count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `person${index}@demo.example`);
-
-/** A CSV file of exactly so many bytes. */
-const fileOf = (bytes: number): string => {
+/** A CSV file of exactly this size. */
+const csvOfSize = (bytes: number): string => {
   const start = "email\nada@demo.example\n";
   return start + "\n".repeat(bytes - start.length);
 };
 
-const disabled = async ({ api, domainId }: Organization, email: string): Promise<void> => {
+const addDisabled = async ({ api, domainId }: Organization, email: string): Promise<void> => {
   const { id } = (await api.post("/emails", { email, domainId })).body;
   await api.patch(`/emails/${id}`, { isActive: false });
 };
 
 describe("200", () => {
-  test("a row for each address in the order of the file, with its status and domain, and a quote; nothing is imported", async () => {
+  test("gives a row for each address in file order, and a quote; imports nothing", async () => {
     const organization = await createOrganization({ "seat-price-cents": "250", interval: "year" });
     const { id: org, api, domainId } = organization;
     const { id: second } = await admin("domain add", { org, name: "two.example", verified: true });
     await admin("domain add", { org, name: "unverified.example" });
     await api.post("/emails", { email: "ada@demo.example", domainId });
-    await disabled(organization, "alan@demo.example");
+    await addDisabled(organization, "alan@demo.example");
     const file = [
       "Email;Name",
       "ADA@demo.example;Ada",
@@ -75,7 +75,7 @@ describe("200", () => {
     expect((await api.get("/emails")).body.total).toBe(2);
   });
 
-  test("malformed addresses that hold another one are invalid, and a commit of the plan agrees", async () => {
+  test("a malformed address that contains a valid one is invalid, for the commit too", async () => {
     const { api, domainId } = await createOrganization();
     const malformed = [
       "o’neil@demo.example",
@@ -95,7 +95,7 @@ describe("200", () => {
     });
   });
 
-  test("quote: one seat at least is paid for, with zero active e-mails too", async () => {
+  test("quote: at least one seat is paid for, even without active e-mails", async () => {
     const { api } = await createOrganization({ "seat-price-cents": "100" });
     const quoteOf = async (file: string) => (await preview(api, file)).body.quote;
     const month = { interval: "month", isEstimate: true };
@@ -119,18 +119,18 @@ describe("200", () => {
     });
   });
 
-  test("quote: addresses beyond the seat allowance cost nothing, since they are imported disabled", async () => {
+  test("quote: addresses beyond the seat allowance are disabled and cost nothing", async () => {
     const { api, domainId } = await createOrganization({
       "seat-allowance": "3",
       "seat-price-cents": "100",
     });
     await api.post("/emails", { email: "ada@demo.example", domainId });
-    const { emails, quote } = (await preview(api, addresses(5).join("\n"))).body;
+    const { emails, quote } = (await preview(api, numberedAddresses(5).join("\n"))).body;
     expect(emails).toHaveLength(5);
     expect(quote).toMatchObject({ newActiveCount: 3, newSeatsCount: 3, estimatedDeltaCents: 200 });
   });
 
-  test("addresses that another organization monitors are not already monitored, and its domains are not ours", async () => {
+  test("another organization's e-mails and domains do not count", async () => {
     const [{ api, domainId }, other] = await Promise.all([
       createOrganization(),
       createOrganization({}, { domain: "foreign.example" }),
@@ -153,12 +153,12 @@ describe("200", () => {
 
   test("exactly 1 MiB and exactly 500 addresses, within 3 seconds", async () => {
     const { api } = await createOrganization();
-    expect(await preview(api, fileOf(mebibyte))).toMatchObject({
+    expect(await preview(api, csvOfSize(mebibyte))).toMatchObject({
       status: 200,
       body: { emails: [{ email: "ada@demo.example" }] },
     });
     const startedAt = performance.now();
-    const reply = await preview(api, addresses(500).join("\n"));
+    const reply = await preview(api, numberedAddresses(500).join("\n"));
     expect(performance.now() - startedAt).toBeLessThan(3_000);
     expect(reply.status).toBe(200);
     expect(reply.body.emails).toHaveLength(500);
@@ -218,7 +218,7 @@ describe("400", () => {
     expectRefusal(await postForm(api, header, "multipart/form-data; boundary=x"), 400, /./);
   });
 
-  test("a missing file: none, a field instead of it, a part of another name or without one", async () => {
+  test("a missing file: no part, a field, or a part of another name or without one", async () => {
     const { api } = await createOrganization();
     const content = "ada@demo.example";
     const wrong = [
@@ -247,7 +247,7 @@ describe("400", () => {
     expectRefusal(await postForm(api, multipart([...fields, file])), 400, /too many fields/);
   });
 
-  test("an unsupported file: its name ends otherwise, or it has none", async () => {
+  test("a file without a supported extension, or without a name", async () => {
     const { api } = await createOrganization();
     for (const filename of ["a.xlsx", "a", "csv", "a.csv.zip", "a.csv ", "a.json", ".", ""]) {
       const reply = await preview(api, "ada@demo.example", filename);
@@ -257,7 +257,7 @@ describe("400", () => {
     expectRefusal(await postForm(api, multipart([unnamed])), 400, /^file: .* \.csv/);
   });
 
-  test("a file that is empty, without any address-like cell, binary, a zip named .csv, or with a quote that never ends", async () => {
+  test("a file that is empty, without addresses, binary, or with an endless quote", async () => {
     const { api } = await createOrganization();
     expectRefusal(await preview(api, ""), 400, /^file: is empty$/);
     expectRefusal(await preview(api, " \n"), 400, /^file: is empty$/);
@@ -274,7 +274,7 @@ describe("413", () => {
   test("a file of more than 1 MiB, also when there is far more", async () => {
     const { api } = await createOrganization();
     for (const bytes of [mebibyte + 1, mebibyte + 60_000, 3 * mebibyte]) {
-      expectRefusal(await preview(api, fileOf(bytes)), 413, /^file: is too large, more than 1 MiB$/);
+      expectRefusal(await preview(api, csvOfSize(bytes)), 413, /^file: is too large, more than 1 MiB$/);
     }
   });
 
@@ -286,13 +286,13 @@ describe("413", () => {
 
   test("more than 500 extracted addresses", async () => {
     const { api } = await createOrganization();
-    expectRefusal(await preview(api, addresses(501).join("\n")), 413, /more than 500 addresses/);
+    expectRefusal(await preview(api, numberedAddresses(501).join("\n")), 413, /more than 500 addresses/);
     expectRefusal(await preview(api, "x@other.example ".repeat(501)), 413, /more than 500 addresses/);
   });
 });
 
 describe("429", () => {
-  test("20 an hour pass, counted before the body is read: refused files count; commits have a budget of their own", () =>
+  test("20 an hour pass, counted before the body is read; commits do not count", () =>
     inOneWindow(3600, async () => {
       const { id: org, api } = await createOrganization();
       const replies = await Promise.all([

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { type Client, createOrganization, scan } from "../service/client.ts";
+import { createOrganization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { addEmail } from "./emails.ts";
 import { countStatuses, expectEveryHeader, expectRefusal, unknownId } from "./reply.ts";
-
-const add = async (api: Client, domainId: number, email = "ada@demo.example") =>
-  (await api.post("/emails", { email, domainId })).body.id as number;
 
 describe("200", () => {
   test("the e-mail is gone from the list and its totals, and answers {success: true}", async () => {
     const { api, domainId } = await createOrganization();
-    const [id, other] = [await add(api, domainId), await add(api, domainId, "alan@demo.example")];
+    const [id, other] = [await addEmail(api, domainId), await addEmail(api, domainId, "alan@demo.example")];
     const reply = await api.delete(`/emails?id=${id}`);
     expect(reply).toMatchObject({ status: 200, body: { success: true } });
     expectEveryHeader(reply);
@@ -16,9 +15,12 @@ describe("200", () => {
     expect((await api.get(`/emails?domainId=${domainId}&isActive=true`)).body.total).toBe(1);
   });
 
-  test("deletes its findings, whose ids no longer resolve; the scan stays itemized with what it found", async () => {
+  test("deletes its findings, whose ids no longer resolve; the scan stays itemized", async () => {
     const { api, domainId } = await createOrganization();
-    const [ada, alan] = await Promise.all([add(api, domainId), add(api, domainId, "alan@demo.example")]);
+    const [ada, alan] = await Promise.all([
+      addEmail(api, domainId),
+      addEmail(api, domainId, "alan@demo.example"),
+    ]);
     const { id: scanId } = await scan(api);
     const list = async (query = "") => (await api.get(`/breaches${query}`)).body;
     const { breaches } = (await list()) as { breaches: { id: number; emailId: number }[] };
@@ -40,11 +42,11 @@ describe("200", () => {
 
   test("an address that is added again starts anew: new id, new findings", async () => {
     const { api, domainId } = await createOrganization();
-    const first = await add(api, domainId);
+    const first = await addEmail(api, domainId);
     await scan(api);
     const before = (await api.get("/breaches")).body.breaches as { id: number }[];
     await api.delete(`/emails?id=${first}`);
-    const second = await add(api, domainId);
+    const second = await addEmail(api, domainId);
     expect(second).toBeGreaterThan(first);
     expect((await api.get("/emails")).body.emails).toMatchObject([{ lastScannedAt: null, breachCount: 0 }]);
     expect(await scan(api)).toMatchObject({ newBreachesFound: 3 });
@@ -55,7 +57,7 @@ describe("200", () => {
 
   test("removing frees the seat of an active e-mail, once, and none of a disabled one", async () => {
     const { api, domainId } = await createOrganization({ "seat-allowance": "2" });
-    const [one, other] = [await add(api, domainId), await add(api, domainId, "b@demo.example")];
+    const [one, other] = [await addEmail(api, domainId), await addEmail(api, domainId, "b@demo.example")];
     await api.patch(`/emails/${other}`, { isActive: false });
     for (const id of [one, other, other]) await api.delete(`/emails?id=${id}`);
     const more = await Promise.all(
@@ -66,7 +68,7 @@ describe("200", () => {
 
   test("of removals of one e-mail at the same instant exactly one succeeds", async () => {
     const { api, domainId } = await createOrganization();
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     const replies = await Promise.all(Array.from({ length: 4 }, () => api.delete(`/emails?id=${id}`)));
     expect(countStatuses(replies)).toEqual({ 200: 1, 404: 3 });
     expect((await api.get("/emails")).body).toEqual({ emails: [], total: 0 });
@@ -74,7 +76,7 @@ describe("200", () => {
 
   test("removing and changing at the same instant leaves totals and seats right", async () => {
     const { api, domainId } = await createOrganization({ "seat-allowance": "1" });
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     const [removed, changed] = await Promise.all([
       api.delete(`/emails?id=${id}`),
       api.patch(`/emails/${id}`, { isActive: false }),
@@ -110,14 +112,14 @@ describe("400", () => {
 describe("404", () => {
   test("an unknown id, and one that was removed before", async () => {
     const { api, domainId } = await createOrganization();
-    const id = await add(api, domainId);
+    const id = await addEmail(api, domainId);
     await api.delete(`/emails?id=${id}`);
     for (const gone of [unknownId, id]) expectRefusal(await api.delete(`/emails?id=${gone}`), 404, /email/);
   });
 
   test("an e-mail of another organization, which stays", async () => {
     const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
-    const foreign = await add(other.api, other.domainId);
+    const foreign = await addEmail(other.api, other.domainId);
     expectRefusal(await api.delete(`/emails?id=${foreign}`), 404, /email/);
     expect((await other.api.get("/emails")).body.total).toBe(1);
   });

@@ -1,10 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-import { admin, type Client, createOrganization, eventually, scan } from "../service/client.ts";
+import { admin } from "../service/admin.ts";
+import type { Client } from "../service/client.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
 import { countStatuses, expectEveryHeader, expectRefusal, unknownId } from "./reply.ts";
 
-const ended = (api: Client) =>
+const waitForEnds = (api: Client) =>
   eventually(
     async () =>
       (await api.get("/scans")).body.scans as { status: string; startedAt: string; completedAt: string }[],
@@ -22,7 +26,7 @@ describe("201", () => {
       total: 1,
       scans: [{ id: started.body.scanJobId, type: "manual", totalEmails: 1 }],
     });
-    expect(await ended(api)).toMatchObject([
+    expect(await waitForEnds(api)).toMatchObject([
       { status: "completed", scannedEmails: 1, newBreachesFound: 3, findingsItemized: true },
     ]);
   });
@@ -33,7 +37,7 @@ describe("201", () => {
     expect((await api.request("POST", "/scans", { raw: "{not JSON" })).status).toBe(201);
   });
 
-  test("when a scan has ended the next one can start, and finds nothing new", async () => {
+  test("the next scan can start when one has ended, and finds nothing new", async () => {
     const { api, domainId } = await createOrganization();
     await api.post("/emails", { email: "alan@demo.example", domainId });
     expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 1 });
@@ -59,7 +63,7 @@ describe("201", () => {
 });
 
 describe("400", () => {
-  test("without any e-mail, with disabled ones only, or with ones of unverified domains only; no scan is recorded", async () => {
+  test("without an active e-mail of a verified domain; no scan is recorded", async () => {
     const { id: org, api, domainId } = await createOrganization();
     expectRefusal(await api.post("/scans"), 400, /no active monitored emails/);
     const { id } = (await api.post("/emails", { email: "ada@demo.example", domainId })).body;
@@ -73,7 +77,7 @@ describe("400", () => {
 });
 
 describe("409", () => {
-  test("of scans started at the same instant one runs at a time; when it has ended the next can start", async () => {
+  test("of scans started at the same instant one runs at a time", async () => {
     const { api, domainId } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
     const replies = await Promise.all(Array.from({ length: 6 }, () => api.post("/scans")));
@@ -82,8 +86,8 @@ describe("409", () => {
     for (const reply of replies.filter(({ status }) => status === 409)) {
       expectRefusal(reply, 409, /already in progress/);
     }
-    // A small scan can end before the last of the requests is looked at; then that one may start another.
-    const scans = await ended(api);
+    // A small scan can end before the last request is handled, which then starts another scan.
+    const scans = await waitForEnds(api);
     expect(scans).toHaveLength(started);
     for (const [index, { startedAt }] of scans.slice(0, -1).entries()) {
       expect(startedAt >= (scans[index + 1]?.completedAt ?? "")).toBe(true);
@@ -95,7 +99,7 @@ describe("409", () => {
     const { id: org, api, domainId } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
     const lock = keys.scanLock(org);
-    // What a scan in progress holds; a real one could end before the next request.
+    // The lock of a scan in progress, since a real scan could end before the next request.
     await table.put({ ...lock, scanId: unknownId });
     expectRefusal(await api.post("/scans"), 409, /already in progress/);
     await table.remove(lock);

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { entries } from "../../shared/activity/activity.ts";
+import type { Actor } from "../../shared/activity/actor.ts";
 import { activeCount } from "../../shared/billing/quote.ts";
+import * as domains from "../../shared/domains/domain.ts";
 import * as emails from "../../shared/emails/email.ts";
 import { emails as emailRows } from "../../shared/emails/record.ts";
 import { commit } from "../../shared/imports/commit.ts";
 import { plan } from "../../shared/imports/plan.ts";
-import type { Actor } from "../../shared/organizations/actor.ts";
-import * as domains from "../../shared/organizations/domain.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
@@ -18,7 +18,7 @@ const actor: Actor = { type: "api_key", id: 1, label: "Test key" };
 
 let engine: Engine;
 
-/** What happens to the transactions of a commit from now on, counted from 1. */
+/** Called before and after each transaction, with its number from 1. */
 let before: (transaction: number) => Promise<void> | void = () => {};
 let after: (transaction: number) => void = () => {};
 let transactions = 0;
@@ -60,7 +60,7 @@ const createDomain = async (org: number, name: string): Promise<number> => {
 const candidates = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ email: `person${index}@demo.example` }));
 
-/** Commits a fresh plan; `transactions` counts its own from 1. */
+/** Plans and commits an import. Transactions are counted anew. */
 const importAll = async (org: number, list: { email: string }[]) => {
   const planned = await plan(org, list);
   transactions = 0;
@@ -68,7 +68,7 @@ const importAll = async (org: number, list: { email: string }[]) => {
   return commit(org, planned, actor);
 };
 
-/** Everything that counts the e-mails of an organization, which must agree: how many there are, and how many active. */
+/** How many e-mails there are and how many are active. Fails unless everything that counts them agrees. */
 const counted = async (org: number) => {
   const directory = await emailRows.directory(org);
   const all = emailRows.sum(directory);
@@ -90,7 +90,7 @@ const summaries = async (org: number): Promise<string[]> => {
 
 const crash = new Error("The function ended");
 
-test("500 addresses are committed in bounded transactions, at most 100 writes each", async () => {
+test("500 addresses are imported in transactions of at most 100 writes", async () => {
   const { org } = await createOrganization();
   expect(await importAll(org, candidates(500))).toEqual({
     importedCount: 500,
@@ -103,7 +103,7 @@ test("500 addresses are committed in bounded transactions, at most 100 writes ea
   expect(await summaries(org)).toEqual(["Imported 500 emails"]);
 });
 
-test("of as many domains too, and over the end of a block", async () => {
+test("transactions stay bounded with a domain for each address and across blocks", async () => {
   const { org } = await createOrganization();
   const names = Array.from({ length: 150 }, (_, index) => `d${index}.example`);
   await Promise.all(names.map((name) => createDomain(org, name)));
@@ -119,7 +119,7 @@ test("of as many domains too, and over the end of a block", async () => {
 });
 
 test.each([1, 2, 5, 11])(
-  "after a crash at transaction %i everything counts what is there, and a fresh preview imports the rest",
+  "after a crash at transaction %i all counts agree, and a new import does the rest",
   async (at) => {
     for (const when of ["before", "after"]) {
       const { org } = await createOrganization(300);
@@ -154,7 +154,7 @@ test.each([1, 2, 5, 11])(
   },
 );
 
-test("a plan whose commit was cut off cannot be committed again as it was", async () => {
+test("a plan whose commit was cut off cannot be committed again", async () => {
   const { org } = await createOrganization();
   const planned = await plan(org, candidates(100));
   transactions = 0;
@@ -166,7 +166,7 @@ test("a plan whose commit was cut off cannot be committed again as it was", asyn
   await expect(commit(org, planned, actor)).rejects.toMatchObject({ refusal: "quoteMismatch" });
 });
 
-test("an address that is taken while it is imported is skipped; all others are imported", async () => {
+test("an address that is added during the import is skipped, all others are imported", async () => {
   const { org, domainId } = await createOrganization();
   before = async (transaction) => {
     if (transaction !== 2) return;
@@ -182,7 +182,7 @@ test("an address that is taken while it is imported is skipped; all others are i
   expect(await summaries(org)).toEqual(["Imported 98 emails"]);
 });
 
-test("when all were taken since they were planned there is nothing to import, and the log has no entry", async () => {
+test("an import is refused and not logged if its addresses were all added before it", async () => {
   const { org, domainId } = await createOrganization();
   before = async (transaction) => {
     if (transaction === 1) await emails.add(org, { email: "person0@demo.example", domainId }, actor);
@@ -192,7 +192,7 @@ test("when all were taken since they were planned there is nothing to import, an
   expect(await summaries(org)).toEqual([]);
 });
 
-test("a seat that is taken meanwhile is not given twice", async () => {
+test("a seat that is taken during the import is not given twice", async () => {
   const { org, domainId } = await createOrganization(60);
   before = async (transaction) => {
     if (transaction === 2) await emails.add(org, { email: "other@demo.example", domainId }, actor);
@@ -205,7 +205,7 @@ test("a seat that is taken meanwhile is not given twice", async () => {
   expect(await counted(org)).toEqual({ all: 101, active: 60 });
 });
 
-test("addresses of a domain that ceases to be verified meanwhile are skipped", async () => {
+test("addresses of a domain that loses its verification during the import are skipped", async () => {
   const { org } = await createOrganization();
   const second = await createDomain(org, "two.example");
   const list = candidates(90).map(({ email }, index) => ({
@@ -220,15 +220,15 @@ test("addresses of a domain that ceases to be verified meanwhile are skipped", a
   expect(await counted(org)).toEqual({ all: importedCount, active: importedCount });
 });
 
-test("a scan that begins meanwhile does not include what is imported after that", async () => {
+test("a scan that begins during the import does not count later addresses as checked", async () => {
   const { org, domainId } = await createOrganization();
   before = async (transaction) => {
-    if (transaction === 2) await table.update(keys.domain(org, domainId), { set: { planBy: 7 } });
+    if (transaction === 2) await table.update(keys.domain(org, domainId), { set: { plannedByScan: 7 } });
   };
   expect(await importAll(org, candidates(100))).toMatchObject({ importedCount: 100 });
-  // The scan completes: only what it can have seen counts as checked.
+  // Scan 7 completes: e-mails that were imported before it began count as checked, later ones do not.
   const checkedAt = new Date().toISOString();
-  await table.update(keys.domain(org, domainId), { set: { checkedBy: 7, checkedAt } });
+  await table.update(keys.domain(org, domainId), { set: { checkedByScan: 7, checkedAt } });
   const { emails: page } = await emails.list(org, { limit: 100, offset: 0 });
   const oldestFirst = page.reverse().map(({ lastScannedAt }) => lastScannedAt);
   const checked = oldestFirst.filter((at) => at !== null).length;
@@ -237,7 +237,7 @@ test("a scan that begins meanwhile does not include what is imported after that"
   expect(oldestFirst.slice(0, checked)).toEqual(Array(checked).fill(checkedAt));
 });
 
-test("simultaneous commits never exceed the allowance, and use all of it", async () => {
+test("concurrent commits use all of the seat allowance and never exceed it", async () => {
   const { org } = await createOrganization(100);
   const plans = await Promise.all(
     ["a", "b", "c", "d"].map((name) =>
@@ -247,7 +247,7 @@ test("simultaneous commits never exceed the allowance, and use all of it", async
       ),
     ),
   );
-  // All have compared their quote before any writes.
+  // No commit writes before all have compared their quotes.
   let arrived = 0;
   let open: () => void = () => {};
   const gate = new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Refusal } from "../../shared/api/errors.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
 import { emailAddress } from "../../shared/emails/schema.ts";
 import { type Candidate, extract } from "../../shared/imports/extract.ts";
 import { importedAddress, importRow } from "../../shared/imports/schema.ts";
@@ -14,7 +14,7 @@ const exported = (name: string): Candidate[] =>
 const from = (text: string): Candidate[] => extract(Buffer.from(text));
 const emailsOf = (candidates: Candidate[]): string[] => candidates.map(({ email }) => email);
 
-/** The refusal and its sentence. */
+/** The name and the sentence of the refusal. */
 const refusalOf = (bytes: Uint8Array | string): [string, string] => {
   try {
     extract(typeof bytes === "string" ? Buffer.from(bytes) : bytes);
@@ -22,11 +22,11 @@ const refusalOf = (bytes: Uint8Array | string): [string, string] => {
     if (error instanceof Refusal) return [error.refusal, error.message];
     throw error;
   }
-  throw new Error("It was not refused");
+  throw new Error("The file was not refused");
 };
 
 describe("files as people export them", () => {
-  test("Google Workspace: the address wins over recovery and secondary ones; first and last name are the owner", () => {
+  test("Google Workspace: takes the main address, and first and last name as the owner", () => {
     expect(exported("google-workspace-users.csv")).toEqual([
       { email: "ada.lovelace@demo.example", ownerName: "Ada Lovelace" },
       { email: "alan@demo.example", ownerName: "Alan Turing" },
@@ -35,21 +35,21 @@ describe("files as people export them", () => {
     ]);
   });
 
-  test("Microsoft Entra: mail wins over userPrincipalName; who has none is left out", () => {
+  test("Microsoft Entra: takes mail, not userPrincipalName, and skips rows without mail", () => {
     expect(exported("entra-users.csv")).toEqual([
       { email: "ada@demo.example", ownerName: "Ada Lovelace" },
       { email: "grace@partner.example", ownerName: "Hopper, Grace" },
     ]);
   });
 
-  test("Microsoft Entra without any mail: userPrincipalName", () => {
+  test("Microsoft Entra without any mail: takes userPrincipalName", () => {
     expect(exported("entra-users-without-mail.csv")).toEqual([
       { email: "ada@demo.example", ownerName: "Ada Lovelace" },
       { email: "alan@demo.example", ownerName: "Alan Turing" },
     ]);
   });
 
-  test("Excel in German: semicolons, BOM, lines above the header, E-Mail-Adresse; Name beside Vorname is the family name", () => {
+  test("German Excel: reads semicolons and BOM, and Name beside Vorname as family name", () => {
     expect(exported("excel-german.csv")).toEqual([
       { email: "juergen.mueller@demo.example", ownerName: "Jürgen Müller" },
       { email: "anna-lena@demo.example", ownerName: "Anna-Lena Groß" },
@@ -57,31 +57,31 @@ describe("files as people export them", () => {
     ]);
   });
 
-  test("Excel's Unicode text: UTF-16 little endian with BOM, tabs, a line break in a cell", () => {
+  test("Excel's Unicode text: reads UTF-16 with BOM, tabs and line breaks in cells", () => {
     expect(exported("excel-unicode-text.txt")).toEqual([
       { email: "juergen@demo.example", ownerName: "Jürgen Müller" },
       { email: "sakura@demo.example", ownerName: "木村 さくら" },
     ]);
   });
 
-  test("UTF-16 big endian with BOM", () => {
+  test("UTF-16 big endian with BOM is read", () => {
     expect(exported("utf-16-big-endian.csv")).toEqual([{ email: "ada@demo.example", ownerName: "Adá" }]);
   });
 
-  test("Outlook contacts: quoted fields with line breaks and quotes; the first address column", () => {
+  test("Outlook contacts: takes the first address column, past quotes and line breaks", () => {
     expect(exported("outlook-contacts.csv")).toEqual([
       { email: "ada@demo.example", ownerName: "Ada Lovelace" },
       { email: "alan@demo.example", ownerName: "Alan Turing" },
     ]);
   });
 
-  test("a .txt list, with line ends of every kind", () => {
+  test("a .txt list may have line ends of every kind", () => {
     expect(emailsOf(exported("list.txt"))).toEqual(
       ["ada", "alan", "grace", "katherine", "mary"].map((name) => `${name}@demo.example`),
     );
   });
 
-  test("recipients pasted from a mail program: every cell is searched", () => {
+  test("every cell of recipients pasted from a mail program is searched", () => {
     expect(emailsOf(exported("pasted-recipients.txt"))).toEqual(
       ["ada", "alan", "grace", "katherine", "mary", "dorothy", "annie", "barbara"].map(
         (name) => `${name}@demo.example`,
@@ -89,14 +89,14 @@ describe("files as people export them", () => {
     );
   });
 
-  test("values without a header: every cell is searched, and there is no owner", () => {
+  test("every cell of a table without header is searched, and there is no owner", () => {
     expect(exported("without-header.csv")).toEqual([
       { email: "ada@demo.example" },
       { email: "grace@demo.example" },
     ]);
   });
 
-  test("mixed line ends", () => {
+  test("a table may have mixed line ends", () => {
     expect(exported("mixed-line-ends.csv")).toEqual([
       { email: "ada@demo.example", ownerName: "Ada" },
       { email: "alan@demo.example", ownerName: "Al an" },
@@ -104,7 +104,7 @@ describe("files as people export them", () => {
     ]);
   });
 
-  test("malformed addresses of the address column are kept as they are, and repeated ones too", () => {
+  test("malformed and repeated entries of the address column are kept", () => {
     expect(emailsOf(exported("malformed.csv"))).toEqual([
       "ada@demo.example",
       "not an address",
@@ -117,7 +117,7 @@ describe("files as people export them", () => {
     ]);
   });
 
-  test("formulas in cells are just text", () => {
+  test("formulas in cells are read as text", () => {
     expect(exported("formulas.csv")).toEqual([
       { email: "ada@demo.example", ownerName: '=HYPERLINK("https://evil.example","Ada")' },
       { email: "alan@demo.example", ownerName: "+1+cmd|' /C calc'!A0" },
@@ -161,7 +161,7 @@ describe('a column headed like "email"', () => {
     },
   );
 
-  test("without an address in it does not win: every cell is searched", () => {
+  test("does not win without an address in it: every cell is searched", () => {
     expect(emailsOf(from("Email,Contact\nn/a,ada@demo.example\n"))).toEqual(["ada@demo.example"]);
   });
 
@@ -182,7 +182,7 @@ describe('a column headed like "email"', () => {
       "ada@a.example; jane doe@a.example, bob@a.example",
       ["ada@a.example", "jane doe@a.example", "bob@a.example"],
     ],
-  ])("a word in front of a bare address may be the first part of it: %j is malformed", (cell, expected) => {
+  ])("makes a bare address behind a word malformed: %j", (cell, expected) => {
     expect(emailsOf(from(`email\nx@y.example\n"${cell}"`)).slice(1)).toEqual(expected);
   });
 
@@ -195,14 +195,14 @@ describe('a column headed like "email"', () => {
     "jane@a.example (Jane Doe)\nann@a.example work",
     "Doe, jane@a.example\nLee\nann@a.example",
     "<a href=''mailto:jane@a.example''>jane</a> <ann@a.example>",
-  ])("addresses whose beginning is plain are found: %j", (cell) => {
+  ])("gives addresses whose beginning is unmistakable: %j", (cell) => {
     expect(emailsOf(from(`email\nx@y.example\n"${cell}"`)).slice(1)).toEqual([
       "jane@a.example",
       "ann@a.example",
     ]);
   });
 
-  test("an owner's name of more than 200 characters, as the API counts them, is shortened; white space in it is one space", () => {
+  test("shortens owners' names to 200 characters and collapses white space in them", () => {
     const ownerOf = (name: string) => from(`email,name\nada@a.example,"${name}"`)[0]?.ownerName;
     for (const letter of ["a", "😀"]) {
       expect(ownerOf(letter.repeat(200))).toBe(letter.repeat(200));
@@ -216,7 +216,7 @@ describe('a column headed like "email"', () => {
 });
 
 describe('without a column headed like "email", every cell is searched', () => {
-  test("the owner's name of the row goes with each of its addresses, when the first row heads it", () => {
+  test("each address of a row gets its owner when the first row heads the names", () => {
     for (const delimiter of [",", ";", "\t"]) {
       const rows = [
         ["Owner Name", "Contact", "Second contact"],
@@ -234,14 +234,14 @@ describe('without a column headed like "email", every cell is searched', () => {
     }
   });
 
-  test("first and last name are the owner, also beside a column of another kind of address or an empty one", () => {
+  test("first and last name are the owner, also beside other or empty address columns", () => {
     const owned = [{ email: "ada@a.example", ownerName: "Ada Lovelace" }];
     expect(from("First name,Last name,Contact\nAda,Lovelace,ada@a.example\n")).toEqual(owned);
     expect(from("Name,Personal email\nAda Lovelace,ada@a.example\n")).toEqual(owned);
     expect(from("Staff;;\nName;Email;Contact\nAda Lovelace;;ada@a.example\n")).toEqual(owned);
   });
 
-  test("a word in front of an address is a name", () => {
+  test("a word in front of an address is taken for a name", () => {
     expect(emailsOf(from("Jane Doe jane@a.example\nAnn ann@a.example"))).toEqual([
       "jane@a.example",
       "ann@a.example",
@@ -254,13 +254,15 @@ describe('without a column headed like "email", every cell is searched', () => {
     ["an address beside the heading", "Name,x@a.example\nAnn A,ann@a.example\n"],
     ["a heading that is not in the first row", "People\nName,Contact\nAnn A,ann@a.example\n"],
     ["a heading of the addresses themselves", "Name\nAnn A ann@a.example\n"],
-  ])("%s: there is no owner", (_, text) => {
+  ])("there is no owner with %s", (_, text) => {
     expect(from(text).filter((each) => "ownerName" in each)).toEqual([]);
   });
 });
 
 describe("a malformed address does not become someone else's", () => {
-  /** What a file says in a cell that is headed like "email", and in one that is not. */
+  /**
+   * What is extracted from the cell in a column headed like "email", and in a column with another heading.
+   */
   const inBoth = (cell: string): string[][] => {
     const quoted = `"${cell.replaceAll('"', '""')}"`;
     return [emailsOf(from(`email\nx@y.example\n${quoted}`)), emailsOf(from(`x@y.example\n${quoted}`))].map(
@@ -287,7 +289,7 @@ describe("a malformed address does not become someone else's", () => {
     expect(emailAddress.safeParse(text).success).toBe(false);
   });
 
-  test("also across a space that does not break, which is shown as a space", () => {
+  test("a no-break space does not split an address, and is shown as a space", () => {
     for (const space of ["\u00a0", "\u2007", "\u202f", "\ufeff"]) {
       expect(inBoth(`x${space}1@demo.example`)).toEqual([["x 1@demo.example"], ["x 1@demo.example"]]);
     }
@@ -302,12 +304,12 @@ describe("a malformed address does not become someone else's", () => {
     '"Jane"<jane@demo.example>;',
     "Jane Doe [mailto:jane@demo.example]",
     "o'neil@demo.example",
-  ])("what is written around an address is left out: %j", (text) => {
+  ])("what is written around an address is removed: %j", (text) => {
     const expected = text.includes("neil") ? "o'neil@demo.example" : "jane@demo.example";
     expect(inBoth(text)).toEqual([[expected], [expected]]);
   });
 
-  test("a pipe is a separator", () => {
+  test("a pipe separates addresses", () => {
     for (const text of ["Ann|jane@demo.example", "Ann Lee | jane@demo.example", "jane@demo.example|Ann"]) {
       expect(inBoth(text)).toEqual([["jane@demo.example"], ["jane@demo.example"]]);
     }
@@ -324,14 +326,14 @@ describe("a malformed address does not become someone else's", () => {
     }
   });
 
-  test("each address in angle brackets is one, with and without a space before", () => {
+  test("each address in angle brackets counts, with and without a space before it", () => {
     expect(inBoth("jane@a.example<mailto:jane@b.example><jane@c.example>, Jane <jane@d.example>")).toEqual(
       Array(2).fill(["jane@a.example", "jane@b.example", "jane@c.example", "jane@d.example"]),
     );
   });
 });
 
-describe("what is refused", () => {
+describe("refused files", () => {
   test.each([
     ["nothing", ""],
     ["white space", " \r\n\t\n "],
@@ -341,13 +343,13 @@ describe("what is refused", () => {
   });
 
   test.each(["email,name\n", "email\nnone\n", "hello", ",,,\n;;;\n"])(
-    "%j: a file without any address-like cell",
+    "%j: holds nothing like an address",
     (text) => {
       expect(refusalOf(text)).toEqual(["invalidInput", "file: holds no e-mail addresses"]);
     },
   );
 
-  test("a zip, an image, other binaries, and other encodings", () => {
+  test("zip files, images, other binaries and other encodings", () => {
     const zip = Buffer.concat([
       Buffer.from("PK\x03\x04\x14\0\0\0\b\0"),
       deflateRawSync("email\na@b.example"),
@@ -368,7 +370,7 @@ describe("what is refused", () => {
     ]);
   });
 
-  test("more than 500 addresses; exactly 500 are fine, whatever they are", () => {
+  test("more than 500 entries, malformed and repeated ones counted; 500 are accepted", () => {
     const list = (count: number) => Array.from({ length: count }, (_, index) => `a${index % 300}@b.example`);
     expect(from(list(500).join("\n"))).toHaveLength(500);
     expect(refusalOf(list(501).join("\n"))).toEqual([
@@ -377,7 +379,7 @@ describe("what is refused", () => {
     ]);
     expect(refusalOf(list(501).join(" "))[0]).toBe("tooManyAddresses");
     expect(refusalOf(`email\n${list(501).join("\n")}`)[0]).toBe("tooManyAddresses");
-    // What is malformed is extracted too: it is a row of the plan, which a commit sends back.
+    // Malformed entries count too: each is a row of the plan, which a commit sends back.
     expect(from(["email", ...list(499), "noat"].join("\n"))).toHaveLength(500);
     expect(refusalOf(["email", ...list(500), "noat"].join("\n"))[0]).toBe("tooManyAddresses");
   });
@@ -417,7 +419,7 @@ describe("hostile files take linear time", () => {
     ["a hyphenated domain", `x@${"a-".repeat(size / 2)}`],
   ];
   test.each(files)("%s", (_, text) => {
-    // Of CPU time, which a busy machine does not stretch as it does a clock's.
+    // CPU time, since elapsed time would depend on what else the machine does.
     const before = process.threadCpuUsage();
     try {
       extract(Buffer.from(text));
@@ -437,7 +439,7 @@ const address = fc
   .map(([local, domain]) => `${local}@${domain}`)
   .filter((each) => emailAddress.safeParse(each).success);
 
-/** What a spreadsheet may hold, without what normalizing an owner's name changes. */
+/** A cell of a spreadsheet that is its own normalized form as an owner's name. */
 const name = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
   .filter((each) => !/[\p{Cc}]/u.test(each) && each.isWellFormed())
@@ -481,7 +483,7 @@ describe("in any delimiter, encoding, quoting and line end", () => {
     );
   });
 
-  test("so does one whose addresses are headed as something else, several of a person", () => {
+  test("so does a table with several address columns that are not headed as such", () => {
     const person = fc.tuple(
       name.filter((each) => !each.includes("@")),
       fc.array(address, { minLength: 1, maxLength: 3 }),
@@ -524,7 +526,7 @@ describe("in any delimiter, encoding, quoting and line end", () => {
   });
 });
 
-test("of any bytes, what is found can be shown as rows, or the file is refused", () => {
+test("any bytes are refused or give entries that can be rows of a plan", () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((each) => Buffer.from(each)),
     fc.string({ unit: "binary", maxLength: 200 }).map((each) => Buffer.from(`email\n${each}@${each}`)),
@@ -562,7 +564,7 @@ test("of any bytes, what is found can be shown as rows, or the file is refused",
       }
       for (const each of found) {
         expect(importRow.safeParse({ ...each, domainId: null, status: "invalid" }).error).toBeUndefined();
-        // A plan of what was found says the same as a plan of what it showed.
+        // A commit parses the rows of its plan again, which must give the same addresses.
         expect(importedAddress.safeParse(each.email).data ?? each.email).toBe(each.email);
       }
     }),

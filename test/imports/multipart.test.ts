@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Upload } from "../../shared/api/endpoint.ts";
-import { Refusal } from "../../shared/api/errors.ts";
 import { readUpload } from "../../shared/api/multipart.ts";
+import type { Upload } from "../../shared/contract/endpoint.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
 
 const upload: Upload = { field: "file", extensions: [".csv"], maximumBytes: 1000 };
 
@@ -28,7 +28,7 @@ const isRefused = async (reading: Promise<Buffer>): Promise<void> => {
   if (error !== undefined) expect(error).toBeInstanceOf(Refusal);
 };
 
-test("any bytes arrive as they are, up to exactly the limit; one byte more is refused", async () => {
+test("any bytes arrive unchanged up to the limit, and one byte more is refused", async () => {
   const content = fc.uint8Array({ minLength: 1, maxLength: 1000 });
   await fc.assert(
     fc.asyncProperty(content, async (bytes) => {
@@ -40,7 +40,7 @@ test("any bytes arrive as they are, up to exactly the limit; one byte more is re
   await expect(read(formOf(Buffer.alloc(1001)))).rejects.toMatchObject({ refusal: "fileTooLarge" });
 });
 
-test("twenty parts may stand beside the file, whatever they are; one more is refused", async () => {
+test("twenty parts of any kind may stand beside the file, and one more is refused", async () => {
   const form = formOf(Buffer.from("ada@demo.example"));
   for (const part of [
     '--x\r\nContent-Disposition: form-data; name="field"\r\n\r\n1\r\n',
@@ -55,7 +55,7 @@ test("twenty parts may stand beside the file, whatever they are; one more is ref
   }
 });
 
-test("a damaged form never hangs and never fails otherwise than by a refusal", async () => {
+test("a damaged form is read or refused, and never hangs", async () => {
   const form = formOf(Buffer.from("ada@demo.example"));
   const splice = fc.record({
     at: fc.nat(form.length),
@@ -90,7 +90,7 @@ test("a damaged form never hangs and never fails otherwise than by a refusal", a
   );
 });
 
-test("any content type", async () => {
+test("a form with any content type is read or refused", async () => {
   const form = formOf(Buffer.from("ada@demo.example"));
   const type = fc.oneof(
     fc.string(),

@@ -11,7 +11,7 @@ const billing = fc.record({
   seatAllowance: fc.option(count),
 });
 
-test("a quote: totals after the import, at least one seat, the price of the further seats", () => {
+test("a quote has totals after the import, at least one seat, and the added price", () => {
   fc.assert(
     fc.property(billing, count, count, (given, active, wanted) => {
       const quote = quoteFor(given, active, wanted);
@@ -26,7 +26,7 @@ test("a quote: totals after the import, at least one seat, the price of the furt
   );
 });
 
-test("addresses within the allowance: as many as it leaves, never fewer than none", () => {
+test("an import enables as many addresses as the seat allowance leaves", () => {
   fc.assert(
     fc.property(billing, count, count, (given, active, wanted) => {
       const enabled = enabledOf(given, active, wanted);

@@ -1,4 +1,4 @@
-/** Which module may import which, read from the sources: design decisions that nothing else would hold. */
+/** Which module may import which, read from the sources. No other check holds these design decisions. */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,12 @@ type Import = { from: string; to: string; isPackage: boolean; typeOnly: boolean 
 const statement =
   /^(?:import|export)\s+(type\s)?[^;"]*?from\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
-const files = globSync("{bin,lib,functions,shared,local,bench}/**/*.ts", { cwd: project });
+const packageName = (specifier: string): string => {
+  const [scopeOrName = "", name] = specifier.split("/");
+  return specifier.startsWith("@") ? `${scopeOrName}/${name}` : scopeOrName;
+};
+
+const files = globSync("{bin,dashboard,lib,functions,shared,local,bench}/**/*.{ts,tsx}", { cwd: project });
 const imports: Import[] = files.flatMap((from) =>
   [...readFileSync(join(project, from), "utf8").matchAll(statement)].map(
     ([, type, named = "", bare = "", dynamic = ""]) => {
@@ -22,42 +27,77 @@ const imports: Import[] = files.flatMap((from) =>
   ),
 );
 
-/** Pure data about what functions take, give and use: infrastructure and documentation load them without any effect. */
-const contracts =
-  /^functions\/(routes|workers|[^/]+\/(endpoint|worker))\.ts$|^shared\/(api\/(endpoint|errors|page|retention|text)|queue\/(worker|messages)|table\/keys|[^/]+\/schema|activity\/actions)\.ts$/;
+const arrows = (some: readonly Import[]): string[] => some.map(({ from, to }) => `${from} → ${to}`);
 
-/** The first layer that a file matches says what it may import. */
+/** The folders of shared/, the ground first. A folder imports only folders before it, types included. */
+const foldersOfShared = [
+  "contract",
+  "page",
+  "table",
+  "queue",
+  "mail",
+  "lists",
+  "counts",
+  "activity",
+  "billing",
+  "organizations",
+  "api",
+  "sign-in",
+  "domains",
+  "catalog",
+  "emails",
+  "findings",
+  "removals",
+  "imports",
+  "alerts",
+  "scans",
+  "acknowledgements",
+  "proofs",
+  "overview",
+  "audit",
+];
+
+describe("folders of shared/ import one way", () => {
+  const folderOf = (file: string) => /^shared\/([^/]+)\//.exec(file)?.[1];
+  const levelOf = (file: string) => foldersOfShared.indexOf(folderOf(file) ?? "");
+
+  test("every folder has one place in the order, and no file lies outside a folder", () => {
+    const found = files.filter((file) => file.startsWith("shared/")).map(folderOf);
+    expect([...new Set(found)].sort()).toEqual([...foldersOfShared].sort());
+  });
+
+  test.each(foldersOfShared)("%s imports only itself and folders before it", (folder) => {
+    const wrong = imports.filter(
+      ({ from, to, isPackage }) => folderOf(from) === folder && !isPackage && levelOf(to) > levelOf(from),
+    );
+    expect(arrows(wrong)).toEqual([]);
+  });
+});
+
+/**
+ * Modules that describe functions and have no effects, so that infrastructure and documentation load them.
+ */
+const contracts =
+  /^functions\/((?:dashboard-)?routes|workers|[^/]+\/(endpoint|worker))\.ts$|^shared\/(contract\/[^/]+|table\/keys|[^/]+\/schema|activity\/actions)\.ts$/;
+
+/** The first layer that a file matches says what the file may import, types included. */
 const layers: { name: string; files: RegExp; may: RegExp[] }[] = [
-  { name: "contracts load contracts", files: contracts, may: [contracts] },
-  { name: "the app loads the stack", files: /^bin\/breach-monitor\.ts$/, may: [/^lib\//] },
-  { name: "the stack loads contracts", files: /^lib\//, may: [/^lib\//, contracts] },
+  { name: "contracts import contracts", files: contracts, may: [contracts] },
+  { name: "the app imports the stack", files: /^bin\/breach-monitor\.ts$/, may: [/^lib\//] },
+  { name: "the stack imports contracts", files: /^lib\//, may: [/^lib\//, contracts] },
   {
-    name: "commands call the domain",
+    name: "commands import shared/ and contracts",
     files: /^bin\//,
     may: [/^bin\/(?!breach-monitor)/, /^shared\//, contracts],
   },
-  { name: "handlers call what is shared", files: /^functions\//, may: [/^shared\//, contracts] },
-  { name: "the API stands on the domains", files: /^shared\/api\//, may: [/^shared\//] },
-  { name: "the table stands alone", files: /^shared\/table\//, may: [/^shared\/table\//] },
-  {
-    name: "the queues stand on the table",
-    files: /^shared\/queue\//,
-    may: [/^shared\/(queue|table)\//, contracts],
-  },
-  {
-    name: "domains stand on table and queues",
-    files: /^shared\//,
-    may: [/^shared\/(?!api\/)/, /^shared\/api\/(errors|page|retention|text|valid)\.ts$/],
-  },
-  {
-    name: "the local runtime knows nothing of the product",
-    files: /^local\//,
-    may: [/^local\//, /^node_modules\//],
-  },
-  { name: "benchmarks may use anything", files: /^bench\//, may: [/./] },
+  { name: "handlers import shared/ and contracts", files: /^functions\//, may: [/^shared\//, contracts] },
+  { name: "shared/ imports nothing outside shared/", files: /^shared\//, may: [/^shared\//] },
+  { name: "the page imports contracts", files: /^dashboard\//, may: [/^dashboard\//, contracts] },
+  { name: "local/ imports nothing of the product", files: /^local\//, may: [/^local\//, /^node_modules\//] },
+  { name: "benchmarks import no tests", files: /^bench\//, may: [/^(?!test\/)/] },
 ];
 
-describe("imports run in one direction", () => {
+describe("layers import one way", () => {
   const layerOf = (file: string) => layers.find((layer) => layer.files.test(file));
 
   test("every source file belongs to a layer", () => {
@@ -66,24 +106,30 @@ describe("imports run in one direction", () => {
 
   test.each(layers)("$name", (layer) => {
     const wrong = imports.filter(
-      ({ from, to, isPackage, typeOnly }) =>
-        layerOf(from) === layer &&
-        !isPackage &&
-        // Types are gone when the program runs. The local runtime is to run any template, so it knows not even those.
-        !(typeOnly && !from.startsWith("local/")) &&
-        !layer.may.some((pattern) => pattern.test(to)),
+      ({ from, to, isPackage }) =>
+        layerOf(from) === layer && !isPackage && !layer.may.some((pattern) => pattern.test(to)),
     );
-    expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+    expect(arrows(wrong)).toEqual([]);
   });
 
-  test("contracts load no package but zod", () => {
+  test("contracts import no package but zod", () => {
     const wrong = imports.filter(
       ({ from, to, isPackage, typeOnly }) => contracts.test(from) && isPackage && !typeOnly && to !== "zod",
     );
-    expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+    expect(arrows(wrong)).toEqual([]);
   });
 
-  test("what runs in Lambda loads only production dependencies, and no infrastructure", () => {
+  test("the page imports types of contracts only, and no package but Preact", () => {
+    const wrong = imports.filter(
+      ({ from, to, isPackage, typeOnly }) =>
+        from.startsWith("dashboard/") &&
+        !typeOnly &&
+        (isPackage ? !["preact", "@preact/signals"].includes(to) : !to.startsWith("dashboard/")),
+    );
+    expect(arrows(wrong)).toEqual([]);
+  });
+
+  test("what runs in Lambda imports production dependencies only", () => {
     const { dependencies } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
     const wrong = imports.filter(
       ({ from, to, isPackage, typeOnly }) =>
@@ -93,11 +139,6 @@ describe("imports run in one direction", () => {
         !to.startsWith("node:") &&
         !(to in dependencies),
     );
-    expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+    expect(arrows(wrong)).toEqual([]);
   });
 });
-
-function packageName(specifier: string): string {
-  const [scopeOrName = "", name] = specifier.split("/");
-  return specifier.startsWith("@") ? `${scopeOrName}/${name}` : scopeOrName;
-}

@@ -1,16 +1,21 @@
-/** The synthesized template, read as CloudFormation reads it, against the contracts it is derived from. */
+/**
+ * Compares the synthesized template, read as CloudFormation reads it, with the contracts that it is derived
+ * from.
+ */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
+import { type ApiDomain, readDomain } from "../../lib/api-domain.ts";
 import { type Bundles, bundleFunctions, folders } from "../../lib/bundle.ts";
 import { ServiceStack } from "../../lib/service-stack.ts";
-import { type Assembly, openAssembly } from "../../local/assembly.ts";
-import { refusals } from "../../shared/api/errors.ts";
-import { messages } from "../../shared/queue/messages.ts";
+import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
+import { refusals } from "../../shared/contract/errors.ts";
+import { messages } from "../../shared/contract/messages.ts";
 
 type Properties = Record<string, never>;
 type Statement = {
@@ -34,9 +39,9 @@ const directory = mkdtempSync(join(tmpdir(), "stack-test-"));
 const stackName = "breach-monitor-production";
 let bundles: Bundles;
 let production: Assembly;
-/** With alarms and alerts by e-mail. */
+/** Sends alarms and alerts by e-mail, and has a name of its own. */
 let staging: Assembly;
-/** With a table that is there already. */
+/** Uses an existing table. */
 let restored: Assembly;
 
 beforeAll(async () => {
@@ -45,6 +50,10 @@ beforeAll(async () => {
   staging = synthesize("staging", {
     alarmEmail: "oncall@example.com",
     senderEmail: "alerts@mail.example.com",
+    domain: {
+      name: "breaches.example.com",
+      certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1",
+    },
   });
   restored = synthesize("restored", { tableName: "Kept.table_2-restored" });
 }, 60_000);
@@ -55,20 +64,38 @@ function synthesize(
   {
     alarmEmail,
     senderEmail,
+    domain,
     tableName,
-  }: { alarmEmail?: string; senderEmail?: string; tableName?: string } = {},
+  }: { alarmEmail?: string; senderEmail?: string; domain?: ApiDomain; tableName?: string } = {},
 ): Assembly {
   const app = new App({ outdir: join(directory, `cdk.out-${stage}`) });
-  new ServiceStack(app, `breach-monitor-${stage}`, { bundles, alarmEmail, senderEmail, tableName });
+  new ServiceStack(app, `breach-monitor-${stage}`, { bundles, alarmEmail, senderEmail, domain, tableName });
   app.synth();
   return openAssembly(join(directory, `cdk.out-${stage}`), environment);
 }
 
+/** The resources of a template as they are written, with references unresolved. */
+function templateResources(stage: string): { Type: string; DeletionPolicy?: string; Properties: object }[] {
+  const file = join(directory, `cdk.out-${stage}`, `breach-monitor-${stage}.template.json`);
+  return Object.values(JSON.parse(readFileSync(file, "utf8")).Resources);
+}
+
+/** Every route with its path below the stage. */
+const everyRoute = [
+  ...routes.map((route) => ({ ...route, path: `/v1${route.path}` })),
+  ...dashboardRoutes.map((route) => ({ ...route, path: `/dashboard${route.path}` })),
+];
+const isOfDashboard = (name: string) => dashboardRoutes.some((route) => route.name === name);
+
 const workers = [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers];
 const contracts = [
-  { name: "authorize", contract: { uses: ["table:read", "table:limits"], timeoutSeconds: 10 } },
+  {
+    name: "authorize",
+    contract: { uses: ["table:read", "table:limits", "table:credentials"], timeoutSeconds: 10 },
+  },
   { name: "refuse-route", contract: { uses: [] } },
-  ...routes.map(({ name, endpoint }) => ({ name, contract: endpoint })),
+  { name: "serve-dashboard", contract: { uses: [] } },
+  ...everyRoute.map(({ name, endpoint }) => ({ name, contract: endpoint })),
   ...workers.map(({ name, worker }) => ({ name, contract: worker })),
 ] as readonly {
   name: string;
@@ -78,14 +105,14 @@ const contracts = [
     memoryMegabytes?: number;
     queue?: string;
     recursive?: boolean;
-    takesMeanwhile?: boolean;
+    pollsConcurrently?: boolean;
   };
 }[];
 
 const queueArn = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${stackName}-${name}`;
 const tableArn = () => production.arn(production.ofType("AWS::DynamoDB::Table")[0]?.logicalId ?? "");
 
-/** What a word of `uses` may come to, said a second time and independently. */
+/** What a word of `uses` may grant, written a second time and independently of lib/uses.ts. */
 function allowedBy(use: string): string[] {
   const secretArn = production.arn(production.ofType("AWS::SecretsManager::Secret")[0]?.logicalId ?? "");
   const [kind, name] = use.split(":");
@@ -97,13 +124,19 @@ function allowedBy(use: string): string[] {
     const writes = ["PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"];
     return on(tableArn(), ...writes.map((action) => `dynamodb:${action}`));
   }
-  if (use === "table:limits") return on(tableArn(), "dynamodb:UpdateItem");
+  if (use === "table:limits" || use === "table:credentials") return on(tableArn(), "dynamodb:UpdateItem");
   if (use === "table:due-index") return on(`${tableArn()}/index/due`, "dynamodb:Query");
   if (kind === "queue") return on(queueArn(name ?? ""), "sqs:SendMessage");
   if (use === "hibp") return on(secretArn, "secretsmanager:GetSecretValue");
-  // Without a sender there is nothing to use.
-  if (use === "email") return [];
-  throw new Error(`Unknown use ${use}`);
+  if (use === "schedules") {
+    const actions = ["CreateSchedule", "UpdateSchedule", "DeleteSchedule"];
+    const schedules = `arn:aws:scheduler:us-east-1:000000000000:schedule/${stackName}-scheduled-scans/*`;
+    return on(schedules, ...actions.map((action) => `scheduler:${action}`));
+  }
+  if (use === "schedule-role") return on(production.outputs().ScheduledScanRoleArn ?? "", "iam:PassRole");
+  // The production stack of this test has no sender; the other two only set variables.
+  if (use === "email" || use === "mail-setting" || use === "dashboard-url") return [];
+  throw new Error(`Unknown use ${use}: say here what it grants`);
 }
 
 const named = <P = Properties>(assembly: Assembly, type: string, property: string, name: string) => {
@@ -125,29 +158,29 @@ const functionNamed = (name: string) =>
     TracingConfig: { Mode: string };
   }>(production, "AWS::Lambda::Function", "FunctionName", `${stackName}-${name}`);
 
-/** "action resource" of everything that a role may do. */
+/** Everything that a role may do, as "action resource". */
 const permissionsOf = (roleArn: string, assembly = production): string[] =>
   statementsOf(roleArn, assembly).flatMap(({ Action, Resource }) =>
     [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${resource}`)),
   );
 
-/** What a role may do. Fails on anything but plain inline Allow statements. */
+/** The statements of a role's policies. Fails on anything but inline Allow statements. */
 function statementsOf(roleArn: string, assembly = production): Statement[] {
   const roleId = assembly.logicalIdOf(roleArn) ?? "";
   const role = assembly.resource(roleId);
   expect(role.properties.ManagedPolicyArns).toBeUndefined();
-  expect(role.properties.Policies).toBeUndefined();
-  const statements = assembly
-    .ofType<{ Roles: string[]; PolicyDocument: { Statement: Statement[] } }>("AWS::IAM::Policy")
-    .filter(({ properties }) => properties.Roles.includes(assembly.physicalId(roleId)))
-    .flatMap(({ properties }) => properties.PolicyDocument.Statement);
+  const policies = role.properties.Policies as { PolicyDocument: { Statement: Statement[] } }[];
+  const statements = policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
   for (const { Effect } of statements) expect(Effect).toBe("Allow");
   return statements;
 }
 
+/** Of a function: its own, or the one that all functions of the dashboard's endpoints share. */
+const logGroupOf = (name: string) => `/aws/lambda/${stackName}-${isOfDashboard(name) ? "dashboard" : name}`;
+
 describe.each(contracts)("function $name", ({ name, contract }) => {
   test("may do exactly what its contract says", () => {
-    const logs = `arn:aws:logs:us-east-1:000000000000:log-group:/aws/lambda/${stackName}-${name}:*`;
+    const logs = `arn:aws:logs:us-east-1:000000000000:log-group:${logGroupOf(name)}:*`;
     const expected = new Set([
       `logs:CreateLogStream ${logs}`,
       `logs:PutLogEvents ${logs}`,
@@ -175,7 +208,7 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
     expect(functionNamed(name).RecursiveLoop).toBe(contract.recursive ? "Allow" : undefined);
   });
 
-  test("has no secret in its environment, and only what it uses", () => {
+  test("has only what it uses in its environment, and no secret", () => {
     const variables = Object.keys(functionNamed(name).Environment.Variables);
     const uses = (prefix: string) => contract.uses.some((use) => use.startsWith(prefix));
     const queues = contract.uses
@@ -188,62 +221,154 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
       new Set([
         ...(uses("table:") ? ["TABLE_NAME"] : []),
         ...(uses("hibp") ? ["HIBP_API_KEY_SECRET_ARN"] : []),
+        ...(uses("dashboard-url") ? ["DASHBOARD_URL"] : []),
         ...(name === "refuse-route" ? ["DECLARED_METHODS"] : []),
-        ...(contract.takesMeanwhile ? ["SOURCE_QUEUE_URL"] : []),
+        ...(name === "authorize" ? ["PATHS_FOR_ANYONE"] : []),
+        ...(uses("dashboard-url") ? ["DASHBOARD_URL"] : []),
+        ...(uses("schedules") ? ["SCHEDULE_GROUP_NAME", "SCHEDULED_SCAN_FUNCTION_ARN"] : []),
+        ...(uses("schedule-role") ? ["SCHEDULED_SCAN_ROLE_ARN"] : []),
+        ...(contract.pollsConcurrently ? ["SOURCE_QUEUE_URL"] : []),
         ...queues,
       ]),
     );
   });
 
   test("keeps its log for 90 days", () => {
-    expect(
-      named(production, "AWS::Logs::LogGroup", "LogGroupName", `/aws/lambda/${stackName}-${name}`),
-    ).toMatchObject({ RetentionInDays: 90 });
+    expect(named(production, "AWS::Logs::LogGroup", "LogGroupName", logGroupOf(name))).toMatchObject({
+      RetentionInDays: 90,
+    });
+    expect(functionNamed(name)).toMatchObject({ LoggingConfig: { LogGroup: logGroupOf(name) } });
   });
 });
 
-test("who only counts requests may update rows of limits, and write no other; nothing else depends on conditions", () => {
+test("a role is handed on by one function, and to EventBridge Scheduler only", () => {
+  const handing = contracts.flatMap(({ name }) =>
+    statementsOf(functionNamed(name).Role)
+      .filter(({ Action }) => [Action].flat().some((action) => action.startsWith("iam:")))
+      .map(({ Action, Condition }) => ({ name, Action, Condition })),
+  );
+  expect(handing).toEqual([
+    {
+      name: "change-organization",
+      Action: "iam:PassRole",
+      Condition: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
+    },
+  ]);
+});
+
+test("functions that count requests write limits, the authorizer also credentials", () => {
   const conditional = contracts.flatMap(({ name }) =>
     statementsOf(functionNamed(name).Role)
-      .filter(({ Condition }) => Condition !== undefined)
+      .filter(({ Action, Condition }) => Condition !== undefined && Action !== "iam:PassRole")
       .map((statement) => ({ name, ...statement })),
   );
-  expect(conditional).toEqual(
-    ["authorize", "preview-import"].map((name) => ({
-      name,
-      Effect: "Allow",
-      Action: "dynamodb:UpdateItem",
-      Resource: tableArn(),
-      Condition: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": "LIMIT#*" } },
-    })),
-  );
+  const updateOf = (name: string, keys: string | string[]) => ({
+    name,
+    Effect: "Allow",
+    Action: "dynamodb:UpdateItem",
+    Resource: tableArn(),
+    Condition: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": keys } },
+  });
+  expect(conditional).toEqual([
+    updateOf("authorize", "LIMIT#*"),
+    updateOf("authorize", ["ORG#*#SESSION", "ORG#*#KEY"]),
+    updateOf("preview-import", "LIMIT#*"),
+  ]);
   const writing = (name: string) =>
     permissionsOf(functionNamed(name).Role).filter((permission) =>
       /^dynamodb:(Put|Update|Delete|Cond)/.test(permission),
     );
-  for (const { name } of conditional) expect(writing(name)).toEqual([`dynamodb:UpdateItem ${tableArn()}`]);
+  for (const { name } of conditional) {
+    expect(new Set(writing(name))).toEqual(new Set([`dynamodb:UpdateItem ${tableArn()}`]));
+  }
 });
 
-test("refused routes know every declared method", () => {
+test("the function that refuses routes knows every declared method", () => {
   const declared = JSON.parse(functionNamed("refuse-route").Environment.Variables.DECLARED_METHODS ?? "");
   const entries = Object.entries<string[]>(declared);
   expect(entries.flatMap(([path, methods]) => methods.map((method) => `${method} ${path}`)).sort()).toEqual(
-    routes.map(({ method, path }) => `${method} ${path}`).sort(),
+    everyRoute.map(({ method, path }) => `${method} ${path}`).sort(),
   );
 });
 
-test("there is no function beside those of the tables", () => {
+test("the authorizer looks at no credential on the paths of signing in only", () => {
+  const paths = JSON.parse(functionNamed("authorize").Environment.Variables.PATHS_FOR_ANYONE ?? "");
+  expect(paths).toEqual(["/dashboard/sign-in", "/dashboard/sign-in/links", "/dashboard/sign-in/sessions"]);
+  const byAccess = Map.groupBy(
+    everyRoute.filter(({ path }) => paths.includes(path)),
+    ({ endpoint }) => endpoint.access,
+  );
+  expect([...byAccess.keys()]).toEqual(["anyone"]);
+});
+
+test("every endpoint of the dashboard says who may call it, none of /api/v1 does", () => {
+  for (const { name, endpoint } of dashboardRoutes) expect([name, endpoint.access]).not.toContain(undefined);
+  for (const { endpoint } of routes) expect(endpoint.access).toBeUndefined();
+});
+
+test("the stack has at most 450 resources, of 500 that CloudFormation takes", () => {
+  for (const stage of ["production", "staging"]) {
+    expect(templateResources(stage).length).toBeLessThanOrEqual(450);
+  }
+});
+
+test.each(["deliver-alert", "retry-alert"])("%s knows where the dashboard is", (name) => {
+  expect(functionNamed(name).Environment.Variables.DASHBOARD_URL).toBe(
+    "https://local.execute-api.us-east-1.amazonaws.com/api/app",
+  );
+  expect(production.outputs()).toMatchObject({
+    ApiUrl: "https://local.execute-api.us-east-1.amazonaws.com/api/v1",
+    DashboardUrl: "https://local.execute-api.us-east-1.amazonaws.com/api/app",
+  });
+  const type = "AWS::Lambda::Function";
+  expect(named(staging, type, "FunctionName", `breach-monitor-staging-${name}`).Environment).toMatchObject({
+    Variables: { DASHBOARD_URL: "https://breaches.example.com/api/app" },
+  });
+});
+
+test("no resource depends on itself, not even through others", () => {
+  const file = join(directory, "cdk.out-production", `${stackName}.template.json`);
+  const resources: Record<string, { DependsOn?: string | string[] }> = JSON.parse(
+    readFileSync(file, "utf8"),
+  ).Resources;
+  const namesIn = (value: unknown): string[] => {
+    if (Array.isArray(value)) return value.flatMap(namesIn);
+    if (typeof value !== "object" || value === null) return [];
+    return Object.entries(value).flatMap(([key, each]) => {
+      if (key === "Ref") return [String(each)];
+      return key === "Fn::GetAtt" ? [String(each[0])] : namesIn(each);
+    });
+  };
+  const needs = new Map(
+    Object.entries(resources).map(([id, resource]) => [
+      id,
+      [...namesIn(resource), ...[resource.DependsOn ?? []].flat()].filter((name) => name in resources),
+    ]),
+  );
+  // What can be created, as CloudFormation does it: resources whose needs are there.
+  const created = new Set<string>();
+  for (let before = -1; before < created.size; ) {
+    before = created.size;
+    for (const [id, wanted] of needs) if (wanted.every((each) => created.has(each))) created.add(id);
+  }
+  expect([...needs.values()].flat().length).toBeGreaterThan(created.size);
+  expect([...needs.keys()].filter((id) => !created.has(id))).toEqual([]);
+});
+
+test("every function is a route's, a worker's, the page's or the edge's", () => {
   const names = production.ofType<{ FunctionName: string }>("AWS::Lambda::Function");
   expect(names.map(({ properties }) => properties.FunctionName).sort()).toEqual(
     contracts.map(({ name }) => `${stackName}-${name}`).sort(),
   );
 });
 
-test("no policy allows all actions of a service, or any action on everything but traces", () => {
-  const policies = production.ofType<{ PolicyDocument: { Statement: Statement[] } }>("AWS::IAM::Policy");
-  for (const { Action, Resource } of policies.flatMap(
-    ({ properties }) => properties.PolicyDocument.Statement,
-  )) {
+test("no policy allows all actions of a service, and only traces have all resources", () => {
+  expect(production.ofType("AWS::IAM::Policy")).toEqual([]);
+  const policies = production
+    .ofType<{ Policies?: { PolicyDocument: { Statement: Statement[] } }[] }>("AWS::IAM::Role")
+    .flatMap(({ properties }) => properties.Policies ?? []);
+  expect(policies.length).toBeGreaterThan(contracts.length);
+  for (const { Action, Resource } of policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)) {
     const actions = [Action].flat();
     expect(actions.filter((action) => action.includes("*"))).toEqual([]);
     if ([Resource].flat().includes("*")) {
@@ -269,7 +394,7 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
       RedrivePolicy: { deadLetterTargetArn: string; maxReceiveCount: number };
     }>(production, "AWS::SQS::Queue", "QueueName", `${stackName}-${worker.queue}`);
 
-  test("hides messages for six times the function's timeout", () => {
+  test("hides messages for at least six times the function's timeout", () => {
     expect(queue().VisibilityTimeout).toBeGreaterThanOrEqual(6 * worker.timeoutSeconds);
   });
 
@@ -286,7 +411,7 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
     ]);
   });
 
-  test("feeds its function one message at a time, so that what fails is the function's failure", () => {
+  test("feeds its function one message at a time", () => {
     const sources = production
       .ofType<{ EventSourceArn: string }>("AWS::Lambda::EventSourceMapping")
       .map(({ properties }) => properties)
@@ -323,7 +448,7 @@ describe.each(workers)("alarm of $name", ({ name, worker }) => {
   });
 });
 
-test("an alarm goes off when Scheduler gives up an organization's schedule", () => {
+test("an alarm goes off when Scheduler gives up a run of an organization's schedule", () => {
   expect(alarmsOn(`${stackName}-scheduled-scans`)).toMatchObject([
     {
       AlarmDescription: onDemandWorkers[0]?.worker.impact,
@@ -354,7 +479,7 @@ describe.each(scheduledWorkers)("schedule of $name", ({ name, worker }) => {
   const alarmsOf = (metric: string) =>
     alarmsOn(`${stackName}-${name}`).filter(({ MetricName }) => MetricName === metric);
 
-  test("has an alarm that goes off when Lambda gives up a run", () => {
+  test("has an alarm that goes off when Lambda drops a run", () => {
     expect(alarmsOf("AsyncEventsDropped")).toMatchObject([
       {
         AlarmDescription: worker.impact,
@@ -380,13 +505,13 @@ describe.each(scheduledWorkers)("schedule of $name", ({ name, worker }) => {
     ]);
   });
 
-  test("has alarms over more than the time between two runs, so that they stay as they are in between", () => {
+  test("has alarms over periods longer than the time between two runs", () => {
     const periods = alarmsOn(`${stackName}-${name}`).map(({ Period }) => Period);
     expect(periods).toHaveLength(3);
     for (const period of periods) expect(period).toBeGreaterThan(worker.everyMinutes * 60);
   });
 
-  test("may invoke its function and leave dead letters, nothing else", () => {
+  test("may only invoke its function and leave dead letters", () => {
     const { Target } = schedule();
     expect(permissionsOf(Target.RoleArn).sort()).toEqual([
       `lambda:InvokeFunction ${Target.Arn}`,
@@ -398,7 +523,7 @@ describe.each(scheduledWorkers)("schedule of $name", ({ name, worker }) => {
   });
 });
 
-test("schedules that are made at run time may invoke one function, from the stack's group only", () => {
+test("schedules made at run time may invoke one function, from the stack's group only", () => {
   const outputs = production.outputs();
   const roleArn = outputs.ScheduledScanRoleArn ?? "";
   expect(permissionsOf(roleArn)).toEqual([`lambda:InvokeFunction ${outputs.ScheduledScanFunctionArn}`]);
@@ -419,11 +544,8 @@ test("schedules that are made at run time may invoke one function, from the stac
   });
 });
 
-test("the table is hard to lose", () => {
-  const template = JSON.parse(
-    readFileSync(join(directory, "cdk.out-production", `${stackName}.template.json`), "utf8"),
-  ) as { Resources: Record<string, { Type: string; DeletionPolicy?: string; Properties: object }> };
-  const tables = Object.values(template.Resources).filter(({ Type }) => Type === "AWS::DynamoDB::Table");
+test("the table is protected against deletion and backed up continuously", () => {
+  const tables = templateResources("production").filter(({ Type }) => Type === "AWS::DynamoDB::Table");
   expect(tables).toMatchObject([
     {
       DeletionPolicy: "Retain",
@@ -439,10 +561,10 @@ test("the table is hard to lose", () => {
   ]);
 });
 
-describe("with the name of a table", () => {
+describe("with the name of an existing table", () => {
   const tableName = "Kept.table_2-restored";
 
-  test("the stack makes none, and its functions, the admin command line and permissions use that one", () => {
+  test("the stack makes no table; functions, permissions and outputs name that one", () => {
     expect(restored.ofType("AWS::DynamoDB::Table")).toEqual([]);
     expect(restored.outputs().TableName).toBe(tableName);
     const itsArn = `arn:aws:dynamodb:us-east-1:000000000000:table/${tableName}`;
@@ -461,15 +583,9 @@ describe("with the name of a table", () => {
     }
   });
 
-  test("everything else is as without", () => {
-    const template = (stage: string) => {
-      const file = join(directory, `cdk.out-${stage}`, `breach-monitor-${stage}.template.json`);
-      const { Resources } = JSON.parse(readFileSync(file, "utf8")) as {
-        Resources: Record<string, { Type: string }>;
-      };
-      return Object.values(Resources).map(({ Type }) => Type);
-    };
-    expect(["AWS::DynamoDB::Table", ...template("restored")].sort()).toEqual(template("production").sort());
+  test("everything else in the template stays the same", () => {
+    const types = (stage: string) => templateResources(stage).map(({ Type }) => Type);
+    expect(["AWS::DynamoDB::Table", ...types("restored")].sort()).toEqual(types("production").sort());
   });
 
   test.each(["", "ab", "a".repeat(256), "arn:aws:dynamodb:us-east-1:000000000000:table/kept", "my table"])(
@@ -487,7 +603,7 @@ describe("REST API", () => {
     AuthorizationType: string;
     AuthorizerId: string;
     HttpMethod: string;
-    Integration: { Uri: string; Type: string };
+    Integration: { Uri: string; Type: string; Credentials: string };
     ResourceId: string;
   };
   const pathOf = (resourceId: string): string => {
@@ -503,17 +619,24 @@ describe("REST API", () => {
       functionName: /:function:([^/]+)\/invocations$/.exec(properties.Integration.Uri)?.[1],
     }));
 
-  test("every method passes the one authorizer", () => {
+  /** Those of the dashboard's page, which is for everybody. */
+  const isOfPage = ({ request }: { request: string }) => /^ANY (?:$|\/app(?:\/|$))/.test(request);
+
+  test("every method has the one authorizer, but those of the dashboard's page", () => {
     const [authorizer] = production.ofType("AWS::ApiGateway::Authorizer");
-    expect(methods().length).toBeGreaterThan(routes.length);
-    for (const method of methods()) {
+    expect(methods().length).toBeGreaterThan(everyRoute.length);
+    for (const method of methods().filter(isOfPage)) {
+      expect(method.AuthorizationType).toBe("NONE");
+      expect(method.AuthorizerId).toBeUndefined();
+    }
+    for (const method of methods().filter((each) => !isOfPage(each))) {
       expect(method.AuthorizationType).toBe("CUSTOM");
       expect(method.AuthorizerId).toBe(production.physicalId(authorizer?.logicalId ?? ""));
       expect(method.Integration.Type).toBe("AWS_PROXY");
     }
   });
 
-  test("takes TLS from 1.2 on, with forward secrecy, from clients of its own endpoint only", () => {
+  test("takes only TLS 1.2 or newer with forward secrecy, at its own endpoint", () => {
     expect(production.ofType<Properties>("AWS::ApiGateway::RestApi")).toMatchObject([
       {
         properties: {
@@ -525,33 +648,33 @@ describe("REST API", () => {
     ]);
   });
 
-  test("the authorizer is asked for every request: no cache, no identity source that could answer for it", () => {
+  test("asks the authorizer for every request, without cache or identity sources", () => {
     const authorizers = production.ofType<Properties>("AWS::ApiGateway::Authorizer");
     expect(authorizers).toMatchObject([{ properties: { Type: "REQUEST", AuthorizerResultTtlInSeconds: 0 } }]);
     expect(authorizers[0]?.properties.IdentitySource ?? "").toBe("");
   });
 
-  test("every route leads to its function", () => {
+  test("sends every route to its function", () => {
     const declared = methods().filter(({ HttpMethod }) => HttpMethod !== "ANY");
     expect(declared.map(({ request, functionName }) => `${request} ${functionName}`).sort()).toEqual(
-      routes.map(({ method, path, name }) => `${method} /v1${path} ${stackName}-${name}`).sort(),
+      everyRoute.map(({ method, path, name }) => `${method} ${path} ${stackName}-${name}`).sort(),
     );
   });
 
-  test("everything else leads to the function that refuses", () => {
-    const paths = new Set(["/v1", "/v1/{proxy+}"]);
-    for (const { path } of routes) {
+  test("sends everything else to the function that refuses it", () => {
+    const paths = new Set(["/v1/{proxy+}", "/dashboard/{proxy+}"]);
+    for (const { path } of everyRoute) {
       const parts = path.split("/").slice(1);
-      for (const [index] of parts.entries()) paths.add(`/v1/${parts.slice(0, index + 1).join("/")}`);
+      for (const [index] of parts.entries()) paths.add(`/${parts.slice(0, index + 1).join("/")}`);
     }
-    const any = methods().filter(({ HttpMethod }) => HttpMethod === "ANY");
+    const any = methods().filter((each) => each.HttpMethod === "ANY" && !isOfPage(each));
     expect(any.map(({ request }) => request).sort()).toEqual([...paths].map((path) => `ANY ${path}`).sort());
     expect(new Set(any.map(({ functionName }) => functionName))).toEqual(
       new Set([`${stackName}-refuse-route`]),
     );
   });
 
-  test("what the gateway answers by itself has the contract's form", () => {
+  test("answers errors of the gateway itself in the contract's form", () => {
     type Response = {
       ResponseType: string;
       ResponseParameters: Record<string, string>;
@@ -590,23 +713,46 @@ describe("REST API", () => {
     }
   });
 
-  test("access logs hold no path, query string or header", () => {
+  test("logs no path, query string or header", () => {
     const [stage] = production.ofType<{ AccessLogSetting: { Format: string } }>("AWS::ApiGateway::Stage");
     const format = stage?.properties.AccessLogSetting.Format ?? "";
     expect(Object.keys(JSON.parse(format))).toContain("requestId");
     expect(format).not.toMatch(/\$context\.path|querystring|header|authorization|userAgent/i);
   });
 
-  test("only this API may invoke its functions", () => {
+  test("invokes the functions of its methods, and no others, in one role", () => {
+    const roles = new Set(methods().map(({ Integration }) => Integration.Credentials));
+    expect(roles.size).toBe(1);
+    const [role = ""] = roles;
+    const invoked = [...everyRoute.map(({ name }) => name), "refuse-route", "serve-dashboard"];
+    expect(permissionsOf(role).sort()).toEqual(
+      invoked
+        .map(
+          (name) =>
+            `lambda:InvokeFunction arn:aws:lambda:us-east-1:000000000000:function:${stackName}-${name}`,
+        )
+        .sort(),
+    );
+    const trust = production.resource(production.logicalIdOf(role) ?? "").properties.AssumeRolePolicyDocument;
+    expect(trust).toMatchObject({
+      Statement: [
+        {
+          Principal: { Service: "apigateway.amazonaws.com" },
+          Condition: { StringEquals: { "aws:SourceAccount": "000000000000" } },
+        },
+      ],
+    });
+  });
+
+  test("has the only authorizer that a function's own permission lets invoke it", () => {
     const permissions = production.ofType<{ SourceArn?: string }>("AWS::Lambda::Permission");
-    expect(permissions.length).toBeGreaterThan(routes.length);
-    for (const { properties } of permissions) {
-      expect(properties.SourceArn).toMatch(/^arn:aws:execute-api:us-east-1:000000000000:local\//);
-    }
+    expect(permissions.map(({ properties }) => properties.SourceArn)).toEqual([
+      expect.stringMatching(/^arn:aws:execute-api:us-east-1:000000000000:local\/authorizers\//),
+    ]);
   });
 });
 
-test("two stages have no name in common, so that they can live in one account", () => {
+test("two stages have no name in common, so that one account can hold both", () => {
   const names = (assembly: Assembly, stage: string) =>
     [
       "AWS::Lambda::Function",
@@ -630,7 +776,7 @@ test("two stages have no name in common, so that they can live in one account", 
   expect(names(staging, "staging").filter((name) => ours.has(name))).toEqual([]);
 });
 
-test("with an address every alarm notifies it, also when it is over", () => {
+test("with an alarm address every alarm notifies it, also when the alarm is over", () => {
   expect(staging.ofType("AWS::SNS::Subscription")).toMatchObject([
     { properties: { Protocol: "email", Endpoint: "oncall@example.com" } },
   ]);
@@ -641,20 +787,18 @@ test("with an address every alarm notifies it, also when it is over", () => {
   }
 });
 
-test("with a sender the functions that use e-mail may send from it only, to whatever identity of SES a recipient is", () => {
+test("with a sender the functions that use e-mail may send from that address only", () => {
   for (const { name, contract } of contracts) {
     const { Environment, Role } = named<{
       Environment: { Variables: Record<string, string> };
       Role: string;
     }>(staging, "AWS::Lambda::Function", "FunctionName", `breach-monitor-staging-${name}`);
-    const role = staging.physicalId(staging.logicalIdOf(Role) ?? "");
-    const sending = staging
-      .ofType<{ Roles: string[]; PolicyDocument: { Statement: Statement[] } }>("AWS::IAM::Policy")
-      .filter(({ properties }) => properties.Roles.includes(role))
-      .flatMap(({ properties }) => properties.PolicyDocument.Statement)
-      .filter(({ Action }) => [Action].flat().some((action) => action.startsWith("ses:")));
+    const sending = statementsOf(Role, staging).filter(({ Action }) =>
+      [Action].flat().some((action) => action.startsWith("ses:")),
+    );
     const uses = contract.uses.includes("email");
-    expect(Environment.Variables.SENDER_EMAIL).toBe(uses ? "alerts@mail.example.com" : undefined);
+    const knows = uses || contract.uses.includes("mail-setting");
+    expect(Environment.Variables.SENDER_EMAIL).toBe(knows ? "alerts@mail.example.com" : undefined);
     expect(sending).toEqual(
       uses
         ? [
@@ -673,7 +817,40 @@ test("with a sender the functions that use e-mail may send from it only, to what
   expect(() => synthesize("nobody", { senderEmail: "not an address" })).toThrow(/senderEmail must be/);
 });
 
-test("the same sources give the same bytes", async () => {
+test("a name of its own leads to the stage, with the same paths", () => {
+  expect(production.ofType("AWS::ApiGateway::DomainName")).toEqual([]);
+  expect(production.outputs().DashboardUrl).toBe("https://local.execute-api.us-east-1.amazonaws.com/api/app");
+  expect(staging.ofType<Properties>("AWS::ApiGateway::DomainName")).toMatchObject([
+    {
+      properties: {
+        DomainName: "breaches.example.com",
+        RegionalCertificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1",
+        SecurityPolicy: "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09",
+        EndpointAccessMode: "STRICT",
+        EndpointConfiguration: { Types: ["REGIONAL"] },
+      },
+    },
+  ]);
+  expect(staging.ofType<Properties>("AWS::ApiGateway::BasePathMapping")).toMatchObject([
+    { properties: { BasePath: "api", RestApiId: "local", Stage: "api" } },
+  ]);
+  expect(staging.outputs()).toMatchObject({
+    ApiUrl: "https://breaches.example.com/api/v1",
+    DashboardUrl: "https://breaches.example.com/api/app",
+    DomainTarget: expect.stringMatching(/RegionalDomainName$/),
+  });
+});
+
+test.each([
+  ["breaches.example.com", undefined],
+  [undefined, "arn:aws:acm:us-east-1:000000000000:certificate/1"],
+  ["https://breaches.example.com", "arn:aws:acm:us-east-1:000000000000:certificate/1"],
+  ["breaches.example.com", "certificate"],
+])("the domain %s with the certificate %s is refused", (name, certificateArn) => {
+  expect(() => readDomain(name, certificateArn)).toThrow(/^(?:domainName|certificateArn) must be/);
+});
+
+test("the same sources give the same bundles, byte by byte", async () => {
   const again = mkdtempSync(join(tmpdir(), "stack-test-bundles-"));
   try {
     await bundleFunctions(again);

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { readCommandLine, usage } from "../../local/command-line.ts";
 
-function read(...args: string[]) {
-  return readCommandLine(args, { workingDirectory: "/home/ada", defaultDirectory: "/service/.local" });
-}
+const read = (...args: string[]) =>
+  readCommandLine(args, { workingDirectory: "/home/ada", defaultDirectory: "/service/.local" });
 
 describe("the command line", () => {
   test("has defaults for everything", () => {
@@ -21,12 +20,13 @@ describe("the command line", () => {
   test("takes every option", () => {
     const text =
       "--port 0 --data data --speed 3600 --allow-origin http://127.0.0.1:9000 --allow-origin https://hooks.example/ " +
-      "--breaches ../breaches --no-demo";
+      "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo";
     expect(read(...text.split(" "))).toEqual({
       port: 0,
       dataDirectory: "/home/ada/data",
       speed: 3600,
       allowedOrigins: ["http://127.0.0.1:9000", "https://hooks.example"],
+      nameServer: "127.0.0.1:5353",
       hibpUrl: undefined,
       breachesDirectory: "/home/breaches",
       withDemo: false,
@@ -37,7 +37,7 @@ describe("the command line", () => {
     });
   });
 
-  test("tells of every option it takes, and of no other", () => {
+  test("names exactly the options that it takes when it refuses one", () => {
     const told = [...usage.matchAll(/^ {2}(--[\w-]+)/gm)].map(([, option]) => option);
     let message = "";
     try {
@@ -48,7 +48,7 @@ describe("the command line", () => {
     expect(message).toContain(`The options are ${told.join(", ")}.`);
   });
 
-  test("gives runs on different ports data of their own", () => {
+  test("gives every port a data directory of its own", () => {
     expect(read("--port", "3001").dataDirectory).toBe("/service/.local/3001");
   });
 
@@ -65,6 +65,9 @@ describe("the command line", () => {
     [["--breaches", ""], '--breaches must name a directory, not "".'],
     [["--memory", "--data", "x"], "--memory keeps no data"],
     [["--breaches", "x", "--hibp-url", "http://a/api/v3"], "--breaches is for the embedded HIBP server"],
+    [["--dns", "localhost:53"], "--dns takes an IPv4 address and a port, such as 127.0.0.1:5353, not"],
+    [["--dns", "127.0.0.1"], "--dns takes an IPv4 address and a port"],
+    [["--dns", "127.0.0.1:0"], "--dns takes an IPv4 address and a port"],
     [["--allow-origin", "127.0.0.1:9000"], "--allow-origin must be an http or https URL"],
     [
       ["--allow-origin", "http://127.0.0.1:9000/hook"],

@@ -12,7 +12,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("only one run at a time has the data; the assembly goes when it ends", () => {
+test("one run at a time has the data, and its end removes the assembly", () => {
   const path = join(directory, "data");
   const first = openDataDirectory(path);
   mkdirSync(assemblyPath(path));
@@ -22,7 +22,7 @@ test("only one run at a time has the data; the assembly goes when it ends", () =
   openDataDirectory(path).close();
 });
 
-test("a person's own folder that is called assembly stays", () => {
+test("a person's own folder named assembly is not removed", () => {
   const path = join(directory, "data");
   mkdirSync(join(path, "assembly"), { recursive: true });
   openDataDirectory(path).close();
@@ -30,7 +30,7 @@ test("a person's own folder that is called assembly stays", () => {
   expect(existsSync(join(path, "assembly"))).toBe(true);
 });
 
-test("a lock that can't be had for another reason is not said to be another run's", () => {
+test("a lock file that can't be locked is told apart from another run's lock", () => {
   const path = join(directory, "data");
   mkdirSync(path, { recursive: true });
   writeFileSync(
@@ -64,7 +64,7 @@ test("a run that was killed leaves no lock behind", async () => {
   openDataDirectory(path).close();
 });
 
-test("without a path the directory is temporary and nothing in it is kept", () => {
+test("without a path the directory is temporary and keeps nothing", () => {
   const data = openDataDirectory(undefined);
   expect(data.kept).toBeUndefined();
   expect(existsSync(data.path)).toBe(true);

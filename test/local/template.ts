@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Assembly, openAssembly } from "../../local/assembly.ts";
+import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
 
 /** Writes a cloud assembly with one stack "test" of these resources to a new temporary directory. */
-export function writeAssembly(resources: Record<string, unknown>): string {
+export const writeAssembly = (resources: Record<string, unknown>): string => {
   const directory = mkdtempSync(join(tmpdir(), "assembly-"));
   const stack = {
     type: "aws:cloudformation:stack",
@@ -14,14 +14,14 @@ export function writeAssembly(resources: Record<string, unknown>): string {
   writeFileSync(join(directory, "test.template.json"), JSON.stringify({ Resources: resources }));
   writeFileSync(join(directory, "test.assets.json"), JSON.stringify({ files: {} }));
   return directory;
-}
+};
 
-/** The same, opened for a local account; nothing stays on disk. */
-export function openTemplate(resources: Record<string, unknown>): Assembly {
+/** Opens such a cloud assembly for a local account. Nothing stays on disk. */
+export const openTemplate = (resources: Record<string, unknown>): Assembly => {
   const directory = writeAssembly(resources);
   try {
     return openAssembly(directory, { region: "us-east-1", accountId: "000000000000" });
   } finally {
     rmSync(directory, { recursive: true });
   }
-}
+};

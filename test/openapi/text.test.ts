@@ -1,12 +1,12 @@
-/** What a schema's `maxLength` and `pattern` say is what is accepted. */
+/** The schemas of texts accept exactly what their `maxLength` and `pattern` say in openapi.json. */
 import { describe, expect, test } from "vitest";
-import { text } from "../../shared/api/text.ts";
+import { text } from "../../shared/contract/text.ts";
 
 const accepts = (value: string, options: { multiline?: boolean } = {}): boolean =>
   text(3, options).safeParse(value).success;
 
 describe("text", () => {
-  test("is measured in characters as JSON Schema counts them: an emoji is one", () => {
+  test("is measured in characters as JSON Schema counts them, an emoji as one", () => {
     expect(accepts("😀😀😀")).toBe(true);
     expect(accepts("😀😀😀!")).toBe(false);
   });

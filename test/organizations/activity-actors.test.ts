@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Actor } from "../../shared/activity/actor.ts";
 import * as log from "../../shared/activity/log.ts";
-import type { Actor } from "../../shared/organizations/actor.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import * as teams from "../../shared/organizations/team.ts";
 import * as users from "../../shared/organizations/user.ts";
@@ -15,11 +15,11 @@ afterAll(() => engine.stop());
 
 const createUser = async (org: number, email: string): Promise<users.User> => {
   const user = await users.create(org, { email, name: null });
-  if (user === "exists") throw new Error("The address is another user's");
+  if (user === "exists") throw new Error("Another user has this address");
   return user;
 };
 
-test("an actor is shown as user, api_key or system; a removed user as removed; one who is not a member as support", async () => {
+test("removed users are shown as removed, users who were never members as support", async () => {
   const [{ id: org }, { id: other }] = await Promise.all([
     organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" }),
     organizations.create({ name: "B", billing: activeBilling, scanEvery: "never" }),
@@ -45,7 +45,7 @@ test("an actor is shown as user, api_key or system; a removed user as removed; o
   ]);
 });
 
-test("a user of another organization can be neither seen nor removed", async () => {
+test("a user of another organization can be neither read nor removed", async () => {
   const [{ id: org }, { id: other }] = await Promise.all([
     organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" }),
     organizations.create({ name: "B", billing: activeBilling, scanEvery: "never" }),
@@ -56,7 +56,7 @@ test("a user of another organization can be neither seen nor removed", async () 
   expect(await users.list(other)).toHaveLength(1);
 });
 
-test("an address is one user's of an organization, however many create it at once, and free once that user is removed", async () => {
+test("an address belongs to one user at a time, however many are created at once", async () => {
   const [{ id: org }, { id: other }] = await Promise.all([
     organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" }),
     organizations.create({ name: "B", billing: activeBilling, scanEvery: "never" }),
@@ -68,10 +68,10 @@ test("an address is one user's of an organization, however many create it at onc
   expect(await users.list(org)).toHaveLength(1);
   expect(await create(other)).not.toBe("exists");
 
-  expect(await users.remove(org, first?.id ?? 0)).toBe("removed");
+  expect(await users.remove(org, first?.id ?? 0, { force: true })).toBe("removed");
   const second = await createUser(org, "ada@a.example");
-  // Removing the first again does not free the address of the second.
-  expect(await users.remove(org, first?.id ?? 0)).toBe("already");
+  // Removing the first user again does not free the address, which is now the second user's.
+  expect(await users.remove(org, first?.id ?? 0, { force: true })).toBe("already");
   expect(await create(org)).toBe("exists");
   expect(await users.list(org)).toEqual([second]);
 });

@@ -1,6 +1,6 @@
 import type { Billing } from "../../shared/billing/schema.ts";
 
-/** Of an organization that pays and may do everything. */
+/** Billing of a paying organization without a seat allowance. */
 export const activeBilling: Billing = {
   status: "active",
   trialEndsAt: null,

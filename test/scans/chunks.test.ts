@@ -1,59 +1,53 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import type { Message } from "../../shared/contract/messages.ts";
 import * as emails from "../../shared/emails/email.ts";
 import type { MonitoredEmail } from "../../shared/emails/schema.ts";
 import { rangeName } from "../../shared/emails/watermark.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import type { Message } from "../../shared/queue/messages.ts";
+import { blockOf } from "../../shared/lists/blocks.ts";
 import { check } from "../../shared/scans/check.ts";
-import { chunkName, maximumRanges, rangesOfChunk } from "../../shared/scans/chunks.ts";
+import { chunkName, maximumRanges, rangesOfChunk } from "../../shared/scans/email-chunks.ts";
 import { end } from "../../shared/scans/end.ts";
 import { plan } from "../../shared/scans/plan.ts";
-import { blockOf } from "../../shared/table/blocks.ts";
 import { condition, conditionFields } from "../../shared/table/condition.ts";
 import {
-  createScanned,
+  createOrganization,
   invocation,
   logger,
-  scanned,
-  startPlanned,
-  startWorkers,
-  take,
-  type Workers,
-} from "./workers.ts";
+  readScan,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+} from "./in-process-workers.ts";
 
 const domainName = "sparse.example";
-/** Of three blocks. */
+/** They fill three blocks. */
 const addressCount = 1_100;
 
-let workers: Workers;
+const workers = useWorkers({ breached: { [domainName]: {} } });
 let org: number;
-
 beforeAll(async () => {
-  workers = await startWorkers();
-  workers.breached = { [domainName]: {} };
-  org = await createScanned({ [domainName]: addressCount });
+  org = await createOrganization({ [domainName]: addressCount });
 }, 60_000);
 
-afterAll(() => workers?.stop());
-
-/** Index of an address to the breaches that it is in. */
+/** `breached`: index of an address → names of the breaches that it is in. */
 const setBreached = (breached: Record<number, string[]>): void => {
   workers.breached[domainName] = { ...workers.breached[domainName], ...breached };
 };
 
-/** Starts a scan and plans it; its id and the messages that were to be sent to those that check. */
-const planned = async (): Promise<{ scanId: number; chunks: Message<"scan-chunks">[] }> => {
-  const scanId = await startPlanned(org);
-  return { scanId, chunks: await take("scan-chunks") };
+/** Plans a scan and takes the messages of its chunks. */
+const planned = async (): Promise<{ scanId: number; chunks: Message<"scan-checks">[] }> => {
+  const scanId = await startAndPlan(org);
+  return { scanId, chunks: await takeMessages("scan-checks") };
 };
 
-const blocksOf = ({ chunk }: Message<"scan-chunks">): number[] =>
+const blocksOf = ({ chunk }: Message<"scan-checks">): number[] =>
   rangesOfChunk(chunk).map(({ fromId, toId }) => {
     expect(blockOf(fromId)).toBe(blockOf(toId));
     return blockOf(fromId);
   });
 
-/** Of the addresses of these indexes, all of which are listed with it: when they were last scanned. */
+/** When the addresses of these indexes were last scanned, as the list of all e-mails says. */
 const lastScans = async (indexes: readonly number[]): Promise<(string | null)[]> => {
   const all: MonitoredEmail[] = [];
   for (let offset = 0; offset < addressCount; offset += 100) {
@@ -64,13 +58,14 @@ const lastScans = async (indexes: readonly number[]): Promise<(string | null)[]>
   );
 };
 
-test("a few changes of many blocks are one chunk, which can come twice; many of a block are one of their own", async () => {
+test("blocks with few changes share a chunk; a block with many has its own", async () => {
   setBreached({ 3: ["Alpha"], 600: ["Alpha", "Beta"], 1090: ["Beta"] });
   const few = await planned();
   expect(few.chunks.map(({ changes }) => changes.length)).toEqual([3]);
   expect(new Set(few.chunks.flatMap(blocksOf)).size).toBe(3);
+  // Every message comes twice.
   for (const chunk of [...few.chunks, ...few.chunks]) await check(chunk, invocation());
-  expect(await scanned(org, few.scanId)).toMatchObject({
+  expect(await readScan(org, few.scanId)).toMatchObject({
     status: "completed",
     totalEmails: addressCount,
     scannedEmails: addressCount,
@@ -81,10 +76,10 @@ test("a few changes of many blocks are one chunk, which can come twice; many of 
   for (let index = 0; index < 150; index++) setBreached({ [index]: ["Alpha"] });
   setBreached({ 601: ["Alpha"], 1091: ["Alpha"] });
   const many = await planned();
-  // One of those 150 has been found before.
+  // One of the 150 addresses was found before.
   expect(many.chunks.map(({ changes }) => changes.length).sort((a, b) => b - a)).toEqual([149, 2]);
   for (const chunk of many.chunks) await check(chunk, invocation());
-  expect(await scanned(org, many.scanId)).toMatchObject({
+  expect(await readScan(org, many.scanId)).toMatchObject({
     status: "completed",
     scannedEmails: addressCount,
     newBreachesFound: 151,
@@ -92,26 +87,25 @@ test("a few changes of many blocks are one chunk, which can come twice; many of 
   expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(155);
 });
 
-test("a chunk of several blocks whose message is lost is sent again, with the same changes", async () => {
+test("a chunk of several blocks whose message is lost is sent again with equal changes", async () => {
   setBreached({ 4: ["Alpha", "Beta"], 602: ["Beta"], 1092: ["Beta"] });
   const { scanId, chunks: lost } = await planned();
   expect(lost).toHaveLength(1);
-  // The one before took turn 0.
-  await plan({ organizationId: org, scanId, turn: 1, resume: true }, invocation());
-  const again = await take("scan-chunks");
+  await plan({ organizationId: org, scanId, fencingToken: 1, resume: true }, invocation());
+  const again = await takeMessages("scan-checks");
   expect(again).toEqual(lost);
   for (const chunk of again) await check(chunk, invocation());
-  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 3 });
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 3 });
 });
 
-test("a chunk of several blocks that is never reached is failed, and only in its ranges nothing was checked", async () => {
+test("an unfinished chunk of several blocks leaves only its own ranges unchecked", async () => {
   const ofRanges = [5, 603, 1_093];
   const others = [300, 900, 1_000];
   const before = await lastScans([...ofRanges, ...others]);
   for (const index of ofRanges) setBreached({ [index]: ["Gamma"] });
   const { scanId } = await planned();
   await end(org, scanId, { reason: "the scan was interrupted", logger });
-  expect(await scanned(org, scanId)).toMatchObject({
+  expect(await readScan(org, scanId)).toMatchObject({
     status: "completed",
     totalEmails: addressCount,
     scannedEmails: addressCount - ofRanges.length,
@@ -126,7 +120,7 @@ test("a chunk of several blocks that is never reached is failed, and only in its
 
   const next = await planned();
   for (const chunk of next.chunks) await check(chunk, invocation());
-  expect(await scanned(org, next.scanId)).toMatchObject({
+  expect(await readScan(org, next.scanId)).toMatchObject({
     status: "completed",
     newBreachesFound: ofRanges.length,
   });
@@ -134,7 +128,7 @@ test("a chunk of several blocks that is never reached is failed, and only in its
   expect(new Set(rest)).toEqual(new Set([latest]));
 });
 
-test("the longest name of a chunk says its ranges and is a placeholder that DynamoDB takes; one range more is refused", () => {
+test("the longest name of a chunk is a valid placeholder; one range more is refused", () => {
   const range = { fromId: Number.MAX_SAFE_INTEGER - 1, toId: Number.MAX_SAFE_INTEGER };
   const nameOf = (count: number) =>
     chunkName(Array.from({ length: count }, () => rangeName(range.fromId, range.toId)));

@@ -1,32 +1,31 @@
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { administrator } from "../../shared/activity/actor.ts";
+import type { Message } from "../../shared/contract/messages.ts";
 import * as emails from "../../shared/emails/email.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import { administrator } from "../../shared/organizations/actor.ts";
-import type { Message } from "../../shared/queue/messages.ts";
-import { end } from "../../shared/scans/end.ts";
+import * as removals from "../../shared/removals/removal.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
 import { keys, timeToLive } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { reply } from "../catalog/upstream-server.ts";
 import {
-  createScanned,
+  createOrganization,
+  endEarly,
   invocation,
-  logger,
-  scanned,
-  startPlanned,
-  startWorkers,
-  take,
+  readScan,
+  runLookUps,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
   type Workers,
-} from "./workers.ts";
+} from "./in-process-workers.ts";
 
-let workers: Workers;
+const workers = useWorkers();
 let answer: Workers["upstream"]["answer"];
-beforeAll(async () => {
-  workers = await startWorkers();
+beforeAll(() => {
   ({ answer } = workers.upstream);
-}, 60_000);
-afterAll(() => workers?.stop());
+});
 afterEach(async () => {
   workers.upstream.answer = answer;
   workers.upstream.requests.length = 0;
@@ -34,34 +33,34 @@ afterEach(async () => {
   await table.remove(keys.subscription());
 });
 
-/** Starts a scan of so many addresses of a domain that is not covered; its id and the message to look them up. */
-const planned = async (count: number) => {
-  const org = await createScanned({ [`single${count}.example`]: count });
-  const scanId = await startPlanned(org);
-  const message = (await take("scan-lookups")).find(({ organizationId }) => organizationId === org);
-  if (message === undefined) throw new Error("there is no message");
+/** Plans a scan of a domain that is not covered and takes the message to look up its addresses. */
+const planned = async (addressCount: number) => {
+  const org = await createOrganization({ [`single${addressCount}.example`]: addressCount });
+  const scanId = await startAndPlan(org);
+  const message = (await takeMessages("scan-lookups")).find(({ organizationId }) => organizationId === org);
+  if (message === undefined) throw new Error("The plan sent no message for this organization");
   return { org, scanId, message };
 };
 
-/** Looks up as far as each message goes, `before` each; how many addresses were checked after each. */
-const progress = async (
+/** Makes all look-ups of a chunk, with `before` before each worker; the scan's count after each worker. */
+const countsAfterEachWorker = async (
   org: number,
   scanId: number,
   message: Message<"scan-lookups">,
   { seconds, before = async () => {} }: { seconds: number; before?: () => Promise<unknown> },
 ) => {
-  const seen: (number | undefined)[] = [];
+  const counts: (number | undefined)[] = [];
   for (;;) {
     const row = await table.get<{ cursor: number }>(keys.lookup(org, scanId, message.batch, message.chunk));
-    if (row === undefined) return seen;
+    if (row === undefined) return counts;
     await before();
     await lookUp({ ...message, cursor: row.cursor }, invocation(seconds));
-    seen.push((await scanned(org, scanId)).scannedEmails);
+    counts.push((await readScan(org, scanId)).scannedEmails);
   }
 };
 
-/** Messages that come later. */
-const delayed = async (): Promise<string | undefined> => {
+/** How many messages of look-ups have a delay. */
+const delayedMessages = async (): Promise<string | undefined> => {
   const { Attributes } = await new SQSClient().send(
     new GetQueueAttributesCommand({
       QueueUrl: process.env.SCAN_LOOKUPS_QUEUE_URL,
@@ -73,14 +72,15 @@ const delayed = async (): Promise<string | undefined> => {
 
 test("progress is visible every 25 addresses", async () => {
   const { org, scanId, message } = await planned(60);
-  // Time for one step.
-  expect(await progress(org, scanId, message, { seconds: 20 })).toEqual([25, 50, 60]);
-  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", totalEmails: 60 });
+  // Each worker has time for one step.
+  expect(await countsAfterEachWorker(org, scanId, message, { seconds: 20 })).toEqual([25, 50, 60]);
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", totalEmails: 60 });
 });
 
-test("ten requests a minute: a scan of more addresses waits for its turns, shows how far it is, and misses only the one that is not answered", async () => {
+test("addresses beyond the rate limit are looked up in later minutes", async () => {
   workers.upstream.answer = (path, request, response) => {
     if (path === "subscription/status") return reply(response, 200, { Rpm: 10 });
+    // HIBP never answers for one address. The scan misses this address and no other.
     if (path.includes("user0%40")) return void request.socket.destroy();
     answer(path, request, response);
   };
@@ -88,22 +88,22 @@ test("ten requests a minute: a scan of more addresses waits for its turns, shows
     workers.accounts[`user${index}@single12.example`] = ["Alpha"];
   }
   const { org, scanId, message } = await planned(12);
-  // In each minute, as long as it takes in this one.
-  const inMinute: number[] = [];
+  // Removing the limiter's row begins a new minute.
+  const requestsPerMinute: number[] = [];
   const nextMinute = async () => {
-    inMinute.push(workers.upstream.requests.length);
+    requestsPerMinute.push(workers.upstream.requests.length);
     workers.upstream.requests.length = 0;
     await table.remove(keys.limiter());
   };
-  const seen = await progress(org, scanId, message, { seconds: 300, before: nextMinute });
+  const counts = await countsAfterEachWorker(org, scanId, message, { seconds: 300, before: nextMinute });
   await nextMinute();
-  expect(seen[0]).toBeGreaterThan(0);
-  expect(seen[0]).toBeLessThan(11);
-  expect(seen.at(-1)).toBe(11);
-  // One to go on with after each but the last.
-  expect(await delayed()).toBe(String(seen.length - 1));
-  expect(Math.max(...inMinute)).toBeLessThanOrEqual(10);
-  expect(await scanned(org, scanId)).toMatchObject({
+  expect(counts[0]).toBeGreaterThan(0);
+  expect(counts[0]).toBeLessThan(11);
+  expect(counts.at(-1)).toBe(11);
+  // Each worker except the last one sent a message to continue.
+  expect(await delayedMessages()).toBe(String(counts.length - 1));
+  expect(Math.max(...requestsPerMinute)).toBeLessThanOrEqual(10);
+  expect(await readScan(org, scanId)).toMatchObject({
     status: "completed",
     totalEmails: 12,
     scannedEmails: 11,
@@ -112,19 +112,20 @@ test("ten requests a minute: a scan of more addresses waits for its turns, shows
   });
 });
 
-test("look-ups do not wait longer than their function runs, when HIBP answers them and nothing else", async () => {
-  const org = await createScanned({ "single.example": 2 });
+test("look-ups end within their function's time when HIBP answers nothing else", async () => {
+  const org = await createOrganization({ "single.example": 2 });
   workers.accounts["user0@single.example"] = ["Newest"];
-  const scanId = await startPlanned(org);
+  const scanId = await startAndPlan(org);
   const hoursAgo = new Date(Date.now() - 2 * 3_600_000).toISOString();
   await table.update(keys.subscription(), { set: { at: hoursAgo } });
   workers.upstream.answer = (path, request, response) => {
     if (path.startsWith("breachedaccount/")) answer(path, request, response);
   };
   const { remainingSeconds, ...rest } = invocation(14);
-  for (const message of await take("scan-lookups")) await lookUp(message, { ...rest, remainingSeconds });
+  for (const message of await takeMessages("scan-lookups"))
+    await lookUp(message, { ...rest, remainingSeconds });
   expect(remainingSeconds()).toBeGreaterThan(5);
-  expect(await scanned(org, scanId)).toMatchObject({
+  expect(await readScan(org, scanId)).toMatchObject({
     status: "completed",
     scannedEmails: 2,
     newBreachesFound: 1,
@@ -133,18 +134,17 @@ test("look-ups do not wait longer than their function runs, when HIBP answers th
   expect(breaches).toMatchObject([{ breach: { title: "Newest" } }]);
 }, 20_000);
 
-test("addresses whose answers come after the scan's end do not read as checked, and nothing of it is kept for ever", async () => {
-  const org = await createScanned({ "late.example": 2 });
-  const scanId = await startPlanned(org);
-  const ending = { reason: "for a test", logger };
+test("answers after the scan's end check no address, and its cursors expire", async () => {
+  const org = await createOrganization({ "late.example": 2 });
+  const scanId = await startAndPlan(org);
   workers.upstream.answer = (path, request, response) => {
     if (!path.startsWith("breachedaccount/")) return answer(path, request, response);
-    end(org, scanId, ending).finally(() => answer(path, request, response));
+    endEarly(org, scanId).finally(() => answer(path, request, response));
   };
   const rows = () => table.query<Record<string, number>>({ pk: keys.lookup(org, scanId, 0, "").pk });
   expect(await rows()).toHaveLength(1);
-  for (const message of await take("scan-lookups")) await lookUp(message, invocation());
-  expect(await scanned(org, scanId)).toMatchObject({ status: "failed", scannedEmails: 0, totalEmails: 2 });
+  await runLookUps();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "failed", scannedEmails: 0, totalEmails: 2 });
   const { emails: listed } = await emails.list(org, { limit: 2, offset: 0 });
   expect(listed.map(({ lastScannedAt }) => lastScannedAt)).toEqual([null, null]);
   for (const row of await rows()) {
@@ -152,18 +152,18 @@ test("addresses whose answers come after the scan's end do not read as checked, 
   }
 });
 
-test("an address that is removed while it is looked up does not keep the others from being checked", async () => {
-  const org = await createScanned({ "single.example": 3 });
-  const scanId = await startPlanned(org);
+test("an address that is removed while it is looked up does not hinder the others", async () => {
+  const org = await createOrganization({ "single.example": 3 });
+  const scanId = await startAndPlan(org);
   const { emails: before } = await emails.list(org, { limit: 3, offset: 0 });
   const [removed, ...kept] = before;
   let removing: Promise<void> | undefined;
   workers.upstream.answer = (path, request, response) => {
-    removing ??= emails.remove(org, removed?.id ?? 0, administrator);
+    removing ??= removals.remove(org, removed?.id ?? 0, administrator);
     removing.finally(() => answer(path, request, response));
   };
-  for (const message of await take("scan-lookups")) await lookUp(message, invocation());
-  expect(await scanned(org, scanId)).toMatchObject({ status: "completed" });
+  await runLookUps();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed" });
   const { emails: after } = await emails.list(org, { limit: 3, offset: 0 });
   expect(after.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
   for (const { lastScannedAt } of after) expect(lastScannedAt).not.toBeNull();

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { check } from "../../shared/scans/check.ts";
-import { lookUp } from "../../shared/scans/look-up.ts";
+import { beforeAll, expect, test } from "vitest";
 import { intercept, type Request } from "../table/intercept.ts";
 import {
-  createScanned,
-  invocation,
-  scanned,
-  startPlanned,
-  startWorkers,
-  take,
-  type Workers,
-} from "./workers.ts";
+  createOrganization,
+  readScan,
+  runChecks,
+  runLookUps,
+  startAndPlan,
+  useWorkers,
+} from "./in-process-workers.ts";
 
-let workers: Workers;
-/** Part of the one update whose reply gets lost, after which the client sends it again; undefined once it was. */
+useWorkers({ breached: { "covered.example": { 0: ["Alpha"] } } });
+
+/** Part of the update whose reply gets lost once, so that the client sends the update again. */
 let losing: string | undefined;
-
-beforeAll(async () => {
-  workers = await startWorkers();
+beforeAll(() => {
   intercept<Request>("finalizeRequest", (next) => async (sent) => {
     const reply = await next(sent);
     const { headers, body } = sent.request;
@@ -26,28 +22,25 @@ beforeAll(async () => {
     losing = undefined;
     throw Object.assign(new Error("socket hang up"), { name: "TimeoutError", code: "ECONNRESET" });
   });
-}, 60_000);
-afterAll(() => workers?.stop());
-
-/** A scan from beginning to end, each message once. */
-const scan = async (org: number): Promise<{ status?: string | undefined }> => {
-  const scanId = await startPlanned(org);
-  for (const message of await take("scan-lookups")) await lookUp(message, invocation());
-  for (const message of await take("scan-chunks")) await check(message, invocation());
-  return scanned(org, scanId);
-};
+});
 
 test.each([
-  ["a planner takes its turn", "planToken"],
-  ["a worker takes the last chunk off", "REMOVE #remaining"],
-  ["a worker claims look-ups", "leaseToken"],
+  ["acquires its fencing token", "plannerId"],
+  ["takes the last chunk off", "REMOVE #remaining"],
+  ["acquires the lease of look-ups", "leaseToken"],
 ])(
-  "%s, and the reply is lost: it goes on",
+  "a worker that %s goes on although the reply is lost",
   async (_, write) => {
-    workers.breached = { "covered.example": { 0: ["Alpha"] } };
-    const org = await createScanned({ "covered.example": 2, "single.example": 1 });
+    const org = await createOrganization({ "covered.example": 2, "single.example": 1 });
     losing = write;
-    expect(await scan(org)).toMatchObject({ status: "completed", totalEmails: 3, newBreachesFound: 1 });
+    const scanId = await startAndPlan(org);
+    await runLookUps();
+    await runChecks();
+    expect(await readScan(org, scanId)).toMatchObject({
+      status: "completed",
+      totalEmails: 3,
+      newBreachesFound: 1,
+    });
     expect(losing).toBeUndefined();
   },
   30_000,

@@ -1,55 +1,47 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as emails from "../../shared/emails/email.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import * as domains from "../../shared/organizations/domain.ts";
-import { apply } from "../../shared/scans/apply.ts";
 import { check } from "../../shared/scans/check.ts";
-import { end } from "../../shared/scans/end.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
+import { recordCheck } from "../../shared/scans/record-check.ts";
 import {
-  createScanned,
+  checkOf,
+  createOrganization,
+  endEarly,
   invocation,
-  logger,
-  meanwhile,
-  scanned,
-  startPlanned,
-  startWorkers,
-  take,
-  type Workers,
-} from "./workers.ts";
+  lookUpCount,
+  onTableRequest,
+  readScan,
+  runChecks,
+  startAndPlan,
+  takeMessage,
+  takeMessages,
+  useWorkers,
+} from "./in-process-workers.ts";
 
-let workers: Workers;
-beforeAll(async () => {
-  workers = await startWorkers();
-  // Both are known as covered before anything else is asked.
-  workers.breached = {
+// All domains are here from the beginning, since the list of covered domains is asked for once.
+const workers = useWorkers({
+  breached: {
     "covered.example": { 0: ["Alpha"] },
     "seen.example": { 0: ["Alpha"], 1: ["Alpha"] },
-  };
-}, 60_000);
-afterAll(() => workers?.stop());
+  },
+});
 
-/** Starts a scan of two covered addresses, one of which is breached, and three others, and plans it. */
+/** Plans a scan of two covered addresses, one of which is breached, and of three that are looked up. */
 const planned = async () => {
-  const org = await createScanned({ "covered.example": 2, "single.example": 3 });
-  const scanId = await startPlanned(org);
-  const [[chunk], [lookups]] = [await take("scan-chunks"), await take("scan-lookups")];
-  if (chunk === undefined || lookups === undefined) throw new Error("there is no chunk of each kind");
-  return { org, scanId, chunk, lookups };
+  const org = await createOrganization({ "covered.example": 2, "single.example": 3 });
+  const scanId = await startAndPlan(org);
+  return { org, scanId, chunk: await takeMessage("scan-checks"), lookups: await takeMessage("scan-lookups") };
 };
 
-const lookUps = (): number =>
-  workers.upstream.requests.filter(({ path }) => path.startsWith("breachedaccount/")).length;
-
-test("a chunk that is finished while a scan ends is counted by the end, and not as failed too", async () => {
+test("a chunk that is finished while its scan ends does not count as failed", async () => {
   const { org, scanId, chunk } = await planned();
-  const domainsById = new Map((await domains.list(org)).map((domain) => [domain.id, domain]));
-  // Its worker has written everything, but not yet that it is done.
-  expect(await apply({ ...chunk, org, domains: domainsById, logger }, chunk.changes)).toBe(0);
-  const finished = meanwhile("findingsItemized", "before", () => check(chunk, invocation()));
-  await end(org, scanId, { reason: "for a test", logger });
+  // Its worker has written everything except that the chunk is done.
+  expect(await recordCheck(await checkOf(chunk), chunk.changes)).toBe(0);
+  const finished = onTableRequest("findingsItemized", "before", () => check(chunk, invocation()));
+  await endEarly(org, scanId);
   expect(finished.happened).toBe(true);
-  expect(await scanned(org, scanId)).toMatchObject({
+  expect(await readScan(org, scanId)).toMatchObject({
     status: "completed",
     totalEmails: 5,
     scannedEmails: 2,
@@ -58,47 +50,43 @@ test("a chunk that is finished while a scan ends is counted by the end, and not 
   });
 });
 
-test("a chunk that two workers have in hand counts once", async () => {
+test("a chunk that two workers have at the same time counts once", async () => {
   const { org, scanId, chunk } = await planned();
-  const other = meanwhile("REMOVE #remaining", "before", () => check(chunk, invocation()));
+  const other = onTableRequest("REMOVE #remaining", "before", () => check(chunk, invocation()));
   await check(chunk, invocation());
   expect(other.happened).toBe(true);
-  // The other address of the domain is unchanged: the plan has counted it.
-  expect(await scanned(org, scanId)).toMatchObject({ status: "running", scannedEmails: 2 });
+  // One is the address of the chunk. The other address of the domain is unchanged and was counted by the
+  // plan.
+  expect(await readScan(org, scanId)).toMatchObject({ status: "running", scannedEmails: 2 });
 });
 
-test("look-ups that two workers are asked for are made by one of them", async () => {
+test("look-ups that two workers get are made by one of them", async () => {
   const { org, scanId, chunk, lookups } = await planned();
   await check(chunk, invocation());
-  const before = lookUps();
-  const other = meanwhile("ADD #scannedEmails", "before", () => lookUp(lookups, invocation()));
+  const before = lookUpCount(workers);
+  const other = onTableRequest("ADD #scannedEmails", "before", () => lookUp(lookups, invocation()));
   await lookUp(lookups, invocation());
   expect(other.happened).toBe(true);
-  expect(lookUps() - before).toBe(3);
-  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 5 });
+  expect(lookUpCount(workers) - before).toBe(3);
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 5 });
 });
 
-test("a finding in a chunk that a scan did not reach was not seen again by it", async () => {
-  const org = await createScanned({ "seen.example": 2 });
-  const scan = async () => {
-    const scanId = await startPlanned(org);
-    return { scanId, chunks: await take("scan-chunks") };
+test("a finding in an unfinished chunk keeps the time at which it was last seen", async () => {
+  const org = await createOrganization({ "seen.example": 2 });
+  const lastSeen = async () => {
+    const { breaches } = await findings.list(org, { limit: 10, offset: 0 });
+    return Object.fromEntries(breaches.map((each) => [each.email, each.lastSeenAt]));
   };
-  const seen = async () =>
-    Object.fromEntries(
-      (await findings.list(org, { limit: 10, offset: 0 })).breaches.map((each) => [
-        each.email,
-        each.lastSeenAt,
-      ]),
-    );
-  for (const chunk of (await scan()).chunks) await check(chunk, invocation());
-  const before = await seen();
-  // The chunk holds the change of user0 alone.
+  await startAndPlan(org);
+  await runChecks();
+  const before = await lastSeen();
+  // The chunk of the next scan holds the change of user0 alone.
   workers.breached["seen.example"] = { 0: ["Alpha", "Beta"], 1: ["Alpha"] };
-  const { scanId } = await scan();
-  await end(org, scanId, { reason: "for a test", logger });
-  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 1 });
-  const after = await seen();
+  const scanId = await startAndPlan(org);
+  await takeMessages("scan-checks");
+  await endEarly(org, scanId);
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 1 });
+  const after = await lastSeen();
   expect(after["user0@seen.example"]).toBe(before["user0@seen.example"]);
   expect(String(after["user1@seen.example"]) > String(before["user1@seen.example"])).toBe(true);
   const listed = (await emails.list(org, { limit: 10, offset: 0 })).emails;

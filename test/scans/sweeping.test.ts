@@ -1,29 +1,24 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { sweep } from "../../functions/sweep/handler.ts";
+import { administrator } from "../../shared/activity/actor.ts";
 import * as limiter from "../../shared/catalog/limiter.ts";
-import { administrator } from "../../shared/organizations/actor.ts";
 import { check } from "../../shared/scans/check.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { start } from "../../shared/scans/scan.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import {
-  createScanned,
+  createOrganization,
   invocation,
-  meanwhile,
-  scanned,
-  startPlanned,
-  startWorkers,
-  take,
-  type Workers,
-} from "./workers.ts";
+  onTableRequest,
+  readScan,
+  runPlans,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+} from "./in-process-workers.ts";
 
-let workers: Workers;
-beforeAll(async () => {
-  workers = await startWorkers();
-  workers.breached = { "covered.example": { 0: ["Alpha"] } };
-}, 60_000);
-afterAll(() => workers?.stop());
+useWorkers({ breached: { "covered.example": { 0: ["Alpha"] } } });
 afterEach(async () => {
   vi.useRealTimers();
   await table.remove(keys.limiter());
@@ -31,41 +26,41 @@ afterEach(async () => {
 
 const sweepMilliseconds = 300_000;
 
-/** So much later, a sweep. */
+/** Moves the clock on and sweeps. */
 const sweepAfter = async (milliseconds = sweepMilliseconds): Promise<void> => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds });
   await sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
 };
 
-test("a scan whose message only waits in its queue goes on when somebody takes it, after hours and with few messages more", async () => {
-  const org = await createScanned({ "covered.example": 2 });
+test("a scan whose message waits in its queue for hours gets few messages and goes on", async () => {
+  const org = await createOrganization({ "covered.example": 2 });
   const scanId = await start(org, "manual", administrator);
   const hours = 6;
   for (let count = 0; count < hours * 12; count++) await sweepAfter();
-  expect(await scanned(org, scanId)).toMatchObject({ status: "pending" });
-  const waiting = await take("scan-plans");
+  expect(await readScan(org, scanId)).toMatchObject({ status: "pending" });
+  const waiting = await takeMessages("scan-plans");
   expect(waiting.length).toBeGreaterThan(1);
   expect(waiting.length).toBeLessThan(10);
   for (const message of waiting) await plan(message, invocation());
-  // One of them planned; the others were late.
-  const chunks = await take("scan-chunks");
+  // One of the messages planned the scan; the others were late.
+  const chunks = await takeMessages("scan-checks");
   expect(chunks).toHaveLength(1);
   for (const chunk of chunks) await check(chunk, invocation());
-  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
 });
 
 test("a scan whose chunks get lost each time is ended at the fifth sweep", async () => {
-  const org = await createScanned({ "covered.example": 2 });
-  const scanId = await startPlanned(org);
+  const org = await createOrganization({ "covered.example": 2 });
+  const scanId = await startAndPlan(org);
   let sweeps = 0;
-  while ((await scanned(org, scanId)).status === "running") {
-    expect(await take("scan-chunks")).toHaveLength(sweeps < 4 ? 1 : 0);
+  while ((await readScan(org, scanId)).status === "running") {
+    expect(await takeMessages("scan-checks")).toHaveLength(sweeps < 4 ? 1 : 0);
     await sweepAfter();
     sweeps++;
-    for (const message of await take("scan-plans")) await plan(message, invocation());
+    await runPlans();
   }
   expect(sweeps).toBe(5);
-  expect(await scanned(org, scanId)).toMatchObject({
+  expect(await readScan(org, scanId)).toMatchObject({
     status: "completed",
     scannedEmails: 1,
     totalEmails: 2,
@@ -73,32 +68,32 @@ test("a scan whose chunks get lost each time is ended at the fifth sweep", async
   });
 });
 
-test("a planner that waits for the rate limit again and again does not outlast the scan's 24 hours", async () => {
-  const org = await createScanned({ "covered.example": 2 });
+test("a planner that waits for the rate limit does not outlast the scan's 24 hours", async () => {
+  const org = await createOrganization({ "covered.example": 2 });
   const scanId = await start(org, "manual", administrator);
   const day = 24 * 3_600_000;
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + day - 2 * sweepMilliseconds });
   await limiter.pause(day / 1_000);
-  for (const message of await take("scan-plans")) await plan(message, invocation());
-  expect(await scanned(org, scanId)).toMatchObject({ status: "running" });
+  await runPlans();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "running" });
   await sweepAfter();
-  expect(await scanned(org, scanId)).toMatchObject({ status: "running" });
+  expect(await readScan(org, scanId)).toMatchObject({ status: "running" });
   await sweepAfter(sweepMilliseconds + 1_000);
-  expect(await scanned(org, scanId)).toMatchObject({
+  expect(await readScan(org, scanId)).toMatchObject({
     status: "failed",
     errorMessage: expect.stringContaining("the scan was interrupted"),
   });
 });
 
-test("a scan that ends while the sweep looks at it is no failure of the sweep, and nobody is woken", async () => {
-  const org = await createScanned({ "covered.example": 2 });
-  const scanId = await startPlanned(org);
-  const chunks = await take("scan-chunks");
-  const ended = meanwhile("#fruitlessSweeps", "before", async () => {
+test("a scan that ends while the sweep reads it neither fails the sweep nor is woken", async () => {
+  const org = await createOrganization({ "covered.example": 2 });
+  const scanId = await startAndPlan(org);
+  const chunks = await takeMessages("scan-checks");
+  const ended = onTableRequest("#fruitlessSweeps", "before", async () => {
     for (const chunk of chunks) await check(chunk, invocation());
   });
   await sweepAfter();
   expect(ended.happened).toBe(true);
-  expect(await scanned(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
-  expect(await take("scan-plans")).toEqual([]);
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
+  expect(await takeMessages("scan-plans")).toEqual([]);
 });

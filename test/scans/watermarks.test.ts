@@ -1,11 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Domain } from "../../shared/domains/domain.ts";
 import { rangeName, watermarkFor, watermarksWithin } from "../../shared/emails/watermark.ts";
-import type { Domain } from "../../shared/organizations/domain.ts";
 
-const scan = (checkedBy: number) => ({ checkedBy, checkedAt: `2030-01-01T00:00:0${checkedBy}.000Z` });
+const scan = (checkedByScan: number) => ({
+  checkedByScan,
+  checkedAt: `2030-01-01T00:00:0${checkedByScan}.000Z`,
+});
 
-/** Ranges that do not overlap, as scans leave them behind, each with the watermark that holds there. */
+/** Ranges that do not overlap, each with its watermark, as scans that end early leave them on a domain. */
 const staleRanges = fc
   .uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 8 })
   .map((ends) => ends.sort((a, b) => a - b))
@@ -24,7 +27,7 @@ const staleRanges = fc
       ),
   );
 
-test("what a scan does not reach keeps, id by id, the watermark that it had, however often scans are cut off", () => {
+test("ids that a scan does not reach keep their watermark, over any number of scans", () => {
   fc.assert(
     fc.property(staleRanges, fc.integer({ min: 1, max: 40 }), fc.nat(20), (stale, fromId, length) => {
       const before = { ...scan(9), stale } as unknown as Domain;
@@ -33,9 +36,9 @@ test("what a scan does not reach keeps, id by id, the watermark that it had, how
       const after = { ...scan(10), stale: within } as unknown as Domain;
       for (let id = 1; id <= 70; id++) {
         const isLeft = id >= fromId && id <= toId;
-        const { checkedBy, checkedAt } = watermarkFor(id, isLeft ? before : after);
-        expect(watermarkFor(id, after)).toMatchObject({ checkedBy, checkedAt });
-        if (!isLeft) expect(checkedBy).toBe(10);
+        const { checkedByScan, checkedAt } = watermarkFor(id, isLeft ? before : after);
+        expect(watermarkFor(id, after)).toMatchObject({ checkedByScan, checkedAt });
+        if (!isLeft) expect(checkedByScan).toBe(10);
       }
     }),
   );

@@ -1,9 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test } from "vitest";
 import { commands } from "../../bin/admin/commands.ts";
@@ -12,7 +10,10 @@ import type * as sessions from "../../shared/organizations/session.ts";
 import { condition } from "../../shared/table/condition.ts";
 import { type Key, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-import { admin, createOrganization, scan } from "./client.ts";
+import { writeAddresses } from "./addresses-file.ts";
+import { admin } from "./admin.ts";
+import { createOrganization } from "./organization.ts";
+import { scan } from "./scan.ts";
 
 const servers: Server[] = [];
 
@@ -20,8 +21,8 @@ afterAll(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A server that answers everything with this; on the first port that is free, or on any. */
-const answering = async (status: number, body: string, ports: readonly number[] = [0]): Promise<string> => {
+/** Starts a server that answers every request alike, on the first free port of `ports`; gives the port. */
+const startServer = async (status: number, body: string, ports: readonly number[] = [0]): Promise<string> => {
   for (const port of ports) {
     const server = createServer((_, response) => response.writeHead(status).end(body));
     server.listen(port, "127.0.0.1");
@@ -36,7 +37,7 @@ const answering = async (status: number, body: string, ports: readonly number[] 
   throw new Error("None of the ports is free");
 };
 
-/** Runs the real command line, without the machine's AWS settings. */
+/** Runs the real command line without the machine's AWS settings. */
 const run = (
   args: readonly string[],
   variables: Record<string, string> = {},
@@ -54,14 +55,14 @@ const run = (
     );
   });
 
-describe.concurrent("a service that can't be had says why in one sentence and exits 1", () => {
+describe.concurrent("a service that cannot be reached says why in one sentence and exits 1", () => {
   test.for([
     [404, "<!doctype html>"],
     [200, "<!doctype html>"],
     [200, "{}"],
     [200, "null"],
   ] as const)("another server's %i %s", async ([status, body], { expect }) => {
-    const port = await answering(status, body);
+    const port = await startServer(status, body);
     expect(await run(["org", "show", "--org", "1", "--port", port])).toEqual({
       status: 1,
       output: "",
@@ -69,8 +70,8 @@ describe.concurrent("a service that can't be had says why in one sentence and ex
     });
   });
 
-  test("ports that web pages must not use are asked too", async ({ expect }) => {
-    const port = await answering(200, "{}", [6000, 6665, 6666, 6667, 6668, 6669, 10_080]);
+  test("ports that are closed to web pages are asked too", async ({ expect }) => {
+    const port = await startServer(200, "{}", [6000, 6665, 6666, 6667, 6668, 6669, 10_080]);
     const { error } = await run(["org", "show", "--org", "1", "--port", port]);
     expect(error).toContain(`What answers on port ${port} is not this service`);
   });
@@ -91,7 +92,7 @@ describe.concurrent("a service that can't be had says why in one sentence and ex
       "The stack shop is not this service's",
     ],
   ] as const)("CloudFormation's %i %s", async ([status, body, sentence], { expect }) => {
-    const port = await answering(status, body);
+    const port = await startServer(status, body);
     const result = await run(["org", "show", "--org", "1", "--stack", "shop"], {
       ...credentials,
       AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
@@ -133,22 +134,22 @@ describe.concurrent("help", () => {
     },
   );
 
-  test("of a noun tells of its commands, and without one of all, each with a sentence", async ({
-    expect,
-  }) => {
+  test("of a noun lists its commands, and without a noun all, each with a sentence", async ({ expect }) => {
     const { output } = await run(["delivery", "--help"]);
     expect(output.match(/^ {2}\S.*/gm)).toEqual([
       "  delivery retry --org ID [--delivery ID] [--channel ID]",
       expect.stringMatching(/^ {2}delivery list .* \[--status pending\|retrying\|delivered\|not-delivered\]/),
     ]);
     const all = (await run([])).output;
-    expect(all.match(/^ {2}[a-z]+( [a-z]+)?/gm)?.map((name) => name.trim())).toEqual(Object.keys(commands));
+    expect(all.match(/^ {2}[a-z]+( [a-z][a-z-]*)?/gm)?.map((name) => name.trim())).toEqual(
+      Object.keys(commands),
+    );
     expect(all).not.toContain("VALUE");
     for (const { about } of Object.values(commands)) expect(about).toMatch(/^[A-Z].*\.$/);
     expect(await run(["help"])).toEqual({ status: 0, output: all, error: "" });
   });
 
-  test("of what is not there says so", async ({ expect }) => {
+  test("of an unknown command says so", async ({ expect }) => {
     expect(await run(["org", "make", "--help"])).toEqual({
       status: 1,
       output: "",
@@ -157,7 +158,7 @@ describe.concurrent("help", () => {
   });
 });
 
-describe.concurrent("a command line that can't be read says why in one sentence", () => {
+describe.concurrent("a command line that cannot be parsed says why in one sentence", () => {
   test.for([
     ["org delete --org 1 --org 2", "Give --org once."],
     ["org show --org 1 --json --json", "Give --json once."],
@@ -193,7 +194,7 @@ test("org list shows all organizations, newest first, but those being deleted", 
   expect(ids).toContain(second.id);
 });
 
-test("an organization is deleted only by who says its name", async () => {
+test("an organization is deleted only if its name is given", async () => {
   const { id: org } = await admin("org create", { name: "Precious", "scan-every": "never" });
   const others: Record<string, string>[] = [{}, { name: "" }, { name: "precious" }];
   for (const name of others) {
@@ -206,14 +207,14 @@ test("an organization is deleted only by who says its name", async () => {
   await expect(admin("org show", { org })).rejects.toThrow(`There is no organization ${org}:`);
 });
 
-test("an address is one user's, and removing a user again says that it was", async () => {
+test("an address belongs to one user; removing a user again tells that it was removed", async () => {
   const { id: org } = await admin("org create", { name: "Users", "scan-every": "never" });
   const email = "ada@acme.example";
   const { id } = await admin("user create", { org, email });
   await expect(admin("user create", { org, email: " ADA@acme.example" })).rejects.toThrow(
     `The organization already has a user ${email}: "user list --org ${org}" shows it.`,
   );
-  const remove = () => admin("user remove", { org, user: id });
+  const remove = () => admin("user remove", { org, user: id, force: true });
   expect(await remove()).toEqual({ id, removed: true, alreadyRemoved: false });
   expect(await remove()).toEqual({ id, removed: true, alreadyRemoved: true });
   expect((await admin("user create", { org, email })).id).toBeGreaterThan(id);
@@ -225,9 +226,9 @@ test("session list shows what session revoke needs, newest first, and no secret"
   const create = () => admin("session create", { org, user });
   const [first, second, third] = [await create(), await create(), await create()];
   const list = async () => (await admin("session list", { org })).sessions;
-  // The table keeps expired ones for days.
+  // The table keeps the rows of expired sessions for days.
   const [row] = await table.query<Key & sessions.Session>({
-    pk: keys.session(org, "").pk,
+    pk: keys.session(org, 0, "").pk,
     where: condition("#id = :id", { id: third.id }),
   });
   await table.update(row as Key, { set: { expiresAt: Math.floor(Date.now() / 1000) - 1 } });
@@ -256,14 +257,14 @@ test("scan list shows scans, newest first, by page and status", async () => {
   await expect(list({ status: "done" })).rejects.toThrow(/^--status: .* completed or failed\.$/);
 });
 
-test("a page that is not the last says how to see the next", () => {
+test("a page that is not the last tells the flag that shows the next", () => {
   expect(printPage({ scans: [{ id: 2 }], nextOffset: 1 })).toBe(
     "id\n2\nThere are more: --offset 1 shows the next.\n",
   );
   expect(printPage({ scans: [] })).toBe("No scans.\n");
 });
 
-test("what is shown of a row has the same order every time", async () => {
+test("the fields of a row are shown in the same order every time", async () => {
   const { id: org } = await admin("org create", { name: "Order", "scan-every": "never" });
   await admin("team create", { org, name: "Team" });
   await admin("user create", { org, email: "ada@acme.example" });
@@ -283,17 +284,16 @@ test("what is shown of a row has the same order every time", async () => {
     const [team] = (await admin("team list", { org })).teams as object[];
     expect(Object.keys(team ?? {})).toEqual(["id", "name", "createdAt"]);
     const [user] = (await admin("user list", { org })).users as object[];
-    expect(Object.keys(user ?? {})).toEqual(["id", "email", "name", "createdAt"]);
+    expect(Object.keys(user ?? {})).toEqual(["id", "email", "name", "role", "createdAt", "lastSignInAt"]);
   }
 });
 
-test("email import: the help says what a file holds, and the exit status that none of it could be used", async () => {
+test("email import: help tells the format of the file; an unusable file exits 1", async () => {
   expect((await run(["help"])).output).toMatch(
     /^ {2}email import --org ID --file FILE\n {6}.* one address a line\.$/m,
   );
   const { id: org } = await admin("org create", { name: "Import" });
-  const file = join(await mkdtemp(join(tmpdir(), "addresses-")), "addresses.csv");
-  await writeFile(file, "email,name\nx@acme.com,X\n");
+  const file = await writeAddresses("email,name\nx@acme.com,X\n");
   const { port } = new URL(inject("apiUrl"));
   expect(await run(["email", "import", "--org", String(org), "--file", file, "--port", port])).toEqual({
     status: 1,
@@ -302,7 +302,7 @@ test("email import: the help says what a file holds, and the exit status that no
   });
 });
 
-test("what acts in users' text without being seen is escaped for a terminal", () => {
+test("control and format characters in users' text are escaped for the terminal", () => {
   const name = "a\u202eb\u001b[2Jc\u009bd\u{e0041}é";
   expect(print({ name })).toBe("name  a\\u202eb\\u001b[2Jc\\u009bd\\udb40\\udc41é\n");
 });

@@ -1,24 +1,28 @@
 import { GetScheduleCommand, ResourceNotFoundException, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ScheduleOutputs } from "../../shared/organizations/scan-schedule.ts";
+import { inventedBreach } from "../../local/harness/invented-breach.ts";
+import type { LocalService } from "../../local/harness/service.ts";
 import { settle } from "../catalog/settle.ts";
-import { startAnother } from "./another.ts";
-import { type Breaches, createBreaches, inventedBreach } from "./breaches.ts";
-import { admin, type Client, createOrganization, eventually } from "./client.ts";
-import type { LocalService } from "./run.ts";
+import { admin } from "./admin.ts";
+import { type Breaches, createBreaches } from "./breaches.ts";
+import type { Client } from "./client.ts";
+import { eventually } from "./eventually.ts";
+import { readLocalStack } from "./local-stack.ts";
+import { createOrganization } from "./organization.ts";
+import { startOwnService } from "./own-service.ts";
 
 const domain = "automatic.example";
 
 type Listed = { type: string; status: string; newBreachesFound: number };
 
-/** A day is six seconds. */
-describe("scans that nobody asks for", () => {
+/** At this speed a day takes six seconds. */
+describe("automatic scans", () => {
   let service: LocalService;
   let breaches: Breaches;
 
   beforeAll(async () => {
     breaches = await createBreaches({ [`a@${domain}`]: ["Alpha"] }, [inventedBreach("Alpha")]);
-    service = await startAnother(["--memory", "--speed", "14400", "--breaches", breaches.directory]);
+    service = await startOwnService(["--memory", "--speed", "14400", "--breaches", breaches.directory]);
   });
 
   afterAll(async () => {
@@ -37,10 +41,9 @@ describe("scans that nobody asks for", () => {
   const completed = async (api: Client, type: string): Promise<Listed[]> =>
     ((await api.get(`/scans?type=${type}&status=completed`)).body.scans ?? []) as Listed[];
 
-  /** The organization's schedule as the scheduler has it. */
+  /** Gives a function that reads the organization's schedule from the scheduler. */
   const scheduleOf = async (org: number) => {
-    const information = await fetch(new URL("/.local/stack", service.apiUrl));
-    const { outputs } = (await information.json()) as { outputs: ScheduleOutputs };
+    const { outputs } = await readLocalStack(service.apiUrl);
     const name = { GroupName: outputs.ScheduleGroupName, Name: `organization-${org}` };
     return () => new SchedulerClient().send(new GetScheduleCommand(name));
   };
@@ -82,7 +85,7 @@ describe("scans that nobody asks for", () => {
     expect(triggered).toMatchObject({ type: "catalog_triggered", newBreachesFound: 2 });
   }, 120_000);
 
-  test("a breach that is renamed or retired upstream: findings show the new title, and keep what is gone", async () => {
+  test("findings show the new title of a breach, and the last one of a retired breach", async () => {
     const { api } = await prepare("never");
     await api.post("/scans");
     type Shown = { breach: { name: string; title: string } };
@@ -95,7 +98,7 @@ describe("scans that nobody asks for", () => {
       );
     await eventually(titles, ({ Alpha }) => Alpha === "Alpha (invented)", 60);
     await settle(61);
-    // Now the function keeps what it has read.
+    // These requests fill the cache of the function, which must not show the old titles later.
     await titles();
     await titles();
     await breaches.write({ [`a@${domain}`]: ["Alpha", "Beta"] }, [

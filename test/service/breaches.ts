@@ -2,36 +2,14 @@ import { mkdtemp, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A breach in HIBP's form; invented. */
-export const inventedBreach = (name: string, title = `${name} (invented)`) => ({
-  Name: name,
-  Title: title,
-  Domain: `${name.toLowerCase()}.example`,
-  BreachDate: "2020-02-02",
-  AddedDate: "2020-03-03T00:00:00Z",
-  ModifiedDate: "2020-03-03T00:00:00Z",
-  PwnCount: 1000,
-  Description: `Invented for tests: <b>${name}</b>.`,
-  DataClasses: ["Email addresses", "Passwords"],
-  IsVerified: true,
-  IsFabricated: false,
-  IsSensitive: false,
-  IsRetired: false,
-  IsSpamList: false,
-  IsMalware: false,
-  IsSubscriptionFree: false,
-  IsStealerLog: false,
-  LogoPath: "",
-  Attribution: null,
-});
-
 export type Breaches = {
-  /** For `--breaches`. */
+  /** The value for the option `--breaches` of the local service. */
   directory: string;
-  /** Replaces what the embedded HIBP server answers from, each file at once. */
+  /** Replaces the data of the embedded HIBP server, each of the two files atomically. */
   write: (accounts: Record<string, string[]>, catalog: unknown[]) => Promise<void>;
 };
 
+/** Writes data for the embedded HIBP server; `accounts`: address to names of breaches. */
 export const createBreaches = async (
   accounts: Record<string, string[]>,
   catalog: unknown[],

@@ -2,26 +2,17 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
 import { slackFaults } from "../alerts/slack-rules.ts";
-import { admin, createOrganization, eventually, type Organization, scan } from "./client.ts";
-import { receivedAt } from "./receiver.ts";
+import { admin } from "./admin.ts";
+import { addBreachedEmail, createChannel, inboxOf, listDeliveries } from "./alert-channels.ts";
+import { eventually } from "./eventually.ts";
+import { readLocalStack } from "./local-stack.ts";
+import { createOrganization } from "./organization.ts";
+import { waitForRequests } from "./receiver.ts";
+import { scan } from "./scan.ts";
 
-const createChannel = async ({ api }: Organization, body: Record<string, unknown>): Promise<number> => {
-  const created = await api.post("/alert-configs", body);
-  expect(created).toMatchObject({ status: 201 });
-  return created.body.id as number;
-};
-
-const addBreached = async ({ api, domainId }: Organization): Promise<void> => {
-  expect(await api.post("/emails", { email: "ada@demo.example", domainId })).toMatchObject({ status: 201 });
-};
-
-const deliveriesOf = async ({ id }: Organization, channel: number) =>
-  (await admin("delivery list", { org: id, channel })).deliveries as Record<string, unknown>[];
-
-/** The messages in the service's outbox whose text contains something. */
+/** The e-mails that the service sent whose text contains `text`. */
 const mailWith = async (text: string): Promise<string[]> => {
-  const reply = await fetch(new URL("/.local/stack", inject("apiUrl")));
-  const { dataDirectory } = (await reply.json()) as { dataDirectory: string };
+  const { dataDirectory } = await readLocalStack(inject("apiUrl"));
   const outbox = join(dataDirectory, "outbox");
   const names = (await readdir(outbox)).filter((name) => name.endsWith(".eml")).sort();
   const messages = await Promise.all(names.map((name) => readFile(join(outbox, name), "utf8")));
@@ -31,23 +22,25 @@ const mailWith = async (text: string): Promise<string[]> => {
 const titles = ["Example Games (invented)", "Example Shop (invented)", "Example Travel (invented)"];
 
 describe("an e-mail channel", () => {
-  test("gets one message for an e-mail with all of its new breaches, as text and as HTML", async () => {
+  test("gets one message that says whose address is in which breaches", async () => {
     const organization = await createOrganization({ name: "<b>Acme & Sons</b>" });
+    const { id: teamId } = await admin("team create", { org: organization.id, name: "Engines & Looms" });
     const recipient = `security-${organization.id}@acme.example`;
-    const channel = await createChannel(organization, {
+    const channel = await createChannel(organization.api, {
       channel: "email",
       config: { recipients: [recipient] },
     });
-    await addBreached(organization);
+    const ownerName = "Ada <script>alert(1)</script>";
+    const emailId = await addBreachedEmail(organization, { ownerName, teamId });
     await scan(organization.api);
 
     const [message = ""] = await eventually(
       () => mailWith(recipient),
       (all) => all.length === 1,
     );
-    const [head = "", , text = "", html = ""] = message.split(/\r\n\r\n|\r\n--/);
+    const [head = ""] = message.split("\r\n\r\n");
     const deliveries = await eventually(
-      () => deliveriesOf(organization, channel),
+      () => listDeliveries(organization, channel),
       ([first]) => first?.status === "delivered",
     );
     expect(deliveries).toMatchObject([{ type: "breach", attempts: 1, failedAttempts: 0 }]);
@@ -55,7 +48,7 @@ describe("an e-mail channel", () => {
       expect.arrayContaining([
         "From: Breach Monitor <alerts@breach-monitor.example>",
         `To: ${recipient}`,
-        "Subject: An e-mail address appeared in 3 data breaches (<b>Acme & Sons</b>)",
+        "Subject: ada@demo.example appeared in 3 data breaches (<b>Acme & Sons</b>)",
         "Auto-Submitted: auto-generated",
         `X-Delivery-Id: ${deliveries[0]?.id}`,
       ]),
@@ -63,77 +56,133 @@ describe("an e-mail channel", () => {
     expect(message).toContain('Content-Type: multipart/alternative; boundary="');
     expect(message).toContain("Breach Monitor for <b>Acme & Sons</b>\r\n");
     expect(message).toContain("Breach Monitor for &lt;b&gt;Acme &amp; Sons&lt;/b&gt;<br>");
-    expect(text + html).not.toContain("ada@demo.example");
-    for (const title of titles) {
-      expect(message).toContain(`* ${title}`);
-      expect(message).toContain(`<strong>${title}`);
+    expect(message).toContain(
+      `\r\nAddress: ada@demo.example\r\nOwner: ${ownerName}\r\nTeam: Engines & Looms\r\n`,
+    );
+    expect(message).toContain("Owner: <bdi>Ada &lt;script&gt;alert(1)&lt;/script&gt;</bdi><br>");
+    expect(message).toContain("Team: <bdi>Engines &amp; Looms</bdi>");
+    const { body } = await organization.api.get("/breaches");
+    const breaches = body.breaches as {
+      id: number;
+      breach: Record<string, string> & { dataClasses: string[] };
+    }[];
+    expect(breaches.map(({ breach }) => breach.title).sort()).toEqual(titles);
+    const findingsUrl = `${new URL(inject("apiUrl")).origin}/api/app/findings?emailId=${emailId}`;
+    for (const { id, breach } of breaches) {
+      expect(message).toContain(
+        [
+          `* ${breach.title} (${breach.domain})`,
+          `  Date of the breach: ${breach.breachDate}`,
+          `  Exposed: ${breach.dataClasses.join(", ")}`,
+          `  ${findingsUrl}&finding=${id}\r\n`,
+        ].join("\r\n"),
+      );
+      expect(message).toContain(`<a href="${findingsUrl}&amp;finding=${id}">${breach.title}`);
     }
+    expect(message).toContain(`See the findings of this address: ${findingsUrl}\r\n`);
     expect(message.match(/https:\/\/haveibeenpwned\.com/g)).toHaveLength(2);
+  });
+
+  test("does not name an address that was removed before the message was sent", async () => {
+    const organization = await createOrganization();
+    const { api, id: org } = organization;
+    const inbox = inboxOf(organization, "slack-that-fails");
+    const channel = await createChannel(api, {
+      channel: "slack",
+      config: { webhookUrl: `${inbox}?status=503` },
+    });
+    const emailId = await addBreachedEmail(organization, { ownerName: "Ada Lovelace" });
+    await scan(api);
+    const [failed] = await waitForRequests(inbox, 3);
+    expect(failed?.body.toString("utf8")).toContain("Address: ada@demo.example\\nOwner: Ada Lovelace");
+    const [delivery] = await eventually(
+      () => listDeliveries(organization, channel),
+      ([first]) => first?.failedAttempts === 3,
+    );
+    expect(await api.delete(`/emails?id=${emailId}`)).toMatchObject({ status: 200 });
+    const recipients = [`late-${org}@acme.example`];
+    const changed = await api.patch(`/alert-configs/${channel}`, {
+      channel: "email",
+      config: { recipients },
+    });
+    expect(changed).toMatchObject({ status: 200 });
+    await admin("delivery retry", { org, delivery: delivery?.id ?? 0 });
+    const [message = ""] = await eventually(
+      () => mailWith(recipients[0] ?? ""),
+      (all) => all.length === 1,
+    );
+    expect(message).toContain(
+      "\r\nSubject: An address that is no longer monitored appeared in 3 data breaches (Test)\r\n",
+    );
+    for (const title of titles) expect(message).toContain(`* ${title}`);
+    expect(message).not.toMatch(/ada@demo|Lovelace|\/api\/app\//);
   });
 
   test("sends its recipients one message that names none of them to the others", async () => {
     const organization = await createOrganization();
     const recipients = ["a", "b", "c"].map((name) => `${name}-${organization.id}@acme.example`);
-    await createChannel(organization, {
+    await createChannel(organization.api, {
       channel: "email",
       config: { recipients },
       notifyOnNewBreach: false,
       notifyOnScanComplete: true,
     });
-    await addBreached(organization);
+    await addBreachedEmail(organization);
     await scan(organization.api);
     const [message = "", ...more] = await eventually(
       () => mailWith(recipients[0] ?? ""),
       (all) => all.length > 0,
     );
     expect(more).toEqual([]);
-    // The outbox keeps the Bcc line, which SES takes out.
+    // The outbox keeps the Bcc line, which SES would remove.
     expect(message).toContain(`\r\nBcc: ${recipients.join(", ")}\r\n`);
     expect(message).not.toContain("\r\nTo:");
     expect(message).toContain("Checked 1 of 1 monitored e-mail addresses. New breaches found: 3.");
+    expect(message).toContain(`See the scans: ${new URL(inject("apiUrl")).origin}/api/app/scans\r\n`);
   });
 });
 
 describe("a Slack channel", () => {
-  test("gets one message that Slack accepts for an e-mail with all of its new breaches", async () => {
+  test("gets one message that says whose address is in which breaches", async () => {
     const organization = await createOrganization({ name: "Acme <!channel>" });
-    const webhookUrl = `${inject("receiverUrl")}/slack-${organization.id}`;
-    const channel = await createChannel(organization, { channel: "slack", config: { webhookUrl } });
-    await addBreached(organization);
+    const webhookUrl = inboxOf(organization, "slack");
+    const channel = await createChannel(organization.api, { channel: "slack", config: { webhookUrl } });
+    const emailId = await addBreachedEmail(organization, {
+      ownerName: "Ada <!channel> <https://evil.example|x>",
+    });
     await scan(organization.api);
 
-    const [received] = await eventually(
-      () => receivedAt(webhookUrl),
-      (all) => all.length === 1,
-    );
+    const [received] = await waitForRequests(webhookUrl, 1);
     expect(received?.headers["content-type"]).toBe("application/json");
     expect(received?.headers).not.toHaveProperty("x-service-signature");
     const body = received?.body.toString("utf8") ?? "";
     const message = JSON.parse(body);
     expect(slackFaults(message)).toEqual([]);
-    expect(message.text).toBe("An e-mail address appeared in 3 data breaches (Acme &lt;!channel&gt;)");
+    expect(message.text).toBe("ada@demo.example appeared in 3 data breaches (Acme &lt;!channel&gt;)");
     for (const title of titles) expect(body).toContain(`*${title}`);
-    expect(body).not.toContain("ada@demo.example");
+    expect(body).toContain(
+      "Address: ada@demo.example\\nOwner: Ada &lt;!channel&gt; &lt;https://evil.example|x&gt;",
+    );
+    const findingsUrl = `${new URL(inject("apiUrl")).origin}/api/app/findings?emailId=${emailId}`;
+    expect(body.match(/&amp;finding=\d+\|Open the finding>/g)).toHaveLength(3);
+    expect(body).toContain(`<${findingsUrl}|See the findings of this address>`);
     expect(body).toContain("<https://haveibeenpwned.com|Have I Been Pwned>");
     await eventually(
-      () => deliveriesOf(organization, channel),
+      () => listDeliveries(organization, channel),
       (all) => all.length === 1 && all[0]?.status === "delivered",
     );
   });
 
   test("that fails is tried again like a webhook", async () => {
     const organization = await createOrganization();
-    const inbox = `${inject("receiverUrl")}/slack-${organization.id}`;
+    const inbox = inboxOf(organization, "slack");
     const webhookUrl = `${inbox}?status=503`;
-    const channel = await createChannel(organization, { channel: "slack", config: { webhookUrl } });
-    await addBreached(organization);
+    const channel = await createChannel(organization.api, { channel: "slack", config: { webhookUrl } });
+    await addBreachedEmail(organization);
     await scan(organization.api);
+    await waitForRequests(inbox, 3);
     await eventually(
-      () => receivedAt(inbox),
-      (all) => all.length === 3,
-    );
-    await eventually(
-      () => deliveriesOf(organization, channel),
+      () => listDeliveries(organization, channel),
       ([first]) => first?.failedAttempts === 3 && first.failureReason === "HTTP 503",
     );
   });

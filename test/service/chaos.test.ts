@@ -2,20 +2,25 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { startChaos } from "../../local/harness/chaos.ts";
+import { inventedBreach } from "../../local/harness/invented-breach.ts";
+import { administrator } from "../../shared/activity/actor.ts";
 import { commit } from "../../shared/imports/commit.ts";
 import { plan } from "../../shared/imports/plan.ts";
-import { administrator } from "../../shared/organizations/actor.ts";
-import { startAnother } from "./another.ts";
-import { createBreaches, inventedBreach } from "./breaches.ts";
-import { startChaos } from "./chaos.ts";
-import { type Client, commandLine, createClient, createOrganization, eventually, scan } from "./client.ts";
+import { commandLine } from "./admin.ts";
+import { createBreaches } from "./breaches.ts";
+import { type Client, createClient } from "./client.ts";
+import { eventually } from "./eventually.ts";
+import { createOrganization } from "./organization.ts";
+import { startOwnService } from "./own-service.ts";
+import { listFindings, scan } from "./scan.ts";
 
 const seed = 20_261_121;
 const domain = "chaos.example";
 const addressCount = 1400;
 const catalog = ["Alpha", "Beta", "Gamma"].map((name) => inventedBreach(name));
 
-/** Every address is in none to three breaches. */
+/** Every address appears in none to three breaches. */
 const accounts: Record<string, string[]> = Object.fromEntries(
   Array.from({ length: addressCount }, (_, index): [string, string[]] => [
     `user${index}@${domain}`,
@@ -31,23 +36,12 @@ const latestScan = async (api: Client): Promise<Listed | undefined> => {
   try {
     return ((await api.get("/scans?limit=1")).body.scans as Listed[] | undefined)?.[0];
   } catch {
-    // The service is being killed.
+    // The service is being killed, so that it does not answer.
     return undefined;
   }
 };
 
-/** Every finding, as "address breach". */
-const listFindings = async (api: Client): Promise<string[]> => {
-  const all: string[] = [];
-  for (;;) {
-    const { body } = await api.get(`/breaches?limit=100&offset=${all.length}`);
-    const page = body.breaches as { email: string; breach: { name: string } }[];
-    all.push(...page.map(({ email, breach }) => `${email} ${breach.name}`));
-    if (page.length < 100) return all;
-  }
-};
-
-test("a scan whose workers and runtime are killed, whose messages are lost and doubled, finds everything once; all counters agree", async () => {
+test("a scan survives killed workers, a killed runtime, lost and doubled messages", async () => {
   const breaches = await createBreaches(accounts, catalog);
   const data = await mkdtemp(join(tmpdir(), "chaos-"));
   const chaos = await startChaos(
@@ -60,7 +54,7 @@ test("a scan whose workers and runtime are killed, whose messages are lost and d
       killRuntimeAt: [1500],
     },
     (variables, port) =>
-      startAnother(
+      startOwnService(
         [
           ...["--data", data, "--speed", "150", "--breaches", breaches.directory],
           ...(port === undefined ? [] : ["--port", String(port)]),

@@ -1,11 +1,15 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { end, ofChannel } from "../../shared/alerts/delivery.ts";
-import { type ReceivedRequest, type Receiver, startReceiver } from "../alerts/receiver.ts";
-import { startAnother } from "./another.ts";
-import { admin as adminOf, type Client, createClient, eventually } from "./client.ts";
-import { addWebhook } from "./own-channel.ts";
-import type { LocalService } from "./run.ts";
+import { type ReceivedRequest, type Receiver, startReceiver } from "../../local/harness/receiver.ts";
+import type { LocalService } from "../../local/harness/service.ts";
+import { ofChannel } from "../../shared/alerts/delivery.ts";
+import * as schedule from "../../shared/alerts/schedule.ts";
+import { addWebhook } from "./add-webhook.ts";
+import { admin as adminOf } from "./admin.ts";
+import type { ListedDelivery } from "./alert-channels.ts";
+import { eventually } from "./eventually.ts";
+import { createKeyClient } from "./organization.ts";
+import { startOwnService } from "./own-service.ts";
 
 type Event = { id: number; type: string; timestamp: string; data: Record<string, unknown> };
 const eventOf = ({ body }: ReceivedRequest): Event => JSON.parse(body.toString("utf8"));
@@ -14,18 +18,18 @@ type Answer = (response: ServerResponse) => void;
 const accept: Answer = (response) => void response.writeHead(204).end();
 const fail: Answer = (response) => void response.writeHead(500).end();
 const reset: Answer = (response) => void response.destroy();
-/** Of a path of the receiver: how it answers now. */
+/** How the receiver answers, by path. */
 const answers = new Map<string, Answer>();
 
 let receiver: Receiver;
 let service: LocalService;
 
-/** An hour is two thirds of a second. */
+/** At this speed an hour takes two thirds of a second. */
 beforeAll(async () => {
   receiver = await startReceiver({
     respond: (request, response) => answers.get(request.url ?? "")?.(response as ServerResponse),
   });
-  service = await startAnother(["--memory", "--speed", "5400", "--allow-origin", receiver.origin]);
+  service = await startOwnService(["--memory", "--speed", "5400", "--allow-origin", receiver.origin]);
   vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", receiver.origin);
 });
 afterAll(async () => {
@@ -39,20 +43,15 @@ const admin = (command: string, flags: Record<string, string | number>) =>
 
 type Channel = { org: number; id: number; path: string };
 
-/** A fresh organization with one webhook channel. */
-const newChannel = async (name: string, answer: Answer): Promise<Channel> => {
+/** Creates an organization with one webhook channel, whose receiver answers with `answer`. */
+const createChannel = async (name: string, answer: Answer): Promise<Channel> => {
   const { id: org } = await admin("org create", { name, "scan-every": "never" });
   const path = `/${name}`;
   answers.set(path, answer);
   return { org, id: await addWebhook(org, `${receiver.origin}${path}`), path };
 };
 
-const signUp = async ({ org }: Channel): Promise<Client> => {
-  const { key } = await admin("key create", { org, label: "Test key" });
-  return createClient({ authorization: `Bearer ${key}` }, service.apiUrl);
-};
-
-/** Makes deliveries as a scan does, without one; gives their ids, ascending. */
+/** Makes deliveries without a scan; gives their ids, ascending. */
 const raiseEvents = async ({ org, id }: Channel, count: number): Promise<number[]> => {
   const ids: number[] = [];
   for (let made = 0; made < count; made++) {
@@ -64,49 +63,42 @@ const raiseEvents = async ({ org, id }: Channel, count: number): Promise<number[
 const received = ({ path }: Channel): ReceivedRequest[] =>
   receiver.requests.filter((request) => request.path === path);
 
-type Delivery = {
-  id: number;
-  type: string;
-  status: string;
-  attempts: number;
-  failedAttempts: number;
-  failureReason: string | null;
-};
-const listDeliveries = async ({ org, id }: Channel): Promise<Delivery[]> =>
-  (await admin("delivery list", { org, channel: id })).deliveries as Delivery[];
+const listDeliveries = async ({ org, id }: Channel): Promise<ListedDelivery[]> =>
+  (await admin("delivery list", { org, channel: id })).deliveries as ListedDelivery[];
 
-/** Waits until all deliveries of a channel are as `like` says. */
-const untilAll = (channel: Channel, like: Partial<Delivery>, seconds = 60) =>
+/** Waits until all deliveries of a channel have the fields of `expected`. */
+const untilAll = (channel: Channel, expected: Partial<ListedDelivery>, seconds = 60) =>
   eventually(
     () => listDeliveries(channel),
     (all) =>
       all.length > 0 &&
       all.every((each) =>
-        Object.entries(like).every(([name, value]) => each[name as keyof Delivery] === value),
+        Object.entries(expected).every(([name, value]) => each[name as keyof ListedDelivery] === value),
       ),
     seconds,
   );
 
-/** Gives up what a channel has left, as its last attempt would hours later. */
+/** Gives up the open deliveries of a channel, as their last attempts would hours later. */
 const giveUp = (channel: Channel) =>
   eventually(
     async () => {
       for await (const rows of ofChannel(channel.org, channel.id)) {
-        for (const row of rows)
-          if (row.dueAt !== undefined) await end(channel.org, row, { failureReason: "down" });
+        for (const row of rows) if (row.dueAt !== undefined) await schedule.giveUp(channel.org, row, "down");
       }
       return listDeliveries(channel);
     },
     (all) => all.every(({ status }) => status === "not delivered"),
   );
 
-/** That nothing comes can only be seen by waiting. */
+/** Waits, to show that nothing comes. */
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
-/** Each waits mostly, and has an organization and a path of the receiver for itself. */
+/**
+ * The tests run concurrently, since they mostly wait; each has its own organization and path of the receiver.
+ */
 describe.concurrent("deliveries over hours", () => {
-  test("a receiver that always fails sees 30 posts in 10 groups of 3, one id, 30 timestamps, then silence; by hand it gets a dispatch more", async () => {
-    const channel = await newChannel("fails", fail);
+  test("a receiver that always fails sees 30 posts in 10 groups of 3, then silence", async () => {
+    const channel = await createChannel("fails", fail);
     const [id] = await raiseEvents(channel, 1);
     const [delivery] = await untilAll(channel, { status: "not delivered" }, 180);
     expect(delivery).toMatchObject({ id, attempts: 30, failedAttempts: 30, failureReason: "HTTP 500" });
@@ -117,7 +109,8 @@ describe.concurrent("deliveries over hours", () => {
     const events = posts.map(eventOf);
     expect(new Set(events.map(({ id }) => id))).toEqual(new Set([id]));
     expect(new Set(events.map(({ timestamp }) => timestamp)).size).toBe(30);
-    // Dispatches are an "hour" apart, the attempts of one close together (the first of all start the functions).
+    // Dispatches are an "hour" apart, and the attempts of one dispatch less. The first attempts start the
+    // functions.
     const pauses = posts
       .slice(1)
       .map(({ receivedAt }, index) => receivedAt.getTime() - (posts[index]?.receivedAt.getTime() ?? 0));
@@ -138,7 +131,7 @@ describe.concurrent("deliveries over hours", () => {
   }, 240_000);
 
   test("a receiver that is down for a while gets every event once it is back", async () => {
-    const channel = await newChannel("down", reset);
+    const channel = await createChannel("down", reset);
     const ids = await raiseEvents(channel, 3);
     await eventually(
       async () => received(channel),
@@ -153,14 +146,14 @@ describe.concurrent("deliveries over hours", () => {
     expect([...new Set(accepted.map((post) => eventOf(post).id))].sort()).toEqual(ids);
   }, 120_000);
 
-  test("deliveries of a disabled channel wait, and it gets them when it is enabled again in time", async () => {
+  test("deliveries of a disabled channel wait until it is enabled again in time", async () => {
     let held: ServerResponse | undefined;
-    const channel = await newChannel("disabled", (response) => {
+    const channel = await createChannel("disabled", (response) => {
       held = response;
     });
-    const api = await signUp(channel);
+    const api = await createKeyClient(channel.org, service.apiUrl);
     const enable = (isEnabled: boolean) => api.patch(`/alert-configs/${channel.id}`, { isEnabled });
-    // Changes nothing but starts the function: in 16 s a day has passed.
+    // Changes nothing but starts the function, for which there is no time later: a day takes 16 s.
     expect(await enable(true)).toMatchObject({ status: 200 });
     await raiseEvents(channel, 1);
     await eventually(
@@ -170,7 +163,7 @@ describe.concurrent("deliveries over hours", () => {
     expect(await enable(false)).toMatchObject({ status: 200 });
     answers.set(channel.path, accept);
     if (held !== undefined) fail(held);
-    // Two retries and, each "hour", a dispatch would come.
+    // In this time two retries and several dispatches would come.
     await untilAll(channel, { status: "retrying" });
     await pause(2);
     expect(received(channel)).toHaveLength(1);
@@ -179,10 +172,10 @@ describe.concurrent("deliveries over hours", () => {
   }, 120_000);
 
   test("deliveries of a channel that stays disabled are given up a day after their event", async () => {
-    const channel = await newChannel("abandoned", fail);
+    const channel = await createChannel("abandoned", fail);
     const { id } = await admin("channel test", { org: channel.org, channel: channel.id });
     await untilAll(channel, { id, status: "retrying" });
-    const api = await signUp(channel);
+    const api = await createKeyClient(channel.org, service.apiUrl);
     expect(await api.patch(`/alert-configs/${channel.id}`, { isEnabled: false })).toMatchObject({
       status: 200,
     });
@@ -191,11 +184,11 @@ describe.concurrent("deliveries over hours", () => {
     expect(given?.attempts).toBeLessThan(30);
   }, 120_000);
 
-  test("a channel that is removed while a delivery is retrying gets nothing more and leaves no history", async () => {
-    const channel = await newChannel("removed", fail);
+  test("a channel removed during retries gets nothing more and leaves no history", async () => {
+    const channel = await createChannel("removed", fail);
     await raiseEvents(channel, 3);
     await untilAll(channel, { status: "retrying" });
-    const api = await signUp(channel);
+    const api = await createKeyClient(channel.org, service.apiUrl);
     expect(await api.delete(`/alert-configs/${channel.id}`)).toMatchObject({ status: 200 });
     await pause(1);
     const posts = received(channel).length;
@@ -204,8 +197,8 @@ describe.concurrent("deliveries over hours", () => {
     await expect(listDeliveries(channel)).rejects.toThrow(`The organization has no channel ${channel.id}.`);
   }, 120_000);
 
-  test("what was given up of a channel is sent again with one command, and nothing else is; repeated, it finds nothing left", async () => {
-    const [channel, other] = await Promise.all([newChannel("bulk", fail), newChannel("spared", fail)]);
+  test("one command sends again what was given up of a channel, and nothing else", async () => {
+    const [channel, other] = await Promise.all([createChannel("bulk", fail), createChannel("spared", fail)]);
     const org = { org: channel.org };
     const inSameOrganization = {
       ...other,
@@ -232,7 +225,7 @@ describe.concurrent("deliveries over hours", () => {
       }>;
     const idsIn = async (flags: Record<string, string | number>) => {
       const { deliveries: shown, nextOffset } = await list(flags);
-      return { ids: (shown as Delivery[]).map(({ id }) => id), nextOffset };
+      return { ids: (shown as ListedDelivery[]).map(({ id }) => id), nextOffset };
     };
     const [first, second, third] = ids;
     expect(await idsIn({})).toEqual({ ids: [delivered, third, second, first] });
@@ -270,9 +263,9 @@ describe.concurrent("deliveries over hours", () => {
   }, 120_000);
 
   test("a test event is a delivery of its own, whatever the channel wants", async () => {
-    const channel = await newChannel("test", accept);
+    const channel = await createChannel("test", accept);
     const { org, id: channelId } = channel;
-    const api = await signUp(channel);
+    const api = await createKeyClient(channel.org, service.apiUrl);
     await api.patch(`/alert-configs/${channelId}`, { notifyOnScanError: false });
     expect(await admin("channel list", { org })).toEqual({
       channels: [

@@ -2,42 +2,63 @@ import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
-import { createDemo } from "../../local/demo.ts";
-import { admin, createClient } from "./client.ts";
+import { createDemo, createSignInLink } from "../../local/demo.ts";
+import { browserWith, visitor } from "../dashboard/signed-in.ts";
+import { admin } from "./admin.ts";
+import { createClient } from "./client.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "demo-"));
 const file = join(directory, "demo.json");
 
-const demo = () =>
+const startDemo = () =>
   createDemo({
     directory,
     port: Number(new URL(inject("apiUrl")).port),
     signal: new AbortController().signal,
   });
 
-const isLetIn = async ({ key }: { key: string }): Promise<boolean> =>
+const isAccepted = async ({ key }: { key: string }): Promise<boolean> =>
   (await createClient({ authorization: `Bearer ${key}` }).get("/emails")).status === 200;
 
-test("the demo is made once, and again as far as it is no longer there", async () => {
-  const first = await demo();
-  expect(await isLetIn(first)).toBe(true);
+test("the demo is created once, and what is missing of it is created again", async () => {
+  const first = await startDemo();
+  expect(await isAccepted(first)).toBe(true);
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual(first);
-  expect(await demo()).toEqual(first);
+  expect(await startDemo()).toEqual(first);
 
   await admin("key revoke", { org: first.organizationId, key: first.keyId });
-  const second = await demo();
+  const second = await startDemo();
   expect(second).toEqual({ ...first, keyId: second.keyId, key: second.key });
-  expect(await isLetIn(second)).toBe(true);
+  expect(await isAccepted(second)).toBe(true);
 
   await admin("org delete", { org: first.organizationId, name: "Demo" });
-  const third = await demo();
+  const third = await startDemo();
   expect(third.organizationId).not.toBe(first.organizationId);
-  expect(await isLetIn(third)).toBe(true);
-});
+  expect(await isAccepted(third)).toBe(true);
+}, 180_000);
 
-test("an organization that is somebody's own is not taken for the demo", async () => {
+test("an organization that is not the demo's is not taken for it", async () => {
   const { id: org } = await admin("org create", { name: "Acme", "scan-every": "never" });
   const { id: keyId, key } = await admin("key create", { org, label: "Demo" });
   await writeFile(file, JSON.stringify({ organizationId: org, domainId: 1, keyId, key }));
-  expect((await demo()).organizationId).not.toBe(org);
-});
+  expect((await startDemo()).organizationId).not.toBe(org);
+}, 180_000);
+
+test("a browser signs in with the link and finds invented findings of two scans", async () => {
+  const demo = await startDemo();
+  const port = Number(new URL(inject("apiUrl")).port);
+  const url = new URL(await createSignInLink(demo, { port, signal: new AbortController().signal }));
+  const reply = await visitor().post("/sign-in/sessions", { token: url.hash.slice(1) });
+  expect(reply).toMatchObject({ status: 201, body: { user: { id: demo.userId, role: "admin" } } });
+  const { v1 } = browserWith(String(reply.headers["set-cookie"]).split(";")[0] ?? "");
+  expect((await v1.get("/emails")).body).toMatchObject({ total: 12 });
+  expect((await v1.get("/scans?status=completed")).body).toMatchObject({ total: 2 });
+  const { breaches, total, unacknowledged } = (await v1.get("/breaches")).body as {
+    breaches: { breach: { title: string } }[];
+    total: number;
+    unacknowledged: number;
+  };
+  expect(total).toBeGreaterThan(10);
+  expect(unacknowledged).toBe(total - 2);
+  for (const { breach } of breaches) expect(breach.title).toContain("(invented)");
+}, 180_000);

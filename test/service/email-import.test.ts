@@ -1,20 +1,14 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { admin, createOrganization } from "./client.ts";
-
-const fileOf = async (text: string): Promise<string> => {
-  const file = join(await mkdtemp(join(tmpdir(), "addresses-")), "addresses.txt");
-  await writeFile(file, text);
-  return file;
-};
+import { writeAddresses } from "./addresses-file.ts";
+import { admin } from "./admin.ts";
+import { createOrganization } from "./organization.ts";
 
 describe("admin email import", () => {
   test("imports every address once, counts the rest, logs one entry, and can be repeated", async () => {
     const { id: org, domain, api } = await createOrganization();
     const addresses = Array.from({ length: 120 }, (_, index) => `person${index}@${domain}`);
-    const file = await fileOf(
+    const file = await writeAddresses(
       [...addresses, `PERSON1@${domain}`, "", "not an address", "a@elsewhere.example"].join("\r\n"),
     );
     expect(await admin("email import", { org, file })).toEqual({
@@ -35,7 +29,7 @@ describe("admin email import", () => {
     const { id: org, domain } = await createOrganization();
     const lines = ["Email", "", `a@${domain}`, `email=b@${domain}`, `b@${domain},Bob`, `Ann|ann@${domain}`];
     const more = Array.from({ length: 20 }, (_, index) => `x${index}@elsewhere.example`);
-    const file = await fileOf([...lines, ...more].join("\n"));
+    const file = await writeAddresses([...lines, ...more]);
     expect(await admin("email import", { org, file })).toEqual({
       added: 1,
       disabled: 0,
@@ -43,7 +37,7 @@ describe("admin email import", () => {
       invalid: 24,
       invalidLines: [1, 4, 5, 6, 7, 8, 9, 10, 11, 12],
     });
-    expect(await admin("email import", { org, file: await fileOf(`a@${domain}`) })).toEqual({
+    expect(await admin("email import", { org, file: await writeAddresses(`a@${domain}`) })).toEqual({
       added: 0,
       disabled: 0,
       skipped: 1,
@@ -51,20 +45,20 @@ describe("admin email import", () => {
     });
   });
 
-  test("is an error when no line can be used, which says what a file holds", async () => {
+  test("fails when no line can be used, and says what a file must hold", async () => {
     const { id: org, domain } = await createOrganization();
-    const file = await fileOf(`\nemail,name\nx@${domain},X\n`);
+    const file = await writeAddresses(`\nemail,name\nx@${domain},X\n`);
     await expect(admin("email import", { org, file })).rejects.toThrow(
       "No line of the file is an address of the organization's domains, such as line 2: give one address a line and nothing else.",
     );
-    await expect(admin("email import", { org, file: await fileOf("\n \n") })).rejects.toThrow(
+    await expect(admin("email import", { org, file: await writeAddresses("\n \n") })).rejects.toThrow(
       "The file is empty: give one address a line.",
     );
   });
 
-  test("finds the file from where the person is, and says where it looked", async () => {
+  test("finds the file relative to the caller's directory, and says where it looked", async () => {
     const { id: org, domain } = await createOrganization();
-    const file = await fileOf(`a@${domain}`);
+    const file = await writeAddresses(`a@${domain}`);
     vi.stubEnv("INIT_CWD", dirname(file));
     expect(await admin("email import", { org, file: "addresses.txt" })).toMatchObject({ added: 1 });
     await expect(admin("email import", { org, file: "other.txt" })).rejects.toThrow(
@@ -76,7 +70,7 @@ describe("admin email import", () => {
 
   test("imports disabled what the seat allowance has no room for", async () => {
     const { id: org, domain, api } = await createOrganization({ "seat-allowance": "2" });
-    const file = await fileOf(["a", "b", "c"].map((alias) => `${alias}@${domain}`).join("\n"));
+    const file = await writeAddresses(["a", "b", "c"].map((alias) => `${alias}@${domain}`));
     expect(await admin("email import", { org, file })).toMatchObject({ added: 3, disabled: 1 });
     expect((await api.get("/emails?isActive=true")).body.total).toBe(2);
   });
@@ -84,7 +78,7 @@ describe("admin email import", () => {
   test("imports nothing when a domain is not verified, and says what to do", async () => {
     const { id: org, domain, domainId, api } = await createOrganization();
     await admin("domain unverify", { org, domain: domainId });
-    const file = await fileOf(`a@${domain}`);
+    const file = await writeAddresses(`a@${domain}`);
     await expect(admin("email import", { org, file })).rejects.toThrow(
       `The domain ${domain} is not verified: "domain verify --org ${org} --domain ${domainId}" says that it is.`,
     );

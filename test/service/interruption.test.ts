@@ -1,27 +1,33 @@
 import { once } from "node:events";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DeleteQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../../bin/admin/connect.ts";
-import { administrator } from "../../shared/organizations/actor.ts";
+import { inventedBreach } from "../../local/harness/invented-breach.ts";
+import type { LocalService } from "../../local/harness/service.ts";
+import { administrator } from "../../shared/activity/actor.ts";
 import * as queue from "../../shared/queue/queue.ts";
-import type { ScanLock } from "../../shared/scans/record.ts";
+import type { ScanLock } from "../../shared/scans/lock.ts";
 import * as scans from "../../shared/scans/scan.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-import { startAnother } from "./another.ts";
-import { createBreaches, inventedBreach } from "./breaches.ts";
-import { admin, type Client, createClient, createOrganization, eventually, scan } from "./client.ts";
-import type { LocalService } from "./run.ts";
+import { writeAddresses } from "./addresses-file.ts";
+import { admin } from "./admin.ts";
+import { createBreaches } from "./breaches.ts";
+import { type Client, createClient } from "./client.ts";
+import { eventually } from "./eventually.ts";
+import { createOrganization } from "./organization.ts";
+import { startOwnService } from "./own-service.ts";
+import { listFindings, scan } from "./scan.ts";
 
 const domain = "interrupted.example";
 const addressCount = 200;
 const addresses = Array.from({ length: addressCount }, (_, index) => `user${index}@${domain}`);
 const accounts = Object.fromEntries(addresses.map((address) => [address, ["Alpha", "Beta"]]));
 
-/** Sweeps come every 5 s and look after scans that were silent for 5 s. */
+/** At this speed a sweep runs every 5 s and takes up scans that made no progress for 5 s. */
 const speed = ["--speed", "60"];
 
 let service: LocalService | undefined;
@@ -34,34 +40,19 @@ const start = async (options: readonly string[]): Promise<LocalService> => {
     accounts,
     ["Alpha", "Beta"].map((name) => inventedBreach(name)),
   );
-  service = await startAnother([...options, ...speed, "--breaches", breaches.directory]);
+  service = await startOwnService([...options, ...speed, "--breaches", breaches.directory]);
   return service;
 };
 
-const prepare = async (apiUrl: string) => {
+/** An organization that monitors all addresses. */
+const createMonitoring = async (apiUrl: string) => {
   const organization = await createOrganization({}, { domain, apiUrl });
-  const file = join(await mkdtemp(join(tmpdir(), "addresses-")), "addresses.txt");
-  await writeFile(file, addresses.join("\n"));
-  await admin("email import", { org: organization.id, file }, apiUrl);
+  await admin("email import", { org: organization.id, file: await writeAddresses(addresses) }, apiUrl);
   return organization;
 };
 
 type Listed = { id: number; status: string; newBreachesFound: number };
 const listScans = async (api: Client): Promise<Listed[]> => (await api.get("/scans")).body.scans as Listed[];
-
-/** Every finding, as "address breach". */
-const listFindings = async (api: Client): Promise<string[]> => {
-  const all: string[] = [];
-  for (;;) {
-    const { body } = await api.get(`/breaches?limit=100&offset=${all.length}`);
-    const page = body.breaches as { email: string; breach: { name: string } }[];
-    all.push(...page.map(({ email, breach }) => `${email} ${breach.name}`));
-    if (page.length < 100) {
-      expect(body.total).toBe(all.length);
-      return all;
-    }
-  }
-};
 
 const expectEachFindingOnce = async (api: Client): Promise<void> => {
   const found = await listFindings(api);
@@ -70,19 +61,20 @@ const expectEachFindingOnce = async (api: Client): Promise<void> => {
 };
 
 describe("a scan", () => {
-  let organization: Awaited<ReturnType<typeof prepare>>;
+  let organization: Awaited<ReturnType<typeof createMonitoring>>;
   beforeAll(async () => {
     const { apiUrl } = await start(["--memory"]);
-    organization = await prepare(apiUrl);
+    organization = await createMonitoring(apiUrl);
   }, 60_000);
   afterAll(stop);
 
-  /** Makes this process one that can write and send as the service does. */
-  const takePart = () => connect({ port: new URL((service as LocalService).apiUrl).port, stack: undefined });
+  /** Connects this process to the table and the queues of the service. */
+  const connectToService = () =>
+    connect({ port: new URL((service as LocalService).apiUrl).port, stack: undefined });
 
   test("whose message is lost is woken by the sweep", async () => {
-    const stack = await takePart();
-    // The planner never hears of it.
+    const stack = await connectToService();
+    // The message goes to another queue, so that the planner never gets it.
     process.env.SCAN_PLANS_QUEUE_URL = stack.outputs.DeliveriesQueueUrl;
     await scans.start(organization.id, "manual", administrator);
     const [ended] = await eventually(
@@ -95,15 +87,15 @@ describe("a scan", () => {
   }, 120_000);
 
   test("whose messages are repeated finds nothing twice", async () => {
-    await takePart();
-    // Another one of the same addresses, so that there is something to find.
-    const organization = await prepare((service as LocalService).apiUrl);
+    await connectToService();
+    // A new organization, so that there is something to find.
+    const organization = await createMonitoring((service as LocalService).apiUrl);
     const started = await organization.api.post("/scans");
     const scanId = started.body.scanJobId as number;
     for (let count = 0; count < 15; count++) {
       const lock = await table.get<ScanLock>(keys.scanLock(organization.id));
-      // One that takes over, and then one that comes twice.
-      const message = { organizationId: organization.id, scanId, turn: lock?.planTurn ?? 0 };
+      // The first copy takes over from the planner, and the second one is a repetition.
+      const message = { organizationId: organization.id, scanId, fencingToken: lock?.fencingToken ?? 0 };
       for (let copy = 0; copy < 2; copy++) {
         await queue.send("scan-plans", { ...message, resume: count % 2 === 0 });
       }
@@ -119,8 +111,8 @@ describe("a scan", () => {
     expect(await scan(organization.api)).toMatchObject({ totalEmails: addressCount, newBreachesFound: 0 });
   }, 120_000);
 
-  test("that cannot be queued is 500 {error}; it has failed, and does not stand in the way of the next", async () => {
-    const { outputs } = await takePart();
+  test("that cannot be queued is 500, ends as failed and does not block the next one", async () => {
+    const { outputs } = await connectToService();
     const sqs = new SQSClient();
     await sqs.send(new DeleteQueueCommand({ QueueUrl: outputs.ScanPlansQueueUrl }));
     for (let count = 0; count < 2; count++) {
@@ -139,12 +131,12 @@ describe("a scan", () => {
 describe("an interrupted scan", () => {
   afterEach(stop);
 
-  test("goes on after the service was killed 150 or 700 ms into it; the next one works; no finding is doubled or missing", async () => {
+  test("goes on after the service was killed, and finds everything exactly once", async () => {
     const data = await mkdtemp(join(tmpdir(), "killed-"));
     await start(["--data", data]);
     for (const milliseconds of [150, 700]) {
       const running = service as LocalService;
-      const organization = await prepare(running.apiUrl);
+      const organization = await createMonitoring(running.apiUrl);
       expect((await organization.api.post("/scans")).status).toBe(201);
       await new Promise((resolve) => setTimeout(resolve, milliseconds));
       running.process.kill("SIGKILL");

@@ -1,20 +1,21 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
+import type { LocalService } from "../../local/harness/service.ts";
 import * as channels from "../../shared/alerts/channel.ts";
 import { deliveries, raise } from "../../shared/alerts/delivery.ts";
 import { isSlow } from "../../shared/alerts/slowness.ts";
 import * as queue from "../../shared/queue/queue.ts";
 import * as table from "../../shared/table/table.ts";
-import { type Receiver, startReceiver } from "../alerts/receiver.ts";
-import { startAnother } from "./another.ts";
-import { admin, eventually } from "./client.ts";
-import { addWebhook } from "./own-channel.ts";
-import type { LocalService } from "./run.ts";
+import { addWebhook } from "./add-webhook.ts";
+import { admin } from "./admin.ts";
+import { eventually } from "./eventually.ts";
+import { startOwnService } from "./own-service.ts";
 
-/** More than there are instances of the function. */
+/** More channels than the delivering function may have instances. */
 const hangingPaths = Array.from({ length: 12 }, (_, index) => `/hangs-${index}`);
 const healthyPaths = Array.from({ length: 4 }, (_, index) => `/healthy-${index}`);
 const eventCount = 2;
-/** An attempt waits this long for an answer. */
+/** How long an attempt waits for an answer. */
 const attemptMilliseconds = 10_000;
 
 let isHanging = false;
@@ -27,7 +28,7 @@ beforeAll(async () => {
       if (!isHanging || url?.startsWith("/healthy")) response.writeHead(204).end();
     },
   });
-  service = await startAnother(["--memory", "--allow-origin", receiver.origin]);
+  service = await startOwnService(["--memory", "--allow-origin", receiver.origin]);
   vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", receiver.origin);
 });
 
@@ -40,7 +41,7 @@ afterAll(async () => {
 const arrivals = (paths: readonly string[]): number[] =>
   receiver.requests.filter(({ path }) => paths.includes(path)).map((request) => request.receivedAt.getTime());
 
-/** Raises events for all channels at once, as a scan does; when that was. */
+/** Raises events for all channels at once, as a scan does; gives the time in milliseconds since the epoch. */
 const raiseEvents = async (org: number): Promise<number> => {
   const at = Date.now();
   const wanting = await channels.list(org);
@@ -54,7 +55,7 @@ const raiseEvents = async (org: number): Promise<number> => {
 
 const urlOf = ({ config }: channels.Channel): string => ("url" in config ? config.url : "");
 
-test("channels that never answer, more than there are workers, hold up no other channel", async () => {
+test("more unresponsive channels than workers hold up no other channel", async () => {
   const { id: org } = await admin("org create", { name: "Isolation", "scan-every": "never" }, service.apiUrl);
   for (const path of [...hangingPaths, ...healthyPaths]) await addWebhook(org, `${receiver.origin}${path}`);
   const until = (paths: readonly string[], rounds: number) =>
@@ -62,7 +63,7 @@ test("channels that never answer, more than there are workers, hold up no other 
       async () => arrivals(paths),
       (all) => all.length >= rounds * eventCount * paths.length,
     );
-  // All answer: the functions are started.
+  // While all receivers answer, the functions are started.
   await raiseEvents(org);
   await until(healthyPaths, 1);
   await until(hangingPaths, 1);
@@ -70,14 +71,14 @@ test("channels that never answer, more than there are workers, hold up no other 
   isHanging = true;
   const raisedAt = await raiseEvents(org);
   const healthy = await until(healthyPaths, 2);
-  // With a worker for each attempt they come when the first ones that hang have ended.
+  // If every attempt held a worker, these deliveries would wait for the first timeouts.
   expect(Math.max(...healthy) - raisedAt).toBeLessThan(attemptMilliseconds);
-  // All that hang are waited for at the same time.
+  // The hanging attempts are waited for at the same time.
   const first = eventCount * hangingPaths.length;
   const hanging = (await until(hangingPaths, 2)).slice(first, 2 * first);
   expect(Math.max(...hanging) - Math.min(...hanging)).toBeLessThan(attemptMilliseconds);
 
-  // Those that hang are known by now, and only those.
+  // Exactly the hanging channels are known as slow.
   const slowPaths = async () =>
     (await channels.list(org)).filter(isSlow).map((channel) => new URL(urlOf(channel)).pathname);
   await eventually(slowPaths, (paths) => paths.length === hangingPaths.length);
@@ -85,7 +86,7 @@ test("channels that never answer, more than there are workers, hold up no other 
   const raisedAgainAt = await raiseEvents(org);
   expect(Math.max(...(await until(healthyPaths, 3))) - raisedAgainAt).toBeLessThan(attemptMilliseconds);
 
-  // Once they answer again, they are as others.
+  // Channels that answer again are no longer slow.
   isHanging = false;
   await eventually(slowPaths, (paths) => paths.length === 0, 60);
 }, 120_000);

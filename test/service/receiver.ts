@@ -1,14 +1,15 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { eventually } from "./eventually.ts";
 
-/** One request that was received: exactly its bytes and headers. */
+/** A received request; `at` is when it came, in milliseconds since the epoch. */
 export type Received = { at: number; headers: Record<string, string>; body: Buffer };
 
 export type Receiver = { url: string; close: () => Promise<void> };
 
 /**
- * A webhook receiver for all tests: `POST /<inbox>?status=500` keeps the request and answers with that status (default
- * 204); `GET /<inbox>` tells what came. It knows nothing of the product.
+ * Starts a webhook receiver for all tests: `POST /<inbox>?status=500` keeps the request and answers with that
+ * status (default 204); `GET /<inbox>` gives the kept requests as JSON, with bodies in base64.
  */
 export const startReceiver = async (): Promise<Receiver> => {
   const inboxes = new Map<string, Received[]>();
@@ -39,12 +40,19 @@ export const startReceiver = async (): Promise<Receiver> => {
   };
 };
 
-/** What an inbox has received. */
+/** The requests that an inbox has received, oldest first. */
 export const receivedAt = async (url: string): Promise<Received[]> => {
   const reply = await fetch(url);
   const kept = (await reply.json()) as { at: number; headers: Record<string, string>; body: string }[];
   return kept.map(({ at, headers, body }) => ({ at, headers, body: Buffer.from(body, "base64") }));
 };
+
+/** Waits until an inbox holds exactly `count` requests, and gives them. */
+export const waitForRequests = (inbox: string, count: number): Promise<Received[]> =>
+  eventually(
+    () => receivedAt(inbox),
+    (received) => received.length === count,
+  );
 
 const read = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];

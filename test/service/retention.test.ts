@@ -1,27 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { type Action, categoryOf } from "../../shared/activity/actions.ts";
 import * as activity from "../../shared/activity/activity.ts";
-import { administrator } from "../../shared/organizations/actor.ts";
-import { type ScanFacet, type ScanRow, scans } from "../../shared/scans/record.ts";
-import { blockOf, reserve } from "../../shared/table/blocks.ts";
-import type { MemberWrite } from "../../shared/table/counted-list.ts";
+import { administrator } from "../../shared/activity/actor.ts";
+import { blockOf, reserve } from "../../shared/lists/blocks.ts";
+import type { MemberWrite } from "../../shared/lists/member-writes.ts";
+import { type ScanGroup, type ScanRow, scans } from "../../shared/scans/record.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-import { admin, type Client, createClient, createOrganization, scan } from "./client.ts";
+import { admin } from "./admin.ts";
+import type { Client } from "./client.ts";
+import { createKeyClient, createOrganization } from "./organization.ts";
+import { scan } from "./scan.ts";
 
 const visibleMilliseconds = 365 * 24 * 60 * 60 * 1000;
 
-/** How far from the boundary the tests stay, so that they do not depend on how long a request takes. */
+/** The distance of test data from the boundary in milliseconds, so that slow requests do not matter. */
 const margin = 60_000;
 
-/** An organization in which nothing has happened yet: its past can still be written. */
+/** An organization without activity, so that the tests can write its past. */
 const createEmpty = async (): Promise<number> =>
   (await admin("org create", { name: "Old", "scan-every": "never" })).id;
-
-const signUp = async (org: number): Promise<Client> => {
-  const { key } = await admin("key create", { org, label: "Test key" });
-  return createClient({ authorization: `Bearer ${key}` });
-};
 
 const transactAll = async (
   writes: readonly MemberWrite[],
@@ -35,7 +33,7 @@ const transactAll = async (
 
 const ago = (milliseconds: number): string => new Date(Date.now() - milliseconds).toISOString();
 
-/** Log entries as they were written so long ago. */
+/** Writes entries of the activity log that are `age` milliseconds old. */
 const writeEntries = async (org: number, action: Action, count: number, age: number) => {
   const category = categoryOf[action];
   const entry = { action, category, summary: "Old", actor: administrator };
@@ -44,8 +42,8 @@ const writeEntries = async (org: number, action: Action, count: number, age: num
   await transactAll(writes, activity.entries, org);
 };
 
-/** Scans as they were written so long ago. */
-const writeScans = async (org: number, facet: ScanFacet, count: number, age: number) => {
+/** Writes scans that are `age` milliseconds old. */
+const writeScans = async (org: number, group: ScanGroup, count: number, age: number) => {
   const at = ago(age);
   const row: ScanRow = {
     startedAt: at,
@@ -61,7 +59,7 @@ const writeScans = async (org: number, facet: ScanFacet, count: number, age: num
   };
   const reserved = await reserve(org, "SCAN", count, { at });
   await transactAll(
-    reserved.map((each) => scans.put(org, each, facet, row)),
+    reserved.map((each) => scans.put(org, each, group, row)),
     scans,
     org,
   );
@@ -75,7 +73,7 @@ const read = async (api: Client, list: "scans" | "activity", query: string): Pro
   return { total: body.total as number, items: body[list] as Page["items"], visibleSince };
 };
 
-/** Reads every page, and asserts that each tells the same total and no entry is too old or shown twice. */
+/** Asserts that all pages tell the same total, that no item is shown twice, and that none is too old. */
 const expectPages = async (
   api: Client,
   list: "scans" | "activity",
@@ -97,14 +95,14 @@ const expectPages = async (
 };
 
 describe("the last 365 days", () => {
-  test("of the activity log: older entries are kept but not returned; totals and pages are exact", async () => {
+  test("of the activity log are returned with exact totals; older entries are kept", async () => {
     const org = await createEmpty();
-    // Three blocks of ids; the boundary lies within the second.
+    // The entries fill three blocks of ids, and the boundary lies in the second one.
     await writeEntries(org, "team.created", 700, visibleMilliseconds + margin);
     await writeEntries(org, "team.created", 100, visibleMilliseconds - margin);
     await writeEntries(org, "email.added", 50, visibleMilliseconds - margin);
     await writeEntries(org, "email.added", 350, 0);
-    const api = await signUp(org);
+    const api = await createKeyClient(org);
     const directory = await activity.entries.directory(org);
     expect(directory).toHaveLength(3);
     expect(activity.entries.sum(directory)).toBe(1201);
@@ -115,13 +113,13 @@ describe("the last 365 days", () => {
     await expectPages(api, "activity", "category=findings", 0);
   });
 
-  test("of scans: older ones are kept but not returned; totals and pages are exact, filtered or not", async () => {
+  test("of scans are returned with exact totals, filtered or not; older ones are kept", async () => {
     const org = await createEmpty();
     await writeScans(org, { type: "scheduled", status: "completed" }, 600, visibleMilliseconds + margin);
     await writeScans(org, { type: "manual", status: "failed" }, 7, visibleMilliseconds + margin);
     await writeScans(org, { type: "manual", status: "failed" }, 11, visibleMilliseconds - margin);
     await writeScans(org, { type: "scheduled", status: "completed" }, 120, 1000);
-    const api = await signUp(org);
+    const api = await createKeyClient(org);
     expect(scans.sum(await scans.directory(org))).toBe(738);
     await expectPages(api, "scans", "", 131);
     await expectPages(api, "scans", "type=manual", 11);
@@ -130,17 +128,17 @@ describe("the last 365 days", () => {
     await expectPages(api, "scans", "type=scheduled&status=completed", 120);
   });
 
-  test("are all there is when everything is older: an empty list with a total of 0", async () => {
+  test("give an empty list with a total of 0 when everything is older", async () => {
     const org = await createEmpty();
     await writeScans(org, { type: "manual", status: "completed" }, 3, visibleMilliseconds + margin);
-    expect(await read(await signUp(org), "scans", "")).toMatchObject({ total: 0, items: [] });
+    expect(await read(await createKeyClient(org), "scans", "")).toMatchObject({ total: 0, items: [] });
   });
 
-  test("do not hide findings: the id of a scan that is older stays on them, and still filters them", async () => {
+  test("do not hide findings: the id of an older scan stays on them and filters them", async () => {
     const { id: org, api, domainId } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
     const { id } = (await scan(api)) as { id: number };
-    // As if it had been a year ago.
+    // Moves the scan a year into the past.
     const createdAt = ago(visibleMilliseconds + margin);
     await table.update(scans.key(org, id), { set: { createdAt } });
     await table.update(keys.directory(org, "SCAN", blockOf(id)), { set: { from: createdAt } });

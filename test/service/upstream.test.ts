@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startAnother } from "./another.ts";
-import { inventedBreach } from "./breaches.ts";
-import { admin, createOrganization, type Organization, scan } from "./client.ts";
-import { type HibpServer, startHibpServer } from "./hibp-server.ts";
-import type { LocalService } from "./run.ts";
+import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
+import { inventedBreach } from "../../local/harness/invented-breach.ts";
+import type { LocalService } from "../../local/harness/service.ts";
+import { admin } from "./admin.ts";
+import { createOrganization, type Organization } from "./organization.ts";
+import { startOwnService } from "./own-service.ts";
+import { scan } from "./scan.ts";
 
 let hibp: HibpServer;
 let service: LocalService;
 let count = 0;
 
-/** Known from the start: what the subscription covers is asked for once a minute at most. */
+/** Named before the service starts, which asks at most once a minute what the subscription covers. */
 const coveredDomains = Array.from({ length: 20 }, (_, index) => `covered${index + 1}.example`);
 
 let domain: string;
@@ -18,7 +20,7 @@ let organization: Organization;
 beforeAll(async () => {
   hibp = await startHibpServer();
   hibp.covered = coveredDomains;
-  service = await startAnother(["--memory", "--hibp-url", hibp.url]);
+  service = await startOwnService(["--memory", "--hibp-url", hibp.url]);
 });
 
 afterAll(async () => {
@@ -59,7 +61,7 @@ const findings = async () =>
   };
 
 describe("a domain that the subscription does not cover", () => {
-  test("is looked up address by address: findings, counts and lastScannedAt are those of each look-up", async () => {
+  test("is looked up address by address, and every look-up counts", async () => {
     await add("clean", "one", "two");
     hibp.accounts = { [`one@${domain}`]: ["Alpha"], [`two@${domain}`]: ["Alpha", "Beta"] };
     expect(await scan(organization.api)).toMatchObject({
@@ -77,7 +79,7 @@ describe("a domain that the subscription does not cover", () => {
     expect((await findings()).total).toBe(3);
   });
 
-  test("fails only the address that the upstream does not accept; it is counted, left for the next scan and alerted", async () => {
+  test("fails only the address that the upstream refuses; the next scan tries it again", async () => {
     await add("bad", "good");
     hibp.fail = (path) => (path.includes("bad%40") ? { status: 400 } : undefined);
     const ended = await scan(organization.api);
@@ -90,7 +92,7 @@ describe("a domain that the subscription does not cover", () => {
     expect(await scan(organization.api)).toMatchObject({ scannedEmails: 2, errorMessage: null });
   });
 
-  test("does not lose a finding of a sensitive breach, which look-ups leave out: only a domain answer can say that it is gone", async () => {
+  test("keeps findings of sensitive breaches, which look-ups leave out", async () => {
     await add("one");
     hibp.catalog = [...hibp.catalog, { ...inventedBreach("Sensitive"), IsSensitive: true }];
     hibp.accounts = { [`one@${domain}`]: ["Sensitive"] };
@@ -147,7 +149,7 @@ describe("a covered domain", () => {
     });
   });
 
-  test("with an answer of 20 MB is compared with what is monitored of it", async () => {
+  test("with an answer of 20 MB is compared with its monitored addresses", async () => {
     await add("user7", "user199999", "clean");
     for (let index = 0; index < 200_000; index++) {
       hibp.accounts[`user${index}@${domain}`] = ["Alpha", "Beta", ...Array(12).fill("Alpha")];
@@ -159,7 +161,7 @@ describe("a covered domain", () => {
     });
   });
 
-  test("a breach that vanishes upstream keeps its finding, whose lastSeenAt stops; it comes back as the same finding", async () => {
+  test("a breach that vanishes upstream and comes back is the same finding", async () => {
     await add("one");
     hibp.accounts = { [`one@${domain}`]: ["Alpha", "Beta"] };
     await scan(organization.api);
@@ -182,7 +184,7 @@ describe("a covered domain", () => {
     expect(String(back?.lastSeenAt) > String(other?.lastSeenAt)).toBe(true);
   });
 
-  test("an address that vanishes upstream, the last of its domain (404), keeps its findings, whose lastSeenAt stops", async () => {
+  test("an address that vanishes upstream as the last of its domain keeps its findings", async () => {
     await add("one");
     hibp.accounts = { [`one@${domain}`]: ["Alpha"] };
     await scan(organization.api);
@@ -233,7 +235,7 @@ describe("a covered domain", () => {
   });
 });
 
-test("a domain that is verified no longer is not scanned; alone it is like having no active email", async () => {
+test("a domain that is no longer verified is not scanned", async () => {
   await add("one");
   await admin("domain unverify", { org: organization.id, domain: organization.domainId }, service.apiUrl);
   const refused = await organization.api.post("/scans");

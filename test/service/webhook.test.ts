@@ -1,46 +1,36 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
-import { describe, expect, inject, test } from "vitest";
-import { admin, createOrganization, eventually, type Organization, scan } from "./client.ts";
-import { receivedAt } from "./receiver.ts";
+import { timingSafeEqual } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { admin } from "./admin.ts";
+import { addBreachedEmail, inboxOf, signatureOf } from "./alert-channels.ts";
+import { eventually } from "./eventually.ts";
+import { createOrganization } from "./organization.ts";
+import { type Received, waitForRequests } from "./receiver.ts";
+import { scan } from "./scan.ts";
 
-/** Written from interface.md "Signature" alone. */
-const isSigned = (body: Buffer, signature: string | undefined, secret: string): boolean => {
-  const expected = Buffer.from(createHmac("sha256", secret).update(body).digest("hex"));
-  const given = Buffer.from(signature ?? "");
+/** Whether a request is signed as a receiver has to check it: with a comparison in constant time. */
+const isSigned = ({ body, headers }: Received, secret: string): boolean => {
+  const expected = Buffer.from(signatureOf(body, secret));
+  const given = Buffer.from(headers["x-service-signature"] ?? "");
   return given.length === expected.length && timingSafeEqual(given, expected);
 };
-
-const addBreached = async ({ api, domainId }: Organization): Promise<void> => {
-  const added = await api.post("/emails", { email: "ada@demo.example", domainId });
-  expect(added.status).toBe(201);
-};
-
-const inboxOf = ({ id }: Organization): string => `${inject("receiverUrl")}/webhook-${id}`;
 
 describe("a webhook channel", () => {
   test("receives one signed breach event for an email with all of its new breaches", async () => {
     const organization = await createOrganization();
-    const url = inboxOf(organization);
+    const url = inboxOf(organization, "webhook");
     const secret = "a secret of the receiver";
     const created = await organization.api.post("/alert-configs", {
       channel: "webhook",
       config: { url, secret },
     });
     expect(created.status).toBe(201);
-    await addBreached(organization);
+    await addBreachedEmail(organization);
     await scan(organization.api);
 
-    const [received] = await eventually(
-      () => receivedAt(url),
-      (all) => all.length === 1,
-    );
+    const [received] = await waitForRequests(url, 1);
     expect(received?.headers["content-type"]).toBe("application/json");
-    expect(isSigned(received?.body ?? Buffer.of(), received?.headers["x-service-signature"], secret)).toBe(
-      true,
-    );
-    expect(isSigned(received?.body ?? Buffer.of(), received?.headers["x-service-signature"], "another")).toBe(
-      false,
-    );
+    expect(isSigned(received as Received, secret)).toBe(true);
+    expect(isSigned(received as Received, "another")).toBe(false);
     const event = JSON.parse(received?.body.toString("utf8") ?? "");
     expect(Object.keys(event)).toEqual(["id", "type", "timestamp", "data"]);
     expect(event).toMatchObject({ id: expect.any(Number), type: "breach" });
@@ -57,7 +47,7 @@ describe("a webhook channel", () => {
     expect(event.data.breaches).toHaveLength(expected.length);
     expect(event.data.breaches).toEqual(expect.arrayContaining(expected));
 
-    // Nothing new: a second scan alerts nobody.
+    // A second scan finds nothing new and sends no alert.
     await scan(organization.api);
     const { deliveries } = await admin("delivery list", {
       org: organization.id,
@@ -68,54 +58,43 @@ describe("a webhook channel", () => {
 
   test("without a secret gets deliveries without a signature header", async () => {
     const organization = await createOrganization();
-    const url = inboxOf(organization);
+    const url = inboxOf(organization, "webhook");
     await organization.api.post("/alert-configs", { channel: "webhook", config: { url } });
-    await addBreached(organization);
+    await addBreachedEmail(organization);
     await scan(organization.api);
-    const [received] = await eventually(
-      () => receivedAt(url),
-      (all) => all.length === 1,
-    );
+    const [received] = await waitForRequests(url, 1);
     expect(received?.headers).not.toHaveProperty("x-service-signature");
   });
 
   test("that wants scan_complete gets the counts of the scan", async () => {
     const organization = await createOrganization();
-    const url = inboxOf(organization);
+    const url = inboxOf(organization, "webhook");
     const flags = { notifyOnNewBreach: false, notifyOnScanComplete: true };
     await organization.api.post("/alert-configs", { channel: "webhook", config: { url }, ...flags });
-    await addBreached(organization);
+    await addBreachedEmail(organization);
     await scan(organization.api);
-    const [received] = await eventually(
-      () => receivedAt(url),
-      (all) => all.length === 1,
-    );
+    const [received] = await waitForRequests(url, 1);
     expect(JSON.parse(received?.body.toString("utf8") ?? "")).toMatchObject({
       type: "scan_complete",
       data: { scannedCount: 1, newBreachCount: 3, failedCount: 0, totalEmails: 1 },
     });
   });
 
-  test("that fails gets two retries after about 1 s and about 2 s, with one id and a fresh timestamp and signature", async () => {
+  test("that fails gets two retries after 1 and 2 s, with one id and fresh signatures", async () => {
     const organization = await createOrganization();
-    const url = `${inboxOf(organization)}?status=500`;
+    const url = `${inboxOf(organization, "webhook")}?status=500`;
     const secret = "s";
     const created = await organization.api.post("/alert-configs", {
       channel: "webhook",
       config: { url, secret },
     });
-    await addBreached(organization);
+    await addBreachedEmail(organization);
     await scan(organization.api);
-    const received = await eventually(
-      () => receivedAt(inboxOf(organization)),
-      (all) => all.length === 3,
-    );
+    const received = await waitForRequests(inboxOf(organization, "webhook"), 3);
     const events = received.map(({ body }) => JSON.parse(body.toString("utf8")));
     expect(new Set(events.map(({ id }) => id)).size).toBe(1);
     expect(new Set(events.map(({ timestamp }) => timestamp)).size).toBe(3);
-    for (const { body, headers } of received) {
-      expect(isSigned(body, headers["x-service-signature"], secret)).toBe(true);
-    }
+    for (const request of received) expect(isSigned(request, secret)).toBe(true);
     const [first = 0, second = 0, third = 0] = received.map(({ at }) => at);
     expect(second - first).toBeGreaterThanOrEqual(900);
     expect(third - second).toBeGreaterThanOrEqual(1900);

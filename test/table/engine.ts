@@ -8,9 +8,9 @@ import { type Command, intercept } from "./intercept.ts";
 export type Engine = { url: string; stop: () => Promise<void> };
 
 /**
- * Starts a DynamoDB engine in memory with an empty table of this service's shape, and points the environment's
- * standard variables (and TABLE_NAME) at it. AWS_ENDPOINT_URL_DYNAMODB, when it is set beforehand, names another engine
- * to use instead (DynamoDB Local); the table then gets a name of its own.
+ * Starts a DynamoDB engine in memory with an empty table of this service's shape, and points the SDK's
+ * environment variables and TABLE_NAME at it. When AWS_ENDPOINT_URL_DYNAMODB is set, that engine is used
+ * instead, for example DynamoDB Local.
  */
 export const startEngine = async (): Promise<Engine> => {
   const tableName = `test-${process.pid}-${Date.now()}`;
@@ -37,7 +37,7 @@ export const startEngine = async (): Promise<Engine> => {
   };
 };
 
-/** Starts the engine alone, without a table, in memory. */
+/** Starts an engine in memory without a table. It may not listen yet. */
 export const startDynoxide = async (): Promise<{ url: string; process: ChildProcess }> => {
   const manifest = createRequire(import.meta.url).resolve(
     `@dynoxide/${process.platform}-${process.arch}/package.json`,
@@ -78,7 +78,8 @@ const createTable = async (tableName: string): Promise<void> => {
       await client.send(command);
       break;
     } catch (error) {
-      if (attempt >= 200) throw error; // the engine is not listening yet
+      if (attempt >= 200) throw error;
+      // The engine does not listen yet.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -89,23 +90,29 @@ let stopRecording = (): void => {};
 
 export type Consumed = { readUnits: number; writeUnits: number; calls: number };
 
-/** Sums the capacity that the table's client consumes from now on; `take` returns the sum and starts anew. */
+/**
+ * Sums the capacity that this process consumes from now on. `take` returns the sum and starts again from 0.
+ */
 export const recordCapacity = (): { take: () => Consumed } => {
   let consumed: Consumed = { readUnits: 0, writeUnits: 0, calls: 0 };
   stopRecording();
-  stopRecording = intercept<Command>("initialize", (next) => async ({ input, ...sent }) => {
-    const reply = await next({ ...sent, input: { ...input, ReturnConsumedCapacity: "TOTAL" } });
-    const given = (reply.output as { ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] })
-      .ConsumedCapacity;
-    const writes = "UpdateExpression" in input || "Item" in input || "TransactItems" in input;
-    consumed.calls++;
-    for (const each of [given ?? []].flat()) {
-      const units = each.CapacityUnits ?? 0;
-      if (writes) consumed.writeUnits += units;
-      else consumed.readUnits += units;
-    }
-    return reply;
-  });
+  stopRecording = intercept<Command>(
+    "initialize",
+    (next, { commandName = "" }) =>
+      async ({ input, ...sent }) => {
+        const reply = await next({ ...sent, input: { ...input, ReturnConsumedCapacity: "TOTAL" } });
+        const given = (reply.output as { ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] })
+          .ConsumedCapacity;
+        const writes = /^(Put|Update|Delete|TransactWrite)/.test(commandName);
+        consumed.calls++;
+        for (const each of [given ?? []].flat()) {
+          const units = each.CapacityUnits ?? 0;
+          if (writes) consumed.writeUnits += units;
+          else consumed.readUnits += units;
+        }
+        return reply;
+      },
+  );
   return {
     take: () => {
       const taken = consumed;

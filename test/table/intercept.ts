@@ -1,25 +1,26 @@
-import { documents, wire } from "../../shared/table/table.ts";
+import { documents, wire } from "../../shared/table/clients.ts";
 
 type Next<Sent> = (sent: Sent) => Promise<{ output: object }>;
 type Context = { commandName?: string };
 
-/** What the SDK gives steps before an input is serialized; values are as on the wire in reads only. */
+/** What middleware gets before the input is serialized. Only in reads are values as on the wire. */
 export type Command = { input: Record<string, unknown> };
-/** What it gives them after that. */
+/** What middleware gets after the input was serialized. */
 export type Request = { request: { headers: Record<string, string>; body?: Uint8Array } };
 
 let interceptions = 0;
 let active = 0;
 
 /**
- * Puts a step of a test's own around everything that this process sends to the table; the function that takes it away.
- * "initialize": around a command; "build": around all tries of its request; "finalizeRequest": around each try.
+ * Adds middleware around everything that this process sends to the table, and returns the function that
+ * removes it. "initialize" is around a command, "build" around all tries of its request, "finalizeRequest"
+ * around each try.
  */
 export const intercept = <Sent extends Command | Request>(
   step: Sent extends Command ? "initialize" : "build" | "finalizeRequest",
   middleware: (next: Next<Sent>, context: Context) => Next<Sent>,
 ): (() => void) => {
-  // Steps that are put together once would leave this one out.
+  // A cached stack would leave the new middleware out.
   wire().config.cacheMiddleware = false;
   active++;
   const name = `intercept-${++interceptions}`;

@@ -19,14 +19,13 @@ const data: [string, Sha256Data][] = [
 
 const digestOf = async (hash: Sha256): Promise<string> => Buffer.from(await hash.digest()).toString("hex");
 
-test.each(data)("the hash of %s is Node.js's", async (_, given) => {
+test.each(data)("the hash of %s equals that of Node.js", async (_, given) => {
   const hash = new Sha256();
   hash.update(given);
   expect(await digestOf(hash)).toBe(createHash("sha256").update(text).digest("hex"));
 });
 
-test("nothing at all has a hash too, and what comes in parts has that of the whole", async () => {
-  // FIPS 180-4's examples, as NIST gives them.
+test("hashes are those of FIPS 180-4, of no data and of data in parts", async () => {
   expect(await digestOf(new Sha256())).toBe(
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
   );
@@ -35,8 +34,8 @@ test("nothing at all has a hash too, and what comes in parts has that of the who
   expect(await digestOf(parts)).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 });
 
-describe("an HMAC is Node.js's", () => {
-  test.each(data)("with %s as the secret, also the second time and after a reset", async (_, secret) => {
+describe("an HMAC equals that of Node.js", () => {
+  test.each(data)("with %s as the secret, also when used again and after a reset", async (_, secret) => {
     const expected = createHmac("sha256", text).update("a message").digest("hex");
     for (let time = 0; time < 2; time++) {
       const hash = new Sha256(secret);
@@ -73,7 +72,7 @@ describe("requests are signed as the SDK signs them", () => {
     });
     const headersOf = (given: object): Record<string, string> =>
       (given as { request: { headers: Record<string, string> } }).request.headers;
-    // Whatever else is of a single request.
+    // The one header that differs from request to request.
     const makeSame = (next: Next) => (given: object) => {
       headersOf(given)["amz-sdk-invocation-id"] = "the same";
       return next(given);
@@ -95,12 +94,12 @@ describe("requests are signed as the SDK signs them", () => {
     return sent;
   };
 
-  /** The SDK keeps the 50 keys that it derived last, whoever's they are. */
+  /** The SDK keeps the 50 signing keys that it derived last, of all clients together. */
   const forgetKeys = async (): Promise<void> => {
     for (let index = 0; index < 51; index++) await signatures({}, ["1"], `another token ${index}`);
   };
 
-  test("on two days, whoever of both derived the key", async () => {
+  test("on two days, whether this class or the SDK's derived the signing key", async () => {
     for (const now of ["2026-11-22T23:59:59.000Z", "2026-11-23T00:00:01.000Z"]) {
       vi.useFakeTimers({ now: new Date(now), toFake: ["Date"] });
       const own = await signatures({ sha256: Sha256 });

@@ -2,17 +2,22 @@ import { createServer, request, type Server } from "node:http";
 import { inspect } from "node:util";
 import { LogFormatter, LogItem } from "@aws-lambda-powertools/logger";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { wire } from "../../shared/table/clients.ts";
 import { absent, condition, exists } from "../../shared/table/condition.ts";
 import { dueIndex, type Key } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, startEngine } from "./engine.ts";
 
-/** What the proxy in front of the engine does to one request: answer itself, or change or cut the engine's reply. */
+/** What the proxy in front of the engine does to the next `times` requests of one operation. */
 type Fault = {
+  /** The operation, such as "BatchGetItem". */
   target: string;
   times: number;
+  /** The proxy answers, and the engine does not get the request. */
   answer?: { status: number; body: unknown };
+  /** The engine does as asked, and its reply gets lost. */
   cut?: boolean;
+  /** Changes the engine's reply. */
   rewrite?: (body: Record<string, unknown>, asked: Record<string, unknown>) => unknown;
 };
 
@@ -68,7 +73,7 @@ beforeAll(async () => {
   process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${address.port}`;
 });
 afterAll(async () => {
-  table.wire().destroy();
+  wire().destroy();
   proxy.close();
   await engine.stop();
 });
@@ -89,7 +94,7 @@ const cancelled = (...codes: string[]) => ({
 });
 
 describe("reads", () => {
-  test("many keys come back in the order asked for, with repeats and gaps, over 100 at once", async () => {
+  test("getMany returns rows in the order of its keys, even repeated or missing ones", async () => {
     const keys = Array.from({ length: 230 }, (_, index) => ({ pk: "many", sk: String(index) }));
     const present = keys.filter((_, index) => index % 3 !== 0);
     await Promise.all(present.map((key) => table.put({ ...key, name: `n${key.sk}` })));
@@ -100,7 +105,7 @@ describe("reads", () => {
     );
   });
 
-  test("keys that a batch left unprocessed are asked for again", async () => {
+  test("getMany asks again for keys that a batch left unprocessed", async () => {
     const keys = [newKey(), newKey(), newKey()];
     for (const key of keys) await table.put({ ...key, here: true });
     fault = {
@@ -111,7 +116,7 @@ describe("reads", () => {
     expect((await table.getMany(keys)).every((item) => item?.here === true)).toBe(true);
   });
 
-  test("queries go over pages of 1 MB, up to the limit, both ways, within bounds", async () => {
+  test("a query reads all its pages of 1 MB, up to its limit, both ways, within bounds", async () => {
     const text = "x".repeat(100_000);
     for (let index = 10; index < 35; index++) await table.put({ pk: "long", sk: `a${index}`, text });
     await table.put({ pk: "long", sk: "b" });
@@ -131,7 +136,7 @@ describe("reads", () => {
     expect(pages).toBeGreaterThan(2);
   });
 
-  test("rows as they are on the wire come over pages of 1 MB and within bounds too", async () => {
+  test("queryWire reads all pages within bounds and leaves values as on the wire", async () => {
     const text = "x".repeat(100_000);
     for (let index = 10; index < 25; index++) await table.put({ pk: "wire", sk: `a${index}`, text, index });
     const rows = await table.queryWire({ pk: "wire", from: "a11", descending: true });
@@ -141,7 +146,7 @@ describe("reads", () => {
     expect(rows[0]).toEqual({ pk: { S: "wire" }, sk: { S: "a24" }, text: { S: text }, index: { N: "24" } });
   });
 
-  test("an index is read by its own keys", async () => {
+  test("a query of an index selects by the keys of the index", async () => {
     const due = { [dueIndex.partition]: "SCAN#1", [dueIndex.sort]: "2030-01-01" };
     await table.put({ pk: "due", sk: "1", ...due, more: 1 });
     const found = await table.query<Key>({ pk: "SCAN#1", to: "2031", index: dueIndex });
@@ -150,7 +155,7 @@ describe("reads", () => {
   });
 });
 
-test("a refusal that is logged shows no row: rows hold addresses, urls and secrets", async () => {
+test("an error of a failed condition shows no row when it is logged", async () => {
   const key = newKey();
   await table.put({ ...key, secret: "whsec_hidden" });
   const refusals = await Promise.all([
@@ -172,7 +177,7 @@ test("a refusal that is logged shows no row: rows hold addresses, urls and secre
 });
 
 describe("writes of one row", () => {
-  test("a failed condition throws ConditionFailed with the row as it is", async () => {
+  test("a failed condition throws ConditionFailed with the current row", async () => {
     const key = newKey();
     await table.put({ ...key, status: "running", members: new Set([1, 2]) }, absent);
     const row = { ...key, status: "running", members: new Set([1, 2]) };
@@ -184,7 +189,7 @@ describe("writes of one row", () => {
     expect(await table.get(key)).toEqual(row);
   });
 
-  test("an update does all it can at once, with paths, odd names and words that DynamoDB reserves", async () => {
+  test("one update sets, adds, takes and removes by path, odd name or reserved word", async () => {
     const key = newKey();
     await table.put({
       ...key,
@@ -215,7 +220,7 @@ describe("writes of one row", () => {
     expect(await table.get(key)).toEqual(expected);
   });
 
-  test("a transaction in progress on the row is waited out", async () => {
+  test("a write waits until a transaction on its row is over", async () => {
     const key = newKey();
     fault = {
       target: "UpdateItem",
@@ -232,8 +237,8 @@ describe("writes of one row", () => {
   });
 });
 
-describe("transactions", () => {
-  test("say which writes were refused, with the rows as they are, and write nothing", async () => {
+describe("a transaction", () => {
+  test("whose conditions fail names those writes and their rows, and writes nothing", async () => {
     const [one, two, three] = [newKey(), newKey(), newKey()];
     await table.put({ ...two, n: 1 });
     const refused = table.transact([
@@ -251,7 +256,7 @@ describe("transactions", () => {
     expect(await table.getMany([one, two])).toEqual([undefined, { ...two, n: 1 }]);
   });
 
-  test("are tried again after conflicts and throttling", async () => {
+  test("is tried again after conflicts and throttling", async () => {
     const key = newKey();
     fault = { target: "TransactWriteItems", times: 6, answer: cancelled("TransactionConflict", "None") };
     await table.transact([
@@ -263,7 +268,7 @@ describe("transactions", () => {
     expect(await table.get(key)).toEqual({ ...key, n: 2 });
   });
 
-  test("give up after ten conflicts", async () => {
+  test("gives up after ten conflicts, all sent with one token", async () => {
     seen.length = 0;
     fault = { target: "TransactWriteItems", times: 99, answer: cancelled("TransactionConflict") };
     await expect(table.transact([{ put: newKey() }])).rejects.toThrow(/TransactionConflict/);
@@ -271,7 +276,7 @@ describe("transactions", () => {
     expect(new Set(seen.map((each) => each.body.ClientRequestToken)).size).toBe(1);
   });
 
-  test("are refused at once when a condition failed beside a conflict", async () => {
+  test("is refused at once when a condition failed beside a conflict", async () => {
     fault = {
       target: "TransactWriteItems",
       times: 1,
@@ -281,7 +286,7 @@ describe("transactions", () => {
     await expect(refused).rejects.toMatchObject({ failed: [{ index: 0 }] });
   });
 
-  test("that committed but whose reply got lost succeed, once", async () => {
+  test("that committed but whose reply got lost succeeds, once", async () => {
     const [one, two] = [newKey(), newKey()];
     seen.length = 0;
     fault = { target: "TransactWriteItems", times: 2, cut: true };
@@ -296,7 +301,7 @@ describe("transactions", () => {
     ]);
   });
 
-  test("that cannot be sent are programming errors, before anything is sent", async () => {
+  test("that DynamoDB could not take throws before anything is sent", async () => {
     seen.length = 0;
     const key = newKey();
     const twice = table.transact([{ put: key }, { update: key, add: { n: 1 } }]);
@@ -307,5 +312,45 @@ describe("transactions", () => {
     await table.transact([]);
     expect(seen.length).toBe(0);
     await table.transact(writes.slice(0, 100));
+  });
+
+  test("throws the refusal of the first failed write that names one", async () => {
+    const taken = newKey();
+    await table.put(taken);
+    const refused = table.transact([
+      { put: newKey(), if: absent, refusal: "domainNotFound" },
+      { put: taken, if: absent },
+      { check: newKey(), if: exists, refusal: "findingNotFound" },
+    ]);
+    await expect(refused).rejects.toMatchObject({ refusal: "findingNotFound" });
+  });
+});
+
+describe("attempt", () => {
+  test("returns what a write returns", async () => {
+    const key = newKey();
+    expect(await table.attempt(table.update(key, { add: { n: 1 } }))).toEqual({
+      written: true,
+      value: { ...key, n: 1 },
+    });
+  });
+
+  test("returns the failed conditions of one write and of a transaction", async () => {
+    const row = { ...newKey(), n: 1 };
+    await table.put(row);
+    expect(await table.attempt(table.put(row, absent))).toEqual({
+      written: false,
+      failed: [{ index: 0, item: row }],
+    });
+    const transaction = table.transact([{ put: newKey() }, { put: row, if: absent }]);
+    expect(await table.attempt(transaction)).toEqual({ written: false, failed: [{ index: 1, item: row }] });
+  });
+
+  test("throws other errors and refusals", async () => {
+    const key = newKey();
+    await table.put(key);
+    const refused = table.transact([{ put: key, if: absent, refusal: "emailAlreadyMonitored" }]);
+    await expect(table.attempt(refused)).rejects.toMatchObject({ refusal: "emailAlreadyMonitored" });
+    await expect(table.attempt(table.transact([{ update: key }]))).rejects.toThrow(/changes nothing/);
   });
 });

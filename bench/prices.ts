@@ -1,0 +1,46 @@
+/**
+ * Prices of us-east-1 on demand, in dollars, without free tiers. Storage, logs, alarms and secrets are by the
+ * month.
+ */
+export const price = {
+  readUnit: 0.125e-6,
+  writeUnit: 0.625e-6,
+  apiRequest: 3.5e-6,
+  invocation: 0.2e-6,
+  gigabyteSecond: 13.33e-6,
+  queueRequest: 0.4e-6,
+  schedule: 1e-6,
+  alarmMetric: 0.1,
+  secret: 0.4,
+  secretRequest: 0.05 / 10_000,
+  keyRequest: 0.03 / 10_000,
+  storedGigabyte: 0.25,
+  backedUpGigabyte: 0.2,
+  loggedGigabyte: 0.5,
+  keptLogGigabyte: 0.03,
+  trace: 5e-6,
+  sentGigabyte: 0.09,
+};
+
+export type Units = { readUnits: number; writeUnits: number };
+
+/** Dollars of units of the table. */
+export const dollarsForUnits = ({ readUnits, writeUnits }: Units): number =>
+  readUnits * price.readUnit + writeUnits * price.writeUnit;
+
+/**
+ * Dollars of a million API requests of this kind: API Gateway, two invocations (authorizer and endpoint), the
+ * endpoint's memory-time, units of the table, and messages, of which only the sending is counted.
+ */
+export const dollarsPerMillion = (
+  request: Units & { milliseconds: number; megabytes: number; messages?: number | undefined },
+): number =>
+  1e6 *
+  (price.apiRequest +
+    2 * price.invocation +
+    (request.milliseconds / 1000) * (request.megabytes / 1024) * price.gigabyteSecond +
+    dollarsForUnits(request) +
+    (request.messages ?? 0) * price.queueRequest);
+
+export const dollarsNote =
+  "$/million: dollars of a million requests in us-east-1 on demand: API Gateway ($3.50), two Lambda requests ($0.40), arm64 memory-time (p50 ms at the function's memory) and units of the table. Data transfer and logs are left out.";

@@ -1,0 +1,57 @@
+/** The breaches of a seeded table: as Have I Been Pwned lists them, and as the catalog stores them. */
+import type { Breach } from "../../shared/catalog/schema.ts";
+import { keys } from "../../shared/table/keys.ts";
+import { type Row, smallScans } from "./shape.ts";
+
+/** Breaches that the two large scans found; each of the newer scans found one more breach. */
+export const oldBreaches = 400;
+export const breachCount = oldBreaches + smallScans.length;
+
+export const breachName = (id: number): string => `Seeded${String(id).padStart(3, "0")}`;
+
+/** A breach as Have I Been Pwned lists it. */
+export const upstreamBreach = (id: number) => ({
+  Name: breachName(id),
+  Title: `Seeded breach ${id}`,
+  Domain: `seeded-${id}.example`,
+  BreachDate: "2020-02-02",
+  AddedDate: "2020-03-03T00:00:00Z",
+  ModifiedDate: "2020-03-03T00:00:00Z",
+  PwnCount: 1_234_567,
+  Description: `In February 2020, the invented service <a href="https://seeded-${id}.example">Seeded ${id}</a> had a data breach. ${"The data was later found on a forum, with addresses, names and salted hashes of passwords. ".repeat(4)}`,
+  DataClasses: ["Email addresses", "Names", "Passwords", "Phone numbers", "Physical addresses"],
+  IsVerified: true,
+  IsFabricated: false,
+  IsSensitive: false,
+  IsRetired: false,
+  IsSpamList: false,
+  IsMalware: false,
+  IsSubscriptionFree: false,
+  IsStealerLog: false,
+  LogoPath: "",
+  Attribution: null,
+});
+
+export const upstreamCatalog = () =>
+  Array.from({ length: breachCount }, (_, index) => upstreamBreach(index + 1));
+
+/**
+ * The catalog of a service whose first scan came before its first sync, so that the sync announces nothing.
+ */
+export const catalogRows = function* (): Generator<Row> {
+  for (let id = 1; id <= breachCount; id++) {
+    const { Name, Title, Domain, BreachDate, DataClasses, PwnCount, Description } = upstreamBreach(id);
+    const breach: Breach = {
+      id,
+      name: Name,
+      title: Title,
+      domain: Domain,
+      breachDate: BreachDate,
+      dataClasses: DataClasses,
+      pwnCount: PwnCount,
+      description: Description,
+    };
+    yield { ...keys.breach(id), ...breach };
+    yield { pk: keys.breachNames().pk, sk: `NAME#${Name}`, id };
+  }
+};

@@ -1,0 +1,46 @@
+/** The e-mails of a seeded organization: an e-mail for each address. */
+import { rowOfEmail } from "../../shared/domains/own-checks.ts";
+import { type EmailRow, emails } from "../../shared/emails/record.ts";
+import { keys } from "../../shared/table/keys.ts";
+import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
+import type { FindingTotals } from "./findings.ts";
+import { buildList } from "./list-rows.ts";
+import { type Clock, org, type Row, teamCount, timeOfScan } from "./shape.ts";
+
+/** `lastScan`: the id of the latest scan, or 0 when no scan has looked at these e-mails yet. */
+export const emailRows = function* (
+  addresses: number,
+  clock: Clock,
+  { lastScan, totals }: { lastScan: number; totals: FindingTotals },
+): Generator<Row> {
+  /** Ids of disabled e-mails by the row of own checks that they belong to. */
+  const disabled = new Map<number, Set<number>>();
+  const list = buildList("EMAIL");
+  for (let index = 0; index < addresses; index++) {
+    const email = addressOf(index);
+    const reserved = list.reserve(clock(0, 1));
+    if (!isActive(index)) {
+      const row = rowOfEmail(reserved.id);
+      disabled.set(row, (disabled.get(row) ?? new Set()).add(reserved.id));
+    }
+    const lastScannedBy = isActive(index) ? (totals.lastScans[index] ?? 0) : lastScan;
+    const row: EmailRow = {
+      email,
+      ownerName: `Owner ${index}`,
+      afterScan: 0,
+      lastScannedAt: lastScannedBy === 0 ? null : timeOfScan(clock, lastScannedBy),
+      findings: totals.findingIds[index] ?? {},
+      unacknowledged: totals.unacknowledged[index] ?? 0,
+    };
+    const team = index % (teamCount + 1);
+    const group = {
+      domainId: domainIndexOf(index) + 1,
+      teamId: team === 0 ? null : team,
+      isActive: isActive(index),
+    };
+    yield { ...keys.address(org, email), emailId: reserved.id };
+    yield list.memberRow(emails.put(org, reserved, group, row));
+  }
+  yield* list.remainingRows();
+  for (const [row, ids] of disabled) yield { ...keys.ownChecksOfEmails(org, row), ids };
+};

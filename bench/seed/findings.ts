@@ -1,0 +1,162 @@
+/**
+ * The findings of a seeded organization: which there are, their rows, and what Have I Been Pwned says about
+ * them.
+ */
+import * as counts from "../../shared/counts/counts.ts";
+import * as breachIndex from "../../shared/findings/breach-index.ts";
+import { type FindingRow, findings } from "../../shared/findings/record.ts";
+import { keys } from "../../shared/table/keys.ts";
+import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
+import { breachName, oldBreaches } from "./breaches.ts";
+import { buildList } from "./list-rows.ts";
+import {
+  actor,
+  bulkScan,
+  type Clock,
+  org,
+  type Row,
+  type Size,
+  secondScan,
+  smallScans,
+  timeOfScan,
+} from "./shape.ts";
+
+/** `address`: its index; `breach` and `scan`: their ids. */
+type Found = { address: number; breach: number; scan: number };
+
+/**
+ * Every finding, oldest first. The findings of one scan follow the order of the addresses, as the service
+ * writes them.
+ */
+const allFound = function* ({ findings: total, addresses, isFirstScan }: Size): Generator<Found> {
+  const held = new Uint8Array(addresses);
+  const small = isFirstScan ? 0 : Math.floor(total / 10 / smallScans.length);
+  const second = isFirstScan ? 0 : Math.floor(total * 0.45);
+  const bulk = total - second - small * smallScans.length;
+  for (const [scan, count] of [
+    [bulkScan, bulk],
+    [secondScan, second],
+  ] as const) {
+    for (let index = 0; index < count; index++) {
+      const address = Math.floor((index * addresses) / count);
+      const before = held[address] ?? 0;
+      held[address] = before + 1;
+      yield { address, breach: 1 + ((address * 7 + before) % oldBreaches), scan };
+    }
+  }
+  for (const [position, scan] of smallScans.entries()) {
+    for (let index = 0; index < small; index++) {
+      const address = (Math.floor((index * addresses) / small) + position) % addresses;
+      yield { address, breach: oldBreaches + 1 + position, scan };
+    }
+  }
+};
+
+/**
+ * Whether the finding at this position of its scan is acknowledged. Unacknowledged findings of the bulk scan
+ * are 0.2 % of all findings, acknowledged ones of the second scan are 1 %, and the newer scans have as many
+ * as make it half of all.
+ */
+const isAcknowledged = (scan: number, position: number): boolean => {
+  if (scan === bulkScan) return position % 225 !== 100;
+  if (scan === secondScan) return position % 45 === 20;
+  return position % 50 < 21;
+};
+
+/**
+ * Address to the names of its breaches, as Have I Been Pwned knows them: a scan of the seeded table finds
+ * nothing new.
+ */
+export const accountsOf = (size: Size): Record<string, string[]> => {
+  const accounts: Record<string, string[]> = {};
+  for (const { address, breach } of allFound(size)) {
+    const name = addressOf(address);
+    accounts[name] ??= [];
+    accounts[name].push(breachName(breach));
+  }
+  return accounts;
+};
+
+/** What other rows repeat of the findings; the first three are by the index of the address. */
+export type FindingTotals = {
+  /** The id of each finding by the id of its breach. */
+  findingIds: Record<string, number>[];
+  unacknowledged: Uint16Array;
+  /** The scan that found something last, or 0. */
+  lastScans: Uint16Array;
+  countsByScan: Map<number, number>;
+  /** What shared/counts counts, by row and attribute. */
+  counts: Map<string, Map<string, number>>;
+};
+
+export const noFindings = (addresses: number): FindingTotals => ({
+  findingIds: Array.from({ length: addresses }, () => ({})),
+  unacknowledged: new Uint16Array(addresses),
+  lastScans: new Uint16Array(addresses),
+  countsByScan: new Map(),
+  counts: new Map(),
+});
+
+/** All rows of the list of findings; adds them up in `totals`. */
+export const findingRows = function* (size: Size, clock: Clock, totals: FindingTotals): Generator<Row> {
+  const { findingIds, unacknowledged, lastScans, countsByScan } = totals;
+  const list = buildList("FINDING");
+  const byBreach = new Map<number, [id: number, groupKey: string][]>();
+  const count = (id: number, change: Omit<counts.CountedChange, "id">): void => {
+    const place = counts.placeOfBlock(id);
+    const ofPlace = totals.counts.get(place) ?? new Map<string, number>();
+    totals.counts.set(place, ofPlace);
+    for (const [name, by] of counts.differencesOf({ findings: [{ id, ...change }] })) {
+      ofPlace.set(name, (ofPlace.get(name) ?? 0) + by);
+    }
+  };
+  for (const { address, breach, scan } of allFound(size)) {
+    const position = countsByScan.get(scan) ?? 0;
+    countsByScan.set(scan, position + 1);
+    const acknowledged = !size.isFirstScan && isAcknowledged(scan, position);
+    const reserved = list.reserve(clock(scan, 120), scan);
+    const finding: FindingRow = {
+      emailId: address + 1,
+      email: addressOf(address),
+      domainId: domainIndexOf(address) + 1,
+      breachId: breach,
+      firstDetectedAt: timeOfScan(clock, scan),
+      ...(acknowledged && {
+        acknowledgment: {
+          at: clock(scan, 7200),
+          by: actor,
+          resolution: "handled",
+          reason: "Password changed",
+        },
+      }),
+    };
+    const group = { scanId: scan, acknowledged, domainId: finding.domainId };
+    const groupKey = findings.groupKeyOf(group);
+    const ofBreach = byBreach.get(breach);
+    if (ofBreach === undefined) byBreach.set(breach, [[reserved.id, groupKey]]);
+    else ofBreach.push([reserved.id, groupKey]);
+    count(reserved.id, { breachId: breach, firstDetectedAt: finding.firstDetectedAt, to: group });
+    yield list.memberRow(findings.put(org, reserved, group, finding));
+    if (acknowledged) {
+      list.leaveGroupKey(reserved.block, findings.groupKeyOf({ ...group, acknowledged: false }));
+    }
+    const ids = findingIds[address];
+    if (ids !== undefined) ids[breach] = reserved.id;
+    if (!acknowledged) unacknowledged[address] = (unacknowledged[address] ?? 0) + 1;
+    lastScans[address] = scan;
+  }
+  yield* list.remainingRows();
+  for (const [breach, entries] of byBreach) yield* breachIndex.rowsOf(org, breach, entries);
+  yield { ...keys.noteTakeOvers(org), number: 1 };
+  const breached = findingIds.filter((ids, address) => isActive(address) && Object.keys(ids).length > 0);
+  const [ofFirst] = totals.counts.values();
+  ofFirst?.set("breached", breached.length);
+  yield* countRows(totals.counts);
+};
+
+/** Each row of counts has what findings of its blocks added, as scans write it. */
+const countRows = function* (sums: ReadonlyMap<string, ReadonlyMap<string, number>>): Generator<Row> {
+  for (const [place, counted] of sums) {
+    yield { ...keys.counts(org, place), ...Object.fromEntries(counted), writes: 1 };
+  }
+};

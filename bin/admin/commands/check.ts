@@ -1,0 +1,67 @@
+import { audit, type Progress, type Report } from "../../../shared/audit/audit.ts";
+import type { Commands } from "../command.ts";
+import { findOrganization } from "../flags.ts";
+
+export const checkCommand: Commands = {
+  check: {
+    about:
+      "Compares an organization's rows with each other; exits 1 when there are differences; --repair repairs them.",
+    flags: { org: "required ID", repair: "switch" },
+    run: async (flags) => {
+      const { id } = await findOrganization(flags);
+      return auditWithProgress(id, flags.repair !== undefined);
+    },
+    print: (report: Report) => printReport(report),
+    isWrong: ({ differenceCount, repairedCount, unsettled }: Report) =>
+      differenceCount > repairedCount || unsettled.length > 0,
+  },
+};
+
+/** Shows the progress of the audit if standard error is a terminal. */
+const auditWithProgress = async (id: number, repair: boolean): Promise<{ id: number } & Report> => {
+  const shown = process.stderr.isTTY ? showProgress(process.stderr) : undefined;
+  try {
+    return { id, ...(await audit(id, { repair, ...(shown && { progress: shown.progress }) })) };
+  } finally {
+    shown?.clear();
+  }
+};
+
+const printReport = (report: Report): string => {
+  const { checked, differences, differenceCount, repairedCount, unsettled } = report;
+  const lines = Object.entries(checked).map(
+    ([kind, { rows, blocks }]) =>
+      `${kind.padEnd(10)}  ${String(rows).padStart(9)} rows${blocks === null ? "" : ` in ${blocks} blocks`}`,
+  );
+  for (const { kind, id, says, repaired, advice } of differences) {
+    lines.push(`${repaired ? "repaired" : "differs"}: ${kind} ${id}: ${says}${advice ? `. ${advice}` : ""}`);
+  }
+  const unlisted = differenceCount - differences.length;
+  if (unlisted > 0) lines.push(`… and ${unlisted} more.`);
+  for (const { kind, id } of unsettled) {
+    lines.push(`${kind} ${id} kept changing while it was read: check again.`);
+  }
+  const left = differenceCount - repairedCount;
+  lines.push(
+    differenceCount === 0
+      ? "No differences."
+      : `${differenceCount} differences: ${repairedCount} repaired, ${left} left.${
+          left > 0 && repairedCount === 0 ? " --repair corrects what follows from other rows." : ""
+        }`,
+  );
+  return `${lines.join("\n")}\n`;
+};
+
+const intervalMilliseconds = 100;
+
+const showProgress = (stream: NodeJS.WriteStream): { progress: Progress; clear: () => void } => {
+  let lastShownAt = 0;
+  return {
+    progress: (kind, done, total) => {
+      if (Date.now() - lastShownAt < intervalMilliseconds) return;
+      lastShownAt = Date.now();
+      stream.write(`\r\x1b[KChecking ${kind}: ${done} of ${total}`);
+    },
+    clear: () => stream.write("\r\x1b[K"),
+  };
+};

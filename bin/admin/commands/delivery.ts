@@ -1,0 +1,107 @@
+import * as z from "zod/mini";
+import * as channels from "../../../shared/alerts/channel.ts";
+import {
+  type Delivery,
+  type DeliveryStatus,
+  deliveries,
+  deliveryStatuses,
+} from "../../../shared/alerts/delivery.ts";
+import * as operator from "../../../shared/alerts/operator.ts";
+import type { Organization } from "../../../shared/organizations/organization.ts";
+import type { Commands } from "../command.ts";
+import { CommandError } from "../error.ts";
+import { findOrganization, nextPage, notFound, oneOf, parse, parseId, parsePage } from "../flags.ts";
+import { printPage } from "../print.ts";
+import { findReceivingChannel } from "./channel.ts";
+
+/** The status as people see it: "not delivered" for `not_delivered`. */
+const labelOf = (status: DeliveryStatus): string => status.replace("_", " ");
+
+/** The status as a flag takes it, without a space that would need quotes: "not-delivered". */
+const flagOf = (status: DeliveryStatus): string => status.replace("_", "-");
+const deliveryStatus = z.enum(deliveryStatuses.map(flagOf));
+
+export const deliveryCommands: Commands = {
+  "delivery retry": {
+    about:
+      "Sends a delivery again at once; with --channel all that were given up of a channel, within about two minutes.",
+    flags: { org: "required ID", delivery: "optional ID", channel: "optional ID" },
+    run: async (flags) => {
+      if ((flags.delivery === undefined) === (flags.channel === undefined)) {
+        throw new CommandError(
+          "Give --delivery for one, or --channel for all of a channel that were given up.",
+        );
+      }
+      const organization = await findOrganization(flags);
+      return flags.channel === undefined
+        ? retry(organization, parseId("delivery", flags))
+        : retryAllOf(organization, parseId("channel", flags));
+    },
+  },
+  "delivery list": {
+    about:
+      "Lists the deliveries of a channel, newest first, 100 unless --limit says otherwise (1000 at most).",
+    flags: {
+      org: "required ID",
+      channel: "required ID",
+      status: `optional ${oneOf(deliveryStatus)}`,
+      limit: "optional N",
+      offset: "optional N",
+    },
+    run: async (flags) => {
+      const page = parsePage(flags);
+      const status = flags.status === undefined ? undefined : parse("status", deliveryStatus, flags.status);
+      const { id: org } = await findOrganization(flags);
+      const channel = parseId("channel", flags);
+      const { items, hasMore } = await operator.list(org, channel, {
+        ...page,
+        status: deliveryStatuses.find((each) => flagOf(each) === status),
+      });
+      // The channel is looked up only now, because the history of a removed channel is listed until it is
+      // deleted.
+      if (items.length === 0 && (await channels.get(org, channel)) === undefined) {
+        throw notFound("channel", channel);
+      }
+      return { deliveries: items.map(shown), ...nextPage(page, hasMore) };
+    },
+    print: printPage,
+  },
+};
+
+const retry = async (organization: Organization, id: number) => {
+  const delivery = await deliveries.get(organization.id, id);
+  if (delivery === undefined) throw notFound("delivery", id);
+  await findReceivingChannel(organization, deliveries.groupOf(delivery).channelId);
+  const outcome = await operator.retry(organization.id, id);
+  if (outcome === "unknown") throw notFound("delivery", id);
+  if (outcome !== "sent") throw new CommandError(whyNotRetried[outcome]);
+  return { id, attempt: delivery.attempts + 1 };
+};
+
+const whyNotRetried = {
+  delivered: "The delivery was delivered.",
+  pending: "The delivery is pending: its first attempt is about to be made.",
+  busy: "An attempt of the delivery is in progress: try again in a minute.",
+};
+
+const retryAllOf = async (organization: Organization, channelId: number) => {
+  await findReceivingChannel(organization, channelId);
+  let isShown = false;
+  const retried = await operator.retryAll(organization.id, channelId, (soFar) => {
+    if (!process.stderr.isTTY) return;
+    isShown = true;
+    process.stderr.write(`\r${soFar} made due`);
+  });
+  if (isShown) process.stderr.write("\n");
+  return { channelId, retried };
+};
+
+const shown = (delivery: Delivery) => ({
+  id: delivery.id,
+  type: delivery.event.type,
+  status: labelOf(delivery.status),
+  failedAttempts: delivery.failedAttempts,
+  attempts: delivery.attempts,
+  lastAttemptAt: delivery.lastAttemptAt,
+  failureReason: delivery.failureReason,
+});

@@ -1,0 +1,70 @@
+import * as z from "zod/mini";
+import * as domains from "../../../shared/domains/domain.ts";
+import { refusalOf } from "../../../shared/domains/refused-names.ts";
+import * as table from "../../../shared/table/table.ts";
+import type { Command, Commands } from "../command.ts";
+import { CommandError } from "../error.ts";
+import { findOrganization, notFound, parse, parseId } from "../flags.ts";
+
+const domainName = z
+  .string()
+  .check(
+    z.trim(),
+    z.toLowerCase(),
+    z.maxLength(253),
+    z.regex(
+      /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
+      "must be a domain name",
+    ),
+  );
+
+const setVerified = (verified: boolean, about: string): Command => ({
+  about,
+  flags: { org: "required ID", domain: "required ID" },
+  run: async (flags) => {
+    const { id: org } = await findOrganization(flags);
+    const id = parseId("domain", flags);
+    const { written } = await table.attempt(domains.setVerified(org, id, verified));
+    // The condition is that the domain exists.
+    if (!written) throw notFound("domain", id);
+    return { id, verified };
+  },
+});
+
+export const domainCommands: Commands = {
+  "domain add": {
+    about:
+      "Adds a domain; addresses of it can be monitored once it is verified. Public suffixes and providers of mailboxes need --force.",
+    flags: { org: "required ID", name: "required NAME", verified: "switch", force: "switch" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      const name = parse("name", domainName, flags.name);
+      const refusal = flags.force === undefined ? refusalOf(name) : undefined;
+      if (refusal !== undefined) {
+        throw new CommandError(`--name: ${name} ${refusal}; --force adds it all the same.`);
+      }
+      const domain = await domains.create(org, { name, verified: flags.verified !== undefined });
+      if (domain === "exists") {
+        throw new CommandError(
+          `The organization already has the domain ${name}: "domain list --org ${org}" shows it.`,
+        );
+      }
+      return shown(domain);
+    },
+  },
+  "domain verify": setVerified(true, "Says that a domain is the organization's."),
+  "domain unverify": setVerified(
+    false,
+    "Says that a domain is no longer the organization's: its addresses are not scanned.",
+  ),
+  "domain list": {
+    about: "Lists the domains, newest first.",
+    flags: { org: "required ID" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      return { domains: (await domains.list(org)).map(shown).reverse() };
+    },
+  },
+};
+
+const shown = ({ id, name, verified, createdAt }: domains.Domain) => ({ id, name, verified, createdAt });

@@ -1,0 +1,99 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { administrator } from "../../../shared/activity/actor.ts";
+import * as domains from "../../../shared/domains/domain.ts";
+import { domainOf } from "../../../shared/emails/schema.ts";
+import { importAll } from "../../../shared/imports/commit.ts";
+import { importedAddress } from "../../../shared/imports/schema.ts";
+import type { Commands } from "../command.ts";
+import { CommandError } from "../error.ts";
+import { findOrganization } from "../flags.ts";
+
+export const emailCommands: Commands = {
+  "email import": {
+    about: "Adds the addresses of a file, one address a line.",
+    flags: { org: "required ID", file: "required FILE" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      return importEmails(org, await readText("file", flags.file ?? ""));
+    },
+  },
+};
+
+/** A relative path starts at the caller's directory (INIT_CWD): npm runs commands in the project's. */
+const readText = async (flag: string, path: string): Promise<string> => {
+  if (path === "") throw new CommandError(`--${flag} must name a file.`);
+  const file = resolve(process.env.INIT_CWD ?? process.cwd(), path);
+  return readFile(file, "utf8").catch(() => {
+    throw new CommandError(`The file ${file} cannot be read.`);
+  });
+};
+
+/** How many invalid lines are named at most: the first. */
+const maximumInvalidLines = 10;
+
+/**
+ * Adds the addresses of a text, one a line. Monitored addresses are skipped; addresses of other domains than
+ * the organization's are invalid. The import preview cannot do it: 500 addresses at most, and no line
+ * numbers.
+ */
+const importEmails = async (org: number, text: string) => {
+  const { rows, invalid } = await readAddresses(org, text);
+  const invalidLines = invalid.slice(0, maximumInvalidLines);
+  if (rows.size === 0) {
+    throw new CommandError(
+      invalid.length === 0
+        ? "The file is empty: give one address a line."
+        : `No line of the file is an address of the organization's domains, such as line ${invalidLines[0]}: give one address a line and nothing else.`,
+    );
+  }
+  const { imported, disabled } = await importAll(
+    org,
+    [...rows].map(([email, domainId]) => ({ email, domainId, ownerName: null })),
+    administrator,
+    showProgress(rows.size),
+  );
+  return {
+    added: imported,
+    disabled,
+    skipped: rows.size - imported,
+    invalid: invalid.length,
+    ...(invalid.length > 0 && { invalidLines }),
+  };
+};
+
+/** Each address once with the id of its domain, and the numbers of the lines that are no such address. */
+const readAddresses = async (
+  org: number,
+  text: string,
+): Promise<{ rows: Map<string, number>; invalid: number[] }> => {
+  const byName = new Map((await domains.list(org)).map((domain) => [domain.name, domain]));
+  const lineNumbers = new Map<string, number>();
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const given = line.trim();
+    if (given !== "" && !lineNumbers.has(given)) lineNumbers.set(given, index + 1);
+  }
+  const rows = new Map<string, number>();
+  const invalid: number[] = [];
+  for (const [line, lineNumber] of lineNumbers) {
+    const email = importedAddress.safeParse(line).data;
+    const domain = email === undefined ? undefined : byName.get(domainOf(email));
+    if (email === undefined || domain === undefined) {
+      invalid.push(lineNumber);
+      continue;
+    }
+    if (!domain.verified) {
+      throw new CommandError(
+        `The domain ${domain.name} is not verified: "domain verify --org ${org} --domain ${domain.id}" says that it is.`,
+      );
+    }
+    rows.set(email, domain.id);
+  }
+  return { rows, invalid };
+};
+
+const showProgress =
+  (total: number) =>
+  (done: number): void => {
+    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total}${done >= total ? "\n" : ""}`);
+  };

@@ -1,0 +1,41 @@
+import { administrator } from "../../../shared/activity/actor.ts";
+import * as apiKeys from "../../../shared/organizations/api-key.ts";
+import type { Commands } from "../command.ts";
+import { findOrganization, notFound, parseId, parseName } from "../flags.ts";
+
+export const keyCommands: Commands = {
+  "key create": {
+    about: "Creates an API key and prints it, this once.",
+    flags: { org: "required ID", label: "required TEXT" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      const created = await apiKeys.create(org, parseName("label", flags.label), administrator);
+      return { ...shown(created), key: created.key };
+    },
+  },
+  "key list": {
+    about: "Lists the API keys, newest first, those that were revoked included.",
+    flags: { org: "required ID" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      return { keys: (await apiKeys.list(org)).map(shown) };
+    },
+  },
+  "key revoke": {
+    about: "Revokes an API key: the next request with it is refused.",
+    flags: { org: "required ID", key: "required ID" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      const id = parseId("key", flags);
+      if ((await apiKeys.revoke(org, id, administrator)) === "unknown") throw notFound("key", id);
+      return { id, revoked: true };
+    },
+  },
+};
+
+const shown = ({ id, label, createdAt, revokedAt }: apiKeys.ListedKey) => ({
+  id,
+  label,
+  createdAt,
+  revokedAt,
+});

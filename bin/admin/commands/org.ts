@@ -1,0 +1,138 @@
+import * as z from "zod/mini";
+import { withStatus } from "../../../shared/billing/billing.ts";
+import { type Billing, billingInterval, billingStatus } from "../../../shared/billing/schema.ts";
+import * as deletion from "../../../shared/organizations/deletion.ts";
+import * as organizations from "../../../shared/organizations/organization.ts";
+import { schedule, unschedule } from "../../../shared/organizations/scan-schedule.ts";
+import type { Commands, Flags } from "../command.ts";
+import { CommandError } from "../error.ts";
+import {
+  findOrganization,
+  noOrganization,
+  oneOf,
+  parse,
+  parseId,
+  parseName,
+  parseNumber,
+  parseTime,
+} from "../flags.ts";
+
+export const scanFrequency = z.enum(["day", "week", "never"]);
+
+const defaultSeatPriceCents = 100;
+
+export const orgCommands: Commands = {
+  "org create": {
+    about:
+      "Creates an organization, paid, billed monthly and scanned daily unless the flags say otherwise; a trial ends after 14 days and has 25 seats.",
+    flags: {
+      name: "required NAME",
+      billing: `optional ${oneOf(billingStatus)}`,
+      "trial-ends": "optional 2030-01-31T00:00:00Z",
+      interval: `optional ${oneOf(billingInterval)}`,
+      "seat-price-cents": "optional N",
+      "seat-allowance": "optional N|none",
+      "scan-every": `optional ${oneOf(scanFrequency)}`,
+    },
+    run: async (flags, stack) => {
+      const paid: Billing = {
+        status: "active",
+        trialEndsAt: null,
+        interval: parse("interval", billingInterval, flags.interval ?? "month"),
+        seatPriceCents:
+          flags["seat-price-cents"] === undefined
+            ? defaultSeatPriceCents
+            : parseNumber("seat-price-cents", flags["seat-price-cents"]),
+        seatAllowance: null,
+      };
+      const status = parse("billing", billingStatus, flags.billing ?? "active");
+      const organization = await organizations.create({
+        name: parseName("name", flags.name),
+        billing: { ...withStatus(paid, status, new Date()), ...billingTerms(flags) },
+        scanEvery: parse("scan-every", scanFrequency, flags["scan-every"] ?? "day"),
+      });
+      try {
+        const { id, scanEvery } = organization;
+        await organizations.setScanFrequency(id, scanEvery, await schedule(id, scanEvery, stack.outputs));
+      } catch (error) {
+        throw new CommandError(
+          `Organization ${organization.id} was created, but its scans could not be scheduled (${(error as Error).name}): run scan schedule --org ${organization.id} --every ${organization.scanEvery}.`,
+        );
+      }
+      return shown(organization);
+    },
+  },
+  "org list": {
+    about: "Lists all organizations, newest first.",
+    flags: {},
+    run: async () => ({ organizations: (await organizations.list()).map(shownInList).reverse() }),
+  },
+  "org show": {
+    about: "Shows an organization.",
+    flags: { org: "required ID" },
+    run: async (flags) => shown(await findOrganization(flags)),
+  },
+  "org delete": {
+    about: "Deletes an organization with all that is of it, for good; --name is its name.",
+    flags: { org: "required ID", name: "required NAME" },
+    run: async (flags, stack) => {
+      const org = parseId("org", flags);
+      // `findOrganization` would not find an organization whose deletion has begun and has to be repeated.
+      const organization = await organizations.get(org);
+      if (organization === undefined) throw noOrganization(org);
+      if (flags.name !== organization.name) {
+        throw new CommandError(
+          `--name must be the name of organization ${org}, as "org show --org ${org}" prints it: all of it is deleted for good.`,
+        );
+      }
+      if ((await deletion.begin(org)) === "unknown") throw noOrganization(org);
+      await unschedule(org, stack.outputs);
+      return { id: org, deleting: true };
+    },
+  },
+  "org billing": {
+    about: "Sets the subscription's state; a seat allowance ends with a trial unless another is given.",
+    flags: {
+      org: "required ID",
+      status: `required ${oneOf(billingStatus)}`,
+      "trial-ends": "optional 2030-01-31T00:00:00Z",
+      "seat-allowance": "optional N|none",
+    },
+    run: async (flags) => {
+      const { id, billing } = await findOrganization(flags);
+      const status = parse("status", billingStatus, flags.status);
+      const changed = { ...withStatus(billing, status, new Date()), ...billingTerms(flags) };
+      await organizations.setBilling(id, changed);
+      return { id, billing: shownBilling(changed) };
+    },
+  },
+};
+
+/** The terms that the flags set. They override the terms that follow from the status. */
+const billingTerms = (flags: Flags): Partial<Billing> => ({
+  ...(flags["trial-ends"] !== undefined && { trialEndsAt: parseTime("trial-ends", flags["trial-ends"]) }),
+  ...(flags["seat-allowance"] !== undefined && { seatAllowance: parseSeats(flags["seat-allowance"]) }),
+});
+
+const parseSeats = (value: string): number | null =>
+  value === "none" ? null : parseNumber("seat-allowance", value);
+
+// The table gives a row's attributes in no fixed order, so results name their fields in the order to show.
+
+const shown = (organization: organizations.Organization) => {
+  const { id, name, createdAt, billing, scanEvery } = organization;
+  return { id, name, createdAt, billing: shownBilling(billing), scanEvery };
+};
+
+const shownInList = ({ id, name, createdAt, billing }: organizations.Organization) => ({
+  id,
+  name,
+  createdAt,
+  billingStatus: billing.status,
+  trialEndsAt: billing.trialEndsAt,
+});
+
+const shownBilling = (billing: Billing): Billing => {
+  const { status, trialEndsAt, interval, seatPriceCents, seatAllowance } = billing;
+  return { status, trialEndsAt, interval, seatPriceCents, seatAllowance };
+};

@@ -1,0 +1,55 @@
+import * as organizations from "../../../shared/organizations/organization.ts";
+import { schedule } from "../../../shared/organizations/scan-schedule.ts";
+import * as scans from "../../../shared/scans/scan.ts";
+import { type Scan, scanStatus } from "../../../shared/scans/schema.ts";
+import type { Commands } from "../command.ts";
+import { findOrganization, nextPage, oneOf, parse, parsePage } from "../flags.ts";
+import { printPage } from "../print.ts";
+import { scanFrequency } from "./org.ts";
+
+export const scanCommands: Commands = {
+  "scan list": {
+    about:
+      "Lists the scans of the last 365 days, newest first, 100 unless --limit says otherwise (1000 at most).",
+    flags: {
+      org: "required ID",
+      status: `optional ${oneOf(scanStatus)}`,
+      limit: "optional N",
+      offset: "optional N",
+    },
+    run: async (flags) => {
+      const page = parsePage(flags);
+      const status = flags.status === undefined ? undefined : parse("status", scanStatus, flags.status);
+      const { id: org } = await findOrganization(flags);
+      const { scans: listed, total } = await scans.list(org, { ...page, status }, new Date());
+      return { scans: listed.map(shown), ...nextPage(page, total > page.offset + page.limit) };
+    },
+    print: printPage,
+  },
+  "scan schedule": {
+    about: "Sets how often the organization is scanned.",
+    flags: { org: "required ID", every: `required ${oneOf(scanFrequency)}` },
+    run: async (flags, stack) => {
+      const { id } = await findOrganization(flags);
+      const every = parse("every", scanFrequency, flags.every);
+      await organizations.setScanFrequency(id, every, await schedule(id, every, stack.outputs));
+      return { id, scanEvery: every };
+    },
+  },
+};
+
+const shown = (scan: Scan) => {
+  const { id, type, status, scannedEmails, totalEmails, newBreachesFound } = scan;
+  const { createdAt, completedAt, errorMessage } = scan;
+  return {
+    id,
+    type,
+    status,
+    scannedEmails,
+    totalEmails,
+    newBreachesFound,
+    createdAt,
+    completedAt,
+    errorMessage,
+  };
+};

@@ -1,0 +1,52 @@
+import * as sessions from "../../../shared/organizations/session.ts";
+import * as users from "../../../shared/organizations/user.ts";
+import type { Commands } from "../command.ts";
+import { findOrganization, notFound, parseId } from "../flags.ts";
+
+export const sessionCommands: Commands = {
+  "session create": {
+    about:
+      "Creates a session of a user, which ends after 30 days or 7 days without a request, and prints its cookie, this once.",
+    flags: { org: "required ID", user: "required ID" },
+    run: async (flags, stack) => {
+      const { id: org } = await findOrganization(flags);
+      const userId = parseId("user", flags);
+      const user = await users.get(org, userId);
+      if (user === undefined || user.removed) throw notFound("user", userId);
+      const { id, value, expiresAt } = await sessions.create(org, user);
+      return {
+        id,
+        userId,
+        expiresAt,
+        // Browsers accept the `__Host-` prefix over HTTPS only.
+        cookie: `${stack.isLocal ? "session" : "__Host-session"}=${value}`,
+      };
+    },
+  },
+  "session list": {
+    about: "Lists the sessions that have not expired, newest first.",
+    flags: { org: "required ID" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      return { sessions: (await sessions.list(org, new Date())).map(shown) };
+    },
+  },
+  "session revoke": {
+    about: "Ends a session.",
+    flags: { org: "required ID", session: "required ID" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      const id = parseId("session", flags);
+      if ((await sessions.revoke(org, id)) === "unknown") throw notFound("session", id);
+      return { id, revoked: true };
+    },
+  },
+};
+
+const shown = ({ id, userId, userLabel, createdAt, expiresAt }: sessions.Session) => ({
+  id,
+  userId,
+  email: userLabel,
+  createdAt,
+  expiresAt: new Date(expiresAt * 1000).toISOString(),
+});

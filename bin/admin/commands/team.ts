@@ -1,0 +1,35 @@
+import { administrator } from "../../../shared/activity/actor.ts";
+import { Refusal } from "../../../shared/contract/errors.ts";
+import * as teams from "../../../shared/organizations/team.ts";
+import type { Commands } from "../command.ts";
+import { CommandError } from "../error.ts";
+import { findOrganization, parseName } from "../flags.ts";
+
+export const teamCommands: Commands = {
+  "team create": {
+    about: "Creates a team.",
+    flags: { org: "required ID", name: "required NAME" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      const name = parseName("name", flags.name);
+      try {
+        return await teams.create(org, name, administrator);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        throw new CommandError(
+          `The organization already has a team ${name}: "team list --org ${org}" shows it.`,
+        );
+      }
+    },
+  },
+  "team list": {
+    about: "Lists the teams, newest first.",
+    flags: { org: "required ID" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      return { teams: (await teams.list(org)).map(shown).reverse() };
+    },
+  },
+};
+
+const shown = ({ id, name, createdAt }: teams.Team) => ({ id, name, createdAt });

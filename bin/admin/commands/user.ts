@@ -1,0 +1,84 @@
+import { Refusal } from "../../../shared/contract/errors.ts";
+import { emailAddress } from "../../../shared/emails/schema.ts";
+import { roleOf } from "../../../shared/organizations/role.ts";
+import { role } from "../../../shared/organizations/schema.ts";
+import * as users from "../../../shared/organizations/user.ts";
+import * as links from "../../../shared/sign-in/link.ts";
+import type { Commands } from "../command.ts";
+import { CommandError } from "../error.ts";
+import { findOrganization, notFound, oneOf, parse, parseId, parseName } from "../flags.ts";
+
+export const userCommands: Commands = {
+  "user create": {
+    about: "Creates a user of the dashboard.",
+    flags: {
+      org: "required ID",
+      email: "required ADDRESS",
+      name: "optional NAME",
+      role: `optional ${oneOf(role)}`,
+    },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      const email = parse("email", emailAddress, flags.email);
+      const user = await users.create(org, {
+        email,
+        name: flags.name === undefined ? null : parseName("name", flags.name),
+        role: parse("role", role, flags.role ?? "admin"),
+      });
+      if (user === "exists") {
+        throw new CommandError(
+          `The organization already has a user ${email}: "user list --org ${org}" shows it.`,
+        );
+      }
+      return shown(user);
+    },
+  },
+  "user list": {
+    about: "Lists the users who are not removed, newest first.",
+    flags: { org: "required ID" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      return { users: (await users.list(org)).map(shown) };
+    },
+  },
+  "user sign-in-link": {
+    about: "Makes a link with which a user can sign in to the dashboard, once and within 15 minutes.",
+    flags: { org: "required ID", user: "required ID" },
+    run: async (flags, stack) => {
+      const { id: org } = await findOrganization(flags);
+      const id = parseId("user", flags);
+      const user = await users.get(org, id);
+      if (user === undefined || user.removed) throw notFound("user", id);
+      const { token, expiresAt } = await links.create(
+        { email: user.email, organizationId: org, userId: id },
+        links.lifetimes.link,
+      );
+      return { id, email: user.email, expiresAt, url: links.urlOf(stack.outputs.DashboardUrl ?? "", token) };
+    },
+  },
+  "user remove": {
+    about: "Removes a user and ends the user's sessions. The last admin stays unless --force is given.",
+    flags: { org: "required ID", user: "required ID", force: "switch" },
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      const id = parseId("user", flags);
+      const outcome = await users.remove(org, id, { force: flags.force !== undefined }).catch(whyNotRemoved);
+      if (outcome === "unknown") throw notFound("user", id);
+      return { id, removed: true, alreadyRemoved: outcome === "already" };
+    },
+  },
+};
+
+const whyNotRemoved = (error: unknown): never => {
+  if (!(error instanceof Refusal) || error.refusal !== "lastAdmin") throw error;
+  throw new CommandError(`${error.message}: make somebody else one, or give --force.`);
+};
+
+const shown = (user: users.User) => ({
+  id: user.id,
+  email: user.email,
+  name: user.name,
+  role: roleOf(user),
+  createdAt: user.createdAt,
+  lastSignInAt: user.lastSignInAt ?? null,
+});

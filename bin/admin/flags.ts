@@ -1,0 +1,75 @@
+/** Parsers of the values that flags take. Each throws a `CommandError` that names the flag. */
+import * as z from "zod/mini";
+import { text } from "../../shared/contract/text.ts";
+import { valid } from "../../shared/contract/valid.ts";
+import * as organizations from "../../shared/organizations/organization.ts";
+import type { Flags } from "./command.ts";
+import { CommandError } from "./error.ts";
+
+export const parse = <S extends z.ZodMiniType>(flag: string, schema: S, value: unknown): z.output<S> => {
+  const { data, problem } = valid(schema, value);
+  if (problem === undefined) return data;
+  throw new CommandError(`--${flag}: ${problem.message}.`);
+};
+
+export const parseNumber = (flag: string, value: string | undefined, minimum = 0, maximum?: number): number =>
+  parse(
+    flag,
+    z
+      .pipe(z.string().check(z.regex(/^\d+$/, "must be a whole number")), z.transform(Number))
+      .check(
+        z.refine(
+          (number) => Number.isSafeInteger(number) && number >= minimum && number <= (maximum ?? number),
+          maximum === undefined ? "is out of range" : `must be from ${minimum} to ${maximum}`,
+        ),
+      ),
+    value,
+  );
+
+export const parseId = (flag: string, flags: Flags): number => parseNumber(flag, flags[flag], 1);
+
+export const parseName = (flag: string, value: string | undefined): string =>
+  parse(flag, text(200).check(z.refine((given) => given.trim() !== "", "must not be empty")), value);
+
+/** Gives the time in UTC with milliseconds, as every stored time is: times are compared as strings. */
+export const parseTime = (flag: string, value: string | undefined): string =>
+  parse(
+    flag,
+    z.pipe(
+      z.iso.datetime({ offset: true, message: "must be an ISO 8601 time such as 2030-01-31T00:00:00Z" }),
+      z.transform((given: string) => new Date(given).toISOString()),
+    ),
+    value,
+  );
+
+/** The values that a flag takes, as help writes them. */
+export const oneOf = ({ options }: { options: readonly string[] }): string => options.join("|");
+
+/** The organization that `--org` names. */
+export const findOrganization = async (flags: Flags): Promise<organizations.Organization> => {
+  const id = parseId("org", flags);
+  const organization = await organizations.get(id);
+  if (organization === undefined || organization.deleting === true) throw noOrganization(id);
+  return organization;
+};
+
+export const noOrganization = (id: number): CommandError =>
+  new CommandError(`There is no organization ${id}: "org list" shows those that there are.`);
+
+export const notFound = (noun: string, id: number): CommandError =>
+  new CommandError(`The organization has no ${noun} ${id}.`);
+
+export type Page = { limit: number; offset: number };
+
+const defaultLimit = 100;
+const maximumLimit = 1000;
+
+/** The page of a list that `--limit` and `--offset` ask for. */
+export const parsePage = ({ limit, offset }: Flags): Page => ({
+  limit: limit === undefined ? defaultLimit : parseNumber("limit", limit, 1, maximumLimit),
+  offset: offset === undefined ? 0 : parseNumber("offset", offset),
+});
+
+/** The offset of the next page as a field of the result; nothing on the last page. */
+export const nextPage = ({ limit, offset }: Page, hasMore: boolean): { nextOffset?: number } =>
+  hasMore ? { nextOffset: offset + limit } : {};

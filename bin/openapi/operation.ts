@@ -1,0 +1,148 @@
+/** One route as an operation of the document. */
+import * as z from "zod/mini";
+import type { Endpoint, Route, Upload } from "../../shared/contract/endpoint.ts";
+import { countedRequests, organizationLimits } from "../../shared/contract/limits.ts";
+import type { Part } from "./parts.ts";
+import { headersOf, refusalReplies, refusedBy } from "./replies.ts";
+import { type Json, jsonContent, jsonSchema, type Schemas } from "./schema.ts";
+
+export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
+  const { routes } = part;
+  const { method, name, endpoint } = route;
+  const paragraphs = [
+    endpoint.description,
+    endpoint.access === "admin" ? "Needs the role `admin`." : undefined,
+    limitOf(route, routes),
+  ].filter((text) => text !== undefined);
+  const parameters = [
+    ...parametersOf("path", endpoint.path, schemas),
+    ...parametersOf("query", endpoint.query, schemas),
+  ];
+  return {
+    operationId: camelCase(name),
+    summary: endpoint.summary,
+    ...(paragraphs.length > 0 && { description: paragraphs.join("\n\n") }),
+    tags: [tagOf(route, part)],
+    ...(endpoint.access === "anyone" && { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...bodyOf(endpoint, schemas),
+    responses: {
+      ...(endpoint.instead && {
+        [endpoint.instead.status]: {
+          description: endpoint.instead.when,
+          headers: headersOf(endpoint.instead.status),
+          content: jsonContent(jsonSchema(endpoint.instead.reply, "output", schemas)),
+        },
+      }),
+      [endpoint.status]: {
+        description: { 200: "Done", 201: "Created", 202: "Accepted" }[endpoint.status],
+        headers: { ...headersOf(endpoint.status), ...cookieHeader(endpoint) },
+        content: jsonContent(jsonSchema(endpoint.reply, "output", schemas)),
+        ...linksOf(route, routes),
+      },
+      ...refusalReplies(refusedBy(method, endpoint), part.name),
+    },
+  };
+};
+
+const cookieHeader = ({ cookie }: Endpoint): Json =>
+  cookie === undefined
+    ? {}
+    : {
+        "Set-Cookie": {
+          description: cookie === "set" ? "The session" : "Makes the browser forget the session",
+          required: true,
+          schema: { type: "string" },
+        },
+      };
+
+/** `list-emails` as `listEmails`. */
+export const camelCase = (name: string): string =>
+  name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
+/** What operations are grouped by: the first segment of their path. */
+const tagOf = ({ path }: Route, { tags }: Part): string => {
+  const [, tag = ""] = path.split("/");
+  if (!(tag in tags)) throw new Error(`The OpenAPI document has no tag for ${path}`);
+  return tag;
+};
+
+/** Links from a reply with a new id to the operations that take this id. */
+const linksOf = ({ path, endpoint }: Route, routes: readonly Route[]): Json => {
+  if (endpoint.status === 200 || !("id" in endpoint.reply.shape)) return {};
+  const next = routes.filter(
+    (other) =>
+      (other.path === path && other.endpoint.query && "id" in other.endpoint.query.shape) ||
+      other.path === `${path}/{id}`,
+  );
+  const links = next.map(({ name }) => [
+    camelCase(name),
+    { operationId: camelCase(name), parameters: { id: "$response.body#/id" } },
+  ]);
+  return { links: Object.fromEntries(links) };
+};
+
+const limitOf = (route: Route, routes: readonly Route[]): string | undefined => {
+  const { limit } = route.endpoint;
+  if (limit === undefined) return undefined;
+  const others = routes
+    .filter((other) => other !== route && other.endpoint.limit === limit)
+    .map(({ method, path }) => `${method} ${path}`);
+  const shared = others.length === 0 ? "" : `, shared with ${others.join(" and ")}`;
+  const counted = countedRequests[limit];
+  const only = counted === undefined ? "" : ` Only ${counted} count.`;
+  return `At most ${organizationLimits[limit]} an hour for each organization${shared}.${only}`;
+};
+
+/**
+ * Parameters have the types of the parsed values, such as integer: OpenAPI then writes `7` into the path or
+ * query.
+ */
+const parametersOf = (
+  where: "path" | "query",
+  schema: z.ZodMiniObject | undefined,
+  schemas: Schemas,
+): Json[] =>
+  Object.entries(schema?.shape ?? {}).map(([name, value]) => {
+    const { description, ...json } = jsonSchema(value, "output", schemas);
+    return {
+      name,
+      in: where,
+      required: !z.safeParse(value, undefined).success,
+      ...(description !== undefined && { description }),
+      schema: json,
+    };
+  });
+
+const bodyOf = ({ body, upload }: Endpoint, schemas: Schemas): Json => {
+  if (upload) return { requestBody: { required: true, content: { "multipart/form-data": form(upload) } } };
+  if (body)
+    return { requestBody: { required: true, content: jsonContent(jsonSchema(body, "input", schemas)) } };
+  return {};
+};
+
+const form = ({ field, extensions, maximumBytes }: Upload): Json => ({
+  schema: {
+    type: "object",
+    required: [field],
+    properties: {
+      [field]: {
+        type: "string",
+        format: "binary",
+        contentMediaType: "application/octet-stream",
+        description: `Its name ends in ${extensions.join(" or ")}; at most ${maximumBytes} bytes`,
+      },
+    },
+  },
+  encoding: {
+    [field]: {
+      headers: {
+        "Content-Disposition": {
+          required: true,
+          schema: { type: "string" },
+          example: `form-data; name="${field}"; filename="example${extensions[0]}"`,
+        },
+      },
+    },
+  },
+});

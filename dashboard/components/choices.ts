@@ -1,0 +1,37 @@
+/** What filters and dialogs offer, loaded when they open. */
+import { call } from "../api/client.ts";
+import { exactTime } from "../text/dates.ts";
+import type { Choice } from "./field.tsx";
+
+const query = { limit: 100 };
+
+export async function domainChoices(): Promise<Choice[]> {
+  const { domains } = await call("GET /dashboard/domains", { query });
+  return domains.map(({ id, name, isVerified }) => ({
+    value: String(id),
+    label: isVerified ? name : `${name} (not verified)`,
+  }));
+}
+
+export async function teamChoices(): Promise<Choice[]> {
+  const { teams } = await call("GET /dashboard/teams", { query });
+  return teams.map(({ id, name }) => ({ value: String(id), label: name }));
+}
+
+export async function scanChoices(): Promise<Choice[]> {
+  const { scans } = await call("GET /v1/scans", { query });
+  return scans.map(({ id, createdAt }) => ({ value: String(id), label: exactTime(Date.parse(createdAt)) }));
+}
+
+/** The breaches with the most open findings, and those of the newest findings. */
+export async function breachChoices(): Promise<Choice[]> {
+  const [{ findings: summary }, { findings }] = await Promise.all([
+    call("GET /dashboard/overview", {}),
+    call("GET /dashboard/findings", { query }),
+  ]);
+  const titles = new Map(summary.topBreaches.map(({ breachId, title }) => [breachId, title]));
+  for (const { breach } of findings) titles.set(breach.id, breach.title);
+  return [...titles]
+    .map(([id, title]) => ({ value: String(id), label: title }))
+    .sort((one, other) => one.label.localeCompare(other.label));
+}

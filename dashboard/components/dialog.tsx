@@ -1,0 +1,111 @@
+import type { ComponentChildren } from "preact";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "./button.tsx";
+import { FailureNotice } from "./notice.tsx";
+import { type Action, useAction } from "./use-action.ts";
+
+type DialogProps = {
+  title: string;
+  onClose: () => void;
+  /** Esc does nothing. */
+  staysOpen?: boolean;
+  isWide?: boolean;
+  /** It is there to be read, so that the focus begins at its heading. */
+  isText?: boolean;
+  children: ComponentChildren;
+};
+
+/** A modal dialog. The browser moves the focus into it, and back when it closes. */
+export function Dialog({
+  title,
+  onClose,
+  staysOpen = false,
+  isWide = false,
+  isText = false,
+  children,
+}: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={isWide ? "wide" : ""}
+      aria-labelledby={heading}
+      onCancel={(event) => staysOpen && event.preventDefault()}
+      onClose={(event) => {
+        // Browsers close a dialog at the second Esc, whatever the page says.
+        if (staysOpen && event.currentTarget.isConnected) event.currentTarget.showModal();
+        else onClose();
+      }}
+    >
+      <h2 id={heading} {...(isText && { tabIndex: -1, autofocus: true })}>
+        {title}
+      </h2>
+      {children}
+    </dialog>
+  );
+}
+
+type FormDialogProps = {
+  title: string;
+  /** The name of the button that does it. */
+  submit: string;
+  isDanger?: boolean;
+  isWide?: boolean;
+  /** It may be closed while it works: what is done goes on, or is aborted by whoever opened it. */
+  canLeave?: boolean;
+  onSubmit: (fields: FormData) => Promise<unknown>;
+  onClose: () => void;
+  children: ComponentChildren;
+};
+
+/** A dialog that does something: closes when it is done, and stays with the failure when it could not be. */
+export function FormDialog(props: FormDialogProps) {
+  const action = useAction();
+  return (
+    <Dialog
+      title={props.title}
+      onClose={props.onClose}
+      staysOpen={action.isBusy && !props.canLeave}
+      {...(props.isWide && { isWide: true })}
+    >
+      <FormOf {...props} action={action} />
+    </Dialog>
+  );
+}
+
+function FormOf({
+  submit,
+  isDanger,
+  canLeave,
+  onSubmit,
+  onClose,
+  action,
+  children,
+}: FormDialogProps & { action: Action }) {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const fields = new FormData(event.currentTarget);
+        void action.run(() => onSubmit(fields)).then((isDone) => isDone && onClose());
+      }}
+    >
+      {children}
+      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <div class="buttons">
+        <Button disabled={action.isBusy && !canLeave} onClick={onClose}>
+          Cancel
+        </Button>
+        <Button isSubmit kind={isDanger ? "danger" : "primary"} isBusy={action.isBusy}>
+          {submit}
+        </Button>
+      </div>
+    </form>
+  );
+}

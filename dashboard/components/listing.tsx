@@ -1,0 +1,57 @@
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { offsetOf } from "../place.ts";
+import { place } from "../router.ts";
+import { FailureNotice, Loading } from "./notice.tsx";
+import { Pager } from "./pager.tsx";
+import { type Column, Table } from "./table.tsx";
+import type { Data } from "./use-data.ts";
+
+type ListingProps<Value, Row> = {
+  /** What is listed, such as "findings". */
+  what: string;
+  data: Data<Value>;
+  rowsOf: (value: Value) => readonly Row[];
+  /** How many there are on all pages; undefined for lists without pages. */
+  totalOf?: (value: Value) => number;
+  columns: readonly Column<Row>[];
+  keyOf: (row: Row) => string | number;
+  /** What is shown when nothing is listed. */
+  empty: ComponentChildren;
+};
+
+/** A list from the service in all its states: loading, failed, empty, and pages of rows. */
+export function Listing<Value, Row>(props: ListingProps<Value, Row>) {
+  const { what, data, rowsOf, totalOf, columns, keyOf, empty } = props;
+  const { value, failure, isLoading, reload } = data;
+  const focused = useRef<Element | null>(null);
+  // The row that had the focus may be gone: people go on from the heading.
+  useLayoutEffect(() => {
+    const isGone = focused.current?.isConnected === false && document.activeElement === document.body;
+    if (isGone) document.querySelector("h1")?.focus({ preventScroll: true });
+  }, [value]);
+  const notice = failure !== undefined && <FailureNotice failure={failure} retry={reload} />;
+  if (value === undefined) return notice || <Loading what={what} />;
+  const rows = rowsOf(value);
+  const total = totalOf?.(value) ?? rows.length;
+  const isPastEnd = rows.length === 0 && total > 0 && offsetOf(place.value.query) > 0;
+  return (
+    <div
+      onFocusIn={({ target }) => {
+        focused.current = target instanceof Element ? target : null;
+      }}
+      onFocusOut={({ relatedTarget }) => {
+        // Without a target it may have been removed.
+        if (relatedTarget !== null) focused.current = null;
+      }}
+    >
+      {notice}
+      {rows.length === 0 && !isPastEnd ? (
+        empty
+      ) : (
+        <Table caption={what} columns={columns} rows={rows} keyOf={keyOf} isBusy={isLoading} />
+      )}
+      {totalOf !== undefined && total > 0 && <Pager total={total} shown={rows.length} isBusy={isLoading} />}
+    </div>
+  );
+}

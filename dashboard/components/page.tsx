@@ -1,0 +1,31 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { moves } from "../router.ts";
+
+type PageProps = {
+  title: string;
+  about?: ComponentChildren;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+};
+
+/** A page with its heading, which takes the focus when people come from another page. */
+export function Page({ title, about, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Breach Monitor`;
+    if (moves.peek() > 0) heading.current?.focus({ preventScroll: true });
+  }, [title]);
+  return (
+    <>
+      <div class="page-head">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {about !== undefined && <p class="muted">{about}</p>}
+        {actions !== undefined && <div class="actions">{actions}</div>}
+      </div>
+      {children}
+    </>
+  );
+}

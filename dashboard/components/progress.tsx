@@ -1,0 +1,13 @@
+import { number } from "../text/words.ts";
+
+/** How much of something is done, as a bar and in numbers. */
+export function Progress({ label, done, total }: { label: string; done: number; total: number }) {
+  return (
+    <div class="progress">
+      <progress aria-label={label} value={done} max={Math.max(1, total)} />
+      <span>
+        {number(done)} of {number(total)}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { call } from "../api/client.ts";
+import { Button } from "./button.tsx";
+import { FailureNotice } from "./notice.tsx";
+import { say } from "./status.tsx";
+import { useAction } from "./use-action.ts";
+
+/** Starts a scan of all watched addresses. */
+export function StartScan({ isScanning, onStarted }: { isScanning: boolean; onStarted: () => void }) {
+  const action = useAction();
+  const start = async (): Promise<void> => {
+    await call("POST /v1/scans", {});
+    say("The scan has started. Its progress is shown here.");
+    onStarted();
+  };
+  return (
+    <>
+      <Button
+        kind="primary"
+        disabled={isScanning}
+        isBusy={action.isBusy}
+        onClick={() => void action.run(start)}
+      >
+        Start scan
+      </Button>
+      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+import { exactTime, relativeTime } from "../text/dates.ts";
+import { now } from "./clock.ts";
+
+/** A time: how long ago, and exactly when. */
+export function When({ time, none = "–" }: { time: string | null; none?: string }) {
+  if (time === null) return <span class="muted">{none}</span>;
+  const at = Date.parse(time);
+  return (
+    <time class="when" dateTime={time}>
+      <span>{relativeTime(at, now.value)}</span> <small>{exactTime(at)}</small>
+    </time>
+  );
+}

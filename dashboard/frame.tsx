@@ -1,0 +1,86 @@
+import type { ComponentChildren } from "preact";
+import { waitsUntil } from "./api/access.ts";
+import { Button } from "./components/button.tsx";
+import { FailureNotice } from "./components/notice.tsx";
+import { Status } from "./components/status.tsx";
+import { useAction } from "./components/use-action.ts";
+import { Waiting } from "./components/waiting.tsx";
+import { addressOf } from "./place.ts";
+import { loadSession, session, sessionFailure, signOut } from "./session.ts";
+
+const sections = [
+  ["/", "Overview"],
+  ["/findings", "Findings"],
+  ["/emails", "E-mails"],
+  ["/domains", "Domains"],
+  ["/scans", "Scans"],
+  ["/alerts", "Alerts"],
+  ["/activity", "Activity"],
+  ["/settings", "Settings"],
+] as const;
+
+/** What is around every page: navigation, who is signed in, where the data comes from. */
+export function Frame({ section, children }: { section: string; children: ComponentChildren }) {
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="side">
+        <p class="product">Breach Monitor</p>
+        <nav aria-label="Main">
+          {sections.map(([path, name]) => (
+            <a key={path} href={addressOf(path)} aria-current={section === path ? "page" : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <Account />
+      </header>
+      <div class="body">
+        <main id="content" tabIndex={-1}>
+          {waitsUntil.value !== undefined && <Waiting until={waitsUntil.value} />}
+          {children}
+        </main>
+        <Attribution />
+      </div>
+      <Status />
+    </div>
+  );
+}
+
+function Account() {
+  const action = useAction();
+  const failure = action.failure ?? sessionFailure.value;
+  return (
+    <div class="account">
+      {failure !== undefined && <FailureNotice failure={failure} retry={() => void loadSession()} />}
+      {session.value !== undefined && (
+        <p>
+          <bdi class="organization clamp" title={session.value.organization.name}>
+            {session.value.organization.name}
+          </bdi>
+          <bdi class="muted">{session.value.user.email}</bdi>
+        </p>
+      )}
+      <Button kind="quiet" isBusy={action.isBusy} onClick={() => void action.run(signOut)}>
+        Sign out
+      </Button>
+    </div>
+  );
+}
+
+export function Attribution() {
+  return (
+    <footer class="attribution">
+      Breach data:{" "}
+      <a href="https://haveibeenpwned.com/" rel="noreferrer" target="_blank">
+        Have I Been Pwned
+      </a>
+      ,{" "}
+      <a href="https://creativecommons.org/licenses/by/4.0/" rel="noreferrer" target="_blank">
+        CC BY 4.0
+      </a>
+    </footer>
+  );
+}

@@ -1,0 +1,12 @@
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { listen, place } from "./router.ts";
+import { loadSession, watchSession } from "./session.ts";
+
+// Before the page is drawn: its own request goes out at the same time. Whoever comes to sign in has no session to load.
+if (place.value.path !== "/sign-in") void loadSession();
+watchSession();
+listen();
+
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);

@@ -1,0 +1,94 @@
+import { call } from "../api/client.ts";
+import type { Reply } from "../api/routes.ts";
+import { Filter } from "../components/filter.tsx";
+import { Listing } from "../components/listing.tsx";
+import { Empty } from "../components/notice.tsx";
+import { Page } from "../components/page.tsx";
+import { pageSize } from "../components/pager.tsx";
+import type { Column } from "../components/table.tsx";
+import { useData } from "../components/use-data.ts";
+import { When } from "../components/when.tsx";
+import { addressOf } from "../place.ts";
+import { place } from "../router.ts";
+
+type Entry = Reply<"GET /v1/activity">["activity"][number];
+
+const categories: Record<Entry["category"], string> = {
+  monitoring: "Monitoring",
+  findings: "Findings",
+  alerts: "Alerts",
+  teams: "Teams",
+  api_keys: "API keys",
+};
+const actors: Record<Entry["actor"]["type"], string> = {
+  user: "User",
+  api_key: "API key",
+  system: "System",
+  removed: "Former member",
+  support: "Support",
+};
+
+export function ActivityPage() {
+  const { category, offset } = place.value.query;
+  const query = { category, offset, limit: pageSize };
+  const data = useData(JSON.stringify(query), (signal) => call("GET /v1/activity", { query }, { signal }));
+  return (
+    <Page title="Activity">
+      <p class="prose">Who did what in the last 365 days.</p>
+      <div class="filters">
+        <Filter
+          label="Category"
+          name="category"
+          choices={Object.entries(categories).map(([value, label]) => ({ value, label }))}
+        />
+      </div>
+      <Listing
+        what="activity"
+        data={data}
+        rowsOf={({ activity }) => activity}
+        totalOf={({ total }) => total}
+        keyOf={({ id }) => id}
+        columns={columns}
+        empty={
+          category === undefined ? (
+            <Empty title="Nothing happened yet.">
+              <p>Whatever members, API keys and the service itself do is listed here.</p>
+            </Empty>
+          ) : (
+            <Empty title="Nothing of this category happened.">
+              <p>
+                <a href={addressOf("/activity")}>Show everything</a>
+              </p>
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+const columns: Column<Entry>[] = [
+  {
+    name: "What",
+    kind: "main",
+    cell: ({ summary, action }) => (
+      <>
+        <span dir="auto">{summary}</span>
+        <small>{action}</small>
+      </>
+    ),
+  },
+  { name: "Category", cell: ({ category }) => categories[category] },
+  {
+    name: "Who",
+    cell: ({ actor }) => (
+      <>
+        <bdi>{actor.label}</bdi>
+        {actor.label.toLowerCase() !== actors[actor.type].toLowerCase() && (
+          <small>{actors[actor.type]}</small>
+        )}
+      </>
+    ),
+  },
+  { name: "When", cell: ({ createdAt }) => <When time={createdAt} /> },
+];

@@ -1,0 +1,24 @@
+import type { Channel } from "../../api/routes.ts";
+
+export const kinds: Record<Channel["channel"], string> = {
+  email: "E-mail",
+  slack: "Slack",
+  webhook: "Webhook",
+};
+
+/** Channels that were listed, by id: the deliveries' page names its channel without loading all. */
+export const known = new Map<string, Channel>();
+
+/** What a channel can be told of, by the contract's fields. */
+export const flags = [
+  { name: "notifyOnNewBreach", label: "New breaches", isDefault: true },
+  { name: "notifyOnScanComplete", label: "Scan complete", isDefault: false },
+  { name: "notifyOnScanError", label: "Scan errors", isDefault: true },
+] as const;
+
+/** Where a channel sends to, as far as the service tells: urls are secrets. */
+export function destinationOf({ config }: Channel): string {
+  if ("recipients" in config) return config.recipients.join(", ");
+  if ("urlPreview" in config) return `${config.urlPreview}${config.hasSecret ? "" : " (not signed)"}`;
+  return config.hasWebhookUrl ? "Slack webhook" : "none";
+}

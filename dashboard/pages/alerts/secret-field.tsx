@@ -1,0 +1,53 @@
+import { useId, useState } from "preact/hooks";
+import { Button, CopyButton } from "../../components/button.tsx";
+
+/** 32 random bytes in hexadecimal. */
+function randomSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** The secret that signs a webhook's deliveries. Nobody can read it later, so that it is shown while it is typed. */
+export function SecretField({ hasSecret }: { hasSecret: boolean }) {
+  const [secret, setSecret] = useState("");
+  const [isRemoved, setRemoved] = useState(false);
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>Secret</label>
+      <div class="together">
+        <input
+          id={id}
+          value={secret}
+          disabled={isRemoved}
+          onInput={(event) => setSecret(event.currentTarget.value)}
+          maxLength={1024}
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby={`${id}-hint`}
+        />
+        <Button disabled={isRemoved} onClick={() => setSecret(randomSecret())}>
+          Generate
+        </Button>
+        {secret !== "" && <CopyButton text={secret} about="The secret" />}
+      </div>
+      {/* The marker of configOf for "no secret any more". */}
+      <input type="hidden" name="secret" value={isRemoved ? "-" : secret} />
+      <small id={`${id}-hint`}>
+        {hasSecret
+          ? "There is one. Leave it empty to keep it; it cannot be shown."
+          : "Signs each delivery. Copy it to the receiver now: it cannot be shown later. Without one deliveries are not signed."}
+      </small>
+      {hasSecret && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isRemoved}
+            onChange={(event) => setRemoved(event.currentTarget.checked)}
+          />{" "}
+          Remove the secret: deliveries go out unsigned
+        </label>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,208 @@
+import { useState } from "preact/hooks";
+import { call } from "../api/client.ts";
+import type { Domain } from "../api/routes.ts";
+import { Button, CopyButton } from "../components/button.tsx";
+import { FormDialog } from "../components/dialog.tsx";
+import { TextField } from "../components/field.tsx";
+import { Listing } from "../components/listing.tsx";
+import { Empty } from "../components/notice.tsx";
+import { Page } from "../components/page.tsx";
+import { pageSize } from "../components/pager.tsx";
+import { say } from "../components/status.tsx";
+import type { Column } from "../components/table.tsx";
+import { useData } from "../components/use-data.ts";
+import { When } from "../components/when.tsx";
+import { addressOf } from "../place.ts";
+import { place } from "../router.ts";
+import { isAdmin } from "../session.ts";
+import { number } from "../text/words.ts";
+import { CheckDialog } from "./domains/check.tsx";
+
+type Open = { kind: "add" } | { kind: "check" | "remove"; domain: Domain };
+
+export function DomainsPage() {
+  const query = { limit: pageSize, offset: place.value.query.offset };
+  const data = useData(JSON.stringify(query), (signal) =>
+    call("GET /dashboard/domains", { query }, { signal }),
+  );
+  const [open, setOpen] = useState<Open>();
+  const close = (): void => setOpen(undefined);
+  return (
+    <Page
+      title="Domains"
+      actions={
+        isAdmin.value && (
+          <Button kind="primary" onClick={() => setOpen({ kind: "add" })}>
+            Add domain
+          </Button>
+        )
+      }
+    >
+      <p class="prose">
+        Addresses can be watched only at domains that you have proved to be yours, by a DNS record.
+        {!isAdmin.value && " Only admins add, check and remove domains."}
+      </p>
+      <Listing
+        what="domains"
+        data={data}
+        rowsOf={({ domains }) => domains}
+        totalOf={({ total }) => total}
+        keyOf={({ id }) => id}
+        columns={columns(setOpen)}
+        empty={
+          <Empty title="There is no domain yet.">
+            <p>Add the domain of your addresses. You get a TXT record to put into its DNS.</p>
+          </Empty>
+        }
+      />
+      <Coverage />
+      {open?.kind === "add" && <AddDomain onClose={close} onDone={data.reload} />}
+      {open?.kind === "check" && <CheckDialog domain={open.domain} onClose={close} onDone={data.reload} />}
+      {open?.kind === "remove" && <RemoveDomain domain={open.domain} onClose={close} onDone={data.reload} />}
+    </Page>
+  );
+}
+
+const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
+  { name: "Domain", kind: "main", cell: ({ name }) => name },
+  {
+    name: "State",
+    cell: ({ isVerified, verifiedAt, checkedAt }) => (
+      <>
+        <span class={`state ${isVerified ? "good" : "open"}`}>
+          {isVerified ? "Verified" : "Not verified"}
+        </span>
+        {isVerified && verifiedAt !== null && <When time={verifiedAt} />}
+        {!isVerified && checkedAt !== null && (
+          <small>
+            checked <When time={checkedAt} />
+          </small>
+        )}
+      </>
+    ),
+  },
+  { name: "TXT record", cell: (domain) => <Record domain={domain} /> },
+  {
+    name: "Covered by",
+    cell: ({ coverage }) => (coverage === "domain_search" ? "Domain search" : "Address by address"),
+  },
+  {
+    name: "E-mails",
+    kind: "number",
+    cell: ({ id, emailCount }) => <a href={addressOf("/emails", { domainId: id })}>{number(emailCount)}</a>,
+  },
+  {
+    name: "Actions",
+    kind: "actions",
+    cell: (domain) =>
+      isAdmin.value && (
+        <>
+          <Button
+            kind="quiet"
+            aria-description={domain.name}
+            onClick={() => setOpen({ kind: "check", domain })}
+          >
+            Check now
+          </Button>
+          <Button
+            kind="quiet"
+            aria-description={domain.name}
+            onClick={() => setOpen({ kind: "remove", domain })}
+          >
+            Remove
+          </Button>
+        </>
+      ),
+  },
+];
+
+/** The record that proves a domain, in two parts to copy. */
+function Record({ domain: { record, isVerified } }: { domain: Domain }) {
+  const parts = (
+    <dl class="record">
+      <div>
+        <dt>Name</dt>
+        <dd>
+          <code>{record.name}</code> <CopyButton text={record.name} about={`The name ${record.name}`} />
+        </dd>
+      </div>
+      <div>
+        <dt>Value</dt>
+        <dd>
+          <code>{record.value}</code>{" "}
+          <CopyButton text={record.value} about={`The value for ${record.name}`} />
+        </dd>
+      </div>
+    </dl>
+  );
+  if (!isVerified) return parts;
+  return (
+    <details>
+      <summary>Show</summary>
+      {parts}
+    </details>
+  );
+}
+
+function Coverage() {
+  return (
+    <section class="prose">
+      <h2>What covers a domain</h2>
+      <p>
+        <strong>Domain search:</strong> Have I Been Pwned answers for the whole domain at once, so a scan
+        takes seconds whatever the number of addresses. For this the operator has to have verified the domain
+        there, too.
+      </p>
+      <p>
+        <strong>Address by address:</strong> each address is looked up alone, as fast as the subscription of
+        Have I Been Pwned allows, so that a scan of many addresses takes long. Breaches that are marked as
+        sensitive are not found this way.
+      </p>
+    </section>
+  );
+}
+
+function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  const add = async (fields: FormData): Promise<void> => {
+    const { name } = await call("POST /dashboard/domains", { body: { name: String(fields.get("name")) } });
+    say(`${name} was added. Put its record into DNS, then check it.`);
+    onDone();
+  };
+  return (
+    <FormDialog title="Add domain" submit="Add domain" onSubmit={add} onClose={onClose}>
+      <TextField
+        label="Name"
+        name="name"
+        required
+        maxLength={253}
+        placeholder="example.com"
+        autocomplete="off"
+        hint="The part behind the @ of your addresses."
+      />
+    </FormDialog>
+  );
+}
+
+function RemoveDomain({
+  domain,
+  onClose,
+  onDone,
+}: {
+  domain: Domain;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const remove = async (): Promise<void> => {
+    await call("DELETE /dashboard/domains/{id}", { path: { id: domain.id } });
+    say(`${domain.name} was removed.`);
+    onDone();
+  };
+  return (
+    <FormDialog title={`Remove ${domain.name}?`} submit="Remove" isDanger onSubmit={remove} onClose={onClose}>
+      <p>
+        To add it again you have to prove it again, with another record. A domain with addresses cannot be
+        removed: remove those first.
+      </p>
+    </FormDialog>
+  );
+}

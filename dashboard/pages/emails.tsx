@@ -1,0 +1,180 @@
+import { useState } from "preact/hooks";
+import { call } from "../api/client.ts";
+import type { Email } from "../api/routes.ts";
+import { Button } from "../components/button.tsx";
+import { domainChoices, teamChoices } from "../components/choices.ts";
+import { FormDialog } from "../components/dialog.tsx";
+import { Filter } from "../components/filter.tsx";
+import { Listing } from "../components/listing.tsx";
+import { Name } from "../components/name.tsx";
+import { Empty, FailureNotice } from "../components/notice.tsx";
+import { Page } from "../components/page.tsx";
+import { pageSize } from "../components/pager.tsx";
+import { say } from "../components/status.tsx";
+import type { Column } from "../components/table.tsx";
+import { useAction } from "../components/use-action.ts";
+import { useData } from "../components/use-data.ts";
+import { When } from "../components/when.tsx";
+import { addressOf } from "../place.ts";
+import { place } from "../router.ts";
+import { count, number } from "../text/words.ts";
+import { AddEmail } from "./emails/add.tsx";
+import { EditEmail } from "./emails/edit.tsx";
+import { ImportDialog } from "./emails/import.tsx";
+
+type Open = { kind: "add" | "import" } | { kind: "edit" | "remove"; email: Email };
+
+const states = [
+  { value: "true", label: "Enabled" },
+  { value: "false", label: "Disabled" },
+];
+
+export function EmailsPage() {
+  const { domainId, teamId, isActive, offset } = place.value.query;
+  const query = { domainId, teamId, isActive, offset, limit: pageSize };
+  const data = useData(JSON.stringify(query), (signal) => call("GET /v1/emails", { query }, { signal }));
+  const [open, setOpen] = useState<Open>();
+  const action = useAction();
+  const close = (): void => setOpen(undefined);
+  const [first] = data.value?.emails ?? [];
+  const hasFilters = [domainId, teamId, isActive].some((value) => value !== undefined);
+
+  const enable = (email: Email, isOn: boolean) =>
+    action.run(async () => {
+      await call("PATCH /v1/emails/{id}", { path: { id: email.id }, body: { isActive: isOn } });
+      say(`${email.email} is ${isOn ? "enabled" : "disabled"}.`);
+      data.reload();
+    });
+
+  return (
+    <Page
+      title="E-mails"
+      about={data.value && `${count(data.value.total, "address", "addresses")}${hasFilters ? " match" : ""}`}
+      actions={
+        <>
+          <Button onClick={() => setOpen({ kind: "import" })}>Import</Button>
+          <Button kind="primary" onClick={() => setOpen({ kind: "add" })}>
+            Add e-mail
+          </Button>
+        </>
+      }
+    >
+      <div class="filters">
+        <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={first?.domain.name} />
+        <Filter label="Team" name="teamId" choices={teamChoices} chosenLabel={first?.team?.name} />
+        <Filter label="State" name="isActive" choices={states} />
+      </div>
+      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <Listing
+        what="e-mails"
+        data={data}
+        rowsOf={({ emails }) => emails}
+        totalOf={({ total }) => total}
+        keyOf={({ id }) => id}
+        columns={columns(setOpen, enable, action.isBusy)}
+        empty={<NoEmails hasFilters={hasFilters} />}
+      />
+      {open?.kind === "add" && <AddEmail onClose={close} onDone={data.reload} />}
+      {open?.kind === "import" && <ImportDialog onClose={close} onDone={data.reload} />}
+      {open?.kind === "edit" && <EditEmail email={open.email} onClose={close} onDone={data.reload} />}
+      {open?.kind === "remove" && <RemoveEmail email={open.email} onClose={close} onDone={data.reload} />}
+    </Page>
+  );
+}
+
+const columns = (
+  setOpen: (open: Open) => void,
+  enable: (email: Email, isOn: boolean) => void,
+  isBusy: boolean,
+): Column<Email>[] => [
+  { name: "Address", kind: "main", cell: ({ email }) => email },
+  {
+    name: "Owner",
+    cell: ({ ownerName }) => <Name text={ownerName} />,
+  },
+  {
+    name: "Team",
+    cell: ({ team }) => <Name text={team?.name ?? null} />,
+  },
+  { name: "Breaches", kind: "number", cell: (email) => <Breaches email={email} /> },
+  { name: "Last checked", cell: ({ lastScannedAt }) => <When time={lastScannedAt} none="not yet" /> },
+  {
+    name: "State",
+    cell: ({ isActive }) => (
+      <span class={`state ${isActive ? "" : "off"}`}>{isActive ? "Enabled" : "Disabled"}</span>
+    ),
+  },
+  {
+    name: "Actions",
+    kind: "actions",
+    cell: (email) => (
+      <>
+        <Button kind="quiet" aria-description={email.email} onClick={() => setOpen({ kind: "edit", email })}>
+          Edit
+        </Button>
+        <Button
+          kind="quiet"
+          aria-description={email.email}
+          disabled={isBusy}
+          onClick={() => enable(email, !email.isActive)}
+        >
+          {email.isActive ? "Disable" : "Enable"}
+        </Button>
+        <Button
+          kind="quiet"
+          aria-description={email.email}
+          onClick={() => setOpen({ kind: "remove", email })}
+        >
+          Remove
+        </Button>
+      </>
+    ),
+  },
+];
+
+function Breaches({ email: { id, breachCount, unacknowledgedBreachCount } }: { email: Email }) {
+  if (breachCount === 0) return <span class="muted">0</span>;
+  return (
+    <>
+      <a href={addressOf("/findings", { emailId: id })}>{number(breachCount)}</a>
+      {unacknowledgedBreachCount > 0 && <small>{number(unacknowledgedBreachCount)} open</small>}
+    </>
+  );
+}
+
+function RemoveEmail({ email, onClose, onDone }: { email: Email; onClose: () => void; onDone: () => void }) {
+  const remove = async (): Promise<void> => {
+    await call("DELETE /v1/emails", { query: { id: email.id } });
+    say(`${email.email} was removed.`);
+    onDone();
+  };
+  return (
+    <FormDialog title={`Remove ${email.email}?`} submit="Remove" isDanger onSubmit={remove} onClose={onClose}>
+      <p>
+        The address is no longer watched, and its {count(email.breachCount, "finding is", "findings are")}{" "}
+        deleted with who acknowledged them and why. This cannot be undone.
+      </p>
+      <p>Disable it instead to keep its history without paying for it.</p>
+    </FormDialog>
+  );
+}
+
+function NoEmails({ hasFilters }: { hasFilters: boolean }) {
+  if (hasFilters) {
+    return (
+      <Empty title="No address matches these filters.">
+        <p>
+          <a href={addressOf("/emails")}>Show all addresses</a>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No address is watched yet.">
+      <p>
+        Add one, or import a file of them. Their domains have to be verified first, under{" "}
+        <a href={addressOf("/domains")}>Domains</a>.
+      </p>
+    </Empty>
+  );
+}

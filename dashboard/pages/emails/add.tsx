@@ -1,0 +1,81 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import { Failure } from "../../api/failure.ts";
+import { domainChoices, teamChoices } from "../../components/choices.ts";
+import { FormDialog } from "../../components/dialog.tsx";
+import { type Choice, SelectField, TextField } from "../../components/field.tsx";
+import { FailureNotice } from "../../components/notice.tsx";
+import { say } from "../../components/status.tsx";
+import { useData } from "../../components/use-data.ts";
+import { addressOf } from "../../place.ts";
+
+/** The id of the domain that an address is of, if it is among them. */
+function domainOf(address: string, domains: readonly Choice[]): string | undefined {
+  const name = address.trim().toLowerCase().split("@").at(-1);
+  return domains.find(({ label }) => label.split(" ")[0] === name)?.value;
+}
+
+export function AddEmail({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  const offers = useData("", async () => {
+    const [domains, teams] = await Promise.all([domainChoices(), teamChoices()]);
+    return { domains, teams };
+  });
+  const { domains = [], teams = [] } = offers.value ?? {};
+  const [address, setAddress] = useState("");
+  const [domain, setDomain] = useState("");
+  // People type an address; its domain follows from it, whenever the domains are there to choose from.
+  const followed = domainOf(address, domains);
+
+  const add = async (fields: FormData): Promise<void> => {
+    const email = String(fields.get("email")).trim();
+    const ownerName = String(fields.get("ownerName")).trim();
+    const teamId = Number(fields.get("teamId"));
+    // Whoever is faster than the list of domains need not wait for it.
+    const domainId = fields.get("domainId") || domainOf(email, await domainChoices());
+    if (domainId === undefined) throw new Failure("Choose the domain of the address.", { status: 400 });
+    await call("POST /v1/emails", {
+      body: {
+        email,
+        domainId: Number(domainId),
+        ...(ownerName !== "" && { ownerName }),
+        ...(teamId > 0 && { teamId }),
+      },
+    });
+    say(`${email} is watched now. The next scan checks it.`);
+    onDone();
+  };
+
+  const none = { value: "", label: offers.isLoading ? "Loading …" : "Choose one" };
+  return (
+    <FormDialog title="Add e-mail" submit="Add e-mail" onSubmit={add} onClose={onClose}>
+      {offers.failure !== undefined && <FailureNotice failure={offers.failure} retry={offers.reload} />}
+      <TextField
+        label="E-mail address"
+        name="email"
+        type="email"
+        required
+        maxLength={254}
+        autocomplete="off"
+        onInput={(event) => setAddress(event.currentTarget.value)}
+      />
+      <SelectField
+        label="Domain"
+        name="domainId"
+        choices={[none, ...domains]}
+        chosen={followed ?? domain}
+        onChange={setDomain}
+        hint={
+          offers.value !== undefined && domains.length === 0 ? (
+            <>
+              There is no domain yet: <a href={addressOf("/domains")}>add one first</a>.
+            </>
+          ) : (
+            "The domain of the address. It has to be verified."
+          )
+        }
+      />
+      <TextField label="Owner" name="ownerName" maxLength={200} hint="Optional: whose address it is." />
+      <SelectField label="Team" name="teamId" choices={[{ value: "", label: "None" }, ...teams]} />
+    </FormDialog>
+  );
+}

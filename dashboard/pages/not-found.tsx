@@ -1,0 +1,13 @@
+import { Page } from "../components/page.tsx";
+import { addressOf } from "../place.ts";
+
+export function NotFoundPage() {
+  return (
+    <Page title="Not found">
+      <p>There is no page at this address.</p>
+      <p>
+        <a href={addressOf("/")}>Go to the overview</a>
+      </p>
+    </Page>
+  );
+}

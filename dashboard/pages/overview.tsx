@@ -1,0 +1,163 @@
+import { call } from "../api/client.ts";
+import type { Overview } from "../api/routes.ts";
+import { Empty, FailureNotice, Loading } from "../components/notice.tsx";
+import { Page } from "../components/page.tsx";
+import { StartScan } from "../components/start-scan.tsx";
+import { useData, useRepeat } from "../components/use-data.ts";
+import { When } from "../components/when.tsx";
+import { addressOf } from "../place.ts";
+import { dayName } from "../text/dates.ts";
+import { count, coverageInWords, number } from "../text/words.ts";
+import { MonthPlot } from "./overview/month-plot.tsx";
+
+export function OverviewPage() {
+  const data = useData("", (signal) => call("GET /dashboard/overview", {}, { signal }));
+  const { value, failure, reload } = data;
+  const status = value?.lastScan?.status;
+  const isScanning = status === "pending" || status === "running";
+  useRepeat(isScanning, 3, reload);
+  return (
+    <Page title="Overview" actions={<StartScan isScanning={isScanning} onStarted={reload} />}>
+      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
+      {value === undefined ? (
+        failure === undefined && <Loading what="the overview" />
+      ) : (
+        <Summary {...value} />
+      )}
+    </Page>
+  );
+}
+
+function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream }: Overview) {
+  return (
+    <>
+      {!upstream.isWorking && (
+        <div class="notice failure">
+          <p>
+            Have I Been Pwned does not accept this service's subscription, so scans fail. The operator has to
+            renew it
+            {upstream.subscribedUntil !== null && (
+              <> (it was good until {dayName(upstream.subscribedUntil.slice(0, 10))})</>
+            )}
+            .
+          </p>
+        </div>
+      )}
+      <dl class="figures">
+        <div>
+          <dt>Open findings</dt>
+          <dd class="big">
+            <a href={addressOf("/findings", { acknowledged: false })}>{number(findings.open)}</a>
+          </dd>
+          <dd class="muted">{count(findings.acknowledged, "acknowledged", "acknowledged")}</dd>
+        </div>
+        <div>
+          <dt>Addresses in a breach</dt>
+          <dd class="big">{number(emails.breached)}</dd>
+          <dd class="muted">
+            of {number(emails.active)} watched
+            {emails.disabled > 0 && `, ${number(emails.disabled)} more disabled`}
+          </dd>
+        </div>
+        <LastScan scan={lastScan} />
+        <div>
+          <dt>Next scan</dt>
+          <dd>{nextScanAt === null ? "None is scheduled" : <When time={nextScanAt} />}</dd>
+          {nextScanAt === null && (
+            <dd class="muted">
+              <a href={addressOf("/settings/organization")}>Choose how often to scan</a>
+            </dd>
+          )}
+        </div>
+      </dl>
+      <FailingChannels channels={channels} />
+      {findings.open + findings.acknowledged === 0 ? (
+        <NothingFound hasEmails={emails.active + emails.disabled > 0} hasScan={lastScan !== null} />
+      ) : (
+        <div class="split">
+          <MonthPlot months={findings.byMonth} />
+          <section>
+            <h2>Breaches with the most open findings</h2>
+            {findings.topBreaches.length === 0 ? (
+              <p class="muted">Every finding is acknowledged.</p>
+            ) : (
+              <ol class="ranking">
+                {findings.topBreaches.map(({ breachId, title, open }) => (
+                  <li key={breachId}>
+                    <a href={addressOf("/findings", { acknowledged: false, breachId })}>{title}</a>
+                    <span>{number(open)}</span>
+                  </li>
+                ))}
+              </ol>
+            )}
+          </section>
+        </div>
+      )}
+    </>
+  );
+}
+
+function LastScan({ scan }: { scan: Overview["lastScan"] }) {
+  if (scan === null) {
+    return (
+      <div>
+        <dt>Last scan</dt>
+        <dd>There was none yet.</dd>
+      </div>
+    );
+  }
+  const isOver = scan.status === "completed" || scan.status === "failed";
+  return (
+    <div>
+      <dt>{isOver ? "Last scan" : "Scan in progress"}</dt>
+      <dd>
+        {!isOver && `${number(scan.scannedEmails)} of ${number(scan.totalEmails)} checked so far`}
+        {scan.status === "failed" && `Failed: ${scan.errorMessage ?? "nothing could be checked"}`}
+        {scan.status === "completed" && coverageInWords(scan.coverage)}
+      </dd>
+      <dd class="muted">
+        <When time={scan.completedAt ?? scan.createdAt} />
+      </dd>
+    </div>
+  );
+}
+
+const kinds = { email: "e-mail", slack: "Slack", webhook: "webhook" } as const;
+
+function FailingChannels({ channels }: { channels: Overview["channels"] }) {
+  const failing = channels.filter(({ failing }) => failing);
+  if (failing.length === 0) return null;
+  return (
+    <ul class="notice failure">
+      {failing.map(({ id, channel, notDelivered }) => (
+        <li key={id}>
+          Alerts by {kinds[channel]} fail
+          {notDelivered > 0 && `: ${count(notDelivered, "alert was", "alerts were")} not delivered`}.{" "}
+          <a href={addressOf("/alerts", { channel: id })}>See why</a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function NothingFound({ hasEmails, hasScan }: { hasEmails: boolean; hasScan: boolean }) {
+  if (hasEmails && hasScan) {
+    return (
+      <Empty title="No address was found in a breach.">What scans find from now on is shown here.</Empty>
+    );
+  }
+  return (
+    <Empty title="Nothing was found yet.">
+      <p>
+        {hasEmails ? (
+          "Start a scan: it asks Have I Been Pwned about every address."
+        ) : (
+          <>
+            <a href={addressOf("/domains")}>Add a domain</a> and prove that it is yours, then{" "}
+            <a href={addressOf("/emails")}>add the addresses</a> to watch.
+          </>
+        )}
+      </p>
+    </Empty>
+  );
+}

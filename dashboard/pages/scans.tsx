@@ -1,0 +1,102 @@
+import { call } from "../api/client.ts";
+import type { Scan } from "../api/routes.ts";
+import { Listing } from "../components/listing.tsx";
+import { Empty } from "../components/notice.tsx";
+import { Page } from "../components/page.tsx";
+import { pageSize } from "../components/pager.tsx";
+import { Progress } from "../components/progress.tsx";
+import { StartScan } from "../components/start-scan.tsx";
+import type { Column } from "../components/table.tsx";
+import { useData, useRepeat } from "../components/use-data.ts";
+import { When } from "../components/when.tsx";
+import { addressOf } from "../place.ts";
+import { place } from "../router.ts";
+import { number } from "../text/words.ts";
+
+const isRunning = ({ status }: Scan): boolean => status === "pending" || status === "running";
+
+export function ScansPage() {
+  const query = { limit: pageSize, offset: place.value.query.offset };
+  const data = useData(JSON.stringify(query), (signal) => call("GET /v1/scans", { query }, { signal }));
+  const isScanning = data.value?.scans.some(isRunning) ?? false;
+  useRepeat(isScanning, 2, data.reload);
+  return (
+    <Page title="Scans" actions={<StartScan isScanning={isScanning} onStarted={data.reload} />}>
+      <p class="prose">
+        A scan asks Have I Been Pwned about every enabled address. Scans of the last 365 days are listed.
+      </p>
+      <Listing
+        what="scans"
+        data={data}
+        rowsOf={({ scans }) => scans}
+        totalOf={({ total }) => total}
+        keyOf={({ id }) => id}
+        columns={columns}
+        empty={
+          <Empty title="There was no scan yet.">
+            <p>
+              Start one now, or choose under <a href={addressOf("/settings/organization")}>Settings</a> how
+              often the service scans by itself.
+            </p>
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+const types: Record<Scan["type"], string> = {
+  manual: "Started by hand",
+  scheduled: "Scheduled",
+  catalog_triggered: "After a new breach",
+};
+const states: Record<Scan["status"], string> = {
+  pending: "Waiting",
+  running: "Running",
+  completed: "Completed",
+  failed: "Failed",
+};
+
+const columns: Column<Scan>[] = [
+  {
+    name: "Started",
+    kind: "main",
+    cell: ({ startedAt, createdAt }) => <When time={startedAt ?? createdAt} />,
+  },
+  { name: "Why", cell: ({ type }) => types[type] },
+  {
+    name: "State",
+    cell: (scan) => (
+      <span class={`state ${scan.status === "failed" ? "bad" : isRunning(scan) ? "open" : ""}`}>
+        {states[scan.status]}
+      </span>
+    ),
+  },
+  { name: "Checked", cell: (scan) => <Checked scan={scan} /> },
+  { name: "New findings", kind: "number", cell: (scan) => <NewFindings scan={scan} /> },
+  { name: "Completed", cell: ({ completedAt }) => <When time={completedAt} none="not yet" /> },
+];
+
+/** How much was checked, and what was not and why. */
+function Checked({ scan }: { scan: Scan }) {
+  const { scannedEmails, totalEmails, errorMessage, status } = scan;
+  if (isRunning(scan)) {
+    return <Progress label={`Checked by the scan ${scan.id}`} done={scannedEmails} total={totalEmails} />;
+  }
+  const missed = totalEmails - scannedEmails;
+  return (
+    <>
+      {missed === 0 && status === "completed"
+        ? `All ${number(totalEmails)}`
+        : `${number(scannedEmails)} of ${number(totalEmails)}, ${number(missed)} could not be`}
+      {errorMessage !== null && <small>{errorMessage}</small>}
+      {errorMessage === null && missed > 0 && <small>They are asked again by the next scan.</small>}
+    </>
+  );
+}
+
+function NewFindings({ scan: { id, newBreachesFound, findingsItemized } }: { scan: Scan }) {
+  if (newBreachesFound === 0) return <span class="muted">0</span>;
+  if (!findingsItemized) return <>{number(newBreachesFound)}</>;
+  return <a href={addressOf("/findings", { scanId: id })}>{number(newBreachesFound)}</a>;
+}

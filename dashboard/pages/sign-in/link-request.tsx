@@ -1,0 +1,68 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import { Button } from "../../components/button.tsx";
+import { TextField } from "../../components/field.tsx";
+import { FailureNotice } from "../../components/notice.tsx";
+import { useAction } from "../../components/use-action.ts";
+
+const operatorCommand = "npm run admin -- user sign-in-link --org ID --user ID";
+
+/** Asks for a link by e-mail; where none can be sent, says who has one. */
+export function LinkRequest({ canMail, email }: { canMail: boolean; email: string }) {
+  const action = useAction();
+  const [sentTo, setSentTo] = useState<string>();
+  if (!canMail) {
+    return (
+      <>
+        <p>
+          This service cannot send e-mail. Ask its operator for a sign-in link: it works once, for 15 minutes.
+        </p>
+        <p>
+          <small>
+            The operator runs <code>{operatorCommand}</code>
+          </small>
+        </p>
+      </>
+    );
+  }
+  if (sentTo !== undefined) {
+    return (
+      <div role="status">
+        <p>
+          If somebody has the address <bdi>{sentTo}</bdi>, a sign-in link is on its way. It works once, for 15
+          minutes.
+        </p>
+        <p>
+          <small>Nothing came? Look among unwanted mail, or ask an admin or the operator for a link.</small>
+        </p>
+        <Button onClick={() => setSentTo(undefined)}>Use another address</Button>
+      </div>
+    );
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const address = String(new FormData(event.currentTarget).get("email"));
+        void action.run(async () => {
+          await call("POST /dashboard/sign-in/links", { body: { email: address } });
+          setSentTo(address);
+        });
+      }}
+    >
+      <TextField
+        label="E-mail address"
+        name="email"
+        type="email"
+        autocomplete="email"
+        defaultValue={email}
+        required
+        maxLength={254}
+      />
+      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <Button isSubmit kind="primary" isBusy={action.isBusy}>
+        Send sign-in link
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,59 @@
+/** Who is signed in. Tabs tell each other, so that a link that was opened in one lets all go on. */
+import { computed, signal } from "@preact/signals";
+import { access, lapsed, noteSignedOut } from "./api/access.ts";
+import { asFailure, call, noteSignedIn } from "./api/client.ts";
+import type { Failure } from "./api/failure.ts";
+import type { Session } from "./api/routes.ts";
+
+export const session = signal<Session | undefined>(undefined);
+export const sessionFailure = signal<Failure | undefined>(undefined);
+export const isAdmin = computed(() => session.value?.user.role === "admin");
+
+const tabs = new BroadcastChannel("session");
+
+export async function loadSession(): Promise<void> {
+  try {
+    const loaded = await call("GET /dashboard/session", {}, { whenSignedOut: "fail" });
+    const before = session.value;
+    const isOther =
+      before !== undefined &&
+      (before.user.id !== loaded.user.id || before.organization.id !== loaded.organization.id);
+    // What is on the screen belongs to somebody else.
+    if (isOther) return location.reload();
+    session.value = loaded;
+    sessionFailure.value = undefined;
+    lapsed.value = loaded.organization.billing.reason ?? undefined;
+    noteSignedIn();
+  } catch (error) {
+    const failure = asFailure(error);
+    if (failure.status === 401) noteSignedOut();
+    else sessionFailure.value = failure;
+  }
+}
+
+/** After a link was redeemed in this tab. */
+export async function enter(): Promise<void> {
+  await loadSession();
+  tabs.postMessage("signed in");
+}
+
+/** @throws Failure */
+export async function signOut(): Promise<void> {
+  await call("DELETE /dashboard/session", {}, { whenSignedOut: "fail" }).catch((error: unknown) => {
+    if (asFailure(error).status !== 401) throw error;
+  });
+  session.value = undefined;
+  lapsed.value = undefined;
+  access.value = "signed out";
+}
+
+/** Looks again whether somebody signed in elsewhere. */
+export function watchSession(): void {
+  const look = (): void => {
+    const isOut = access.value === "ended" || access.value === "signed out";
+    if (isOut && document.visibilityState === "visible") void loadSession();
+  };
+  tabs.addEventListener("message", look);
+  addEventListener("focus", look);
+  document.addEventListener("visibilitychange", look);
+}

@@ -1,0 +1,13 @@
+import { acknowledgementTimeoutSeconds } from "../../shared/contract/acknowledgement-timing.ts";
+import { defineQueueWorker } from "../../shared/contract/worker.ts";
+
+export const acknowledgeFindings = defineQueueWorker({
+  queue: "acknowledgements",
+  impact: "Requests to acknowledge many findings do not finish, and their organizations can make no others",
+  maximumConcurrency: 5,
+  timeoutSeconds: acknowledgementTimeoutSeconds,
+  // Its speed is that of making and reading requests of the table.
+  memoryMegabytes: 1024,
+  recursive: true,
+  uses: ["table:read", "table:write", "queue:acknowledgements"],
+});

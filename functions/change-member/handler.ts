@@ -1,0 +1,8 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as users from "../../shared/organizations/user.ts";
+import { changeMember } from "./endpoint.ts";
+
+export const handler = serve(changeMember, async ({ org, actor, path, body }) => {
+  await users.change(org, path.id, body, actor);
+  return { success: true };
+});

@@ -1,0 +1,16 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { notEmpty } from "../../shared/contract/patch.ts";
+import { organizationName, scanFrequency } from "../../shared/organizations/schema.ts";
+
+export const changeOrganization = defineEndpoint({
+  summary: "Change the organization's name or how often it is scanned",
+  access: "admin",
+  body: z
+    .object({ name: z.optional(organizationName), scanEvery: z.optional(scanFrequency) })
+    .check(notEmpty),
+  status: 200,
+  reply: z.object({ success: z.boolean() }),
+  refusals: [],
+  uses: ["table:read", "table:write", "schedules", "schedule-role"],
+});

@@ -1,0 +1,15 @@
+import { serve } from "../../shared/api/serve.ts";
+import { schedule } from "../../shared/organizations/scan-schedule.ts";
+import * as settings from "../../shared/organizations/settings.ts";
+import { changeOrganization } from "./endpoint.ts";
+
+const stack = {
+  ScheduleGroupName: process.env.SCHEDULE_GROUP_NAME ?? "",
+  ScheduledScanFunctionArn: process.env.SCHEDULED_SCAN_FUNCTION_ARN ?? "",
+  ScheduledScanRoleArn: process.env.SCHEDULED_SCAN_ROLE_ARN ?? "",
+};
+
+export const handler = serve(changeOrganization, async ({ org, actor, body }) => {
+  await settings.change(org, body, actor, (every) => schedule(org, every, stack));
+  return { success: true };
+});

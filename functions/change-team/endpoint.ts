@@ -1,0 +1,16 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { idParameter } from "../../shared/contract/page.ts";
+import { notEmpty } from "../../shared/contract/patch.ts";
+import { teamName } from "../../shared/organizations/schema.ts";
+
+export const changeTeam = defineEndpoint({
+  summary: "Rename a team",
+  access: "admin",
+  path: z.object({ id: idParameter("id") }),
+  body: z.object({ name: z.optional(teamName) }).check(notEmpty),
+  status: 200,
+  reply: z.object({ success: z.boolean() }),
+  refusals: ["teamNotFound", "teamExists"],
+  uses: ["table:read", "table:write"],
+});

@@ -1,0 +1,8 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as teams from "../../shared/organizations/team.ts";
+import { changeTeam } from "./endpoint.ts";
+
+export const handler = serve(changeTeam, async ({ org, actor, path, body: { name } }) => {
+  if (name !== undefined) await teams.rename(org, path.id, name, actor);
+  return { success: true };
+});

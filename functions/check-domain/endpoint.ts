@@ -1,0 +1,19 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { idParameter } from "../../shared/contract/page.ts";
+
+export const checkDomain = defineEndpoint({
+  summary: "Look up a domain's DNS record now",
+  access: "admin",
+  path: z.object({ id: idParameter("id") }),
+  status: 200,
+  reply: z.object({
+    isVerified: z.boolean(),
+    found: z
+      .array(z.string())
+      .check(z.meta({ description: "The values of the TXT records at the record's name" })),
+  }),
+  refusals: ["domainNotFound", "domainTaken", "dnsUnavailable"],
+  // Whoever loses the name is told by its alert channels.
+  uses: ["table:read", "table:write", "queue:deliveries"],
+});

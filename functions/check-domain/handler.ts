@@ -1,0 +1,8 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import { serve } from "../../shared/api/serve.ts";
+import { check } from "../../shared/proofs/proof.ts";
+import { checkDomain } from "./endpoint.ts";
+
+const logger = new Logger();
+
+export const handler = serve(checkDomain, ({ org, actor, path }) => check(org, path.id, { actor, logger }));

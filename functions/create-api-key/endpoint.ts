@@ -1,0 +1,14 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { apiKey, keyLabel } from "../../shared/organizations/schema.ts";
+
+export const createApiKey = defineEndpoint({
+  summary: "Create an API key",
+  description: "The reply is the only place that ever holds the key.",
+  access: "admin",
+  body: z.object({ label: keyLabel }),
+  status: 201,
+  reply: z.object({ ...apiKey.shape, key: z.string().check(z.meta({ description: "Shown this once" })) }),
+  refusals: [],
+  uses: ["table:read", "table:write"],
+});

@@ -1,0 +1,8 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as teams from "../../shared/organizations/team.ts";
+import { createTeam } from "./endpoint.ts";
+
+export const handler = serve(createTeam, async ({ org, actor, body }) => {
+  const { id, name } = await teams.create(org, body.name, actor);
+  return { id, name, emailCount: 0 };
+});

@@ -1,0 +1,80 @@
+import type { Route } from "../shared/contract/endpoint.ts";
+import { addDomain } from "./add-domain/endpoint.ts";
+import { assignEmail } from "./assign-email/endpoint.ts";
+import { changeMember } from "./change-member/endpoint.ts";
+import { changeOrganization } from "./change-organization/endpoint.ts";
+import { changeTeam } from "./change-team/endpoint.ts";
+import { checkDomain } from "./check-domain/endpoint.ts";
+import { createApiKey } from "./create-api-key/endpoint.ts";
+import { createSignInLink } from "./create-sign-in-link/endpoint.ts";
+import { createTeam } from "./create-team/endpoint.ts";
+import { deleteTeam } from "./delete-team/endpoint.ts";
+import { endSession } from "./end-session/endpoint.ts";
+import { getOrganization } from "./get-organization/endpoint.ts";
+import { getOverview } from "./get-overview/endpoint.ts";
+import { getSession } from "./get-session/endpoint.ts";
+import { getSignIn } from "./get-sign-in/endpoint.ts";
+import { inviteMember } from "./invite-member/endpoint.ts";
+import { listApiKeys } from "./list-api-keys/endpoint.ts";
+import { listDeliveries } from "./list-deliveries/endpoint.ts";
+import { listDomains } from "./list-domains/endpoint.ts";
+import { listFindings } from "./list-findings/endpoint.ts";
+import { listMembers } from "./list-members/endpoint.ts";
+import { listSessions } from "./list-sessions/endpoint.ts";
+import { listTeams } from "./list-teams/endpoint.ts";
+import { redeemSignInLink } from "./redeem-sign-in-link/endpoint.ts";
+import { redeliverAlert } from "./redeliver-alert/endpoint.ts";
+import { removeDomain } from "./remove-domain/endpoint.ts";
+import { removeMember } from "./remove-member/endpoint.ts";
+import { revokeApiKey } from "./revoke-api-key/endpoint.ts";
+import { revokeOtherSessions } from "./revoke-other-sessions/endpoint.ts";
+import { revokeSession } from "./revoke-session/endpoint.ts";
+import { testAlertConfig } from "./test-alert-config/endpoint.ts";
+
+/**
+ * Every endpoint of the dashboard: its method, its path below /api/dashboard, the name of its function and
+ * folder, and its contract.
+ */
+export const dashboardRoutes: readonly Route[] = [
+  { method: "GET", path: "/sign-in", name: "get-sign-in", endpoint: getSignIn },
+  { method: "POST", path: "/sign-in/links", name: "create-sign-in-link", endpoint: createSignInLink },
+  { method: "POST", path: "/sign-in/sessions", name: "redeem-sign-in-link", endpoint: redeemSignInLink },
+  { method: "GET", path: "/session", name: "get-session", endpoint: getSession },
+  { method: "DELETE", path: "/session", name: "end-session", endpoint: endSession },
+  { method: "GET", path: "/sessions", name: "list-sessions", endpoint: listSessions },
+  { method: "DELETE", path: "/sessions", name: "revoke-other-sessions", endpoint: revokeOtherSessions },
+  { method: "DELETE", path: "/sessions/{id}", name: "revoke-session", endpoint: revokeSession },
+  { method: "GET", path: "/organization", name: "get-organization", endpoint: getOrganization },
+  { method: "PATCH", path: "/organization", name: "change-organization", endpoint: changeOrganization },
+  { method: "GET", path: "/api-keys", name: "list-api-keys", endpoint: listApiKeys },
+  { method: "POST", path: "/api-keys", name: "create-api-key", endpoint: createApiKey },
+  { method: "DELETE", path: "/api-keys/{id}", name: "revoke-api-key", endpoint: revokeApiKey },
+  { method: "GET", path: "/domains", name: "list-domains", endpoint: listDomains },
+  { method: "POST", path: "/domains", name: "add-domain", endpoint: addDomain },
+  { method: "POST", path: "/domains/{id}/check", name: "check-domain", endpoint: checkDomain },
+  { method: "DELETE", path: "/domains/{id}", name: "remove-domain", endpoint: removeDomain },
+  { method: "GET", path: "/teams", name: "list-teams", endpoint: listTeams },
+  { method: "POST", path: "/teams", name: "create-team", endpoint: createTeam },
+  { method: "PATCH", path: "/teams/{id}", name: "change-team", endpoint: changeTeam },
+  { method: "DELETE", path: "/teams/{id}", name: "delete-team", endpoint: deleteTeam },
+  { method: "GET", path: "/members", name: "list-members", endpoint: listMembers },
+  { method: "POST", path: "/members", name: "invite-member", endpoint: inviteMember },
+  { method: "PATCH", path: "/members/{id}", name: "change-member", endpoint: changeMember },
+  { method: "DELETE", path: "/members/{id}", name: "remove-member", endpoint: removeMember },
+  { method: "GET", path: "/overview", name: "get-overview", endpoint: getOverview },
+  { method: "GET", path: "/findings", name: "list-findings", endpoint: listFindings },
+  { method: "PATCH", path: "/emails/{id}", name: "assign-email", endpoint: assignEmail },
+  {
+    method: "GET",
+    path: "/alert-configs/{id}/deliveries",
+    name: "list-deliveries",
+    endpoint: listDeliveries,
+  },
+  { method: "POST", path: "/alert-configs/{id}/test", name: "test-alert-config", endpoint: testAlertConfig },
+  {
+    method: "POST",
+    path: "/alert-configs/{id}/deliveries/{deliveryId}/redeliver",
+    name: "redeliver-alert",
+    endpoint: redeliverAlert,
+  },
+];

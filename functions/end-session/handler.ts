@@ -1,0 +1,8 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as sessions from "../../shared/organizations/session.ts";
+import { endSession } from "./endpoint.ts";
+
+export const handler = serve(endSession, async ({ org, actor, session }) => {
+  await sessions.end(org, actor.id, session.hash);
+  return { success: true };
+});

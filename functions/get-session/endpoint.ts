@@ -1,0 +1,20 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { idField } from "../../shared/contract/page.ts";
+import { timestamp } from "../../shared/contract/text.ts";
+import { session, sessionBilling, sessionUser } from "../../shared/organizations/schema.ts";
+
+export const getSession = defineEndpoint({
+  summary: "Show who is signed in",
+  description: "Also answers when the subscription has lapsed, so that the page can say why.",
+  access: "user",
+  whenLapsed: "answers",
+  status: 200,
+  reply: z.object({
+    user: sessionUser,
+    organization: z.object({ id: idField, name: z.string(), billing: sessionBilling }),
+    session: z.object({ id: idField, createdAt: timestamp, expiresAt: session.shape.expiresAt }),
+  }),
+  refusals: [],
+  uses: ["table:read"],
+});

@@ -1,0 +1,7 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as current from "../../shared/organizations/current-session.ts";
+import { getSession } from "./endpoint.ts";
+
+export const handler = serve(getSession, ({ org, actor, session }) =>
+  current.show(org, actor.id, session.hash, new Date()),
+);

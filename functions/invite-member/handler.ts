@@ -1,0 +1,24 @@
+import { serve } from "../../shared/api/serve.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
+import { isMailSetUp } from "../../shared/mail/setting.ts";
+import * as users from "../../shared/organizations/user.ts";
+import { type Prepared, prepareInvitation } from "../../shared/sign-in/request.ts";
+import { inviteMember } from "./endpoint.ts";
+
+export const handler = serve(inviteMember, async ({ org, actor, body: { email, name = null, role } }) => {
+  const mails: Prepared[] = [];
+  const user = await users.create(
+    org,
+    { email, name, role },
+    {
+      log: actor,
+      also: (created) => {
+        if (isMailSetUp()) mails.push(prepareInvitation(org, created, actor.label));
+        return mails.map(({ write }) => write);
+      },
+    },
+  );
+  if (user === "exists") throw new Refusal("memberExists");
+  for (const mail of mails) await mail.send();
+  return { ...users.shown(user), invitationSent: mails.length > 0 };
+});

@@ -1,0 +1,14 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { pageQuery, total } from "../../shared/contract/page.ts";
+import { apiKey } from "../../shared/organizations/schema.ts";
+
+export const listApiKeys = defineEndpoint({
+  summary: "List the API keys, newest first, including revoked ones",
+  access: "admin",
+  query: z.object(pageQuery),
+  status: 200,
+  reply: z.object({ apiKeys: z.array(apiKey), total }),
+  refusals: [],
+  uses: ["table:read"],
+});

@@ -1,0 +1,14 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { pageQuery, total } from "../../shared/contract/page.ts";
+import { domain } from "../../shared/domains/schema.ts";
+
+export const listDomains = defineEndpoint({
+  summary: "List the domains, newest first",
+  access: "user",
+  query: z.object(pageQuery),
+  status: 200,
+  reply: z.object({ domains: z.array(domain), total }),
+  refusals: [],
+  uses: ["table:read"],
+});

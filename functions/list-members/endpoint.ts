@@ -1,0 +1,14 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { pageQuery, total } from "../../shared/contract/page.ts";
+import { member } from "../../shared/organizations/schema.ts";
+
+export const listMembers = defineEndpoint({
+  summary: "List the members, newest first",
+  access: "user",
+  query: z.object(pageQuery),
+  status: 200,
+  reply: z.object({ members: z.array(member), total }),
+  refusals: [],
+  uses: ["table:read"],
+});

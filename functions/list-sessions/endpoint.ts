@@ -1,0 +1,14 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { pageQuery, total } from "../../shared/contract/page.ts";
+import { session } from "../../shared/organizations/schema.ts";
+
+export const listSessions = defineEndpoint({
+  summary: "List the user's own sessions in this organization, newest first",
+  access: "user",
+  query: z.object(pageQuery),
+  status: 200,
+  reply: z.object({ sessions: z.array(session), total }),
+  refusals: [],
+  uses: ["table:read"],
+});

@@ -1,0 +1,17 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as sessions from "../../shared/organizations/session.ts";
+import { listSessions } from "./endpoint.ts";
+
+export const handler = serve(listSessions, async ({ org, actor, session, query: { limit, offset } }) => {
+  const all = await sessions.list(org, new Date(), actor.id);
+  return {
+    sessions: all.slice(offset, offset + limit).map((each) => ({
+      id: each.id,
+      createdAt: each.createdAt,
+      lastUsedAt: each.lastUsedAt,
+      expiresAt: sessions.expiresAt(each),
+      isCurrent: each.id === session.id,
+    })),
+    total: all.length,
+  };
+});

@@ -1,0 +1,14 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { pageQuery, total } from "../../shared/contract/page.ts";
+import { team } from "../../shared/organizations/schema.ts";
+
+export const listTeams = defineEndpoint({
+  summary: "List the teams, newest first",
+  access: "user",
+  query: z.object(pageQuery),
+  status: 200,
+  reply: z.object({ teams: z.array(team), total }),
+  refusals: [],
+  uses: ["table:read"],
+});

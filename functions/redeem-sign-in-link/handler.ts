@@ -1,0 +1,14 @@
+import { serve } from "../../shared/api/serve.ts";
+import { roleOf } from "../../shared/organizations/role.ts";
+import * as links from "../../shared/sign-in/link.ts";
+import { redeemSignInLink } from "./endpoint.ts";
+
+export const handler = serve(redeemSignInLink, async ({ body, setCookie }) => {
+  const { user, organization, cookie } = await links.redeem(body.token, body.organizationId);
+  setCookie(cookie);
+  const { id, name } = organization;
+  return {
+    user: { id: user.id, email: user.email, name: user.name, role: roleOf(user) },
+    organization: { id, name },
+  };
+});

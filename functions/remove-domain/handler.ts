@@ -1,0 +1,8 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as domainRemovals from "../../shared/removals/domain-removal.ts";
+import { removeDomain } from "./endpoint.ts";
+
+export const handler = serve(removeDomain, async ({ org, actor, path }) => {
+  await domainRemovals.remove(org, path.id, actor);
+  return { success: true };
+});

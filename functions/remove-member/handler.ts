@@ -1,0 +1,9 @@
+import { serve } from "../../shared/api/serve.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
+import * as users from "../../shared/organizations/user.ts";
+import { removeMember } from "./endpoint.ts";
+
+export const handler = serve(removeMember, async ({ org, actor, path }) => {
+  if ((await users.remove(org, path.id, { log: actor })) === "unknown") throw new Refusal("memberNotFound");
+  return { success: true };
+});

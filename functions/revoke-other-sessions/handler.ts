@@ -1,0 +1,8 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as sessions from "../../shared/organizations/session.ts";
+import { revokeOtherSessions } from "./endpoint.ts";
+
+export const handler = serve(revokeOtherSessions, async ({ org, actor, session }) => {
+  await sessions.revokeAllOf(org, actor.id, session.id);
+  return { success: true };
+});

@@ -1,0 +1,8 @@
+import { serve } from "../../shared/api/serve.ts";
+import * as sessions from "../../shared/organizations/session.ts";
+import { revokeSession } from "./endpoint.ts";
+
+export const handler = serve(revokeSession, async ({ org, actor, path }) => {
+  await sessions.revokeOwn(org, actor.id, path.id);
+  return { success: true };
+});

@@ -1,0 +1,85 @@
+/** What the demo organization shows: invented addresses, two scans and their findings, made through the API. */
+import { setTimeout } from "node:timers/promises";
+import { request } from "undici";
+
+/** The addresses of the first scan and of the second; most are in the built-in invented breaches. */
+const people: readonly (readonly [alias: string, owner: string, team?: number][])[] = [
+  [
+    ["alan", "Alan Turing", 0],
+    ["barbara", "Barbara Liskov", 0],
+    ["claude", "Claude Shannon", 0],
+    ["donald", "Donald Knuth"],
+    ["edsger", "Edsger Dijkstra", 0],
+    ["frances", "Frances Allen", 1],
+    ["grace", "Grace Hopper", 1],
+    ["office", "Front desk"],
+  ],
+  [
+    ["katherine", "Katherine Johnson", 1],
+    ["margaret", "Margaret Hamilton", 0],
+    ["radia", "Radia Perlman", 0],
+    ["invoices", "Accounts payable", 1],
+  ],
+];
+
+const scanWithinMilliseconds = 30_000;
+
+type Filling = { domainId: number; key: string; teamIds: readonly number[] };
+
+/**
+ * Adds the addresses, scans them in two scans and acknowledges two findings. Repeating a call that was cut off
+ * does the rest. Throws when the API refuses a request, or a scan does not end in time.
+ */
+export const fillDemo = async (
+  { domainId, key, teamIds }: Filling,
+  { port, signal }: { port: number; signal: AbortSignal },
+): Promise<void> => {
+  const call = async (
+    method: "GET" | "POST",
+    path: string,
+    body?: object,
+    accepted = 0,
+  ): Promise<Record<string, unknown>> => {
+    const reply = await request(`http://127.0.0.1:${port}/api/v1${path}`, {
+      method,
+      signal,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const json = (await reply.body.json()) as Record<string, unknown>;
+    if (reply.statusCode < 400 || reply.statusCode === accepted) return json;
+    throw new Error(`${method} ${path}: ${json.error}`);
+  };
+
+  const scan = async (): Promise<void> => {
+    // 409: a scan of an interrupted start is in progress.
+    await call("POST", "/scans", undefined, 409);
+    for (const deadline = Date.now() + scanWithinMilliseconds; Date.now() < deadline; ) {
+      const { scans } = (await call("GET", "/scans?limit=1")) as { scans: { status: string }[] };
+      if (scans[0]?.status === "completed" || scans[0]?.status === "failed") return;
+      await setTimeout(200, undefined, { signal });
+    }
+    throw new Error("A scan did not end in time");
+  };
+
+  for (const some of people) {
+    for (const [alias, ownerName, team] of some) {
+      const email = `${alias}@demo.example`;
+      const teamId = team === undefined ? undefined : teamIds[team];
+      // 409: it is monitored already.
+      await call("POST", "/emails", { email, domainId, ownerName, teamId }, 409);
+    }
+    await scan();
+  }
+  const { breaches } = (await call("GET", "/breaches?acknowledged=false")) as {
+    breaches: { id: number; email: string }[];
+  };
+  const [first, second] = breaches.filter(({ email }) => email === "grace@demo.example");
+  for (const [finding, resolution, reason] of [
+    [first, "handled", "Invented for demonstration: the password was changed."],
+    [second, "ignored", "Invented for demonstration: the account was closed years ago."],
+  ] as const) {
+    if (finding !== undefined)
+      await call("POST", "/breaches/acknowledge", { id: finding.id, resolution, reason });
+  }
+};

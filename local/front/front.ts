@@ -1,0 +1,152 @@
+/**
+ * The one address that every function's AWS SDK talks to. The front checks each request against the caller's
+ * role, then hands it on to the emulation of the service, or refuses it as AWS does. It does not verify
+ * signatures, because a process that can reach this port can read the keys as well.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Pool } from "undici";
+import { openIam } from "../iam/iam.ts";
+import type { Assembly } from "../template/assembly.ts";
+import { isService, requiredPermissions, type Service } from "./permissions.ts";
+import { Refused, refuse } from "./refusal.ts";
+
+export type Front = {
+  /** `http://127.0.0.1:PORT`. */
+  url: string;
+  close(): Promise<void>;
+};
+
+/** The header that tells an emulation the caller's access key id, which of a function is its name. */
+export const callerHeader = "x-caller";
+
+/** Headers of one connection; the connection to the emulation has its own. */
+const connectionHeaders = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "transfer-encoding",
+]);
+
+const connectionsPerUpstream = 64;
+
+/** AWS SDKs reuse connections. A request that is sent while its connection is being closed would fail. */
+const keepAliveMilliseconds = 600_000;
+
+/** Starts the front on a free port. `upstreams` are the base URLs of the emulations. */
+export const startFront = async (options: {
+  assembly: Assembly;
+  upstreams: Record<Service, string>;
+}): Promise<Front> => {
+  const { assembly, upstreams } = options;
+  const iam = openIam(assembly);
+  const pools = openPools(upstreams);
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await readBody(request);
+    const { method = "GET", url = "/", headers } = request;
+    const { caller, service } = readCredentials(headers.authorization);
+    if (!iam.knows(caller)) {
+      const message = "The security token included in the request is invalid.";
+      throw new Refused(service, "UnrecognizedClientException", message);
+    }
+    const parsed = parseBody(body);
+    if (parsed === undefined) {
+      throw new Refused(service, "SerializationException", "The body is not a JSON object");
+    }
+    const target = headers["x-amz-target"]?.toString();
+    const permissions = requiredPermissions({ service, method, url, target, body: parsed }, assembly);
+    if (permissions.length === 0) {
+      throw new Refused(service, "UnknownOperationException", `No operation is ${method} ${url}`);
+    }
+    for (const permission of permissions) {
+      const refusal = iam.refusal(caller, permission);
+      if (refusal !== undefined) throw new Refused(service, "AccessDeniedException", refusal);
+    }
+    await forward(pools[service], caller, request, body, response);
+  };
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: Error) => {
+      if (response.headersSent) response.destroy();
+      else refuse(response, error);
+    });
+  });
+  server.keepAliveTimeout = keepAliveMilliseconds;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await Promise.all([closed, ...Object.values(pools).map((pool) => pool.destroy())]);
+    },
+  };
+};
+
+const openPools = (upstreams: Record<Service, string>): Record<Service, Pool> =>
+  Object.fromEntries(
+    Object.entries(upstreams).map(([service, url]) => [
+      service,
+      new Pool(new URL(url).origin, { connections: connectionsPerUpstream }),
+    ]),
+  ) as Record<Service, Pool>;
+
+/** Reads the caller's access key id and the service from a Signature Version 4 Authorization header. */
+const readCredentials = (authorization = ""): { caller: string; service: Service } => {
+  const scope = /Credential=([^,\s]+)/.exec(authorization)?.[1]?.split("/") ?? [];
+  const [caller, , , service] = scope;
+  if (scope.length !== 5 || caller === undefined || service === undefined) {
+    throw new Refused("sts", "MissingAuthenticationTokenException", "Request is missing credentials");
+  }
+  if (!isService(service)) {
+    throw new Refused(service, "UnknownOperationException", `The local runtime has no ${service}`);
+  }
+  return { caller, service };
+};
+
+const readBody = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+const parseBody = (bytes: Buffer): Record<string, unknown> | undefined => {
+  if (bytes.length === 0) return {};
+  try {
+    const body: unknown = JSON.parse(bytes.toString());
+    return typeof body === "object" && body !== null ? (body as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const forward = async (
+  pool: Pool,
+  caller: string,
+  request: IncomingMessage,
+  body: Buffer,
+  response: ServerResponse,
+): Promise<void> => {
+  const headers = Object.entries(request.headers).filter(([name]) => !connectionHeaders.has(name));
+  // DynamoDB Local, which may stand behind this, keeps a separate database for each access key id.
+  const authorization = request.headers.authorization?.replace(/Credential=[^/]+/, "Credential=local");
+  const answer = await pool.request({
+    method: request.method ?? "GET",
+    path: request.url ?? "/",
+    headers: { ...Object.fromEntries(headers), authorization, [callerHeader]: caller },
+    body: body.length === 0 ? null : body,
+  });
+  const bytes = Buffer.from(await answer.body.arrayBuffer());
+  for (const [name, value] of Object.entries(answer.headers)) {
+    if (value !== undefined && !connectionHeaders.has(name)) response.setHeader(name, value);
+  }
+  response.statusCode = answer.statusCode;
+  response.end(bytes);
+};

@@ -1,0 +1,170 @@
+/** Which IAM permissions a request to an AWS service needs, from each service's authorization reference. */
+
+import type { Permission } from "../iam/iam.ts";
+import type { Assembly } from "../template/assembly.ts";
+
+export type Service = "dynamodb" | "sqs" | "scheduler" | "secretsmanager" | "ses";
+
+export type AwsRequest = {
+  /** The service's name in the signature's credential scope. */
+  service: Service;
+  method: string;
+  url: string;
+  /** The X-Amz-Target header. */
+  target: string | undefined;
+  /** The body, parsed; an empty object if there was none. */
+  body: Readonly<Record<string, unknown>>;
+};
+
+export const isService = (name: string): name is Service => Object.hasOwn(permissions, name);
+
+/** The permissions that a request needs, all of them. Empty if the service has no such operation. */
+export const requiredPermissions = (request: AwsRequest, assembly: Assembly): readonly Permission[] =>
+  permissions[request.service](request, assembly);
+
+const arnWithin = (assembly: Assembly, service: Service, resource: string): string =>
+  `arn:aws:${service}:${assembly.region}:${assembly.accountId}:${resource}`;
+
+/** The part of X-Amz-Target behind the dot: `SendMessage` of `AmazonSQS.SendMessage`. */
+const operationOf = ({ target = "" }: AwsRequest): string => {
+  return target.slice(target.indexOf(".") + 1);
+};
+
+type Row = Record<string, Record<string, unknown> | undefined>;
+type TableRequest = { TableName?: string; IndexName?: string; Key?: Row; Item?: Row };
+type TransactionEntry = Record<string, TableRequest | undefined>;
+
+/** Actions that the entries of a transaction need, by the kind of entry. */
+const entryActions: Record<string, string> = {
+  ConditionCheck: "dynamodb:ConditionCheckItem",
+  Delete: "dynamodb:DeleteItem",
+  Get: "dynamodb:GetItem",
+  Put: "dynamodb:PutItem",
+  Update: "dynamodb:UpdateItem",
+};
+
+const forDynamodb = (request: AwsRequest, assembly: Assembly): Permission[] => {
+  const operation = operationOf(request);
+  const body = request.body as TableRequest & {
+    RequestItems?: Record<string, unknown>;
+    TransactItems?: TransactionEntry[];
+  };
+  const table = (name: string) =>
+    name.startsWith("arn:") ? name : arnWithin(assembly, "dynamodb", `table/${name}`);
+  const permission = (action: string, { TableName = "", IndexName, Key, Item }: TableRequest): Permission => {
+    const resource = table(TableName);
+    const partition = (Key ?? Item)?.[partitionKeyOf(resource, assembly)];
+    return {
+      action,
+      resources: [IndexName === undefined ? resource : `${resource}/index/${IndexName}`],
+      ...(partition && { context: { "dynamodb:LeadingKeys": String(Object.values(partition)[0]) } }),
+    };
+  };
+  if (body.TransactItems !== undefined) {
+    const needed = body.TransactItems.flatMap((entry) => Object.entries(entry)).map(([kind, write = {}]) =>
+      permission(entryActions[kind] ?? `dynamodb:${kind}`, write),
+    );
+    return [...new Map(needed.map((each) => [JSON.stringify(each), each])).values()];
+  }
+  const action = `dynamodb:${operation}`;
+  if (body.RequestItems !== undefined) {
+    return Object.keys(body.RequestItems).map((name) => ({ action, resources: [table(name)] }));
+  }
+  return [body.TableName === undefined ? { action, resources: ["*"] } : permission(action, body)];
+};
+
+/** The name of a table's partition key; "", which names no attribute, for an unknown table. */
+const partitionKeyOf = (tableArn: string, assembly: Assembly): string => {
+  const logicalId = assembly.logicalIdOf(tableArn);
+  if (logicalId === undefined) return "";
+  const { KeySchema } = assembly.resource<{
+    KeySchema?: { AttributeName: string; KeyType: string }[];
+  }>(logicalId).properties;
+  return KeySchema?.find(({ KeyType }) => KeyType === "HASH")?.AttributeName ?? "";
+};
+
+const forSqs = (request: AwsRequest, assembly: Assembly): Permission[] => {
+  const { QueueUrl, QueueName } = request.body as { QueueUrl?: string; QueueName?: string };
+  const name = QueueName ?? QueueUrl?.slice(QueueUrl.lastIndexOf("/") + 1);
+  return [
+    {
+      // A batch needs the permission of its single operation.
+      action: `sqs:${operationOf(request).replace(/Batch$/, "")}`,
+      resources: [name === undefined ? "*" : arnWithin(assembly, "sqs", name)],
+    },
+  ];
+};
+
+const schedulerOperations: Record<string, string> = {
+  POST: "Create",
+  GET: "Get",
+  PUT: "Update",
+  DELETE: "Delete",
+};
+
+const forScheduler = ({ method, url, body }: AwsRequest, assembly: Assembly): Permission[] => {
+  const { pathname, searchParams } = new URL(url, "http://scheduler");
+  const [collection = "", name] = pathname.slice(1).split("/").map(decodeURIComponent);
+  const kind = collection === "schedule-groups" ? "ScheduleGroup" : "Schedule";
+  if (name === undefined) return [{ action: `scheduler:List${kind}s`, resources: ["*"] }];
+  const action = `scheduler:${schedulerOperations[method]}${kind}`;
+  if (kind === "ScheduleGroup") {
+    return [{ action, resources: [arnWithin(assembly, "scheduler", `schedule-group/${name}`)] }];
+  }
+  const { GroupName, Target } = body as { GroupName?: string; Target?: { RoleArn?: string } };
+  const group = GroupName ?? searchParams.get("groupName") ?? "default";
+  const schedule = { action, resources: [arnWithin(assembly, "scheduler", `schedule/${group}/${name}`)] };
+  if (Target?.RoleArn === undefined) return [schedule];
+  const passRole: Permission = {
+    action: "iam:PassRole",
+    resources: [Target.RoleArn],
+    context: { "iam:PassedToService": "scheduler.amazonaws.com" },
+  };
+  return [schedule, passRole];
+};
+
+const forSecretsManager = (request: AwsRequest, assembly: Assembly): Permission[] => {
+  const { SecretId = "" } = request.body as { SecretId?: string };
+  const named = assembly
+    .ofType("AWS::SecretsManager::Secret")
+    .find(({ logicalId }) => assembly.physicalId(logicalId) === SecretId);
+  const arn = SecretId.startsWith("arn:")
+    ? SecretId
+    : named === undefined
+      ? arnWithin(assembly, "secretsmanager", `secret:${SecretId}`)
+      : assembly.arn(named.logicalId);
+  return [{ action: `secretsmanager:${operationOf(request)}`, resources: [arn] }];
+};
+
+const forSes = ({ method, url, body }: AwsRequest, assembly: Assembly): Permission[] => {
+  if (method !== "POST" || url !== "/v2/email/outbound-emails") return [];
+  const email = body as {
+    FromEmailAddress?: string;
+    FromEmailAddressIdentityArn?: string;
+    ConfigurationSetName?: string;
+    Content?: { Raw?: unknown };
+  };
+  const from = email.FromEmailAddress ?? "";
+  const address = (/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from).trim();
+  const identity = (name: string) => arnWithin(assembly, "ses", `identity/${name}`);
+  const sending: Permission = {
+    action: email.Content?.Raw === undefined ? "ses:SendEmail" : "ses:SendRawEmail",
+    // SES uses the identity that is verified, the address or its domain; either may be allowed here.
+    resources:
+      email.FromEmailAddressIdentityArn === undefined
+        ? [identity(address), identity(address.slice(address.lastIndexOf("@") + 1))]
+        : [email.FromEmailAddressIdentityArn],
+    context: { "ses:FromAddress": address },
+  };
+  if (email.ConfigurationSetName === undefined) return [sending];
+  const configurationSet = arnWithin(assembly, "ses", `configuration-set/${email.ConfigurationSetName}`);
+  return [sending, { ...sending, resources: [configurationSet] }];
+};
+
+const permissions: Record<Service, (request: AwsRequest, assembly: Assembly) => readonly Permission[]> = {
+  dynamodb: forDynamodb,
+  sqs: forSqs,
+  scheduler: forScheduler,
+  secretsmanager: forSecretsManager,
+  ses: forSes,
+};

@@ -1,0 +1,45 @@
+/** What an API's MinimumCompressionSize turns on: compressed answers and compressed requests. */
+import { constants, deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
+import type { HttpReply } from "./gateway-response.ts";
+import { Refused } from "./refusal.ts";
+import { type GatewayRequest, headerOf, maximumBodyBytes } from "./request.ts";
+
+/** The body without its compression, and the request's headers that fit it. */
+export const decompress = (
+  request: GatewayRequest,
+  body: Buffer,
+): { headers: GatewayRequest["headers"]; bytes: Buffer } => {
+  const encoding = headerOf(request, "content-encoding")?.toLowerCase();
+  if (body.length === 0 || (encoding !== "gzip" && encoding !== "deflate")) {
+    return { headers: request.headers, bytes: body };
+  }
+  const headers = request.headers.filter(([name]) => name.toLowerCase() !== "content-encoding");
+  try {
+    const unpack = encoding === "gzip" ? gunzipSync : inflateSync;
+    return { headers, bytes: unpack(body, { maxOutputLength: maximumBodyBytes }) };
+  } catch (error) {
+    const isTooLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    throw new Refused({ type: isTooLarge ? "REQUEST_TOO_LARGE" : "DEFAULT_4XX" });
+  }
+};
+
+/**
+ * The answer, compressed if it is long enough and not compressed yet, and if the client accepts compression.
+ */
+export const compress = (reply: HttpReply, request: GatewayRequest, minimumBytes: number): HttpReply => {
+  const isEncoded = reply.headers.some(([name]) => name.toLowerCase() === "content-encoding");
+  if (reply.body.length < Math.max(1, minimumBytes) || isEncoded) return reply;
+  const accepted = (headerOf(request, "accept-encoding") ?? "")
+    .toLowerCase()
+    .split(",")
+    .filter((entry) => !/;\s*q=0(\.0*)?\s*$/.test(entry))
+    .map((entry) => entry.split(";")[0]?.trim());
+  const encoding = ["gzip", "deflate"].find((candidate) => accepted.includes(candidate));
+  if (encoding === undefined) return reply;
+  const pack = encoding === "gzip" ? gzipSync : deflateSync;
+  return {
+    ...reply,
+    headers: [...reply.headers, ["Content-Encoding", encoding]],
+    body: pack(reply.body, { level: constants.Z_BEST_SPEED }),
+  };
+};

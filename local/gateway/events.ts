@@ -1,0 +1,104 @@
+/** Events for functions: of AWS_PROXY integrations (payload format 1.0) and of REQUEST authorizers. */
+import { headerOf, type Pairs, type RoutedRequest } from "./request.ts";
+
+export type AuthorizerContext = {
+  principalId: string;
+  integrationLatency: number;
+  [key: string]: string | number;
+};
+
+/** The event of an integration. `body` is undefined for an empty one; binary media types come as base64. */
+export const proxyEvent = (
+  request: RoutedRequest,
+  authorizer: AuthorizerContext | undefined,
+  body: { text: string; isBase64Encoded: boolean } | undefined,
+): object => {
+  return {
+    resource: request.route.resourcePath,
+    path: request.resourcePath,
+    httpMethod: request.method,
+    headers: orNull(lastValues(request.headers)),
+    multiValueHeaders: orNull(allValues(request.headers)),
+    queryStringParameters: orNull(lastValues(request.query)),
+    multiValueQueryStringParameters: orNull(allValues(request.query)),
+    pathParameters: orNull(request.pathParameters),
+    stageVariables: null,
+    requestContext: { ...requestContext(request), ...(authorizer === undefined ? {} : { authorizer }) },
+    body: body?.text ?? null,
+    isBase64Encoded: body?.isBase64Encoded ?? false,
+  };
+};
+
+export const methodArn = ({ region, accountId, apiId, stage, method, resourcePath }: RoutedRequest): string =>
+  `arn:aws:execute-api:${region}:${accountId}:${apiId}/${stage}/${method}${resourcePath}`;
+
+/** The event of an authorizer. Unlike in a proxy event, a missing part is an empty object, not null. */
+export const authorizerEvent = (request: RoutedRequest): object => ({
+  type: "REQUEST",
+  methodArn: methodArn(request),
+  resource: request.route.resourcePath,
+  path: request.resourcePath,
+  httpMethod: request.method,
+  headers: lastValues(request.headers),
+  multiValueHeaders: allValues(request.headers),
+  queryStringParameters: lastValues(request.query),
+  multiValueQueryStringParameters: allValues(request.query),
+  pathParameters: request.pathParameters,
+  stageVariables: {},
+  requestContext: requestContext(request),
+});
+
+const requestContext = (request: RoutedRequest): object => {
+  const host = headerOf(request, "host") ?? "";
+  return {
+    accountId: request.accountId,
+    apiId: request.apiId,
+    domainName: host,
+    domainPrefix: host.split(".")[0],
+    extendedRequestId: request.extendedId,
+    httpMethod: request.method,
+    identity: {
+      accessKey: null,
+      accountId: null,
+      caller: null,
+      cognitoAuthenticationProvider: null,
+      cognitoAuthenticationType: null,
+      cognitoIdentityId: null,
+      cognitoIdentityPoolId: null,
+      principalOrgId: null,
+      sourceIp: request.sourceIp,
+      user: null,
+      userAgent: headerOf(request, "user-agent") ?? null,
+      userArn: null,
+    },
+    path: request.path,
+    protocol: "HTTP/1.1",
+    requestId: request.id,
+    requestTime: logTime(new Date(request.receivedAt)),
+    requestTimeEpoch: request.receivedAt,
+    resourceId: request.route.resourceId,
+    resourcePath: request.route.resourcePath,
+    stage: request.stage,
+  };
+};
+
+/** The form of `09/Apr/2015:12:34:56 +0000`. */
+const logTime = (time: Date): string => {
+  const [, day, month, year, clock] = /^\w+, (\d+) (\w+) (\d+) ([\d:]+) GMT$/.exec(time.toUTCString()) ?? [];
+  return `${day}/${month}/${year}:${clock} +0000`;
+};
+
+const lastValues = (pairs: Pairs): Record<string, string> => Object.fromEntries(pairs);
+
+const allValues = (pairs: Pairs): Record<string, string[]> => {
+  // Without a prototype, so that a name such as __proto__ is a name like any other.
+  const values: Record<string, string[]> = Object.create(null);
+  for (const [name, value] of pairs) {
+    values[name] ??= [];
+    values[name].push(value);
+  }
+  return values;
+};
+
+const orNull = <Values extends object>(values: Values): Values | null =>
+  Object.keys(values).length === 0 ? null : values;

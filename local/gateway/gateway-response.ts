@@ -1,0 +1,103 @@
+/** The gateway's own answers: the template's gateway responses, with AWS's defaults behind them. */
+import type { Assembly } from "../template/assembly.ts";
+import type { Refusal } from "./refusal.ts";
+import { type GatewayRequest, valuesOf } from "./request.ts";
+
+export type HttpReply = { status: number; headers: [name: string, value: string][]; body: Buffer };
+
+/** Response types that this gateway produces, with AWS's statuses and messages. */
+const responseTypes = {
+  ACCESS_DENIED: [403, "User is not authorized to access this resource"],
+  API_CONFIGURATION_ERROR: [500, "Internal server error"],
+  AUTHORIZER_CONFIGURATION_ERROR: [500, "Internal server error"],
+  AUTHORIZER_FAILURE: [500, "Internal server error"],
+  BAD_REQUEST_BODY: [400, "Invalid request body"],
+  DEFAULT_4XX: [400, "Bad Request"],
+  DEFAULT_5XX: [502, "Internal server error"],
+  INTEGRATION_TIMEOUT: [504, "Endpoint request timed out"],
+  MISSING_AUTHENTICATION_TOKEN: [403, "Missing Authentication Token"],
+  REQUEST_TOO_LARGE: [413, "Request Too Long"],
+  UNAUTHORIZED: [401, "Unauthorized"],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
+export type ResponseType = keyof typeof responseTypes;
+
+type ResponseProperties = {
+  ResponseType: string;
+  StatusCode?: string;
+  ResponseParameters?: Record<string, string>;
+  ResponseTemplates?: Record<string, string>;
+};
+
+export type GatewayResponses = { answer(refusal: Refusal, request: GatewayRequest): HttpReply };
+
+export const readGatewayResponses = (assembly: Assembly): GatewayResponses => {
+  const declared = new Map(
+    assembly
+      .ofType<ResponseProperties>("AWS::ApiGateway::GatewayResponse")
+      .map(({ properties }) => [properties.ResponseType, properties]),
+  );
+  return {
+    answer: (refusal, request) => {
+      const [usualStatus, usualMessage] = responseTypes[refusal.type];
+      const status = refusal.status ?? usualStatus;
+      const properties =
+        declared.get(refusal.type) ?? declared.get(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX");
+      const context = contextOf(refusal, refusal.message ?? usualMessage, request);
+      const templates = properties?.ResponseTemplates ?? {};
+      const [mediaType = "application/json"] =
+        "application/json" in templates ? ["application/json"] : Object.keys(templates);
+      const template = templates[mediaType] ?? '{"message":$context.error.messageString}';
+      const headers = Object.entries(properties?.ResponseParameters ?? {}).flatMap(([target, source]) => {
+        const name = target.replace(/^gatewayresponse\.header\./, "");
+        const value = parameterValue(source, context, request);
+        return value === undefined ? [] : [[name, value] as [string, string]];
+      });
+      const hasContentType = headers.some(([name]) => name.toLowerCase() === "content-type");
+      return {
+        status: properties?.StatusCode === undefined ? status : Number(properties.StatusCode),
+        headers: [
+          ...(hasContentType ? [] : [["Content-Type", mediaType] as [string, string]]),
+          ["x-amzn-ErrorType", refusal.type],
+          ...headers,
+        ],
+        body: Buffer.from(fill(template, context)),
+      };
+    },
+  };
+};
+
+/** The `$context` variables that gateway responses may use, by name. */
+const contextOf = (refusal: Refusal, message: string, request: GatewayRequest): Map<string, string> => {
+  const authorizer = Object.entries(refusal.authorizer ?? {});
+  return new Map([
+    ["error.message", message],
+    ["error.messageString", JSON.stringify(message)],
+    ["error.responseType", refusal.type],
+    ["extendedRequestId", request.extendedId],
+    ["httpMethod", request.method],
+    ["identity.sourceIp", request.sourceIp],
+    ["path", request.path],
+    ["requestId", request.id],
+    ["requestTimeEpoch", String(request.receivedAt)],
+    ...authorizer.map(([name, value]) => [`authorizer.${name}`, String(value)] as const),
+  ]);
+};
+
+/** The value of a response parameter: a quoted text, a `context` variable, or a part of the request. */
+const parameterValue = (
+  source: string,
+  context: Map<string, string>,
+  request: GatewayRequest,
+): string | undefined => {
+  const text = /^'(.*)'$/s.exec(source)?.[1];
+  if (text !== undefined) return text;
+  if (source.startsWith("context.")) return context.get(source.slice("context.".length));
+  return valuesOf(source, request)?.[0];
+};
+
+/** Fills in `$context` variables, all that a template may use. One without a value becomes empty. */
+const fill = (template: string, context: Map<string, string>): string =>
+  template.replace(
+    /\$context\.([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)/g,
+    (_, name: string) => context.get(name) ?? "",
+  );

@@ -1,0 +1,76 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { inventedBreach } from "./invented-breach.ts";
+
+/**
+ * A server with the API of Have I Been Pwned that can be made to misbehave; `url` is for the option
+ * `--hibp-url`.
+ */
+export type HibpServer = {
+  url: string;
+  /** Address to the names of its breaches. */
+  accounts: Record<string, string[]>;
+  catalog: ReturnType<typeof inventedBreach>[];
+  /** Domains that the subscription covers. */
+  covered: string[];
+  rpm: number;
+  /** The failure with which a path (after /api/v3/) is answered; undefined: it is answered as usual. */
+  fail: (path: string) => { status: number; headers?: Record<string, string> } | undefined;
+  /** The requested paths (after /api/v3/) and when they came, in milliseconds since the epoch. */
+  requests: { path: string; at: number }[];
+  close: () => Promise<void>;
+};
+
+export const startHibpServer = async (): Promise<HibpServer> => {
+  const server = createServer((request, response) => {
+    const [path = ""] = (request.url ?? "").replace(/^\/api\/v3\//, "").split("?");
+    hibp.requests.push({ path, at: Date.now() });
+    const failure = hibp.fail(path);
+    const [status, body] = failure === undefined ? answerTo(hibp, path) : [failure.status, undefined];
+    response.writeHead(status, { "content-type": "application/json", ...failure?.headers });
+    response.end(body === undefined ? "" : JSON.stringify(body));
+  });
+  const hibp: HibpServer = {
+    url: "",
+    accounts: {},
+    catalog: ["Alpha", "Beta"].map((name) => inventedBreach(name)),
+    covered: [],
+    rpm: 6000,
+    fail: () => undefined,
+    requests: [],
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  hibp.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v3`;
+  return hibp;
+};
+
+const answerTo = (hibp: HibpServer, path: string): [number, unknown?] => {
+  const [resource, argument = ""] = path.split("/").map(decodeURIComponent);
+  const found = Object.entries(hibp.accounts).filter(([, names]) => names.length > 0);
+  switch (resource) {
+    case "breaches":
+      return [200, hibp.catalog];
+    case "subscription":
+      return [200, { SubscriptionName: "Test", Rpm: hibp.rpm }];
+    case "subscribeddomains":
+      return [200, hibp.covered.map((DomainName) => ({ DomainName }))];
+    case "breacheddomain": {
+      if (!hibp.covered.includes(argument)) return [403];
+      const aliases = found
+        .filter(([address]) => address.endsWith(`@${argument}`))
+        .map(([address, names]) => [address.slice(0, address.lastIndexOf("@")), names]);
+      return aliases.length === 0 ? [404] : [200, Object.fromEntries(aliases)];
+    }
+    case "breachedaccount": {
+      const names = hibp.accounts[argument] ?? [];
+      return names.length === 0 ? [404] : [200, names.map((Name) => ({ Name }))];
+    }
+    default:
+      return [404];
+  }
+};

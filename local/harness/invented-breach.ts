@@ -1,0 +1,22 @@
+/** A breach in HIBP's form; invented. */
+export const inventedBreach = (name: string, title = `${name} (invented)`) => ({
+  Name: name,
+  Title: title,
+  Domain: `${name.toLowerCase()}.example`,
+  BreachDate: "2020-02-02",
+  AddedDate: "2020-03-03T00:00:00Z",
+  ModifiedDate: "2020-03-03T00:00:00Z",
+  PwnCount: 1000,
+  Description: `Invented for tests: <b>${name}</b>.`,
+  DataClasses: ["Email addresses", "Passwords"],
+  IsVerified: true,
+  IsFabricated: false,
+  IsSensitive: false,
+  IsRetired: false,
+  IsSpamList: false,
+  IsMalware: false,
+  IsSubscriptionFree: false,
+  IsStealerLog: false,
+  LogoPath: "",
+  Attribution: null,
+});

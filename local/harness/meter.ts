@@ -1,0 +1,213 @@
+import { Agent, createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { callerHeader } from "../front/front.ts";
+
+/** Requests to DynamoDB, and the capacity units that their replies tell. */
+export type Consumed = {
+  requests: number;
+  readUnits: number;
+  writeUnits: number;
+  /** The JSON of requests and replies together. */
+  bytes: number;
+};
+
+export type Meter = {
+  /** The value for AWS_ENDPOINT_URL_DYNAMODB. */
+  url: string;
+  /** What was consumed since the last call. */
+  take: () => Consumed;
+  /**
+   * What `act` consumes, and in how many round trips one after the other. Replies are held back until no
+   * further request has come for a moment, so that requests which do not wait for each other count as one
+   * trip.
+   */
+  trips: <T>(act: () => Promise<T>) => Promise<Consumed & { trips: number; result: T }>;
+  close: () => Promise<void>;
+};
+
+/**
+ * How long no request must come before a trip is over. A busy machine delays requests, an idle one by little.
+ */
+const quietMilliseconds = 40;
+const quietWhenIdleMilliseconds = 12;
+
+/**
+ * Starts a proxy in front of a DynamoDB engine that adds up the capacity which each request consumes.
+ * - `isBackground`: whether requests of a caller, a function's name from the local runtime, are not counted.
+ * - `isBusy`: whether the callers still compute; a trip ends only when all of them wait for replies.
+ * - `ordersAttributes`: sorts the attributes of each row. The engine sends them in random order, for which V8
+ *   makes a class of objects for each row, so that reading rows takes several times the CPU time.
+ */
+export const startMeter = async (
+  upstream: string,
+  {
+    isBackground = () => false,
+    isBusy,
+    ordersAttributes = false,
+  }: {
+    isBackground?: (caller: string) => boolean;
+    isBusy?: () => boolean;
+    ordersAttributes?: boolean;
+  } = {},
+): Promise<Meter> => {
+  const { hostname, port } = new URL(upstream);
+  const agent = new Agent({ keepAlive: true });
+  let consumed = nothing();
+  let gate: ReturnType<typeof openGate> | undefined;
+  const server = createServer(async (incoming, outgoing) => {
+    const operation = String(incoming.headers["x-amz-target"] ?? "").split(".")[1] ?? "";
+    const entered = gate?.enter();
+    const asked = await buffer(incoming);
+    const input = JSON.parse(asked.toString("utf8")) as Record<string, unknown>;
+    const isCounted = !isBackground(String(incoming.headers[callerHeader]));
+    if (!isCounted) entered?.leave();
+    const body = Buffer.from(
+      JSON.stringify(isMetered(operation) ? { ...input, ReturnConsumedCapacity: "TOTAL" } : input),
+    );
+    const headers = { ...incoming.headers, "content-length": String(body.length) };
+    const forwarded = request(
+      { hostname, port, method: "POST", path: "/", headers, agent },
+      async (reply) => {
+        const answer = await buffer(reply);
+        if (isCounted) {
+          consumed.requests++;
+          consumed.bytes += asked.length + answer.length;
+          const told = JSON.parse(answer.toString("utf8"));
+          if (reply.statusCode === 200) add(consumed, operation, told);
+          else consumed.writeUnits += refusedUnits(input, told);
+        }
+        if (isCounted) await entered?.answered();
+        const sent = ordersAttributes ? ordered(answer) : answer;
+        outgoing
+          .writeHead(reply.statusCode ?? 502, { ...reply.headers, "content-length": String(sent.length) })
+          .end(sent);
+      },
+    );
+    forwarded.once("error", () => outgoing.destroy());
+    forwarded.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const take = (): Consumed => {
+    const taken = consumed;
+    consumed = nothing();
+    return taken;
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    take,
+    trips: async (act) => {
+      const opened = openGate(isBusy);
+      gate = opened;
+      take();
+      try {
+        const result = await act();
+        return { ...take(), trips: opened.trips(), result };
+      } finally {
+        gate = undefined;
+        opened.release();
+      }
+    },
+    close: () =>
+      new Promise((resolve) => {
+        agent.destroy();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+/**
+ * Holds replies back and lets them through together, once all are there and no request has come for a moment.
+ */
+const openGate = (isBusy?: () => boolean) => {
+  let waiting: (() => void)[] = [];
+  let unanswered = 0;
+  let entries = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let trips = 0;
+  const release = (): void => {
+    clearTimeout(timer);
+    const free = waiting;
+    waiting = [];
+    if (free.length > 0) trips++;
+    for (const go of free) go();
+  };
+  const wait = (): void => {
+    clearTimeout(timer);
+    if (unanswered > 0) return;
+    const before = entries;
+    // Requests that arrived while this process was busy are read before the decision.
+    const whenQuiet = (then: () => void): void => {
+      setImmediate(() =>
+        setImmediate(() => {
+          if (entries === before && unanswered === 0) then();
+        }),
+      );
+    };
+    timer = setTimeout(
+      () => whenQuiet(() => (isBusy?.() ? wait() : whenQuiet(release))),
+      isBusy === undefined ? quietMilliseconds : quietWhenIdleMilliseconds,
+    );
+  };
+  return {
+    /** Registers a request. */
+    enter: () => {
+      entries++;
+      unanswered++;
+      clearTimeout(timer);
+      return {
+        /** Removes the request, which is not counted. */
+        leave: (): void => {
+          unanswered--;
+          if (waiting.length > 0) wait();
+        },
+        /** Tells that the reply has come; resolves when the reply may be passed on. */
+        answered: (): Promise<void> =>
+          new Promise((resolve) => {
+            unanswered--;
+            waiting.push(resolve);
+            wait();
+          }),
+      };
+    },
+    trips: () => trips,
+    release,
+  };
+};
+
+const nothing = (): Consumed => ({ requests: 0, readUnits: 0, writeUnits: 0, bytes: 0 });
+
+const writing = new Set(["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"]);
+
+const isMetered = (operation: string): boolean =>
+  writing.has(operation) || ["GetItem", "Query", "BatchGetItem", "TransactGetItems"].includes(operation);
+
+const add = (consumed: Consumed, operation: string, answer: { ConsumedCapacity?: unknown }): void => {
+  for (const capacity of [answer.ConsumedCapacity ?? []].flat() as { CapacityUnits?: number }[]) {
+    const units = capacity.CapacityUnits ?? 0;
+    if (writing.has(operation)) consumed.writeUnits += units;
+    else consumed.readUnits += units;
+  }
+};
+
+/**
+ * The write units of a failed condition, which the engine does not tell: as many as of the write. Rows have 1
+ * KB.
+ */
+const refusedUnits = (
+  { TransactItems }: { TransactItems?: unknown[] },
+  { __type = "" }: { __type?: string },
+): number => {
+  if (__type.endsWith("#ConditionalCheckFailedException")) return 1;
+  return __type.endsWith("#TransactionCanceledException") ? 2 * (TransactItems?.length ?? 0) : 0;
+};
+
+/** The same JSON with the names of each object in alphabetical order. */
+const ordered = (json: Buffer): Buffer => {
+  const order = (_: string, value: unknown): unknown =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value;
+  return Buffer.from(JSON.stringify(JSON.parse(json.toString("utf8")), order));
+};

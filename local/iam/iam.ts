@@ -1,0 +1,108 @@
+/**
+ * What the roles of the template's functions may do: identity-based policies only. AWS's own managed policies
+ * are left out; they allow the writing of logs and traces, which a local run does not have.
+ */
+import type { Assembly } from "../template/assembly.ts";
+import { type Context, type Decision, decide, type PolicyDocument, type Statement } from "./policy.ts";
+
+/** The access key id of the administrator's commands, which may do everything. */
+export const administrator = "local-admin";
+
+export type Permission = {
+  /** Such as `dynamodb:PutItem`. */
+  action: string;
+  /** ARNs; the permission is given if any of them is allowed. Nearly always one. */
+  resources: readonly string[];
+  context?: Context;
+};
+
+export type Iam = {
+  /** Whether an access key id belongs to a caller. A function's access key id is its name. */
+  knows(accessKeyId: string): boolean;
+  /** Why the caller may not do this, in AWS's words; undefined if it may. */
+  refusal(accessKeyId: string, permission: Permission): string | undefined;
+};
+
+type Caller = { roleArn: string; statements: Statement[]; isConditional: boolean };
+
+/** Decisions that are kept at most. The product's calls are few; rows and schedules add some more. */
+const maximumDecisions = 10_000;
+
+export const openIam = (assembly: Assembly): Iam => {
+  const callers = readCallers(assembly);
+  const decisions = new Map<string, Decision>();
+
+  const decideOnce = (accessKeyId: string, caller: Caller, permission: Permission): Decision => {
+    const { action, resources } = permission;
+    const key = JSON.stringify([accessKeyId, caller.isConditional ? permission : { action, resources }]);
+    const decided = decisions.get(key);
+    if (decided !== undefined) return decided;
+    const decision = decideForAny(caller.statements, permission);
+    if (decisions.size < maximumDecisions) decisions.set(key, decision);
+    return decision;
+  };
+
+  return {
+    knows: (accessKeyId) => accessKeyId === administrator || callers.has(accessKeyId),
+    refusal: (accessKeyId, permission) => {
+      if (accessKeyId === administrator) return undefined;
+      const caller = callers.get(accessKeyId);
+      if (caller === undefined) return "The security token included in the request is invalid.";
+      const decision = decideOnce(accessKeyId, caller, permission);
+      if (decision === "allow") return undefined;
+      const role = caller.roleArn.slice(caller.roleArn.lastIndexOf("/") + 1);
+      const user = `arn:aws:sts::${assembly.accountId}:assumed-role/${role}/${accessKeyId}`;
+      return describeRefusal(user, permission, decision);
+    },
+  };
+};
+
+/** The template's functions by name, with what their roles say. */
+const readCallers = (assembly: Assembly): Map<string, Caller> =>
+  new Map(
+    assembly.ofType<{ Role: string }>("AWS::Lambda::Function").map(({ logicalId, properties }) => {
+      const statements = statementsOf(assembly, properties.Role);
+      const isConditional = statements.some(({ Condition }) => Condition !== undefined);
+      return [assembly.physicalId(logicalId), { roleArn: properties.Role, statements, isConditional }];
+    }),
+  );
+
+type RoleProperties = { ManagedPolicyArns?: string[]; Policies?: { PolicyDocument: PolicyDocument }[] };
+type PolicyProperties = { PolicyDocument: PolicyDocument; Roles?: string[] };
+
+/** The policy statements of a role of the template; none for any other role. */
+export const statementsOf = (assembly: Assembly, roleArn: string): Statement[] => {
+  const logicalId = assembly.logicalIdOf(roleArn);
+  if (logicalId === undefined) return [];
+  const roleName = assembly.physicalId(logicalId);
+  const { properties: role } = assembly.resource<RoleProperties>(logicalId);
+  const attached = assembly
+    .ofType<PolicyProperties>("AWS::IAM::Policy")
+    .filter(({ properties }) => properties.Roles?.includes(roleName));
+  const managed = assembly
+    .ofType<PolicyProperties>("AWS::IAM::ManagedPolicy")
+    .filter(
+      (policy) =>
+        policy.properties.Roles?.includes(roleName) ||
+        role.ManagedPolicyArns?.includes(assembly.arn(policy.logicalId)),
+    );
+  return [...(role.Policies ?? []), ...[...attached, ...managed].map(({ properties }) => properties)].flatMap(
+    ({ PolicyDocument }) => PolicyDocument.Statement,
+  );
+};
+
+const decideForAny = (
+  statements: readonly Statement[],
+  { action, resources, context }: Permission,
+): Decision => {
+  const decisions = resources.map((resource) => decide(statements, action, resource, context));
+  return decisions.find((decision) => decision === "allow") ?? decisions[0] ?? "no match";
+};
+
+const describeRefusal = (user: string, { action, resources }: Permission, decision: Decision): string => {
+  const reason =
+    decision === "deny"
+      ? "with an explicit deny in an identity-based policy"
+      : `because no identity-based policy allows the ${action} action`;
+  return `User: ${user} is not authorized to perform: ${action} on resource: ${resources[0]} ${reason}`;
+};

@@ -1,0 +1,63 @@
+/** A function as the template defines it, with the limits that a local run adds. */
+import type { Assembly } from "../template/assembly.ts";
+
+export type FunctionDefinition = {
+  name: string;
+  arn: string;
+  /** The directory of the function's code. */
+  directory: string;
+  /** The handler as the template names it: `index.handler`. */
+  handler: string;
+  runtime: string;
+  memoryMegabytes: number;
+  timeoutSeconds: number;
+  maximumInstances: number;
+  logGroupName: string;
+  /** The template's variables. */
+  variables: Readonly<Record<string, string>>;
+};
+
+type FunctionProperties = {
+  Code: { S3Key?: string };
+  Environment?: { Variables?: Record<string, unknown> };
+  Handler: string;
+  MemorySize?: number;
+  ReservedConcurrentExecutions?: number;
+  Runtime: string;
+  Timeout?: number;
+};
+
+/**
+ * Instances of one function at most: a developer's machine has few cores, and an instance takes about 100 MB.
+ */
+const maximumInstances = 4;
+
+/**
+ * Instances at most of a function that a queue feeds, which may wait long for servers elsewhere. Event
+ * sources take as many batches (sqs/event-source.ts).
+ */
+export const maximumInstancesOfWorkers = 8;
+
+export const readFunction = (assembly: Assembly, logicalId: string): FunctionDefinition => {
+  const name = assembly.physicalId(logicalId);
+  const { properties } = assembly.resource<FunctionProperties>(logicalId);
+  const isFedByQueue = assembly
+    .ofType<{ FunctionName: string }>("AWS::Lambda::EventSourceMapping")
+    .some((mapping) => mapping.properties.FunctionName === name);
+  const variables = Object.entries(properties.Environment?.Variables ?? {});
+  return {
+    name,
+    arn: assembly.arn(logicalId),
+    directory: assembly.assetDirectory(properties.Code.S3Key ?? ""),
+    handler: properties.Handler,
+    runtime: properties.Runtime,
+    memoryMegabytes: properties.MemorySize ?? 128,
+    timeoutSeconds: properties.Timeout ?? 3,
+    maximumInstances: Math.min(
+      isFedByQueue ? maximumInstancesOfWorkers : maximumInstances,
+      Math.max(1, properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY),
+    ),
+    logGroupName: `/aws/lambda/${name}`,
+    variables: Object.fromEntries(variables.map(([key, value]) => [key, String(value)])),
+  };
+};

@@ -1,0 +1,78 @@
+/** The process of one instance. */
+import { fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import type { FunctionDefinition } from "./definition.ts";
+import { exited } from "./failures.ts";
+import type { FunctionError, InstanceData, InstanceMessage, Invocation } from "./protocol.ts";
+
+export type InstanceProcess = {
+  /** A message that cannot be delivered is lost: the process is ending then, which `onEnd` tells. */
+  run(invocation: Invocation): void;
+  kill(): void;
+  /** Resolves when the process has ended, and keeps this process running until then. */
+  whenEnded(): Promise<void>;
+};
+
+export type InstanceOptions = {
+  environment: (logStreamName: string) => Record<string, string>;
+  /** The descriptor of the file that gets the process's output. */
+  output: number;
+  onMessage: (message: InstanceMessage) => void;
+  /** Called once or twice when the process has ended or could not be started. */
+  onEnd: (error: FunctionError) => void;
+};
+
+export const startInstance = (
+  definition: FunctionDefinition,
+  { environment, output, onMessage, onEnd }: InstanceOptions,
+): InstanceProcess => {
+  const { memoryMegabytes } = definition;
+  const data = dataOf(definition);
+  const child = fork(join(import.meta.dirname, "lambda-instance.mjs"), [JSON.stringify(data)], {
+    execArgv: [
+      `--max-old-space-size=${memoryMegabytes}`,
+      // V8 lets young objects fill three of these, 16 MB each by default, before it collects garbage.
+      `--max-semi-space-size=${Math.max(1, Math.round(memoryMegabytes / 128))}`,
+    ],
+    env: environment(data.logStreamName),
+    stdio: ["ignore", output, output, "ipc"],
+  });
+  // Instances alone do not keep the runtime running.
+  child.unref();
+  child.channel?.unref();
+  child.on("message", onMessage);
+  child.on("error", ({ message }) => onEnd({ errorType: "Runtime.Unknown", errorMessage: message }));
+  child.on("exit", (code, signal) => onEnd(exited(code, signal)));
+  return {
+    run: (invocation) => {
+      child.send(invocation, () => {});
+    },
+    kill: () => child.kill("SIGKILL"),
+    whenEnded: () => {
+      child.ref();
+      return new Promise((resolve) => child.once("exit", () => resolve()));
+    },
+  };
+};
+
+const dataOf = ({
+  directory,
+  handler,
+  name,
+  arn,
+  memoryMegabytes,
+  logGroupName,
+}: FunctionDefinition): InstanceData => {
+  const day = new Date().toISOString().slice(0, 10).replaceAll("-", "/");
+  const logStreamName = `${day}/[$LATEST]${randomUUID().replaceAll("-", "")}`;
+  return {
+    directory,
+    handler,
+    functionName: name,
+    functionArn: arn,
+    memoryMegabytes,
+    logGroupName,
+    logStreamName,
+  };
+};

@@ -1,0 +1,173 @@
+/** One run: its parts, and how they are connected. */
+import { join } from "node:path";
+import type { Settings } from "./command-line.ts";
+import { assemblyPath, type DataDirectory, openDataDirectory } from "./data-directory.ts";
+import { createDemo, createSignInLink, describeDemo } from "./demo.ts";
+import { startDynamodb } from "./dynamodb/dynamodb.ts";
+import { type Front, startFront } from "./front/front.ts";
+import { type Gateway, startGateway } from "./gateway/gateway.ts";
+import { startHibp } from "./hibp/hibp.ts";
+import { administrator } from "./iam/iam.ts";
+import { type Lambda, openLambda } from "./lambda/lambda.ts";
+import type { Lifetime } from "./lifetime.ts";
+import { checkPort } from "./loopback.ts";
+import { type Scheduler, startScheduler } from "./scheduler/scheduler.ts";
+import { startSecrets } from "./secrets/secrets.ts";
+import { startOutbox } from "./ses/outbox.ts";
+import { startSqs } from "./sqs/sqs.ts";
+import { answerStackInformation, type StackInformation } from "./stack-information.ts";
+import { synthesize } from "./synthesis.ts";
+import { type Assembly, openAssembly } from "./template/assembly.ts";
+
+const region = "us-east-1";
+const accountId = "000000000000";
+
+/** The key of the embedded HIBP server, which the local secret holds. It opens nothing else. */
+const embeddedHibpKey = "00000000000000000000000000000000";
+
+/** Mail only goes to the outbox. The name is reserved (RFC 2606), so that it can't be anybody's. */
+const senderEmail = "alerts@breach-monitor.example";
+
+/** Starts all parts, in the order in which they need each other, and prints what a person has to know. */
+export const run = async (settings: Settings, lifetime: Lifetime): Promise<void> => {
+  await checkPort(settings.port);
+  const data = await lifetime.started(openDataDirectory(settings.dataDirectory));
+  console.log(
+    data.kept === undefined ? `Nothing is kept; mail and logs go to ${data.path}` : `Data is in ${data.path}`,
+  );
+  const { assembly, hibp } = await prepare(settings, data, lifetime);
+  console.log("Starting it …");
+  const { lambda, front, scheduler } = await startServices(settings, data, lifetime, { assembly, hibp });
+  const gateway = await lifetime.started(
+    openGateway(assembly, lambda, settings.port, {
+      stackName: assembly.stackName,
+      region,
+      environment: {
+        ...pointSdksTo(front.url),
+        AWS_REGION: region,
+        AWS_ACCESS_KEY_ID: administrator,
+        AWS_SECRET_ACCESS_KEY: "local",
+      },
+      dataDirectory: data.path,
+    }),
+  );
+  // Functions start for requests, messages and schedules, of which there have been none.
+  assembly.setApiOrigin(new URL(gateway.url).origin);
+  scheduler.begin();
+  console.log(`ready ${gateway.url}/v1`);
+  if (settings.withDemo) await showDemo(gateway, data, lifetime);
+};
+
+type Hibp = { url: string; key: string };
+
+/** Synthesizes the template, and starts the HIBP server unless another one is named. */
+const prepare = async (
+  settings: Settings,
+  data: DataDirectory,
+  { signal, started }: Lifetime,
+): Promise<{ assembly: Assembly; hibp: Hibp }> => {
+  // CLOUD_ASSEMBLY saves the synthesis when many services start from the same sources, as in tests.
+  const given = process.env.CLOUD_ASSEMBLY;
+  console.log(given === undefined ? "Synthesizing the stack …" : "The stack is synthesized already.");
+  const key =
+    settings.hibpUrl === undefined ? embeddedHibpKey : (process.env.HIBP_API_KEY ?? embeddedHibpKey);
+  const embedded = async (): Promise<string> => {
+    const server = await started(startHibp({ directory: settings.breachesDirectory, apiKey: key }));
+    return server.url;
+  };
+  const [url] = await Promise.all([
+    settings.hibpUrl ?? embedded(),
+    given === undefined && synthesize(assemblyPath(data.path), { senderEmail }, signal),
+  ]);
+  const assembly = openAssembly(given ?? assemblyPath(data.path), { region, accountId });
+  return { assembly, hibp: { url, key } };
+};
+
+/**
+ * Starts the emulated services and the front before them. Emulations that an AWS_ENDPOINT_URL_* variable
+ * replaces start too, but get no requests; the DynamoDB engine does not start then.
+ */
+const startServices = async (
+  { speed, allowedOrigins, nameServer }: Settings,
+  data: DataDirectory,
+  { fail, started }: Lifetime,
+  { assembly, hibp }: { assembly: Assembly; hibp: Hibp },
+): Promise<{ lambda: Lambda; front: Front; scheduler: Scheduler }> => {
+  // Functions only start when something invokes them, and nothing does before the front is there.
+  let frontUrl = "";
+  const lambda = await started(
+    openLambda({
+      assembly,
+      logDirectory: join(data.path, "logs"),
+      speed,
+      variables: (functionName) => ({
+        ...pointSdksTo(frontUrl),
+        AWS_ACCESS_KEY_ID: functionName,
+        AWS_SECRET_ACCESS_KEY: "local",
+        AWS_SESSION_TOKEN: "local",
+        HIBP_BASE_URL: hibp.url,
+        OUTBOUND_ALLOWED_ORIGINS: allowedOrigins.join(","),
+        PROOF_NAME_SERVER: nameServer ?? "",
+      }),
+      onFunctionError: (functionName, { errorType, errorMessage }) =>
+        console.error(`${functionName} failed: ${errorType}: ${errorMessage}`),
+    }),
+  );
+  const [dynamodb, sqs, secrets, outbox] = await Promise.all([
+    started(startDynamodb({ assembly, directory: data.kept, onUnexpectedEnd: fail })),
+    started(startSqs({ assembly, lambda, speed })),
+    started(startSecrets({ assembly, value: hibp.key })),
+    started(startOutbox({ directory: join(data.path, "outbox") })),
+  ]);
+  const scheduler = await started(startScheduler({ assembly, lambda, sqs, speed, directory: data.kept }));
+  const front = await started(
+    startFront({
+      assembly,
+      upstreams: {
+        dynamodb: dynamodb.endpoint,
+        sqs: sqs.endpoint,
+        scheduler: process.env.AWS_ENDPOINT_URL_SCHEDULER ?? scheduler.endpoint,
+        secretsmanager: process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? secrets.endpoint,
+        ses: process.env.AWS_ENDPOINT_URL_SESV2 ?? outbox.endpoint,
+      },
+    }),
+  );
+  frontUrl = front.url;
+  assembly.setQueueBaseUrl(`${frontUrl}/${accountId}`);
+  return { lambda, front, scheduler };
+};
+
+const openGateway = (
+  assembly: Assembly,
+  lambda: Lambda,
+  port: number,
+  information: Omit<StackInformation, "outputs">,
+): Promise<Gateway> =>
+  startGateway({
+    assembly,
+    lambda,
+    port,
+    answerLocal: (request, response) =>
+      answerStackInformation({ ...information, outputs: assembly.outputs() }, request, response),
+  });
+
+const showDemo = async ({ url }: Gateway, data: DataDirectory, { signal }: Lifetime): Promise<void> => {
+  try {
+    const port = Number(new URL(url).port);
+    const demo = await createDemo({ directory: data.path, port, signal });
+    const signInLink = await createSignInLink(demo, { port, signal });
+    console.log(describeDemo(demo, signInLink, `${url}/v1`));
+  } catch (error) {
+    if (signal.aborted) return;
+    console.error(`The demo organization could not be made: ${(error as Error).message}`);
+  }
+};
+
+/** The variables that an AWS SDK reads its endpoints from. */
+const pointSdksTo = (url: string): Record<string, string> => ({
+  AWS_ENDPOINT_URL_DYNAMODB: url,
+  AWS_ENDPOINT_URL_SQS: url,
+  AWS_ENDPOINT_URL_SCHEDULER: url,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: url,
+  AWS_ENDPOINT_URL_SESV2: url,
+});

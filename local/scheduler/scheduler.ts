@@ -1,0 +1,103 @@
+/**
+ * EventBridge Scheduler: its REST API on a free loopback port, the template's schedules, and their firing at
+ * Lambda functions and SQS queues. A target is only reached if the schedule's role allows it. Expressions
+ * other than `rate()` and time zones other than UTC are refused.
+ *
+ * Every schedule has a clock of its own, which starts with its creation or latest update and runs `speed`
+ * times faster. One firing makes up for all occurrences that were missed while the service was down.
+ */
+import type { Lambda } from "../lambda/lambda.ts";
+import { listenOnLoopback } from "../loopback.ts";
+import type { Sqs } from "../sqs/sqs.ts";
+import type { Assembly } from "../template/assembly.ts";
+import { createApi } from "./api.ts";
+import { readTemplateSchedule } from "./definition.ts";
+import { openFiring } from "./firing.ts";
+import { Refused } from "./refusal.ts";
+import { defaultGroup, type Schedule } from "./schedule.ts";
+import { openScheduleFile, type ScheduleFile } from "./schedule-file.ts";
+import { openSchedules, type Schedules } from "./schedules.ts";
+import { reachTarget } from "./target.ts";
+
+export type Scheduler = {
+  endpoint: string;
+  /** Starts firing. Before this, schedules can only be managed. */
+  begin(): void;
+  close(): Promise<void>;
+};
+
+/** `directory` keeps schedules that were made through the API; undefined: they end with the process. */
+export const startScheduler = async (settings: {
+  assembly: Assembly;
+  lambda: Pick<Lambda, "invoke">;
+  sqs: Pick<Sqs, "send">;
+  speed: number;
+  directory: string | undefined;
+  report?: (line: string) => void;
+}): Promise<Scheduler> => {
+  const { assembly, lambda, sqs, speed, directory, report = console.error } = settings;
+  const closing = new AbortController();
+  const arnOf = ({ group, name }: Schedule): string =>
+    `arn:aws:scheduler:${assembly.region}:${assembly.accountId}:schedule/${group}/${name}`;
+
+  const targets = { assembly, lambda, sqs, speed, arnOf, report, closing: closing.signal };
+  const firing = openFiring({
+    speed,
+    reach: (schedule, occurrence) => reachTarget(targets, schedule, occurrence),
+    onFired: ({ isKept }) => {
+      if (isKept) file.saveSoon();
+    },
+    onOver: (schedule) => {
+      if (schedule.definition.ActionAfterCompletion !== "DELETE") return;
+      schedules.remove(schedule);
+      file.saveSoon();
+    },
+  });
+  const schedules = openSchedules({ groups: groupsOf(assembly), speed, firing });
+  const file = await openScheduleFile({ directory, schedules: schedules.all, report });
+  putTemplateSchedules(assembly, schedules);
+  await putKeptSchedules(file, schedules);
+
+  const api = createApi({ schedules, arnOf, save: file.save });
+  const server = await listenOnLoopback(async (request, body) => {
+    try {
+      return await api(request.method ?? "GET", new URL(request.url ?? "/", "http://127.0.0.1"), body);
+    } catch (error) {
+      if (error instanceof Refused) return error.reply;
+      throw error;
+    }
+  });
+  return {
+    endpoint: server.url,
+    begin: () => firing.begin(schedules.all()),
+    close: async () => {
+      closing.abort();
+      firing.end(schedules.all());
+      await server.close();
+      await file.save();
+    },
+  };
+};
+
+const groupsOf = (assembly: Assembly): Set<string> => {
+  const groups = assembly.ofType("AWS::Scheduler::ScheduleGroup");
+  return new Set([defaultGroup, ...groups.map(({ logicalId }) => assembly.physicalId(logicalId))]);
+};
+
+const putTemplateSchedules = (assembly: Assembly, schedules: Schedules): void => {
+  for (const { logicalId, properties } of assembly.ofType("AWS::Scheduler::Schedule")) {
+    schedules.put(assembly.physicalId(logicalId), readTemplateSchedule(properties), { isKept: false });
+  }
+};
+
+const putKeptSchedules = async (file: ScheduleFile, schedules: Schedules): Promise<void> => {
+  try {
+    for (const stored of await file.read()) {
+      schedules.put(stored.name, stored.definition, { isKept: true, stored });
+    }
+  } catch (error) {
+    throw new Error(
+      `${file.path} can't be read (${(error as Error).message}): restore it, or choose other data with --data DIR.`,
+    );
+  }
+};

@@ -1,0 +1,50 @@
+import { randomUUID } from "node:crypto";
+import { listenOnLoopback, type Reply } from "../loopback.ts";
+import type { Assembly } from "../template/assembly.ts";
+
+export type Secrets = {
+  endpoint: string;
+  close(): Promise<void>;
+};
+
+/**
+ * Secrets Manager's GetSecretValue on a free loopback port. Every secret of the template has the same value,
+ * which is all that a service with one secret needs.
+ */
+export const startSecrets = async (settings: { assembly: Assembly; value: string }): Promise<Secrets> => {
+  const { assembly, value } = settings;
+  const versionId = randomUUID();
+  const createdAt = Date.now() / 1000;
+  const secrets = assembly.ofType("AWS::SecretsManager::Secret").map(({ logicalId }) => ({
+    name: assembly.physicalId(logicalId),
+    arn: assembly.arn(logicalId),
+  }));
+
+  const server = await listenOnLoopback((request, body) => {
+    if (request.headers["x-amz-target"] !== "secretsmanager.GetSecretValue") {
+      return refuse("InvalidRequestException", "A local run knows only GetSecretValue.");
+    }
+    const { SecretId: id } = JSON.parse(body.toString()) as { SecretId?: string };
+    const secret = secrets.find(({ name, arn }) => id === name || id === arn);
+    if (secret === undefined) {
+      return refuse("ResourceNotFoundException", "Secrets Manager can't find the specified secret.");
+    }
+    return {
+      status: 200,
+      body: {
+        ARN: secret.arn,
+        Name: secret.name,
+        SecretString: value,
+        VersionId: versionId,
+        VersionStages: ["AWSCURRENT"],
+        CreatedDate: createdAt,
+      },
+    };
+  });
+  return { endpoint: server.url, close: server.close };
+};
+
+const refuse = (type: string, message: string): Reply => ({
+  status: 400,
+  body: { __type: type, Message: message },
+});

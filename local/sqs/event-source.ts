@@ -1,0 +1,137 @@
+import { maximumInstancesOfWorkers } from "../lambda/definition.ts";
+import type { InvocationResult } from "../lambda/protocol.ts";
+import { eventOf } from "./event.ts";
+import type { Queue, TakenMessage } from "./fauxqs.ts";
+
+export type EventSource = {
+  /** Makes the source look at its queue soon. */
+  wake(): void;
+  /** Takes no more messages. Batches that are being handled are not waited for. */
+  close(): void;
+};
+
+export type EventSourceSettings = {
+  queue: Queue;
+  region: string;
+  invoke: (event: unknown) => Promise<InvocationResult>;
+  batchSize: number;
+  batchingWindowSeconds: number;
+  maximumConcurrency: number | undefined;
+  reportsItemFailures: boolean;
+};
+
+/** Batches at once. More than the function has instances would only wait while they are invisible. */
+const concurrencyLimit = maximumInstancesOfWorkers;
+
+/** What one receive call gives at most; Lambda joins several for a larger batch. */
+const maximumReceived = 10;
+
+/** setTimeout takes no more; the source looks again in between. */
+const longestTimerMilliseconds = 2 ** 31 - 1;
+
+/**
+ * Hands a queue's messages to a function as Lambda's event source mapping does. The source sleeps until it is
+ * woken, or until the next delayed or invisible message is due. Messages of a failed batch, or those that the
+ * function reports as failed, stay invisible until their visibility timeout passes.
+ */
+export const openEventSource = (settings: EventSourceSettings): EventSource => {
+  const { queue, batchSize, batchingWindowSeconds } = settings;
+  const concurrency = Math.min(settings.maximumConcurrency ?? concurrencyLimit, concurrencyLimit);
+  let running = 0;
+  let isClosed = false;
+  let isAwake = false;
+  let timer: NodeJS.Timeout | undefined;
+  let windowEndsAt: number | undefined;
+
+  const wake = (): void => {
+    if (isAwake) return;
+    isAwake = true;
+    // The source waits a moment, so that the messages of one request can become one batch.
+    setImmediate(() => {
+      isAwake = false;
+      work();
+    });
+  };
+
+  const work = (): void => {
+    clearTimeout(timer);
+    queue.refresh();
+    while (!isClosed && running < concurrency && isBatchReady()) {
+      const batch = take(queue, batchSize);
+      if (batch.length > 0) handle(batch);
+    }
+    if (!isClosed && running < concurrency) sleep();
+  };
+
+  const handle = (batch: TakenMessage[]): void => {
+    running += 1;
+    void deliver(settings, batch).finally(() => {
+      running -= 1;
+      wake();
+    });
+  };
+
+  const sleep = (): void => {
+    const dueAt = Math.min(queue.nextDueAt(), windowEndsAt ?? Number.POSITIVE_INFINITY);
+    if (dueAt === Number.POSITIVE_INFINITY) return;
+    timer = setTimeout(work, Math.min(Math.max(dueAt - Date.now(), 1), longestTimerMilliseconds));
+  };
+
+  /** Whether there are messages: as many as a batch takes, or fewer after the batching window. */
+  const isBatchReady = (): boolean => {
+    const available = queue.available();
+    if (available === 0) {
+      windowEndsAt = undefined;
+      return false;
+    }
+    windowEndsAt ??= Date.now() + batchingWindowSeconds * 1000;
+    if (available < batchSize && Date.now() < windowEndsAt) return false;
+    windowEndsAt = undefined;
+    return true;
+  };
+
+  return {
+    wake,
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+};
+
+/** Takes up to a batch: no messages if all went to the dead-letter queue. */
+const take = (queue: Queue, batchSize: number): TakenMessage[] => {
+  const batch: TakenMessage[] = [];
+  while (batch.length < batchSize && queue.available() > 0) {
+    batch.push(...queue.take(Math.min(batchSize - batch.length, maximumReceived)));
+  }
+  return batch;
+};
+
+const deliver = async (settings: EventSourceSettings, batch: TakenMessage[]): Promise<void> => {
+  const { queue, region, invoke } = settings;
+  const failedIds = await invoke(eventOf(queue, region, batch)).then(
+    (result) => readFailures(settings, result, batch),
+    () => idsOf(batch),
+  );
+  for (const { id, receiptHandle } of batch) {
+    if (!failedIds.has(id)) queue.delete(receiptHandle);
+  }
+};
+
+/** The ids of the messages that failed. As on AWS, an answer that makes no sense fails the whole batch. */
+const readFailures = (
+  { reportsItemFailures }: EventSourceSettings,
+  result: InvocationResult,
+  batch: TakenMessage[],
+): Set<string> => {
+  if ("functionError" in result) return idsOf(batch);
+  if (!reportsItemFailures) return new Set();
+  const failures = (result.payload as { batchItemFailures?: unknown } | null)?.batchItemFailures ?? [];
+  if (!Array.isArray(failures)) return idsOf(batch);
+  const ids = failures.map((failure) => failure?.itemIdentifier);
+  const known = idsOf(batch);
+  return ids.every((id) => known.has(id)) ? new Set(ids) : known;
+};
+
+const idsOf = (batch: TakenMessage[]): Set<string> => new Set(batch.map(({ id }) => id));

@@ -1,0 +1,25 @@
+import type { Write } from "../table/condition.ts";
+import { keys } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+
+/** Ids of the organization's users, and of the users that were removed from it. No id is in both sets. */
+export type Membership = { members: ReadonlySet<number>; removed: ReadonlySet<number> };
+
+/** One row per organization, so that a page of the activity log needs one read for all of its actors. */
+export const membership = async (org: number): Promise<Membership> => {
+  const row = await table.get<Partial<Membership>>(keys.membership(org));
+  return { members: row?.members ?? new Set(), removed: row?.removed ?? new Set() };
+};
+
+/** For the transaction that creates the user. */
+export const addMember = (org: number, user: number): Write => ({
+  update: keys.membership(org),
+  add: { members: new Set([user]) },
+});
+
+/** For the transaction that removes the user. */
+export const removeMember = (org: number, user: number): Write => ({
+  update: keys.membership(org),
+  add: { removed: new Set([user]) },
+  take: { members: new Set([user]) },
+});

@@ -1,0 +1,96 @@
+import type * as z from "zod/mini";
+import type { RefusalName } from "./errors.ts";
+import type { OrganizationLimit } from "./limits.ts";
+
+/**
+ * What a function may use. Each word stands for an IAM grant and the environment variables that go with it,
+ * so that no function can use what its contract does not name.
+ */
+export type Use =
+  | "table:read"
+  | "table:write"
+  /** Updates of the rows that count requests, and of no other rows. */
+  | "table:limits"
+  /** Updates of the rows of sessions and API keys, to note when each was last used. */
+  | "table:credentials"
+  | "table:due-index"
+  | "queue:scan-plans"
+  | "queue:scan-checks"
+  | "queue:scan-lookups"
+  | "queue:deliveries"
+  | "queue:delivery-retries"
+  | "queue:acknowledgements"
+  | "queue:sign-in-mails"
+  /** The schedules of organizations' scans. */
+  | "schedules"
+  /** To hand schedules the role in which they start scans. */
+  | "schedule-role"
+  | "hibp"
+  | "email"
+  /** To know whether e-mail can be sent; no permission to send any. */
+  | "mail-setting"
+  /** To know the base url of the dashboard's page. */
+  | "dashboard-url";
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+export type Access = "anyone" | "user" | "admin";
+
+/** The only file of a multipart/form-data body. */
+export type Upload = {
+  /** Name of the file's part. */
+  field: string;
+  /** Allowed ends of the file's name in lower case, such as ".csv". The name itself may be in any case. */
+  extensions: readonly string[];
+  maximumBytes: number;
+};
+
+/**
+ * The contract of one endpoint, as pure data. The handler's input and reply, the route, the IAM role, the
+ * environment variables and the OpenAPI document are derived from it.
+ */
+export type Endpoint = {
+  /** One line, as a client reads it in the reference. */
+  summary: string;
+  /** What a client cannot see from the summary and the schemas; Markdown. */
+  description?: string;
+  /** Path parameters; values arrive as strings. */
+  path?: z.ZodMiniObject;
+  /** Query parameters; values arrive as strings. */
+  query?: z.ZodMiniObject;
+  /** JSON body, an object. Absent: the body is not read. */
+  body?: z.ZodMiniObject | z.ZodMiniDiscriminatedUnion;
+  /** A file in a multipart/form-data body, instead of `body`. Read when the handler calls `file()`. */
+  upload?: Upload;
+  /** HTTP status of success. */
+  status: 200 | 201 | 202;
+  /** JSON body of success. Every reply is parsed by this schema, so that undeclared fields cannot leak. */
+  reply: z.ZodMiniObject;
+  /** Another form of success, which the handler chooses by returning `new Instead(body)` (api/serve.ts). */
+  instead?: { status: 200 | 202; when: string; reply: z.ZodMiniObject };
+  /** Refusals besides those of every endpoint (input, authentication, limits, billing). */
+  refusals: readonly RefusalName[];
+  /** The hourly budget of the organization that each request with valid input counts against. */
+  limit?: OrganizationLimit;
+  /** "by handler": the handler calls `count()`. Default: the request counts before the handler is called. */
+  counted?: "by handler";
+  /**
+   * Who may call an endpoint of the dashboard: anyone, without a look at credentials; a user with a session;
+   * or a user who is an admin. Absent on endpoints of /api/v1, which take sessions and API keys alike.
+   */
+  access?: Access;
+  /** The endpoint also answers users of an organization whose subscription has lapsed (402 elsewhere). */
+  whenLapsed?: "answers";
+  /** What success does to the session cookie. */
+  cookie?: "set" | "cleared";
+  uses: readonly Use[];
+  /** Default: 10. */
+  timeoutSeconds?: number;
+  /** Default: 256. */
+  memoryMegabytes?: number;
+};
+
+export const defineEndpoint = <const E extends Endpoint>(endpoint: E): E => endpoint;
+
+/** `path` is below /api/v1 or /api/dashboard, whichever its table of routes is about. */
+export type Route = { method: Method; path: string; name: string; endpoint: Endpoint };

@@ -1,0 +1,174 @@
+/**
+ * Every refusal of the API by name: HTTP status, sentence for people and, for some, a `code` or `reason` for
+ * programs. Any module may throw `new Refusal("emailNotFound")`; api/answer.ts turns it into the reply.
+ */
+export const refusals = {
+  invalidInput: { status: 400, error: "The request is not valid" },
+  noActiveEmails: { status: 400, error: "There are no active monitored emails on verified domains to scan" },
+  domainNotVerified: { status: 400, error: "The email's domain is not verified" },
+  seatAllowanceReached: {
+    status: 400,
+    error: "The seat allowance of the organization is used up",
+    code: "seat_allowance_reached",
+  },
+  channelLimitReached: {
+    status: 400,
+    error: "The organization already has 20 alert channels",
+    code: "channel_limit_reached",
+  },
+  nothingToImport: {
+    status: 400,
+    error: "Every address is already monitored, repeated or invalid: there is nothing to import",
+    code: "nothing_to_import",
+  },
+  domainNotAllowed: {
+    status: 400,
+    error: "name: is a public suffix or a provider of mailboxes, which nobody can prove",
+  },
+  unauthenticated: { status: 401, error: "A valid API key or session is required" },
+  invalidLink: {
+    status: 401,
+    error: "This sign-in link is not valid any more: ask for a new one",
+    code: "invalid_link",
+  },
+  trialExpired: { status: 402, error: "The organization's trial has expired", reason: "trial_expired" },
+  subscriptionInactive: {
+    status: 402,
+    error: "The organization's subscription is not active",
+    reason: "subscription_inactive",
+  },
+  priceNotRecognized: {
+    status: 402,
+    error: "The organization's subscription has a price that is not recognized",
+    reason: "price_not_recognized",
+  },
+  collectionPaused: {
+    status: 402,
+    error: "Billing of the organization's subscription is paused; support must resume it",
+    reason: "collection_paused",
+  },
+  foreignOrigin: {
+    status: 403,
+    error: "A request that may change something must come from the service's own origin",
+  },
+  sessionRequired: { status: 403, error: "The dashboard takes sessions of users, not API keys" },
+  adminOnly: {
+    status: 403,
+    error: "Only an admin of the organization may do this",
+    code: "admin_only",
+  },
+  notFound: { status: 404, error: "There is nothing at this path" },
+  emailNotFound: { status: 404, error: "No monitored email of the organization has this id" },
+  domainNotFound: { status: 404, error: "No domain of the organization has this id" },
+  teamNotFound: { status: 404, error: "No team of the organization has this id" },
+  findingNotFound: { status: 404, error: "No breach finding of the organization has this id" },
+  acknowledgementNotFound: {
+    status: 404,
+    error: "No request of the organization to acknowledge many findings has this id",
+  },
+  channelNotFound: { status: 404, error: "No alert config of the organization has this id" },
+  sessionNotFound: { status: 404, error: "No session of yours has this id" },
+  apiKeyNotFound: { status: 404, error: "No API key of the organization has this id" },
+  memberNotFound: { status: 404, error: "No member of the organization has this id" },
+  deliveryNotFound: { status: 404, error: "No delivery of this alert config has this id" },
+  methodNotAllowed: { status: 405, error: "This path does not support this method" },
+  emailAlreadyMonitored: { status: 409, error: "This email is already monitored" },
+  scanInProgress: { status: 409, error: "A scan is already in progress" },
+  chooseOrganization: {
+    status: 409,
+    error: "This address is a user of several organizations: choose one",
+    code: "choose_organization",
+  },
+  memberExists: {
+    status: 409,
+    error: "The organization already has a member with this address",
+    code: "member_exists",
+  },
+  lastAdmin: {
+    status: 409,
+    error: "The last admin of the organization can be neither removed nor made a member",
+    code: "last_admin",
+  },
+  domainExists: {
+    status: 409,
+    error: "The organization already has a domain of this name",
+    code: "domain_exists",
+  },
+  domainTaken: {
+    status: 409,
+    error: "Another organization has proved this domain, and its record is still there",
+    code: "domain_taken",
+  },
+  domainInUse: {
+    status: 409,
+    error: "The domain has monitored emails: remove them first",
+    code: "domain_in_use",
+  },
+  teamExists: {
+    status: 409,
+    error: "The organization already has a team of this name",
+    code: "team_exists",
+  },
+  deliveryInProgress: {
+    status: 409,
+    error: "An attempt of this delivery is in progress",
+    code: "delivery_in_progress",
+  },
+  channelDisabled: { status: 409, error: "The alert config is disabled", code: "channel_disabled" },
+  acknowledgementInProgress: {
+    status: 409,
+    error: "Findings are being acknowledged: wait until that has ended, then ask again",
+    code: "acknowledgement_in_progress",
+  },
+  quoteMismatch: {
+    status: 409,
+    error: "The import is not what a preview would give now: preview the file again and commit that",
+    code: "quote_mismatch",
+  },
+  tooManyAddresses: { status: 413, error: "file: holds more than 500 addresses" },
+  fileTooLarge: { status: 413, error: "file: is too large, more than 1 MiB" },
+  tooLarge: { status: 413, error: "The request body is too large" },
+  addressLimit: { status: 429, error: "Too many requests from this address" },
+  keyLimit: { status: 429, error: "Too many requests with this API key" },
+  sessionLimit: { status: 429, error: "Too many requests with this session" },
+  signInLimit: { status: 429, error: "Too many sign-in links were asked for this address" },
+  organizationLimit: { status: 429, error: "The organization's hourly limit for this request is used up" },
+  scanNotQueued: { status: 500, error: "The scan could not be queued" },
+  dnsUnavailable: { status: 503, error: "DNS does not answer at the moment: try again later" },
+} as const satisfies Record<string, RefusalForm>;
+
+type RefusalForm = {
+  status: number;
+  error: string;
+  code?: string;
+  reason?: string;
+};
+
+export type RefusalName = keyof typeof refusals;
+
+export class Refusal extends Error {
+  override name = "Refusal";
+  readonly refusal: RefusalName;
+  readonly headers: Record<string, string>;
+  readonly details: Record<string, unknown>;
+
+  /**
+   * `error` replaces the sentence of `refusals`; `details` are further fields of the reply. Clients see both, so
+   * that they must not hold a secret.
+   */
+  constructor(
+    refusal: RefusalName,
+    options: { error?: string; headers?: Record<string, string>; details?: Record<string, unknown> } = {},
+  ) {
+    super(options.error ?? refusals[refusal].error);
+    this.refusal = refusal;
+    this.headers = options.headers ?? {};
+    this.details = options.details ?? {};
+  }
+}
+
+/** Status and JSON body of a refusal. */
+export const replyTo = (refusal: Refusal): { status: number; body: Record<string, unknown> } => {
+  const { status, error: _, ...rest }: RefusalForm = refusals[refusal.refusal];
+  return { status, body: { error: refusal.message, ...rest, ...refusal.details } };
+};

@@ -1,0 +1,54 @@
+import * as z from "zod/mini";
+
+/** An integer of a query or path: decimal digits without sign, exponent or leading zero, below 2^53. */
+const decimal = (name: string) =>
+  z.pipe(
+    z.pipe(
+      z.string().check(z.regex(/^(0|[1-9]\d*)$/, `${name} must be a plain decimal integer`)),
+      z.transform(Number),
+    ),
+    z.int(`${name} is too large`),
+  );
+
+export const idParameter = (name: string) =>
+  z.pipe(decimal(name), z.int().check(z.minimum(1, `${name} must be a positive integer`)));
+
+export const booleanParameter = (name: string) =>
+  z.pipe(
+    z.pipe(
+      z.enum(["true", "false"], `${name} must be true or false`),
+      z.transform((value) => value === "true"),
+    ),
+    z.boolean(),
+  );
+
+const limit = z
+  ._default(
+    z.pipe(
+      decimal("limit"),
+      z
+        .int()
+        .check(
+          z.minimum(1, "limit must be between 1 and 100"),
+          z.maximum(100, "limit must be between 1 and 100"),
+        ),
+    ),
+    50,
+  )
+  .check(z.meta({ description: "How many entries to return at most" }));
+
+const offset = z
+  ._default(z.pipe(decimal("offset"), z.int().check(z.minimum(0))), 0)
+  .check(z.meta({ description: "How many entries to skip; beyond the last entry the page is empty" }));
+
+/** Query parameters of every list with pages. */
+export const pageQuery = { limit, offset };
+
+/** An id in a JSON body. Strings of digits are refused. */
+export const idField = z.int().check(z.minimum(1));
+
+export const count = z.int().check(z.minimum(0));
+
+export const total = count.check(
+  z.meta({ description: "How many entries match the filters, on all pages together" }),
+);

@@ -1,0 +1,14 @@
+/**
+ * How long a scan's workers may run and be silent, in seconds. The workers' contracts (functions/…/worker.ts)
+ * take their timeouts from here, so that the leases in shared/scans follow when a timeout changes.
+ */
+export const timeoutSeconds = { planScan: 300, checkEmails: 120, lookUpEmails: 60 } as const;
+
+/** A worker at work renews the scan lock this often, except during a step of look-ups. */
+export const renewalSeconds = 3;
+
+/** The longest step of look-ups: no worker at work leaves the scan lock without a renewal for longer. */
+export const lookUpStepSeconds = 30;
+
+/** After this long without a renewal the sweep takes the workers of a scan for dead and wakes a planner. */
+export const silenceSeconds = 2 * lookUpStepSeconds;

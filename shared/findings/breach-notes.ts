@@ -1,0 +1,112 @@
+/**
+ * Notes of which findings of a breach were detected, acknowledged or deleted, in the transaction that does so: one row for each
+ * block of findings. They stay until the index takes them over (breach-index.ts). A finding only ever moves from open to
+ * acknowledged to deleted, so notes mean the same in any order and however often they are taken over.
+ */
+import { blockOf, blockSize, firstIdOf } from "../lists/blocks.ts";
+import { newLife } from "../lists/member-writes.ts";
+import { condition, type Write } from "../table/condition.ts";
+import { keys, padded } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+
+/** `from` is missing when the finding is detected, `to` when it is deleted: group keys. */
+export type NotedChange = {
+  id: number;
+  breachId: number;
+  from?: string | undefined;
+  to?: string | undefined;
+};
+
+/** What notes say of one breach. `added`: id to group key. */
+export type Facts = { added: Map<number, string>; acknowledged: Set<number>; removed: Set<number> };
+
+/** A row of notes. With `life` and `writes` it is deleted only as it was read. */
+export type NoteRow = {
+  block: number;
+  life: string;
+  writes: number;
+  bytes: number;
+  facts: Map<number, Facts>;
+};
+
+const acknowledgedAttribute = "acknowledged";
+const removedAttribute = "removed";
+const otherAttributes = new Set(["pk", "sk", "life", "writes"]);
+
+/** The attribute that a change is noted in: detected ones under their group key. */
+const attributeOf = ({ from, to }: NotedChange): string => {
+  if (to === undefined) return removedAttribute;
+  return from === undefined ? to : acknowledgedAttribute;
+};
+
+/** The notes of changes that change a group. One write for each block. */
+export const writes = (org: number, changes: readonly NotedChange[]): Write[] =>
+  [
+    ...Map.groupBy(
+      changes.filter(({ from, to }) => from !== to),
+      ({ id }) => blockOf(id),
+    ),
+  ].map(([block, ofBlock]) => {
+    const noted = Map.groupBy(ofBlock, attributeOf);
+    const numbers = [...noted].map(([name, some]) => [name, new Set(some.map(numberOf))] as const);
+    return {
+      update: keys.findingNotes(org, block),
+      add: { ...Object.fromEntries(numbers), writes: 1 },
+      setOnce: { life: newLife() },
+    };
+  });
+
+/** Breach and place in the block in one number, which takes few bytes in a set. */
+const numberOf = ({ id, breachId }: NotedChange): number =>
+  breachId * blockSize + id - firstIdOf(blockOf(id));
+
+const emptyFacts = (): Facts => ({ added: new Map(), acknowledged: new Set(), removed: new Set() });
+
+/** Rows of notes, oldest block first: all, or `limit` of them. */
+export const read = async (org: number, options: { limit?: number } = {}): Promise<NoteRow[]> => {
+  const { pk } = keys.findingNotes(org, 0);
+  const rows = await table.queryWire({ pk, to: padded(Number.MAX_SAFE_INTEGER), ...options });
+  return rows.map(noteRow);
+};
+
+const noteRow = (row: table.WireRow): NoteRow => {
+  const block = Number(row.sk?.S);
+  const facts = new Map<number, Facts>();
+  let bytes = 100;
+  for (const [name, value] of Object.entries(row)) {
+    if (otherAttributes.has(name)) continue;
+    for (const text of value.NS ?? []) {
+      bytes += text.length / 2 + 2;
+      const number = Number(text);
+      const id = firstIdOf(block) + (number % blockSize);
+      const breachId = Math.floor(number / blockSize);
+      const ofBreach = facts.get(breachId) ?? emptyFacts();
+      facts.set(breachId, ofBreach);
+      if (name === acknowledgedAttribute) ofBreach.acknowledged.add(id);
+      else if (name === removedAttribute) ofBreach.removed.add(id);
+      else ofBreach.added.set(id, name);
+    }
+  }
+  return { block, life: row.life?.S ?? "", writes: Number(row.writes?.N), bytes, facts };
+};
+
+/** What rows say together, by breach. */
+export const factsOf = (rows: readonly Pick<NoteRow, "facts">[]): Map<number, Facts> => {
+  const all = new Map<number, Facts>();
+  for (const { facts } of rows) {
+    for (const [breachId, { added, acknowledged, removed }] of facts) {
+      const sum = all.get(breachId) ?? emptyFacts();
+      all.set(breachId, sum);
+      for (const [id, groupKey] of added) sum.added.set(id, groupKey);
+      for (const id of acknowledged) sum.acknowledged.add(id);
+      for (const id of removed) sum.removed.add(id);
+    }
+  }
+  return all;
+};
+
+/** Deletes a row of notes unless something was noted since it was read. */
+export const forget = async (org: number, { block, life, writes }: NoteRow): Promise<boolean> => {
+  const isAsRead = condition("#life = :life AND #writes = :writes", { life, writes });
+  return (await table.attempt(table.remove(keys.findingNotes(org, block), isAsRead))).written;
+};

@@ -1,0 +1,182 @@
+/**
+ * Draws ids. Ids of kinds that are no lists come one by one from a counter of the whole deployment. A counted
+ * list draws blocks of 512 ids from such a counter and hands them out from a head row of its organization.
+ * Ids are unique across organizations, ascend with time within one, and are never reused; there may be gaps.
+ */
+import { absent, condition } from "../table/condition.ts";
+import { type CounterKind, keys, type ListKind } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+
+export const blockSize = 512;
+
+/** A block closes after this many changes of the tag, which bounds the size of its directory row. */
+const maxTagsPerBlock = 32;
+
+/** A try fails only if another caller's try has succeeded. */
+const maxTries = 100;
+
+/** Block b holds the ids b·512+1 … (b+1)·512. */
+export const blockOf = (id: number): number => Math.floor((id - 1) / blockSize);
+
+export const firstIdOf = (block: number): number => block * blockSize + 1;
+
+/** The next id of a kind, from 1. */
+export const drawId = async (kind: CounterKind): Promise<number> => advanceCounter(kind, 1);
+
+/** Draws `count` consecutive blocks that no other caller gets, and returns the number of the first. */
+export const drawBlocks = async (kind: ListKind, count: number): Promise<number> =>
+  (await advanceCounter(kind, count)) - count;
+
+const advanceCounter = async (kind: ListKind | CounterKind, by: number): Promise<number> =>
+  (await table.update<{ value: number }>(keys.counter(kind), { add: { value: by } })).value;
+
+export type Reserved = {
+  id: number;
+  /** ISO 8601. Never earlier than the `createdAt` of a lower id of the same organization and kind. */
+  createdAt: string;
+  block: number;
+  /** ISO 8601. No member of this block is older, and no member of an earlier block is younger. */
+  blockFrom: string;
+};
+
+/** The head row: the block that an organization hands out ids from, and what is left of it. */
+type Head = {
+  block: number;
+  /** The next id. */
+  next: number;
+  /** Ids left in the block. */
+  left: number;
+  /** The latest `createdAt` handed out. */
+  at: string;
+  /** `at` when the block was drawn. */
+  from: string;
+  tag: number;
+  /** How many runs of equal tags this block has. */
+  tags: number;
+};
+
+/**
+ * Reserves `count` ids, ascending and mostly consecutive, for one write unit, or a few at the end of a block.
+ * `at` is the time to hand out (default: now). If the head row has a later time, that time is handed out
+ * instead, because clocks differ. With `tag`, a block closes after 32 changes of the tag.
+ */
+export const reserve = async (
+  org: number,
+  kind: ListKind,
+  count: number,
+  options: { tag?: number; at?: string } = {},
+): Promise<Reserved[]> => {
+  const key = keys.listHead(org, kind);
+  const now = options.at ?? new Date().toISOString();
+  const tag = options.tag ?? 0;
+  const reserved: Reserved[] = [];
+  let drawn: { first: number; count: number } | undefined;
+  // The first try guesses the head row. If the guess is wrong, the failed condition brings the row.
+  let head: Head | undefined = {
+    block: 0,
+    next: 0,
+    left: count,
+    at: now,
+    from: now,
+    tag,
+    tags: 1,
+  };
+
+  for (let attempt = 0; reserved.length < count; attempt++) {
+    if (attempt >= maxTries)
+      throw new Error(`Other callers won each of ${maxTries} tries to reserve ids of ${kind}: try again`);
+    const missing = count - reserved.length;
+    try {
+      const usable = head === undefined || (head.tag !== tag && head.tags >= maxTagsPerBlock) ? 0 : head.left;
+      if (head !== undefined && usable > 0) {
+        const taken = Math.min(missing, usable);
+        head = await takeFromHead(key, head, taken, now, tag);
+        reserved.push(...members(head.next - taken, taken, head.at, head.from));
+      } else {
+        const blocks = Math.ceil(missing / blockSize);
+        // Drawn blocks are wasted if another caller has moved the head row past them, because ids must
+        // ascend.
+        if (
+          drawn === undefined ||
+          drawn.count !== blocks ||
+          (head !== undefined && drawn.first <= head.block)
+        ) {
+          drawn = { first: await drawBlocks(kind, blocks), count: blocks };
+        }
+        const from = head !== undefined && head.at > now ? head.at : now;
+        await moveHead(key, head, drawn, missing, from, tag);
+        reserved.push(...members(firstIdOf(drawn.first), missing, from, from));
+      }
+    } catch (error) {
+      if (!(error instanceof table.ConditionFailed)) throw error;
+      head = error.item as Head | undefined;
+    }
+  }
+  return reserved;
+};
+
+/** Reserves a single id. */
+export const reserveOne = async (
+  org: number,
+  kind: ListKind,
+  options: { tag?: number; at?: string } = {},
+): Promise<Reserved> => {
+  const [reserved] = await reserve(org, kind, 1, options);
+  if (reserved === undefined) throw new Error(`No id of ${kind} was reserved`);
+  return reserved;
+};
+
+/**
+ * Takes ids from the current block. The conditions name only what the change relies on and not the whole row:
+ * a caller whose clock is behind leaves `at` alone, so that simultaneous callers do not keep failing each
+ * other.
+ */
+const takeFromHead = (
+  key: ReturnType<typeof keys.listHead>,
+  known: Head,
+  taken: number,
+  now: string,
+  tag: number,
+): Promise<Head> => {
+  const ahead = known.at <= now;
+  const sameTag = known.tag === tag;
+  return table.update<Head>(key, {
+    set: { ...(ahead && { at: now }), ...(!sameTag && { tag }) },
+    add: { next: taken, left: -taken, ...(!sameTag && { tags: 1 }) },
+    if: condition(
+      [
+        "#left >= :taken",
+        ahead ? "#at <= :now" : "#at >= :now",
+        sameTag ? "#tag = :tag" : "#tag <> :tag AND #tags < :maxTags",
+      ].join(" AND "),
+      { taken, now, tag, ...(!sameTag && { maxTags: maxTagsPerBlock }) },
+    ),
+  });
+};
+
+/** Makes the last drawn block the current one. `used`: how many ids of all drawn blocks are handed out. */
+const moveHead = async (
+  key: ReturnType<typeof keys.listHead>,
+  known: Head | undefined,
+  drawn: { first: number; count: number },
+  used: number,
+  from: string,
+  tag: number,
+): Promise<void> => {
+  const block = drawn.first + drawn.count - 1;
+  const next = firstIdOf(drawn.first) + used;
+  const head: Head = { block, next, left: firstIdOf(block + 1) - next, at: from, from, tag, tags: 1 };
+  await table.update(key, {
+    set: head,
+    if:
+      known === undefined
+        ? absent
+        : condition("#block = :known AND #at <= :from", { known: known.block, from }),
+  });
+};
+
+const members = (first: number, count: number, createdAt: string, blockFrom: string): Reserved[] =>
+  Array.from({ length: count }, (_, index) => {
+    const id = first + index;
+    return { id, createdAt, block: blockOf(id), blockFrom };
+  });

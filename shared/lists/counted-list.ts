@@ -1,0 +1,163 @@
+/**
+ * Lists with exact totals, filters and offsets. What a page costs does not grow with the offset, and hardly
+ * with the length of the list. Members live in blocks of 512 ids, and a directory counts the members of each
+ * block by group key. A page reads the directory, then the members of the page. docs/lists.md explains it on
+ * one page.
+ */
+import type { Change, Condition, Item, Write } from "../table/condition.ts";
+import { type Key, keys, type ListKind } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+import { blockOf, firstIdOf, type Reserved } from "./blocks.ts";
+import * as directories from "./directory.ts";
+import { type FieldKinds, type GroupFields, groupKeyCodec } from "./group-key.ts";
+import { changing, deletion, insertion, type MemberWrite, transactionOf } from "./member-writes.ts";
+import { countOf, planPage } from "./plan.ts";
+import { countBlock, readBlock, readIds, readPlanned } from "./read-members.ts";
+
+/** What the list itself keeps on the row of every member. */
+export type Member<T = Item> = T & Key & { id: number; createdAt: string; group: string };
+
+export type PageInput<G, J, Name extends string> = {
+  /** Which attributes of the members to read besides `id` and `group`. Default: all. */
+  attributes?: readonly Name[] | undefined;
+  /** Which groups are wanted. Default: all. */
+  matches?: ((group: G) => boolean) | undefined;
+  limit: number;
+  offset: number;
+  /** ISO 8601. Members with an earlier `createdAt` are left out. */
+  since?: string | undefined;
+  /** Reads what belongs to the groups that can be on the page, in the same trip as the members. */
+  join?: ((groups: G[]) => Promise<J>) | undefined;
+};
+
+const always = ["id", "group"] as const;
+type Always = (typeof always)[number];
+
+/**
+ * For example `countedList<{ domainId: number; isActive: boolean }, Email>("EMAIL", { domainId: "integer",
+ * isActive: "boolean" })`.
+ * The order of the fields is part of what is stored: never change it.
+ */
+export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fields: FieldKinds<G>) => {
+  type M = Member<T>;
+  const codec = groupKeyCodec<G>(fields);
+  const key = (org: number, id: number): Key => keys.member(org, kind, blockOf(id), id);
+
+  return {
+    kind,
+    key,
+    groupKeyOf: codec.encode,
+    groupOf: (member: { group: string }): G => codec.decode(member.group),
+
+    /** Inserts a member. `id`, `createdAt` and `group` are added to the item. */
+    put: (org: number, reserved: Reserved, group: G, item: T): MemberWrite =>
+      insertion(key(org, reserved.id), reserved, codec.encode(group), item as Item),
+
+    /** Changes a member and moves it to the group `to`. The condition fails unless its group is `from`. */
+    change: (org: number, id: number, change: Change & { from: G; to?: G | undefined }): MemberWrite => {
+      const { from, to = from, ...rest } = change;
+      return changing(key(org, id), id, { ...rest, from: codec.encode(from), to: codec.encode(to) });
+    },
+
+    /** Deletes a member. The condition fails unless its group is `from`. */
+    delete: (org: number, id: number, from: G, given?: Condition): MemberWrite =>
+      deletion(key(org, id), id, codec.encode(from), given),
+
+    writes: (org: number, memberWrites: readonly MemberWrite[]): Write[] =>
+      transactionOf(org, kind, memberWrites),
+
+    get: (org: number, id: number): Promise<M | undefined> => table.get<M>(key(org, id)),
+
+    /** Members in the order of `ids`, `undefined` for an id without a member. */
+    getMany: async (org: number, ids: readonly number[]): Promise<(M | undefined)[]> => {
+      const rows = await readIds(org, kind, ids);
+      const members = new Map([...rows].map(([id, row]) => [id, table.fromWire<M>(row)]));
+      return ids.map((id) => members.get(id));
+    },
+
+    /**
+     * Members of a block, ascending: all of them, or those from `fromId` to `toId` (inclusive). `where`: only those for which it
+     * holds are sent; the others cost as much.
+     */
+    members: async (
+      org: number,
+      block: number,
+      options: {
+        fromId?: number;
+        toId?: number;
+        project?: readonly string[];
+        where?: Condition | undefined;
+      } = {},
+    ): Promise<M[]> => (await readBlock(org, kind, block, options)).map((row) => table.fromWire<M>(row)),
+
+    /**
+     * How many members of a block have one of these group keys (undefined: any) and meet a condition. Costs the read units of
+     * the block.
+     */
+    countMembers: (
+      org: number,
+      block: number,
+      groupKeys: readonly string[] | undefined,
+      where: Condition,
+    ): Promise<number> => countBlock(org, kind, block, groupKeys, where),
+
+    /** The newest members of a block, newest first. */
+    newest: async (
+      org: number,
+      block: number,
+      limit: number,
+      { project }: { project?: readonly string[] } = {},
+    ): Promise<M[]> =>
+      table.query<M>({ pk: key(org, firstIdOf(block)).pk, descending: true, limit, project }),
+
+    directory: (org: number): Promise<directories.Directory> => directories.read(org, kind),
+
+    /** How many members match, exactly. */
+    sum: (directory: readonly { counts: directories.Counts }[], matches?: (group: G) => boolean): number => {
+      const matching = codec.matcher(matches);
+      return directory.reduce((sum, { counts }) => sum + countOf(counts, matching), 0);
+    },
+
+    /** Numbers of the blocks that hold a matching member, ascending. */
+    blocks: (directory: directories.Directory, matches?: (group: G) => boolean): number[] => {
+      const matching = codec.matcher(matches);
+      return directory
+        .filter(({ counts }) => countOf(counts, matching) > 0)
+        .flatMap((section) => section.blocks())
+        .filter(({ counts }) => countOf(counts, matching) > 0)
+        .map(({ block }) => block)
+        .reverse();
+    },
+
+    /**
+     * A page, newest first, and how many members match in all. Takes two trips: the directory, then the
+     * members together with what `join` reads. A member that is moved or deleted between the two trips can be
+     * missing from the page, shift the page by one place, still be counted in the total, or be of a group
+     * that `join` was not told. Nothing else can happen.
+     */
+    page: async <J = undefined, Name extends keyof M & string = keyof M & string>(
+      org: number,
+      { attributes, matches, limit, offset, since, join }: PageInput<G, J, Name>,
+    ): Promise<{
+      items: Pick<M, Name | Always>[];
+      total: number;
+      directory: directories.Directory;
+      joined: J;
+    }> => {
+      const matching = codec.matcher(matches);
+      const directory = await directories.read(org, kind, { withRare: matches !== undefined });
+      const plan = planPage(directory, { matching, limit, offset, since });
+      const project = attributes && [...new Set<string>([...always, ...attributes])];
+      const [joined, { rows, visible }] = await Promise.all([
+        join?.([...plan.groupKeys].map(codec.decode)),
+        readPlanned(org, kind, plan.reads, { project, matching }),
+      ]);
+      return {
+        items: rows.map((row) => table.fromWire<M>(row)),
+        total: plan.total + visible,
+        directory,
+        joined: joined as J,
+      };
+    },
+  };
+};

@@ -1,0 +1,99 @@
+/**
+ * Writes of members together with the counters that they move. One transaction changes a member and the
+ * counters of its block, on the condition that the member has the group key that was read. So counters stay
+ * exact, however many writers there are.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  absent,
+  allOf,
+  type Change,
+  type Condition,
+  condition,
+  type Item,
+  type Write,
+} from "../table/condition.ts";
+import { type Key, keys, type ListKind } from "../table/keys.ts";
+import { blockOf, type Reserved } from "./blocks.ts";
+
+/** A write of one member and the counters that it moves. `transactionOf` makes one transaction of several. */
+export type MemberWrite = {
+  write: Write;
+  block: number;
+  moves: { groupKey: string; by: number }[];
+  /** Of inserts only: when the block began, ISO 8601. */
+  blockFrom?: string;
+};
+
+/** Inserts a member with a reserved id. */
+export const insertion = (key: Key, reserved: Reserved, groupKey: string, item: Item): MemberWrite => ({
+  write: {
+    put: { ...item, ...key, id: reserved.id, createdAt: reserved.createdAt, group: groupKey },
+    if: absent,
+  },
+  block: reserved.block,
+  moves: [{ groupKey, by: 1 }],
+  blockFrom: reserved.blockFrom,
+});
+
+/**
+ * Changes a member and moves it to the group key `to`. The condition fails unless its group key is `from`.
+ */
+export const changing = (
+  key: Key,
+  id: number,
+  { from, to, if: given, ...change }: Change & { from: string; to: string },
+): MemberWrite => ({
+  write: {
+    update: key,
+    ...change,
+    ...(to !== from && { set: { ...change.set, group: to } }),
+    if: allOf(hasGroupKey(from), given),
+  },
+  block: blockOf(id),
+  moves:
+    to === from
+      ? []
+      : [
+          { groupKey: from, by: -1 },
+          { groupKey: to, by: 1 },
+        ],
+});
+
+/** Deletes a member. The condition fails unless its group key is `from`. */
+export const deletion = (key: Key, id: number, from: string, given?: Condition): MemberWrite => ({
+  write: { delete: key, if: allOf(hasGroupKey(from), given) },
+  block: blockOf(id),
+  moves: [{ groupKey: from, by: -1 }],
+});
+
+const hasGroupKey = (groupKey: string): Condition =>
+  condition("#group = :groupKeyBefore", { groupKeyBefore: groupKey });
+
+/**
+ * The writes of a transaction: the writes of the members in their order, then one update for each block whose
+ * counters move. A transaction takes 100 writes in all.
+ */
+export const transactionOf = (org: number, kind: ListKind, memberWrites: readonly MemberWrite[]): Write[] => {
+  const blocks = new Map<number, { net: Map<string, number>; from?: string }>();
+  for (const { block, moves, blockFrom } of memberWrites) {
+    const entry = blocks.get(block) ?? { net: new Map<string, number>() };
+    for (const { groupKey, by } of moves) entry.net.set(groupKey, (entry.net.get(groupKey) ?? 0) + by);
+    if (blockFrom !== undefined) entry.from = blockFrom;
+    blocks.set(block, entry);
+  }
+  const counterWrites = [...blocks]
+    .filter(([, { net }]) => net.size > 0)
+    .map(
+      ([block, { net, from }]): Write => ({
+        update: keys.directory(org, kind, block),
+        // A counter that moves by 0 is written too: its group has other members now.
+        add: { ...Object.fromEntries(net), writes: 1 },
+        setOnce: { life: newLife(), from },
+      }),
+    );
+  return [...memberWrites.map(({ write }) => write), ...counterWrites];
+};
+
+/** Distinguishes an own row from one that is made again after it was deleted (fold.ts). */
+export const newLife = (): string => randomBytes(6).toString("base64url");

@@ -1,0 +1,10 @@
+/** Lists that are short enough to be read whole, such as the teams of an organization. */
+
+/** A page of rows in any order by descending id, and how many there are in all. */
+export const pageOf = <T extends { id: number }>(
+  rows: readonly T[],
+  { limit, offset }: { limit: number; offset: number },
+): { items: T[]; total: number } => ({
+  items: rows.toSorted((one, other) => other.id - one.id).slice(offset, offset + limit),
+  total: rows.length,
+});

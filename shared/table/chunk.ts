@@ -1,0 +1,4 @@
+/** Cuts a list into chunks of at most `size` items, in their order. */
+export function* chunk<T>(items: readonly T[], size: number): Generator<T[], void, undefined> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}

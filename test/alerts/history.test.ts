@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { administrator } from "../../shared/activity/actor.ts";
+import * as channels from "../../shared/alerts/channel.ts";
+import * as configure from "../../shared/alerts/configure.ts";
+import { deliveries, raiseFor } from "../../shared/alerts/delivery.ts";
+import { deleteHistory } from "../../shared/alerts/history.ts";
+import { chunk } from "../../shared/table/chunk.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { createOrganization, useWorkers } from "../scans/in-process-workers.ts";
+
+useWorkers();
+
+const flags = {
+  isEnabled: true,
+  notifyOnNewBreach: true,
+  notifyOnScanComplete: true,
+  notifyOnScanError: true,
+};
+
+/** A removed channel that has this many deliveries. */
+const removedChannelWith = async (count: number) => {
+  const org = await createOrganization({});
+  const form = { channel: "email" as const, config: { recipients: ["ada@acme.example"] } };
+  const id = await configure.create(org, { ...flags, ...form }, administrator, async () => {});
+  const channel = (await channels.get(org, id)) as channels.Channel;
+  const event = { type: "scan_error", error: "a problem" } as const;
+  const { writes } = await raiseFor(
+    org,
+    Array.from({ length: count }, () => ({ event, channel })),
+  );
+  for (const part of chunk(writes, 50)) await table.transact(deliveries.writes(org, part));
+  await channels.remove(org, id, administrator);
+  return {
+    org,
+    id,
+    count: async () => deliveries.sum(await deliveries.directory(org)),
+    isRemovalOpen: async () => (await table.get(keys.channelRemoval(org, id))) !== undefined,
+  };
+};
+
+test("a history of more deliveries than a transaction takes is deleted", async () => {
+  const channel = await removedChannelWith(150);
+  expect(await channel.count()).toBe(150);
+  await deleteHistory(channel.org, channel.id, () => true);
+  expect(await channel.count()).toBe(0);
+  expect(await channel.isRemovalOpen()).toBe(false);
+});
+
+test("a deletion that is stopped leaves the rest to the sweep", async () => {
+  const channel = await removedChannelWith(150);
+  let calls = 0;
+  await deleteHistory(channel.org, channel.id, () => ++calls === 1);
+  expect(await channel.count()).toBeGreaterThan(0);
+  expect(await channel.count()).toBeLessThan(150);
+  expect(await channel.isRemovalOpen()).toBe(true);
+  await deleteHistory(channel.org, channel.id, () => true);
+  expect(await channel.count()).toBe(0);
+  expect(await channel.isRemovalOpen()).toBe(false);
+});

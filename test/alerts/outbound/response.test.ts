@@ -1,0 +1,120 @@
+import type { OutgoingHttpHeaders, RequestListener } from "node:http";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { startReceiver } from "../../../local/harness/receiver.ts";
+import { allow, closing, listen, receive, send } from "./set-up.ts";
+
+const endWith =
+  (status: number, headers: OutgoingHttpHeaders = {}): RequestListener =>
+  (_request, response) =>
+    response.writeHead(status, headers).end();
+
+describe("the status of a response decides:", () => {
+  test.each([200, 201, 202, 204, 299])("%d is delivered", async (status) => {
+    const receiver = await receive({ respond: endWith(status) });
+    expect((await send(receiver.origin)).result).toEqual({ status });
+  });
+
+  test.each([304, 400, 404, 410, 500, 503])("%d is a failure", async (status) => {
+    const receiver = await receive({ respond: endWith(status) });
+    expect((await send(receiver.origin)).result).toEqual({ failure: `HTTP ${status}` });
+  });
+
+  test.each([
+    ["30", 30],
+    ["999999999", 3_600],
+    ["-1", 0],
+    ["Wed, 21 Oct 2099 07:28:00 GMT", 0],
+    [undefined, 0],
+  ])(
+    "429 with Retry-After %s is a failure with a pause in seconds",
+    async (retryAfter, retryAfterSeconds) => {
+      const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter };
+      const receiver = await receive({ respond: endWith(429, headers) });
+      expect((await send(receiver.origin)).result).toEqual({ failure: "HTTP 429", retryAfterSeconds });
+    },
+  );
+
+  test.each([301, 302, 303, 307, 308])("a redirect (%d) is not followed", async (status) => {
+    const target = await startReceiver();
+    closing.push(target.close);
+    const receiver = await receive({ respond: endWith(status, { location: `${target.origin}/secret` }) });
+    allow(receiver.origin, target.origin);
+    expect((await send(receiver.origin)).result).toEqual({ failure: `redirect (${status}) not followed` });
+    expect(target.requests).toHaveLength(0);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test("an informational response in front of the final one is skipped", async () => {
+    const { origin } = await listen((socket) =>
+      socket.end(
+        "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+      ),
+    );
+    expect((await send(origin)).result).toEqual({ status: 200 });
+  });
+
+  test("a 2xx with a dripping body is delivered, and ends at the deadline", async () => {
+    const receiver = await receive({
+      respond: (_request, response) => {
+        const drip = setInterval(() => response.write("."), 50);
+        response.writeHead(200).on("close", () => clearInterval(drip));
+      },
+    });
+    const { result, seconds } = await send(receiver.origin, 0.5);
+    expect(result).toEqual({ status: 200 });
+    expect(seconds).toBeGreaterThan(0.4);
+    expect(seconds).toBeLessThan(2);
+    await expect.poll(() => receiver.connections.size).toBe(0);
+  });
+
+  test.each([
+    ["without a length", {}],
+    ["with a great length", { "content-length": "1000000000" }],
+    ["that says it is compressed", { "content-encoding": "gzip" }],
+  ])("a 2xx with an endless body %s is delivered at once", async (_name, headers) => {
+    let written = 0;
+    const receiver = await receive({
+      respond: (_request, response) => {
+        const chunk = Buffer.alloc(4096, "a");
+        const pour = () => {
+          while (!response.destroyed && response.write(chunk)) written += chunk.length;
+        };
+        response.writeHead(200, headers).on("drain", pour);
+        pour();
+      },
+    });
+    const { result, seconds } = await send(receiver.origin);
+    expect(result).toEqual({ status: 200 });
+    expect(seconds).toBeLessThan(2);
+    await expect.poll(() => receiver.connections.size).toBe(0);
+    // The buffers of the loopback take more than the 16 KiB that are read.
+    expect(written).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  test("a compressed body is not decompressed", async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    const receiver = await receive({
+      respond: (_request, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb),
+    });
+    const before = process.memoryUsage().rss;
+    expect((await send(receiver.origin)).result).toEqual({ status: 200 });
+    expect(process.memoryUsage().rss - before).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  test("a 2xx that is reset after its headers is delivered", async () => {
+    const { origin } = await listen((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc");
+      setTimeout(() => socket.resetAndDestroy(), 50);
+    });
+    expect((await send(origin)).result).toEqual({ status: 200 });
+  });
+
+  test("a failure is returned before its body arrives", async () => {
+    const receiver = await receive({ respond: (_request, response) => response.writeHead(500).write("...") });
+    const { result, seconds } = await send(receiver.origin);
+    expect(result).toEqual({ failure: "HTTP 500" });
+    expect(seconds).toBeLessThan(2);
+    await expect.poll(() => receiver.connections.size).toBe(0);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, inject, test } from "vitest";
+import { createOrganization } from "../service/organization.ts";
+import { go, signInTo, useBrowser } from "./visit.ts";
+
+useBrowser();
+
+describe("Alerts", () => {
+  test("a webhook is added, disabled, enabled, and deleted once that is confirmed", async () => {
+    const { api, ...organization } = await createOrganization();
+    const { page } = await signInTo(organization);
+    await go(page, "Alerts");
+    await page.getByText("Nobody is alerted yet.").waitFor();
+    await page.getByRole("button", { name: "Add channel" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add channel" });
+    await dialog.getByLabel("Kind").selectOption("Webhook");
+    await dialog.getByLabel("Destination").fill(`${inject("receiverUrl")}/browser-alerts`);
+    await dialog.getByRole("button", { name: "Generate" }).click();
+    expect(await dialog.getByLabel("Secret").inputValue()).toMatch(/^[0-9a-f]{64}$/);
+    await dialog.getByLabel("Scan complete").check();
+    await dialog.getByLabel("Scan errors").uncheck();
+    await dialog.getByRole("button", { name: "Add channel" }).click();
+    await dialog.waitFor({ state: "detached" });
+
+    const row = page.getByRole("row").filter({ hasText: "Webhook" });
+    await row.getByText("New breaches, Scan complete").waitFor();
+    expect(await page.content()).not.toContain("browser-alerts");
+    expect((await api.get("/alert-configs")).body.configs).toMatchObject([
+      {
+        channel: "webhook",
+        isEnabled: true,
+        config: { hasSecret: true },
+        notifyOnNewBreach: true,
+        notifyOnScanComplete: true,
+        notifyOnScanError: false,
+      },
+    ]);
+
+    await row.getByRole("button", { name: "Disable" }).click();
+    await row.getByText("Disabled", { exact: true }).waitFor();
+    expect(await row.getByRole("button", { name: "Send test" }).isDisabled()).toBe(true);
+    await row.getByRole("button", { name: "Enable" }).click();
+    await row.getByText("Enabled", { exact: true }).waitFor();
+
+    await row.getByRole("button", { name: "Delete" }).click();
+    const asked = page.getByRole("dialog", { name: "Delete the Webhook channel?" });
+    await asked.getByRole("button", { name: "Cancel" }).click();
+    await asked.waitFor({ state: "detached" });
+    await row.getByRole("button", { name: "Delete" }).click();
+    await asked.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("Nobody is alerted yet.").waitFor();
+    expect((await api.get("/alert-configs")).body.configs).toEqual([]);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { addEmail } from "../endpoints/emails.ts";
+import { createOrganization } from "../service/organization.ts";
+import { signInTo, useBrowser } from "./visit.ts";
+
+useBrowser();
+
+describe("E-mails", () => {
+  test("an address is added, disabled, enabled, and removed once that is confirmed", async () => {
+    const { api, ...organization } = await createOrganization();
+    const { page, watch } = await signInTo(organization);
+    await page.getByText("No address is watched yet.").waitFor();
+
+    const add = async () => {
+      await page.getByRole("button", { name: "Add e-mail" }).click();
+      const dialog = page.getByRole("dialog", { name: "Add e-mail" });
+      await dialog.getByLabel("E-mail address").fill("ada@demo.example");
+      await dialog.getByLabel("Owner").fill("Ada");
+      await dialog.getByRole("button", { name: "Add e-mail" }).click();
+      return dialog;
+    };
+    await (await add()).waitFor({ state: "detached" });
+    const row = page.getByRole("row").filter({ hasText: "ada@demo.example" });
+    await row.waitFor();
+    await page.getByText("1 address", { exact: true }).waitFor();
+    expect((await api.get("/emails")).body).toMatchObject({
+      emails: [{ email: "ada@demo.example", ownerName: "Ada", isActive: true }],
+    });
+
+    watch.expect("409 /api/v1/emails");
+    const dialog = await add();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+
+    await row.getByRole("button", { name: "Disable" }).click();
+    await row.getByText("Disabled", { exact: true }).waitFor();
+    expect((await api.get("/emails")).body).toMatchObject({ emails: [{ isActive: false }] });
+    await row.getByRole("button", { name: "Enable" }).click();
+    await row.getByText("Enabled", { exact: true }).waitFor();
+    expect((await api.get("/emails")).body).toMatchObject({ emails: [{ isActive: true }] });
+
+    const asked = page.getByRole("dialog", { name: "Remove ada@demo.example?" });
+    await row.getByRole("button", { name: "Remove" }).click();
+    await asked.getByRole("button", { name: "Cancel" }).click();
+    await asked.waitFor({ state: "detached" });
+    expect((await api.get("/emails")).body.total).toBe(1);
+    await row.getByRole("button", { name: "Remove" }).click();
+    await asked.getByRole("button", { name: "Remove" }).click();
+    await page.getByText("No address is watched yet.").waitFor();
+    expect((await api.get("/emails")).body.total).toBe(0);
+  });
+
+  test("a file is imported after a preview of each row and of the price", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    await addEmail(api, domainId, "watched@demo.example");
+    const { page } = await signInTo(organization);
+    await page.getByRole("button", { name: "Import" }).click();
+    const dialog = page.getByRole("dialog", { name: "Import addresses" });
+    const lines = [
+      "email,name",
+      "grace@demo.example,Grace",
+      "alan@demo.example,Alan",
+      "grace@demo.example,Grace",
+      "watched@demo.example,",
+      "somebody@other.example,",
+    ];
+    await dialog
+      .getByLabel("File")
+      .setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer: Buffer.from(lines.join("\n")) });
+    const status = (text: string) => dialog.getByRole("row").filter({ hasText: text });
+    await status("alan@demo.example").getByText("Will be imported").waitFor();
+    await dialog.getByText("Stands further up in the file").waitFor();
+    await status("watched@demo.example").getByText("Watched already").waitFor();
+    await status("somebody@other.example").getByText("Not an address of a verified domain").waitFor();
+    await dialog.getByText("3 addresses are watched").waitFor();
+    expect((await api.get("/emails")).body.total).toBe(1);
+
+    await dialog.getByRole("button", { name: "Import 2 addresses" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("row").filter({ hasText: "alan@demo.example" }).getByText("Alan").last().waitFor();
+    expect((await api.get("/emails")).body.total).toBe(3);
+  });
+
+  test("a filter stands in the url: it survives a reload, and Back undoes it", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    await addEmail(api, domainId, "on@demo.example");
+    const id = await addEmail(api, domainId, "off@demo.example");
+    await api.patch(`/emails/${id}`, { isActive: false });
+    const { page } = await signInTo(organization);
+    const on = page.getByRole("rowheader", { name: "on@demo.example" });
+    const off = page.getByRole("rowheader", { name: "off@demo.example" });
+    await on.waitFor();
+    await page.getByLabel("State").selectOption("Disabled");
+    await on.waitFor({ state: "detached" });
+    expect(new URL(page.url()).searchParams.get("isActive")).toBe("false");
+    await page.reload();
+    await off.waitFor();
+    expect(await on.count()).toBe(0);
+    await page.goBack();
+    await on.waitFor();
+    await off.waitFor();
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from "vitest";
+import { numberedAddresses } from "../endpoints/emails.ts";
+import { writeAddresses } from "../service/addresses-file.ts";
+import { admin } from "../service/admin.ts";
+import { createOrganization } from "../service/organization.ts";
+import { go, signInTo, useBrowser } from "./visit.ts";
+
+useBrowser();
+
+describe("Scans", () => {
+  test("a scan is started, and its progress is shown until it is completed", async () => {
+    const organization = await createOrganization();
+    const addresses = [...numberedAddresses(59), "ada@demo.example"];
+    await admin("email import", { org: organization.id, file: await writeAddresses(addresses) });
+    const { page } = await signInTo(organization);
+    await go(page, "Scans");
+    await page.getByText("There was no scan yet.").waitFor();
+    await page.getByRole("button", { name: "Start scan" }).click();
+    await page.getByRole("progressbar").waitFor();
+    expect(await page.getByRole("button", { name: "Start scan" }).isDisabled()).toBe(true);
+
+    const row = page.getByRole("row").filter({ hasText: "Started by hand" });
+    await row.getByText("Completed", { exact: true }).waitFor();
+    await row.getByText("All 60").waitFor();
+    const { scans } = (await organization.api.get("/scans")).body as { scans: Record<string, unknown>[] };
+    expect(scans).toMatchObject([{ status: "completed", totalEmails: 60, scannedEmails: 60 }]);
+    const found = row.getByRole("link", { name: String(scans[0]?.newBreachesFound), exact: true });
+    expect(await found.getAttribute("href")).toContain(`/findings?scanId=${scans[0]?.id}`);
+  });
+});

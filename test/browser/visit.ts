@@ -1,0 +1,91 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from "vitest";
+import { admin } from "../service/admin.ts";
+import { noBrowser, startBrowser } from "./chromium.ts";
+import { type Watch, watch } from "./watch.ts";
+
+export type Visit = { page: Page; watch: Watch; close: () => Promise<void> };
+export type User = { id: number; org: number; email: string };
+
+/** The url of a place of the dashboard, such as "/emails". */
+export const urlOf = (place: string): string => new URL(`/api/app${place}`, inject("apiUrl")).href;
+
+let browser: Browser;
+let users = 0;
+const visits = new Set<Visit>();
+
+/** Starts the browser once for the tests of a file; each test fails if its pages caused an error. */
+export const useBrowser = (): void => {
+  beforeAll(async () => {
+    if (noBrowser === undefined) browser = await startBrowser();
+  }, 120_000);
+  beforeEach(({ skip }) => {
+    if (noBrowser !== undefined) skip(noBrowser);
+  });
+  afterEach(() => {
+    expect([...visits].flatMap((visit) => visit.watch.take())).toEqual([]);
+  });
+  afterAll(() => browser?.close());
+};
+
+/** A browser of somebody who was never here: no cookies, nothing stored. */
+export const visit = async (scripts: readonly string[] = []): Promise<Visit> => {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: "reduce",
+    locale: "en-US",
+  });
+  // The first request to each function starts a process, which takes seconds on a busy machine.
+  context.setDefaultTimeout(60_000);
+  for (const path of scripts) await context.addInitScript({ path });
+  const watching = await watch(context, new URL(urlOf("")).origin);
+  const page = await context.newPage();
+  const opened: Visit = {
+    page,
+    watch: watching,
+    close: async () => {
+      await context.close();
+      expect(watching.take()).toEqual([]);
+      visits.delete(opened);
+    },
+  };
+  visits.add(opened);
+  return opened;
+};
+
+export const createUser = async (org: number, role = "admin"): Promise<User> => {
+  const email = `browser-${process.pid}-${++users}@demo.example`;
+  const { id } = await admin("user create", { org, email, role });
+  return { id, org, email };
+};
+
+/** The operator's link for a user. */
+export const linkFor = async ({ org, id }: User): Promise<string> =>
+  (await admin("user sign-in-link", { org, user: id })).url as string;
+
+/** Signs a user in as people do: opens the operator's link, presses the button, and goes on to E-mails. */
+export const signIn = async (user: User, scripts: readonly string[] = []): Promise<Visit> => {
+  const opened = await visit(scripts);
+  await opened.page.goto(await linkFor(user));
+  await opened.page.getByRole("button", { name: "Sign in" }).click();
+  await go(opened.page, "E-mails");
+  return opened;
+};
+
+/** Signs in a new admin of an organization. */
+export const signInTo = async ({ id }: { id: number }): Promise<Visit & { user: User }> => {
+  const user = await createUser(id);
+  return { ...(await signIn(user)), user };
+};
+
+/** Goes to another page by the navigation, and waits until what it lists is there. */
+export const go = async (page: Page, name: string): Promise<void> => {
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }).click();
+  await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+  await isLoaded(page);
+};
+
+/** Waits until nothing on the page loads for the first time. */
+export const isLoaded = async (page: Page): Promise<void> => {
+  await page.locator(".loading").waitFor({ state: "detached" });
+};

@@ -1,0 +1,50 @@
+import type { BrowserContext, ConsoleMessage } from "playwright-core";
+
+/** The page asks whether somebody is signed in, and browsers log the answer no as an error. */
+const always = ["401 /api/dashboard/session"];
+
+export type Watch = {
+  /** Expects refusals from now on, such as "409 /api/v1/emails". */
+  expect: (...refusals: string[]) => void;
+  /** What went wrong since the last call. */
+  take: () => string[];
+};
+
+/**
+ * Watches all pages of a context for errors on the console, reports of the Content-Security-Policy, exceptions
+ * and requests to other hosts. Refusals count as errors unless they are expected.
+ */
+export const watch = async (context: BrowserContext, origin: string): Promise<Watch> => {
+  const expected = new Set(always);
+  let wrong: string[] = [];
+  await context.addInitScript(
+    `addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) =>
+       console.error("Content-Security-Policy", effectiveDirective, blockedURI));`,
+  );
+  context.on("console", (message) => {
+    if (message.type() !== "error" && message.type() !== "warning") return;
+    const refusal = refusalOf(message);
+    if (refusal === undefined || !expected.has(refusal)) wrong.push(refusal ?? message.text());
+  });
+  context.on("weberror", (error) => wrong.push(String(error.error())));
+  context.on("request", (request) => {
+    const { protocol, origin: other } = new URL(request.url());
+    if (protocol !== "data:" && other !== origin) wrong.push(`request to ${request.url()}`);
+  });
+  return {
+    expect: (...refusals) => {
+      for (const each of refusals) expected.add(each);
+    },
+    take: () => {
+      const taken = wrong;
+      wrong = [];
+      return taken;
+    },
+  };
+};
+
+/** "404 /path" for what browsers log about a reply with an error status. */
+function refusalOf(message: ConsoleMessage): string | undefined {
+  const status = /^Failed to load resource: .* status of (\d{3})/.exec(message.text())?.[1];
+  return status && `${status} ${new URL(message.location().url).pathname}`;
+}

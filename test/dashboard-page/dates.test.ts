@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { dayName, exactTime, monthName, relativeTime } from "../../dashboard/text/dates.ts";
+
+const now = Date.parse("2026-12-02T12:00:00.000Z");
+
+test.each([
+  ["2026-12-02T11:59:55Z", "just now"],
+  ["2026-12-02T12:00:00Z", "just now"],
+  ["2026-12-02T12:00:20Z", "in less than a minute"],
+  ["2026-12-02T11:59:00Z", "1 minute ago"],
+  ["2026-12-02T11:00:01Z", "59 minutes ago"],
+  ["2026-12-02T09:00:00Z", "3 hours ago"],
+  ["2026-12-01T11:00:00Z", "1 day ago"],
+  ["2026-11-29T12:00:00Z", "3 days ago"],
+  ["2026-11-18T12:00:00Z", "2 weeks ago"],
+  ["2026-09-02T12:00:00Z", "3 months ago"],
+  ["2024-11-02T12:00:00Z", "2 years ago"],
+  ["2026-12-02T14:30:00Z", "in 2 hours"],
+  ["2026-12-03T13:00:00Z", "in 1 day"],
+])("%s is %s", (time, words) => {
+  expect(relativeTime(Date.parse(time), now)).toBe(words);
+});
+
+test("an exact time names the day and the minute, in the reader's time zone", () => {
+  const time = Date.parse("2026-11-29T23:02:00Z");
+  expect(exactTime(time, "UTC")).toBe("29 Nov 2026, 23:02");
+  expect(exactTime(time, "Asia/Tokyo")).toBe("30 Nov 2026, 08:02");
+});
+
+test("months and days are those of the calendar, in every time zone", () => {
+  expect(monthName("2026-11")).toBe("November 2026");
+  expect(monthName("2026-01", "short")).toBe("Jan");
+  expect(dayName("2026-01-31")).toBe("31 Jan 2026");
+});

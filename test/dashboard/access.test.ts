@@ -1,0 +1,160 @@
+/** Who may call the dashboard's part of the API, and how often. */
+import { describe, expect, test } from "vitest";
+import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
+import type { Route } from "../../shared/contract/endpoint.ts";
+import { hashOf } from "../../shared/organizations/secret.ts";
+import { inOneWindow, presetCount, subjects } from "../endpoints/limit-window.ts";
+import { countStatuses, expectRefusal } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
+import { type Client, createClient, type Reply } from "../service/client.ts";
+import { createOrganization } from "../service/organization.ts";
+import { dashboardUrl, signedIn, visitor } from "./signed-in.ts";
+
+const send = (client: Client, { method, path }: Route): Promise<Reply> =>
+  client.request(method, path.replace(/\{\w+\}/g, "1"), method === "GET" ? {} : { body: {} });
+
+const routesFor = (...access: string[]) =>
+  dashboardRoutes.filter(({ endpoint }) => access.includes(endpoint.access ?? ""));
+
+describe("endpoints for users", () => {
+  test("are 401 without a session", async () => {
+    for (const route of routesFor("user", "admin")) {
+      expectRefusal(await send(visitor({ origin: "null" }), route), 401, /API key or session/);
+    }
+  });
+
+  test("are 403 with an API key, 401 with a revoked one", async () => {
+    const { id: org, key, keyId } = await createOrganization();
+    const client = createClient({ authorization: `Bearer ${key}` }, dashboardUrl());
+    for (const route of routesFor("user", "admin")) {
+      expectRefusal(await send(client, route), 403, /not API keys/);
+    }
+    expectRefusal(await client.get("/nothing"), 403, /not API keys/);
+    await admin("key revoke", { org, key: keyId });
+    expectRefusal(await client.get("/session"), 401, /API key or session/);
+  });
+
+  test("are 402 when the subscription lapsed, but for the session itself", async () => {
+    const { id: org } = await createOrganization();
+    const { dashboard } = await signedIn(org);
+    await admin("org billing", { org, status: "subscription_inactive" });
+    const reason = { reason: "subscription_inactive" };
+    for (const route of routesFor("user", "admin")) {
+      if (route.path === "/session") continue;
+      expectRefusal(await send(dashboard, route), 402, /not active/, reason);
+    }
+    expectRefusal(await dashboard.get("/nothing"), 402, /not active/, reason);
+  });
+
+  test("are 403 admin_only for members where they need an admin", async () => {
+    const { id: org } = await createOrganization();
+    const { dashboard } = await signedIn(org, { role: "member" });
+    for (const route of routesFor("admin")) {
+      expectRefusal(await send(dashboard, route), 403, /Only an admin/, { code: "admin_only" });
+    }
+  });
+
+  test("end with the next request of a removed user, even if the row is there", async () => {
+    const { id: org } = await createOrganization();
+    await signedIn(org);
+    const { dashboard, v1, userId } = await signedIn(org);
+    await admin("user remove", { org, user: userId });
+    expect((await dashboard.get("/session")).status).toBe(401);
+    expect((await v1.get("/emails")).status).toBe(401);
+  });
+});
+
+describe("members", () => {
+  test("may use all of /api/v1", async () => {
+    const { id: org, domainId } = await createOrganization();
+    const { v1 } = await signedIn(org, { role: "member" });
+    const added = await v1.post("/emails", { email: "ada@demo.example", domainId });
+    expect(added.status).toBe(201);
+    expect((await v1.delete(`/emails?id=${added.body.id}`)).status).toBe(200);
+  });
+});
+
+describe("routes", () => {
+  test("an unknown path is 404, another method 405 with Allow", async () => {
+    const { id: org } = await createOrganization();
+    const { dashboard } = await signedIn(org);
+    for (const path of ["", "/", "/nothing", "/sessions/1/2", "/v1/emails", "/emails/import/preview"]) {
+      expectRefusal(await dashboard.get(path), 404, /nothing at this path/);
+    }
+    const reply = await dashboard.request("PUT", "/session");
+    expectRefusal(reply, 405, /does not support this method/);
+    expect(String(reply.headers.allow).split(", ").sort()).toEqual(["DELETE", "GET"]);
+    expectRefusal(await visitor().get("/sign-in/links"), 405, /does not support this method/);
+    expectRefusal(await visitor().get("/nothing"), 401, /API key or session/);
+  });
+});
+
+describe("limits", () => {
+  const times = <T>(count: number, act: () => T): T[] => Array.from({ length: count }, act);
+  const dashboardOf = (address: string) => `DASHBOARD#${address}`;
+
+  test("exactly 100 requests a minute pass from an address without a session", () =>
+    inOneWindow(60, async () => {
+      const client = visitor();
+      await presetCount(dashboardOf(client.address), 90, 60);
+      const replies = await Promise.all(
+        times(10, () => [client.get("/sign-in"), client.get("/session")]).flat(),
+      );
+      expect(countStatuses(replies)[429]).toBe(10);
+      for (const reply of replies.filter(({ status }) => status === 429)) {
+        expectRefusal(reply, 429, /from this address/);
+        expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
+      }
+    }));
+
+  test("the two parts count apart: neither uses up what the other has", () =>
+    inOneWindow(60, async () => {
+      const { key } = await createOrganization();
+      const api = new URL("/api", dashboardUrl()).href;
+      const authorization = `Bearer ${key}`;
+      const [one, other] = [createClient({ authorization }, api), createClient({ authorization }, api)];
+      await presetCount(dashboardOf(one.address), 100, 60);
+      expect((await one.get("/dashboard/sign-in")).status).toBe(429);
+      expect((await one.get("/v1/emails")).status).toBe(200);
+      await presetCount(subjects.address(other.address), 100, 60);
+      expectRefusal(await other.get("/v1/emails"), 429, /from this address/);
+      expect((await other.get("/dashboard/sign-in")).status).toBe(200);
+    }));
+
+  test("a session counts 300 a minute instead of its address, from wherever", () =>
+    inOneWindow(60, async () => {
+      const { id: org } = await createOrganization();
+      const { dashboard, cookie } = await signedIn(org);
+      await presetCount(dashboardOf(dashboard.address), 100, 60);
+      await presetCount(`SESSION#${hashOf(cookie.slice("session=".length))}`, 290, 60);
+      const replies = await Promise.all(times(15, () => dashboard.get("/session")));
+      expect(countStatuses(replies)).toEqual({ 200: 10, 429: 5 });
+      const elsewhere = visitor({ cookie });
+      expectRefusal(await elsewhere.get("/session"), 429, /with this session/);
+      expectRefusal(await elsewhere.get("/nothing"), 429, /with this session/);
+    }));
+
+  test("cookies that somebody makes up count by address", () =>
+    inOneWindow(60, async () => {
+      const client = visitor();
+      await presetCount(dashboardOf(client.address), 98, 60);
+      const forged = (index: number) =>
+        client.request("GET", "/session", {
+          headers: { cookie: `session=${String(index).padStart(48, "0")}` },
+        });
+      const statuses = [];
+      for (const index of [1, 2, 3, 4]) statuses.push((await forged(index)).status);
+      expect(statuses).toEqual([401, 401, 429, 429]);
+    }));
+
+  test("a valid session passes from an address that is over its limit", () =>
+    inOneWindow(60, async () => {
+      const { id: org } = await createOrganization();
+      const { dashboard } = await signedIn(org);
+      await presetCount(dashboardOf(dashboard.address), 100, 60);
+      const noCookie = { headers: { cookie: "" } };
+      expect((await dashboard.request("GET", "/session", noCookie)).status).toBe(429);
+      expect((await dashboard.get("/session")).status).toBe(200);
+      expect((await dashboard.request("GET", "/session", noCookie)).status).toBe(429);
+    }));
+});

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LocalService } from "../../local/harness/service.ts";
+import { type Answer, type NameServer, startNameServer } from "../alerts/name-server.ts";
+import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
+import type { Client } from "../service/client.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization } from "../service/organization.ts";
+import { startOwnService } from "../service/own-service.ts";
+import { activity } from "./activity.ts";
+import { signedInTo } from "./own-signed-in.ts";
+
+/** TXT records by name. */
+const records = new Map<string, Answer>();
+let nameServer: NameServer;
+/** Of this one a day takes as long as any. */
+let service: LocalService;
+/** Of this one a day takes twelve seconds. */
+let quick: LocalService;
+beforeAll(async () => {
+  nameServer = await startNameServer(({ name }) => records.get(name) ?? "no such name");
+  const options = ["--memory", "--dns", nameServer.address];
+  service = await startOwnService(options);
+  quick = await startOwnService([...options, "--speed", "7200"]);
+});
+afterAll(async () => {
+  await Promise.all([service.stop(), quick.stop()]);
+  await nameServer.close();
+});
+
+type Domain = {
+  id: number;
+  isVerified: boolean;
+  verifiedAt: string | null;
+  checkedAt: string | null;
+  record: { name: string; value: string };
+};
+
+type Wanting = { org: number; dashboard: Client; v1: Client; added: Domain };
+
+const want = async (name: string, { apiUrl } = service): Promise<Wanting> => {
+  const { id: org } = await createOrganization({}, { apiUrl });
+  const { dashboard, v1 } = await signedInTo(apiUrl, org);
+  const { body } = await dashboard.post("/domains", { name });
+  return { org, dashboard, v1, added: body as Domain };
+};
+const publish = (...wanting: Wanting[]) => {
+  for (const { added } of wanting) {
+    records.set(
+      added.record.name,
+      wanting.map((each) => each.added.record.value),
+    );
+  }
+};
+const check = ({ dashboard, added }: Wanting) => dashboard.post(`/domains/${added.id}/check`);
+const read = async ({ dashboard, added }: Wanting): Promise<Domain> => {
+  const { domains } = (await dashboard.get("/domains")).body as { domains: Domain[] };
+  return domains.find(({ id }) => id === added.id) as Domain;
+};
+
+describe("200", () => {
+  test("verifies the domain once its record is there, once in the log", async () => {
+    const wanting = await want("one.check.example");
+    const before = await check(wanting);
+    expectEveryHeader(before);
+    expect(before).toMatchObject({ status: 200, body: { isVerified: false, found: [] } });
+    expect(await read(wanting)).toMatchObject({ isVerified: false, checkedAt: timestamp });
+    records.set(wanting.added.record.name, ["v=spf1 -all", "breach-monitor=other"]);
+    expect((await check(wanting)).body).toEqual({
+      isVerified: false,
+      found: ["v=spf1 -all", "breach-monitor=other"],
+    });
+    publish(wanting);
+    for (const _ of [1, 2]) {
+      expect((await check(wanting)).body).toEqual({ isVerified: true, found: [wanting.added.record.value] });
+    }
+    expect(await read(wanting)).toMatchObject({ isVerified: true, verifiedAt: timestamp });
+    expect(await activity(wanting.v1, "domain.verified")).toMatchObject([
+      { category: "monitoring", actor: { type: "user" } },
+    ]);
+    const email = { email: "ada@one.check.example", domainId: wanting.added.id };
+    expect((await wanting.v1.post("/emails", email)).status).toBe(201);
+  });
+
+  test("leaves a domain that the command line verified", async () => {
+    const wanting = await want("operator.check.example");
+    await admin("domain verify", { org: wanting.org, domain: wanting.added.id }, service.apiUrl);
+    expect((await check(wanting)).body).toEqual({ isVerified: true, found: [] });
+    expect(await read(wanting)).toMatchObject({ isVerified: true });
+  });
+});
+
+describe("404", () => {
+  test("knows no domain of another organization", async () => {
+    const [wanting, other] = [await want("a.foreign.example"), await want("b.foreign.example")];
+    for (const id of [other.added.id, unknownId]) {
+      expectRefusal(await wanting.dashboard.post(`/domains/${id}/check`), 404, /No domain/);
+    }
+  });
+});
+
+describe("409", () => {
+  test("refuses a name that another organization has proved, until its record is gone", async () => {
+    const [first, second] = [await want("taken.example"), await want("taken.example")];
+    publish(first, second);
+    expect((await check(first)).body).toMatchObject({ isVerified: true });
+    expectRefusal(await check(second), 409, /Another organization has proved/, { code: "domain_taken" });
+    publish(first);
+    expectRefusal(await check(second), 409, /Another organization has proved/, { code: "domain_taken" });
+    expect(await read(second)).toMatchObject({ isVerified: false });
+
+    publish(second);
+    expect((await check(second)).body).toMatchObject({ isVerified: true });
+    expect(await read(first)).toMatchObject({ isVerified: false, verifiedAt: null });
+    expect(await activity(first.v1, "domain.unverified")).toMatchObject([
+      {
+        category: "monitoring",
+        actor: { type: "system" },
+        summary: expect.stringContaining("taken.example"),
+      },
+    ]);
+  });
+});
+
+describe("503", () => {
+  test.each<Answer>(["failure", "silence"])("says to try again when DNS gives: %s", async (answer) => {
+    const wanting = await want(`${answer}.check.example`);
+    publish(wanting);
+    await check(wanting);
+    const before = await read(wanting);
+    records.set(wanting.added.record.name, answer);
+    const reply = await check(wanting);
+    expectRefusal(reply, 503, /DNS does not answer/);
+    expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
+    expect(await read(wanting)).toEqual(before);
+  });
+});
+
+describe("once a day, without being asked", () => {
+  // What follows when the record is gone is tested in test/organizations/domain-proof.test.ts, where days pass at will.
+  test("a record is looked up and found", async () => {
+    const wanting = await want("daily.check.example", quick);
+    publish(wanting);
+    const verified = await eventually(
+      () => read(wanting),
+      ({ isVerified }) => isVerified,
+      60,
+    );
+    expect(verified).toMatchObject({ verifiedAt: timestamp, checkedAt: timestamp });
+    expect(await activity(wanting.v1, "domain.verified")).toMatchObject([{ actor: { type: "system" } }]);
+  }, 120_000);
+});

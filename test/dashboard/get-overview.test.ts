@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, inject, test } from "vitest";
+import { addEmail } from "../endpoints/emails.ts";
+import { timestamp } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { type SignedIn, signedIn } from "./signed-in.ts";
+
+let organization: Organization;
+let user: SignedIn;
+
+const overview = async () => {
+  const reply = await user.dashboard.get("/overview");
+  expect(reply).toMatchObject({ status: 200 });
+  return reply.body as Record<string, Record<string, unknown>>;
+};
+
+const noFindings = { open: 0, acknowledged: 0 };
+
+beforeAll(async () => {
+  organization = await createOrganization();
+  user = await signedIn(organization.id);
+}, 60_000);
+
+describe("200", () => {
+  test("of an organization without anything", async () => {
+    const { findings, ...others } = await overview();
+    expect(findings).toMatchObject({ ...noFindings, topBreaches: [] });
+    expect(others).toEqual({
+      emails: { active: 0, disabled: 0, breached: 0 },
+      lastScan: null,
+      nextScanAt: null,
+      channels: [],
+      upstream: { plan: expect.any(String), subscribedUntil: timestamp, isWorking: true },
+    });
+  });
+
+  test("the last 12 months in UTC, oldest first", async () => {
+    const { byMonth } = (await overview()).findings ?? {};
+    const now = new Date();
+    const months = Array.from({ length: 12 }, (_, index) =>
+      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 11 + index)).toISOString().slice(0, 7),
+    );
+    expect(byMonth).toEqual(months.map((month) => ({ month, ...noFindings })));
+  });
+
+  test("what scans found, what is acknowledged, and the breaches that are open most", async () => {
+    const { id: org, api, domainId } = organization;
+    const ids: Record<string, number> = {};
+    for (const name of ["ada", "alan", "grace", "nobody", "disabled"]) {
+      ids[name] = await addEmail(api, domainId, `${name}@demo.example`);
+    }
+    await api.patch(`/emails/${ids.disabled}`, { isActive: false });
+    const other = await admin("domain add", { org, name: "other.example", verified: true });
+    await addEmail(api, other.id, "left@other.example");
+    await admin("domain unverify", { org, domain: other.id });
+    const scanned = await scan(api);
+
+    const { body } = await api.get("/breaches?limit=100");
+    const found = body.breaches as { id: number; breach: { id: number; title: string } }[];
+    expect(found.length).toBeGreaterThan(5);
+    await api.post("/breaches/acknowledge", { id: found[0]?.id });
+    const open = found.slice(1);
+    const top = [...Map.groupBy(open, ({ breach }) => breach.id)]
+      .map(([breachId, some]) => ({ breachId, title: some[0]?.breach.title, open: some.length }))
+      .sort((one, another) => another.open - one.open || one.breachId - another.breachId)
+      .slice(0, 5);
+
+    const { findings, emails, lastScan } = await overview();
+    const counted = { open: open.length, acknowledged: 1 };
+    expect(findings).toMatchObject({ ...counted, topBreaches: top });
+    const { byMonth } = findings as { byMonth: unknown[] };
+    expect(byMonth.at(-1)).toEqual({
+      month: new Date().toISOString().slice(0, 7),
+      ...counted,
+    });
+    expect(emails).toEqual({ active: 5, disabled: 1, breached: 3 });
+    expect(lastScan).toEqual({ ...scanned, coverage: { checked: 4, failed: 0, stale: 0, skipped: 1 } });
+  }, 60_000);
+
+  test("channels, and which of them fail", async () => {
+    const { api } = organization;
+    const channelIds: number[] = [];
+    for (const status of ["204", "500"]) {
+      const url = `${inject("receiverUrl")}/overview-${organization.id}-${status}?status=${status}`;
+      const created = await api.post("/alert-configs", { channel: "webhook", config: { url } });
+      channelIds.push(created.body.id as number);
+    }
+    const shown = async () => (await overview()).channels;
+    const channel = (at: number, failing: boolean) => ({
+      id: channelIds[at],
+      channel: "webhook",
+      failing,
+      notDelivered: 0,
+    });
+    expect(await shown()).toEqual([channel(1, false), channel(0, false)]);
+    for (const id of channelIds) await user.dashboard.post(`/alert-configs/${id}/test`);
+    await eventually(shown, (channels) => JSON.stringify(channels).includes("true"));
+    expect(await shown()).toEqual([channel(1, true), channel(0, false)]);
+  }, 60_000);
+
+  test("when the next scan is, up to an interval from now", async () => {
+    await admin("scan schedule", { org: organization.id, every: "day" });
+    const { nextScanAt } = (await overview()) as unknown as { nextScanAt: string };
+    const inMilliseconds = Date.parse(nextScanAt) - Date.now();
+    expect(inMilliseconds).toBeGreaterThan(-60_000);
+    expect(inMilliseconds).toBeLessThanOrEqual(86_400_000);
+    await admin("scan schedule", { org: organization.id, every: "never" });
+    expect((await overview()).nextScanAt).toBe(null);
+  });
+});

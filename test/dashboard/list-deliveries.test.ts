@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
+import { addWebhook } from "../service/add-webhook.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization } from "../service/organization.ts";
+import { type SignedIn, signedIn } from "./signed-in.ts";
+
+type Listed = { deliveries: { id: number; status: string }[]; total: number };
+
+let user: SignedIn;
+let working: number;
+let failing: number;
+
+const list = async (channel: number, query = ""): Promise<Listed> => {
+  const reply = await user.dashboard.get(`/alert-configs/${channel}/deliveries${query}`);
+  expect(reply).toMatchObject({ status: 200 });
+  return reply.body as unknown as Listed;
+};
+
+const sendTest = async (channel: number): Promise<number> =>
+  (await user.dashboard.post(`/alert-configs/${channel}/test`)).body.deliveryId as number;
+
+beforeAll(async () => {
+  vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", new URL(inject("receiverUrl")).origin);
+  const { id: org } = await createOrganization();
+  user = await signedIn(org, { role: "member" });
+  const hook = (status: number) => `${inject("receiverUrl")}/deliveries-${org}-${status}?status=${status}`;
+  working = await addWebhook(org, hook(204));
+  failing = await addWebhook(org, hook(500));
+}, 60_000);
+afterAll(() => vi.unstubAllEnvs());
+
+describe("200", () => {
+  test("nothing of a channel without deliveries", async () => {
+    expect(await list(working)).toEqual({ deliveries: [], total: 0 });
+    expect(await list(working, "?status=pending")).toEqual({ deliveries: [], total: 0 });
+  });
+
+  test("deliveries of the channel alone, newest first, with attempts and failures", async () => {
+    const delivered = [await sendTest(working), await sendTest(working)];
+    const failed = await sendTest(failing);
+    const { deliveries } = await eventually(
+      () => list(working),
+      ({ deliveries: some }) => some.every(({ status }) => status === "delivered"),
+    );
+    const attempted = { attempts: 1, failedAttempts: 0, createdAt: timestamp, lastAttemptAt: timestamp };
+    expect(deliveries).toEqual(
+      delivered.toReversed().map((id) => ({
+        id,
+        type: "scan_error",
+        status: "delivered",
+        ...attempted,
+        nextAttemptAt: null,
+        failureReason: null,
+      })),
+    );
+    const retrying = await eventually(
+      () => list(failing, "?status=retrying"),
+      ({ total }) => total === 1,
+    );
+    expect(retrying.deliveries).toMatchObject([
+      {
+        id: failed,
+        status: "retrying",
+        nextAttemptAt: timestamp,
+        failureReason: expect.stringContaining("500"),
+      },
+    ]);
+  }, 60_000);
+
+  test("by status and page, with the total of what matches", async () => {
+    const { deliveries } = await list(working);
+    expect(await list(working, "?status=delivered&limit=1&offset=1")).toEqual({
+      deliveries: deliveries.slice(1),
+      total: 2,
+    });
+    expect(await list(working, "?limit=1")).toEqual({ deliveries: deliveries.slice(0, 1), total: 2 });
+    expect(await list(working, "?status=not%20delivered")).toEqual({ deliveries: [], total: 0 });
+    expect(await list(working, "?offset=9")).toEqual({ deliveries: [], total: 2 });
+  });
+});
+
+describe("400", () => {
+  test.each(["status=not_delivered", "status=", "limit=0"])("?%s", async (query) => {
+    const reply = await user.dashboard.get(`/alert-configs/${working}/deliveries?${query}`);
+    expectRefusal(reply, 400, new RegExp(`^${query.split("=")[0]}`));
+  });
+});
+
+describe("404", () => {
+  test("an unknown channel, and one of another organization", async () => {
+    const other = await createOrganization();
+    const foreign = await addWebhook(other.id, `${inject("receiverUrl")}/foreign`);
+    for (const channel of [unknownId, foreign]) {
+      for (const query of ["", "?status=pending"]) {
+        const reply = await user.dashboard.get(`/alert-configs/${channel}/deliveries${query}`);
+        expectRefusal(reply, 404, /alert config/);
+      }
+    }
+  });
+});

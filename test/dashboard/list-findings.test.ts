@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { addEmail } from "../endpoints/emails.ts";
+import { expectRefusal, unknownId } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { type SignedIn, signedIn } from "./signed-in.ts";
+
+type Listed = {
+  findings: {
+    id: number;
+    emailId: number;
+    breach: { id: number };
+    acknowledged: boolean;
+    firstDetectedScanId: number;
+    ownerName: string | null;
+    team: { id: number; name: string } | null;
+  }[];
+  total: number;
+  unacknowledged: number;
+};
+
+let organization: Organization;
+let user: SignedIn;
+let teamId: number;
+let owned: number;
+/** As the API lists them, newest first, with the ids of e-mails and breaches. */
+let all: Listed["findings"];
+
+const list = async (query = ""): Promise<Listed> => {
+  const reply = await user.dashboard.get(`/findings${query}`);
+  expect(reply).toMatchObject({ status: 200 });
+  return reply.body as unknown as Listed;
+};
+
+beforeAll(async () => {
+  organization = await createOrganization();
+  const { id: org, api, domainId } = organization;
+  user = await signedIn(org);
+  teamId = (await admin("team create", { org, name: "Team" })).id;
+  owned = await addEmail(api, domainId, "ada@demo.example");
+  await addEmail(api, domainId, "alan@demo.example");
+  await scan(api);
+  await addEmail(api, domainId, "grace@demo.example");
+  await scan(api);
+  await user.dashboard.patch(`/emails/${owned}`, { teamId, ownerName: "Ada" });
+  const { body } = await api.get("/breaches?limit=100");
+  const [first, second] = body.breaches as { id: number }[];
+  for (const finding of [first, second]) await api.post("/breaches/acknowledge", { id: finding?.id });
+  all = (await api.get("/breaches?limit=100")).body.breaches as Listed["findings"];
+}, 60_000);
+
+describe("200", () => {
+  test("findings as in GET /breaches, with owner and team of their e-mail", async () => {
+    const { findings, total, unacknowledged } = await list("?limit=100");
+    expect(findings).toEqual(
+      all.map((finding) => ({
+        ...finding,
+        ownerName: finding.emailId === owned ? "Ada" : null,
+        team: finding.emailId === owned ? { id: teamId, name: "Team" } : null,
+      })),
+    );
+    expect({ total, unacknowledged }).toEqual({ total: all.length, unacknowledged: all.length - 2 });
+  });
+
+  test("by every combination of filters, with pages and totals of what matches", async () => {
+    const { domainId } = organization;
+    const given = (values: unknown[]): unknown[] => [undefined, ...new Set(values)];
+    const filters = {
+      acknowledged: given([true, false]),
+      breachId: given(all.map(({ breach }) => breach.id)),
+      domainId: given([domainId]),
+      emailId: given(all.map(({ emailId }) => emailId)),
+      scanId: given(all.map(({ firstDetectedScanId }) => firstDetectedScanId)),
+    };
+    const combinations = Object.entries(filters).reduce<Record<string, unknown>[]>(
+      (combined, [name, values]) =>
+        combined.flatMap((some) => values.map((value) => ({ ...some, [name]: value }))),
+      [{}],
+    );
+    // Every third one, so that the requests of a session suffice.
+    for (const filter of combinations.filter((_, index) => index % 3 === 0).slice(0, 90)) {
+      const expected = all.filter(
+        (finding) =>
+          (filter.acknowledged === undefined || finding.acknowledged === filter.acknowledged) &&
+          (filter.breachId === undefined || finding.breach.id === filter.breachId) &&
+          (filter.emailId === undefined || finding.emailId === filter.emailId) &&
+          (filter.scanId === undefined || finding.firstDetectedScanId === filter.scanId),
+      );
+      const query = Object.entries(filter)
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => `&${name}=${value}`)
+        .join("");
+      const page = await list(`?limit=2&offset=1${query}`);
+      expect([query, page.total, page.findings.map(({ id }) => id)]).toEqual([
+        query,
+        expected.length,
+        expected.slice(1, 3).map(({ id }) => id),
+      ]);
+    }
+  }, 60_000);
+
+  test.each(["breachId", "domainId", "emailId", "scanId"])("nothing for an unknown %s", async (name) => {
+    expect(await list(`?${name}=${unknownId}`)).toEqual({
+      findings: [],
+      total: 0,
+      unacknowledged: all.length - 2,
+    });
+  });
+
+  test("nothing of another organization", async () => {
+    const other = await signedIn((await createOrganization()).id);
+    for (const query of ["", `?emailId=${owned}`, `?breachId=${all[0]?.breach.id}`]) {
+      expect((await other.dashboard.get(`/findings${query}`)).body).toMatchObject({ findings: [], total: 0 });
+    }
+  });
+});
+
+describe("400", () => {
+  test.each(["acknowledged=yes", "breachId=x", "domainId=-1", "emailId=1.5", "scanId=", "limit=0"])(
+    "for ?%s",
+    async (query) => {
+      const reply = await user.dashboard.get(`/findings?${query}`);
+      expectRefusal(reply, 400, new RegExp(`^${query.split("=")[0]}`));
+    },
+  );
+});

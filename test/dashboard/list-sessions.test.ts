@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { expectRefusal, timestamp } from "../endpoints/reply.ts";
+import { createOrganization } from "../service/organization.ts";
+import { createSession, signedIn } from "./signed-in.ts";
+
+describe("200", () => {
+  test("the user's own sessions in this organization, newest first, by page", async () => {
+    const { id: org } = await createOrganization();
+    const first = await signedIn(org);
+    const user = { id: first.userId, email: first.email };
+    const [second, third] = [await createSession(org, user), await createSession(org, user)];
+    await signedIn(org);
+    const elsewhere = await createOrganization();
+    await signedIn(elsewhere.id, { email: first.email });
+
+    const reply = await second.dashboard.get("/sessions");
+    const shown = (id: number) => ({
+      id,
+      createdAt: timestamp,
+      lastUsedAt: timestamp,
+      expiresAt: timestamp,
+      isCurrent: id === second.sessionId,
+    });
+    expect(reply).toMatchObject({ status: 200 });
+    expect(reply.body).toEqual({
+      sessions: [third, second, first].map(({ sessionId }) => shown(sessionId)),
+      total: 3,
+    });
+    expect((await second.dashboard.get("/sessions?limit=1&offset=1")).body).toEqual({
+      sessions: [shown(second.sessionId)],
+      total: 3,
+    });
+    expect((await second.dashboard.get("/sessions?offset=7")).body).toEqual({ sessions: [], total: 3 });
+  });
+});
+
+describe("400", () => {
+  test("a page that is none", async () => {
+    const { id: org } = await createOrganization();
+    const { dashboard } = await signedIn(org);
+    expectRefusal(await dashboard.get("/sessions?limit=101"), 400, /^limit/);
+  });
+});

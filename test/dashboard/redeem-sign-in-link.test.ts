@@ -1,0 +1,190 @@
+import { describe, expect, test } from "vitest";
+import { hashOf } from "../../shared/organizations/secret.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { countStatuses, expectRefusal } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
+import type { Reply } from "../service/client.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization } from "../service/organization.ts";
+import { linkIn, mailsTo } from "./outbox.ts";
+import { browserWith, createToken, visitor } from "./signed-in.ts";
+
+let addresses = 0;
+const newAddress = (): string => `redeem-${process.pid}-${++addresses}@demo.example`;
+
+const redeem = (body: object, headers: Record<string, string> = {}): Promise<Reply> =>
+  visitor(headers).post("/sign-in/sessions", body);
+
+const cookieOf = ({ headers }: Reply): string => String(headers["set-cookie"]).split(";")[0] ?? "";
+
+const expectInvalid = (reply: Reply): void => {
+  expectRefusal(reply, 401, /not valid any more/, { code: "invalid_link" });
+  expect(reply.headers["set-cookie"]).toBeUndefined();
+};
+
+const createUser = async (name = "Acme") => {
+  const { id: org } = await createOrganization({ name });
+  const email = newAddress();
+  const { id: user } = await admin("user create", { org, email, name: "Ada" });
+  return { org, user, email };
+};
+
+/** The token of a link that is mailed to the address. */
+const mailedToken = async (email: string): Promise<string> => {
+  const { length } = await mailsTo(email);
+  await visitor().post("/sign-in/links", { email });
+  const mails = await eventually(
+    () => mailsTo(email),
+    (all) => all.length > length,
+  );
+  return linkIn(mails.at(-1) ?? "").hash.slice(1);
+};
+
+describe("201", () => {
+  test("the cookie is a session of the link's user, hidden from scripts and other sites", async () => {
+    const { org, user, email } = await createUser();
+    const reply = await redeem({ token: await createToken(org, user) });
+    expect(reply.status).toBe(201);
+    expect(reply.body).toEqual({
+      user: { id: user, email, name: "Ada", role: "admin" },
+      organization: { id: org, name: "Acme" },
+    });
+    expect(String(reply.headers["set-cookie"])).toMatch(
+      /^session=[0-9A-Za-z]{48}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+    const { dashboard, v1 } = browserWith(cookieOf(reply));
+    expect((await dashboard.get("/session")).body).toMatchObject({ user: { id: user } });
+    expect((await v1.get("/emails")).status).toBe(200);
+  });
+
+  test("whatever credential comes with the request", async () => {
+    const { org, user } = await createUser();
+    const other = await createOrganization();
+    const token = await createToken(org, user);
+    const reply = await redeem({ token }, { authorization: `Bearer ${other.key}` });
+    expect(reply.body).toMatchObject({ organization: { id: org } });
+  });
+
+  test("the member list shows when a user has signed in last", async () => {
+    const { org, user } = await createUser();
+    const seen = async () => ((await admin("user list", { org })).users as Record<string, unknown>[])[0];
+    expect(await seen()).toMatchObject({ lastSignInAt: null });
+    const before = new Date().toISOString();
+    await redeem({ token: await createToken(org, user) });
+    expect(String((await seen())?.lastSignInAt) >= before).toBe(true);
+  });
+
+  test("of 100 simultaneous redemptions one succeeds", async () => {
+    const { org, user } = await createUser();
+    const token = await createToken(org, user);
+    const replies = await Promise.all(Array.from({ length: 100 }, () => redeem({ token })));
+    expect(countStatuses(replies)).toEqual({ 201: 1, 401: 99 });
+    for (const reply of replies.filter(({ status }) => status === 401)) expectInvalid(reply);
+    expect((await admin("session list", { org })).sessions).toHaveLength(1);
+  }, 120_000);
+});
+
+describe("401 invalid_link", () => {
+  test("unknown, malformed, used and expired tokens are refused in the same words", async () => {
+    const { org, user } = await createUser();
+    const used = await createToken(org, user);
+    expect((await redeem({ token: used })).status).toBe(201);
+    const expired = await createToken(org, user);
+    // The table keeps the rows of expired links for days.
+    const now = Math.floor(Date.now() / 1000);
+    await table.update(keys.signInLink(hashOf(expired)), { set: { expiresAt: now - 1 } });
+    for (const token of ["A".repeat(32), "x", `${used}x`, "\u0000", used, expired]) {
+      expectInvalid(await redeem({ token }));
+    }
+  });
+
+  test("works for 15 minutes", async () => {
+    const { org, user } = await createUser();
+    const token = await createToken(org, user);
+    const row = await table.get<{ expiresAt: number }>(keys.signInLink(hashOf(token)));
+    const minutes = ((row?.expiresAt ?? 0) - Date.now() / 1000) / 60;
+    expect(minutes).toBeGreaterThan(14);
+    expect(minutes).toBeLessThanOrEqual(15);
+  });
+
+  test("a removed user's link, also when the address belongs to another user by now", async () => {
+    const { org, user, email } = await createUser();
+    const token = await createToken(org, user);
+    await admin("user remove", { org, user, force: true });
+    expectInvalid(await redeem({ token }));
+    await admin("user create", { org, email });
+    expectInvalid(await redeem({ token }));
+  });
+
+  test("a link to an organization that is being deleted", async () => {
+    const { org, user } = await createUser("Gone");
+    const token = await createToken(org, user);
+    await admin("org delete", { org, name: "Gone" });
+    expectInvalid(await redeem({ token }));
+  });
+
+  test("another organization than the operator's link names; the token stays good", async () => {
+    const { org, user, email } = await createUser();
+    const other = await createOrganization();
+    await admin("user create", { org: other.id, email });
+    const token = await createToken(org, user);
+    expectInvalid(await redeem({ token, organizationId: other.id }));
+    expect((await redeem({ token, organizationId: org })).status).toBe(201);
+  });
+});
+
+describe("409 choose_organization", () => {
+  test("an address in several organizations chooses one; until then the token stays good", async () => {
+    const { org, email } = await createUser("First");
+    const second = await createUser("Second");
+    const { id: user } = await admin("user create", { org: second.org, email });
+    const stranger = await createOrganization();
+    const token = await mailedToken(email);
+    for (const _ of [1, 2]) {
+      expectRefusal(await redeem({ token }), 409, /choose one/, {
+        code: "choose_organization",
+        organizations: [
+          { id: org, name: "First" },
+          { id: second.org, name: "Second" },
+        ],
+      } as object);
+    }
+    expectInvalid(await redeem({ token, organizationId: stranger.id }));
+    const reply = await redeem({ token, organizationId: second.org });
+    expect(reply).toMatchObject({
+      status: 201,
+      body: { user: { id: user, email }, organization: { id: second.org } },
+    });
+    expectInvalid(await redeem({ token, organizationId: org }));
+  });
+
+  test("not when the user was removed from all but one, nor with the operator's link", async () => {
+    const { org, user, email } = await createUser("First");
+    const second = await createUser("Second");
+    const { id } = await admin("user create", { org: second.org, email });
+    expect((await redeem({ token: await createToken(org, user) })).status).toBe(201);
+    await admin("user remove", { org: second.org, user: id });
+    const reply = await redeem({ token: await mailedToken(email) });
+    expect(reply).toMatchObject({ status: 201, body: { organization: { id: org } } });
+  });
+});
+
+describe("400", () => {
+  test.each([{}, { token: "" }, { token: 1 }, { token: "x".repeat(201) }])("%j", async (body) =>
+    expectRefusal(await redeem(body), 400, /^token: /),
+  );
+
+  test("an organization that is no id", async () => {
+    expectRefusal(await redeem({ token: "x", organizationId: "1" }), 400, /^organizationId: /);
+  });
+});
+
+describe("403", () => {
+  test("from another site: the token stays good", async () => {
+    const { org, user } = await createUser();
+    const token = await createToken(org, user);
+    expectRefusal(await redeem({ token }, { origin: "https://attacker.example" }), 403, /own origin/);
+    expect((await redeem({ token })).status).toBe(201);
+  });
+});

@@ -1,0 +1,60 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { expectRefusal, unknownId } from "../endpoints/reply.ts";
+import { createOrganization } from "../service/organization.ts";
+import { activity } from "./activity.ts";
+import { createSession, createToken, type SignedIn, signedIn, visitor } from "./signed-in.ts";
+
+let org: number;
+let user: SignedIn;
+beforeEach(async () => {
+  org = (await createOrganization()).id;
+  user = await signedIn(org);
+});
+const remove = (id: number) => user.dashboard.delete(`/members/${id}`);
+
+describe("200", () => {
+  test("ends all sessions and links of the member on the very next request", async () => {
+    const other = await signedIn(org);
+    const second = await createSession(org, { id: other.userId, email: other.email });
+    const token = await createToken(org, other.userId);
+    expect((await second.v1.get("/emails")).status).toBe(200);
+    expect(await remove(other.userId)).toMatchObject({ status: 200, body: { success: true } });
+    for (const session of [other, second]) {
+      expect((await session.dashboard.get("/session")).status).toBe(401);
+      expect((await session.v1.get("/emails")).status).toBe(401);
+    }
+    expect((await visitor().post("/sign-in/sessions", { token })).status).toBe(401);
+    expect((await remove(other.userId)).body).toEqual({ success: true });
+    expect(await activity(user.v1, "member.removed")).toMatchObject([
+      { category: "teams", summary: expect.stringContaining(other.email) },
+    ]);
+  });
+
+  test("lets an admin leave when there is another", async () => {
+    const other = await signedIn(org);
+    expect((await remove(user.userId)).status).toBe(200);
+    expect((await user.dashboard.get("/session")).status).toBe(401);
+    expect((await other.dashboard.get("/members")).body).toMatchObject({ total: 1 });
+  });
+});
+
+describe("404", () => {
+  test("knows nobody of another organization", async () => {
+    const stranger = await signedIn((await createOrganization()).id);
+    for (const id of [stranger.userId, unknownId]) expectRefusal(await remove(id), 404, /No member/);
+    expect((await stranger.dashboard.get("/session")).status).toBe(200);
+  });
+});
+
+describe("409", () => {
+  test("keeps the last admin, whoever of two is removed at the same time", async () => {
+    await signedIn(org, { role: "member" });
+    expectRefusal(await remove(user.userId), 409, /last admin/, { code: "last_admin" });
+    const other = await signedIn(org);
+    const replies = await Promise.all([
+      remove(other.userId),
+      other.dashboard.delete(`/members/${user.userId}`),
+    ]);
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,49 @@
+import { inject } from "vitest";
+import { admin } from "../service/admin.ts";
+import { type Client, createClient } from "../service/client.ts";
+
+/** The base url of the dashboard's part of the API. */
+export const dashboardUrl = (): string => new URL("/api/dashboard", inject("apiUrl")).href;
+
+/** A client of the dashboard without credentials. */
+export const visitor = (headers: Record<string, string> = {}): Client =>
+  createClient(headers, dashboardUrl());
+
+/** Clients that send this cookie and the service's own Origin, as a browser does. */
+export const browserWith = (cookie: string): { dashboard: Client; v1: Client } => {
+  const headers = { cookie, origin: new URL(inject("apiUrl")).origin };
+  return { dashboard: createClient(headers, dashboardUrl()), v1: createClient(headers) };
+};
+
+export type SignedIn = {
+  dashboard: Client;
+  v1: Client;
+  cookie: string;
+  userId: number;
+  email: string;
+  sessionId: number;
+};
+
+/** Another session of a user. */
+export const createSession = async (org: number, user: { id: number; email: string }): Promise<SignedIn> => {
+  const session = await admin("session create", { org, user: user.id });
+  const cookie = session.cookie as string;
+  return { ...browserWith(cookie), cookie, userId: user.id, email: user.email, sessionId: session.id };
+};
+
+let users = 0;
+
+/** Creates a user with a session. */
+export const signedIn = async (
+  org: number,
+  { role = "admin", email = `user-${++users}@demo.example` }: { role?: string; email?: string } = {},
+): Promise<SignedIn> => {
+  const { id } = await admin("user create", { org, email, role });
+  return createSession(org, { id, email });
+};
+
+/** The token of a new operator's link. */
+export const createToken = async (org: number, user: number): Promise<string> => {
+  const { url } = await admin("user sign-in-link", { org, user });
+  return new URL(url as string).hash.slice(1);
+};

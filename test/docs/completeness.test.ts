@@ -1,0 +1,98 @@
+/**
+ * The reference documents list all there is: every trigger with what it may use, every key, every decision.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { help } from "../../bin/admin/help.ts";
+import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
+import { routes } from "../../functions/routes.ts";
+import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
+import type { Use } from "../../shared/contract/endpoint.ts";
+import { type Key, keys } from "../../shared/table/keys.ts";
+import { project } from "./markdown.ts";
+
+const read = (path: string): string => readFileSync(join(project, path), "utf8");
+
+describe("docs/entrypoints.md", () => {
+  const spansOf = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
+  const rows = read("docs/entrypoints.md")
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .map((line) => ({ spans: spansOf(line), cells: line.split("|").slice(1, -1).map(spansOf) }));
+  /** The code spans of the row about a function; the first two columns are its trigger and its name. */
+  const rowOf = (name: string, trigger?: string): string[] =>
+    rows.find(({ cells }) => cells[1]?.[0] === name && (trigger === undefined || cells[0]?.[0] === trigger))
+      ?.spans ?? [];
+  const isUse = (span: string): boolean =>
+    /^(table|queue):|^(hibp|email|mail-setting|dashboard-url|schedules|schedule-role)$/.test(span);
+  const expectUses = (row: string[], uses: readonly Use[]) =>
+    expect(row.filter(isUse).sort()).toEqual([...uses].sort());
+
+  test.each(
+    [...routes, ...dashboardRoutes].map((route) => ({ route, title: `${route.method} ${route.path}` })),
+  )("has $title with what its contract uses", ({ route, title }) =>
+    expectUses(rowOf(route.name, title), route.endpoint.uses),
+  );
+
+  test.each(queueWorkers)("has $name with its queue and what its contract uses", ({ name, worker }) =>
+    expectUses(rowOf(name, worker.queue), worker.uses),
+  );
+
+  test.each([...scheduledWorkers, ...onDemandWorkers])("has $name with what its contract uses", (each) =>
+    expectUses(rowOf(each.name), each.worker.uses),
+  );
+
+  test("has every admin command", () => {
+    const commands = [...(help("") ?? "").matchAll(/^ {2}([a-z]+(?: [a-z][a-z-]*)?)(?= |$)/gm)].map(
+      ([, name = ""]) => name,
+    );
+    const named = new Set(rows.flatMap(({ spans }) => spans));
+    expect(commands.length).toBeGreaterThan(20);
+    expect(commands.filter((name) => !named.has(name))).toEqual([]);
+  });
+});
+
+describe("docs/architecture.md", () => {
+  test("names every folder of shared/", () => {
+    const text = read("docs/architecture.md");
+    const missing = readdirSync(join(project, "shared")).filter(
+      (name) => !text.includes(`| \`shared/${name}/\` |`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe("docs/data-model.md", () => {
+  const named = [...read("docs/data-model.md").matchAll(/`keys\.(\w+)`/g)].map(([, name = ""]) => name);
+  const make = keys as unknown as Record<string, (...args: unknown[]) => Key>;
+
+  test("names keys that exist", () => {
+    expect(named.filter((name) => !(name in keys))).toEqual([]);
+  });
+
+  test("has every key, but for those inside a list, which docs/lists.md is about", () => {
+    const isOfList = (name: string): boolean =>
+      make[name]?.(1, "EMAIL", 1, 1).pk.startsWith("ORG#1#EMAIL") ?? false;
+    const missing = Object.keys(keys).filter((name) => !named.includes(name) && !isOfList(name));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe("docs/decisions", () => {
+  const files = readdirSync(join(project, "docs/decisions")).filter((name) => /^\d{4}-.*\.md$/.test(name));
+  const index = read("docs/decisions/README.md");
+
+  test.each(files)("%s has every part and is in the index", (file) => {
+    const text = read(`docs/decisions/${file}`);
+    expect(text).toMatch(new RegExp(`^# ${file.slice(0, 4)}\\. `));
+    expect(text).toMatch(/^- Status: \S/m);
+    expect(text).toMatch(/^- Superseded by: \S/m);
+    expect([...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)).toEqual([
+      "Context",
+      "Decision",
+      "Consequences",
+    ]);
+    expect(index).toContain(`](${file})`);
+  });
+});

@@ -1,0 +1,286 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { admin } from "../service/admin.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import {
+  createWithFindings,
+  ended,
+  type Finding,
+  findingCount,
+  findingsOf,
+  requestMany,
+} from "./acknowledgement.ts";
+import { inOneWindow, presetCount, subjects } from "./limit-window.ts";
+import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
+import { signIn } from "./sign-in.ts";
+
+describe("202", () => {
+  test("by ids and a key: those findings as if acknowledged alone, and no other", async () => {
+    const organization = await createWithFindings();
+    const { api, keyId } = organization;
+    const before = await findingsOf(organization);
+    const [first] = before as [Finding];
+    const ofOther = before.filter(({ emailId }) => emailId !== first.emailId);
+    const chosen = [first, ofOther[1]] as Finding[];
+    const ids = chosen.map(({ id }) => id);
+    const reply = await requestMany(api, { ids: [...ids, ...ids], reason: "Password changed" });
+    expect(reply).toMatchObject({ status: 202, body: { id: expect.any(Number), matching: 2 } });
+    expectEveryHeader(reply);
+    const { createdAt, ...done } = await ended(api, reply);
+    expect(done).toEqual({
+      id: reply.body.id,
+      status: "completed",
+      matching: 2,
+      acknowledged: 2,
+      completedAt: timestamp,
+    });
+    expect(await findingsOf(organization)).toEqual(
+      before.map((finding) =>
+        ids.includes(finding.id)
+          ? {
+              ...finding,
+              acknowledged: true,
+              acknowledgedAt: createdAt,
+              acknowledgedBy: null,
+              acknowledgedByApiKey: { id: keyId, label: "Test key" },
+              acknowledgeReason: "Password changed",
+              resolution: "handled",
+            }
+          : finding,
+      ),
+    );
+    expect((await api.get("/breaches?acknowledged=false")).body).toMatchObject({
+      total: findingCount - 2,
+      unacknowledged: findingCount - 2,
+    });
+    const { emails } = (await api.get("/emails")).body;
+    for (const email of emails as { breachCount: number; unacknowledgedBreachCount: number }[]) {
+      expect(email.unacknowledgedBreachCount).toBe(email.breachCount - 1);
+    }
+  });
+
+  test("by an empty filter and a user: all findings, with one log entry of the user", async () => {
+    const organization = await createWithFindings();
+    const user = await signIn(organization);
+    const [first] = await findingsOf(organization);
+    await organization.api.post("/breaches/acknowledge", { id: first?.id });
+    const reply = await requestMany(user.api, { filter: {}, resolution: "ignored" });
+    expect(reply).toMatchObject({ status: 202, body: { matching: findingCount } });
+    const { createdAt, acknowledged } = await ended(user.api, reply);
+    expect(acknowledged).toBe(findingCount);
+    for (const finding of await findingsOf(organization)) {
+      expect(finding).toMatchObject({
+        acknowledged: true,
+        acknowledgedAt: createdAt,
+        acknowledgedBy: { id: user.userId, label: user.email },
+        acknowledgedByApiKey: null,
+        acknowledgeReason: null,
+        resolution: "ignored",
+      });
+    }
+    const { activity } = (await user.api.get("/activity?category=findings")).body;
+    expect(activity).toMatchObject([
+      {
+        action: "findings.acknowledged",
+        category: "findings",
+        createdAt,
+        summary: `Acknowledged ${findingCount} breach findings as ignored`,
+        actor: { type: "user", label: user.email },
+      },
+      { action: "finding.acknowledged" },
+    ]);
+  });
+
+  test("filters of e-mail, breach, scan, domain, state and time combine", async () => {
+    const organization = await createWithFindings();
+    const { api, domainId } = organization;
+    const all = await findingsOf(organization);
+    const [first] = all as [Finding];
+    const { emailId, breach, firstDetectedScanId: scanId } = first;
+    const matchingOf = async (filter: unknown) =>
+      (await requestMany(api, { filter, dryRun: true })).body.matching;
+    expect(await matchingOf({ emailId })).toBe(all.filter((each) => each.emailId === emailId).length);
+    expect(await matchingOf({ breachId: breach.id })).toBe(
+      all.filter((each) => each.breach.id === breach.id).length,
+    );
+    expect(await matchingOf({ domainId, scanId })).toBe(findingCount);
+    expect(await matchingOf({ detectedBefore: "2020-01-01T00:00:00Z" })).toBe(0);
+    const filter = {
+      emailId,
+      breachId: breach.id,
+      scanId,
+      domainId,
+      acknowledged: false,
+      detectedBefore: "2999-01-01T00:00:00+02:00",
+    };
+    const reply = await requestMany(api, { filter });
+    expect(reply.body.matching).toBe(1);
+    await ended(api, reply);
+    const done = (await findingsOf(organization)).filter(({ acknowledged }) => acknowledged);
+    expect(done.map(({ id }) => id)).toEqual([first.id]);
+    expect(await matchingOf(filter)).toBe(0);
+    expect(await matchingOf({ acknowledged: true })).toBe(1);
+    // As in lists, what is not the organization's matches nothing.
+    expect(await matchingOf({ emailId: unknownId })).toBe(0);
+    expect(await matchingOf({ domainId: unknownId })).toBe(0);
+  });
+});
+
+describe("200", () => {
+  test("a dry run tells how many match, and changes and logs nothing", async () => {
+    const organization = await createWithFindings();
+    const { api } = organization;
+    const before = await findingsOf(organization);
+    const reply = await requestMany(api, { filter: { acknowledged: false }, dryRun: true });
+    expect(reply).toMatchObject({ status: 200 });
+    expect(reply.body).toEqual({ matching: findingCount });
+    expectEveryHeader(reply);
+    const ids = before.slice(0, 2).map(({ id }) => id);
+    expect((await requestMany(api, { ids, dryRun: true })).body).toEqual({ matching: 2 });
+    expect(await findingsOf(organization)).toEqual(before);
+    expect((await api.get("/activity?category=findings")).body.total).toBe(0);
+    expect((await requestMany(api, { ids })).status).toBe(202);
+  });
+});
+
+describe("400", () => {
+  let organization: Organization;
+
+  beforeAll(async () => {
+    organization = await createOrganization();
+  });
+
+  test.each<[why: string, body: Record<string, unknown>, error: RegExp]>([
+    ["neither ids nor filter", {}, /^Exactly one of ids and filter/],
+    ["ids and filter", { ids: [1], filter: {} }, /^Exactly one of ids and filter/],
+    ["an unknown field in filter", { filter: { acknowledged: false, scan: 1 } }, /^filter/],
+    ["a misspelled field in filter", { filter: { breachID: 1 } }, /^filter/],
+    ["a filter that is null", { filter: null }, /^filter/],
+    ["a filter that is a list", { filter: [] }, /^filter/],
+    ["no id", { ids: [] }, /^ids: must not be empty/],
+    ["1001 ids", { ids: Array.from({ length: 1001 }, (_, index) => index + 1) }, /^ids: .*1000/],
+    ["an id as a string", { ids: ["1"] }, /^ids/],
+    ["an id of 0", { ids: [0] }, /^ids/],
+    ["a state as a string", { filter: { acknowledged: "false" } }, /^filter.acknowledged/],
+    ["a breach that is no integer", { filter: { breachId: 1.5 } }, /^filter.breachId/],
+    [
+      "a time without a zone",
+      { filter: { detectedBefore: "2026-01-01T00:00:00" } },
+      /^filter.detectedBefore/,
+    ],
+    ["a day", { filter: { detectedBefore: "2026-01-01" } }, /^filter.detectedBefore/],
+    ["a resolution other than the two", { filter: {}, resolution: "done" }, /^resolution/],
+    ["a reason of 1001 characters", { filter: {}, reason: "x".repeat(1001) }, /^reason/],
+    ["a dry run that is no boolean", { filter: {}, dryRun: 1 }, /^dryRun/],
+  ])("%s", async (_, body, error) => {
+    expectRefusal(await requestMany(organization.api, body), 400, error);
+  });
+});
+
+describe("404", () => {
+  test("an unknown id and a foreign one among others: nothing is done, in a dry run too", async () => {
+    const [organization, other] = await Promise.all([createWithFindings(), createWithFindings()]);
+    const ids = (await findingsOf(organization)).map(({ id }) => id);
+    const [foreign] = await findingsOf(other);
+    for (const wrong of [unknownId, foreign?.id]) {
+      for (const dryRun of [false, true]) {
+        const reply = await requestMany(organization.api, { ids: [...ids, wrong], dryRun });
+        expectRefusal(reply, 404, /finding/);
+      }
+    }
+    expect((await organization.api.get("/breaches")).body.unacknowledged).toBe(findingCount);
+    expect((await other.api.get("/breaches")).body.unacknowledged).toBe(findingCount);
+  });
+});
+
+describe("409", () => {
+  test("while another is in progress, for ids and filters; not for a dry run", async () => {
+    const organization = await createWithFindings();
+    const { id: org, api } = organization;
+    const [first] = await findingsOf(organization);
+    // As while a worker is at work on a long one.
+    await table.put({ ...keys.acknowledgementLock(org), acknowledgementId: 1 });
+    for (const what of [{ filter: {} }, { ids: [first?.id] }]) {
+      const reply = await requestMany(api, what);
+      expectRefusal(reply, 409, /being acknowledged/, { code: "acknowledgement_in_progress" });
+      expect((await requestMany(api, { ...what, dryRun: true })).status).toBe(200);
+    }
+    expect((await api.post("/breaches/acknowledge", { id: first?.id })).status).toBe(200);
+    await table.remove(keys.acknowledgementLock(org));
+    expect((await requestMany(api, { filter: {} })).status).toBe(202);
+  });
+
+  test("of many at the same instant one is accepted", async () => {
+    const { api } = await createWithFindings();
+    const replies = await Promise.all(Array.from({ length: 6 }, () => requestMany(api, { filter: {} })));
+    const accepted = replies.filter(({ status }) => status === 202);
+    const [one] = accepted;
+    // Later ones may find the first to have ended.
+    expect(accepted.length).toBeGreaterThan(0);
+    for (const reply of replies) {
+      if (reply.status !== 202) expectRefusal(reply, 409, /being/, { code: "acknowledgement_in_progress" });
+    }
+    expect(one && (await ended(api, one))).toMatchObject({ status: "completed" });
+    expect((await api.get("/breaches")).body).toMatchObject({
+      total: findingCount,
+      unacknowledged: 0,
+    });
+  });
+});
+
+describe("429", () => {
+  test("beyond 20 an hour of the organization; invalid input does not count", () =>
+    inOneWindow(3600, async () => {
+      const { id: org, api } = await createOrganization();
+      await presetCount(subjects.organization(org, "acknowledgements"), 19, 3600);
+      expectRefusal(await requestMany(api, {}), 400, /Exactly one/);
+      expect((await requestMany(api, { filter: {} })).status).toBe(202);
+      expectRefusal(await requestMany(api, { filter: {} }), 429, /hourly limit/);
+      expectRefusal(await requestMany(api, { ids: [unknownId] }), 429, /hourly limit/);
+    }));
+});
+
+describe("admin finding acknowledge", () => {
+  test("acknowledges what flags name, waits for the end and tells what it did", async () => {
+    const organization = await createWithFindings();
+    const { id: org } = organization;
+    const all = await findingsOf(organization);
+    const [first, second] = all as [Finding, Finding];
+    expect(await admin("finding acknowledge", { org, all: true, "dry-run": true })).toEqual({
+      matching: findingCount,
+    });
+    const ids = `${first.id},${second.id}`;
+    const some = { org, ids, resolution: "ignored", reason: "Known" };
+    expect(await admin("finding acknowledge", some)).toEqual({
+      id: expect.any(Number),
+      status: "completed",
+      matching: 2,
+      acknowledged: 2,
+      createdAt: timestamp,
+      completedAt: timestamp,
+    });
+    const rest = { org, acknowledged: "false", email: first.emailId };
+    const matching = all.filter(({ id, emailId }) => emailId === first.emailId && id !== first.id);
+    expect(await admin("finding acknowledge", rest)).toMatchObject({
+      acknowledged: matching.filter(({ id }) => id !== second.id).length,
+    });
+    const { activity } = (await organization.api.get("/activity?category=findings")).body;
+    expect((activity as unknown[])[1]).toMatchObject({
+      summary: "Acknowledged 2 breach findings as ignored",
+      actor: { type: "system", label: "Administrator" },
+    });
+  });
+
+  test.each<[flags: Record<string, string | true>, error: RegExp]>([
+    [{}, /Give --ids, or --all, or filters/],
+    [{ all: true, scan: "1" }, /only one/],
+    [{ ids: "1,x" }, /--ids/],
+    [{ ids: String(unknownId) }, /No breach finding/],
+    [{ all: true, resolution: "done" }, /--resolution/],
+    [{ before: "yesterday" }, /--before/],
+  ])("%j is refused with a sentence", async (flags, error) => {
+    const { id: org } = await createOrganization();
+    await expect(admin("finding acknowledge", { org, ...flags })).rejects.toThrow(error);
+  });
+});

@@ -1,0 +1,64 @@
+/** Rules for words that no linter holds: lengths of titles, and names that lead nowhere. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const project = join(import.meta.dirname, "..", "..");
+const files = [
+  ...globSync("*.{md,json}", { cwd: project }),
+  ...globSync("{bin,bench,docs,functions,lib,local,shared,test}/**/*.{ts,mjs,md,json}", { cwd: project }),
+];
+
+const read = (path: string): string => readFileSync(join(project, path), "utf8");
+
+const maximumTitleLength = 80;
+/** A string in front of a function: `test("…", () =>`, `describe.each(…)("…", async ({ … }) =>`. */
+const title =
+  /\(\s*(["'`])((?:(?!\1)[^\\\n]|\\.)*)\1,\s*(?:\{[^{}]*\},\s*)?(?:async\s+)?(?:\([^()]*\)|\w+)\s*=>/g;
+
+const titlesIn = (text: string): string[] => [...text.matchAll(title)].map(([, , words = ""]) => words);
+
+/**
+ * The project was built to requirements outside of this repository. What they say stands in the code and in
+ * docs/, where a reader can follow it; the names of their files would lead nowhere.
+ */
+const elsewhere = /\b(?:interface|decisions)\.md\b/i;
+
+/** Written by a program, some time after the program. */
+const generated = new Set(["bench/report.md"]);
+
+describe("words", () => {
+  test("titles of tests have at most 80 characters", () => {
+    const long = files
+      .filter((path) => path.endsWith(".test.ts"))
+      .flatMap((path) =>
+        titlesIn(read(path))
+          .filter((words) => words.length > maximumTitleLength)
+          .map((words) => `${path}: ${words}`),
+      );
+    expect(long).toEqual([]);
+  });
+
+  test("no file names documents that are not in the repository", () => {
+    const named = files
+      .filter((path) => !generated.has(path))
+      .flatMap((path) =>
+        read(path)
+          .split("\n")
+          .map((line, index) => ({ line, at: `${path}:${index + 1}` }))
+          .filter(({ line }) => elsewhere.test(line))
+          .map(({ at }) => at),
+      );
+    expect(named).toEqual([]);
+  });
+
+  test("the reader of titles finds titles in every form", () => {
+    const text = `
+      test("one", () => {});
+      describe.each([f(g(1))])(
+        'two', async ({ id }) => {});
+      test("three", { timeout: 1 }, async () => {});
+      test.skipIf(x)(\`four\`, () => {});`;
+    expect(titlesIn(text)).toEqual(["one", "two", "three", "four"]);
+  });
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  blockOf,
+  blockSize,
+  drawBlocks,
+  drawId,
+  firstIdOf,
+  type Reserved,
+  reserve,
+} from "../../shared/lists/blocks.ts";
+import { type Engine, recordCapacity, startEngine } from "../table/engine.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+const time = (second: number): string => new Date(Date.UTC(2030, 0, 1) + second * 1_000).toISOString();
+
+const expectInOrder = (reserved: Reserved[]): void => {
+  const byId = [...reserved].sort((one, other) => one.id - other.id);
+  expect(new Set(byId.map((each) => each.id)).size).toBe(reserved.length);
+  for (const [index, each] of byId.entries()) {
+    expect(each.block).toBe(blockOf(each.id));
+    const before = byId[index - 1];
+    if (before === undefined) continue;
+    expect(each.createdAt >= before.createdAt).toBe(true);
+    expect(each.createdAt >= each.blockFrom).toBe(true);
+    if (before.block < each.block) expect(before.createdAt <= each.blockFrom).toBe(true);
+    if (before.block === each.block) expect(each.blockFrom).toBe(before.blockFrom);
+  }
+};
+
+describe("single ids", () => {
+  test("start at 1 and are never given twice, even to simultaneous callers", async () => {
+    expect(await drawId("TEAM")).toBe(1);
+    const ids = await Promise.all(Array.from({ length: 30 }, () => drawId("TEAM")));
+    expect(new Set(ids).size).toBe(30);
+    expect(Math.max(...ids)).toBe(31);
+  });
+});
+
+describe("blocks", () => {
+  test("hold 512 consecutive ids from b*512+1", () => {
+    expect(blockOf(1)).toBe(0);
+    expect(blockOf(blockSize)).toBe(0);
+    expect(blockOf(blockSize + 1)).toBe(1);
+    for (const block of [0, 1, 2, 1_000_000]) {
+      expect(blockOf(firstIdOf(block))).toBe(block);
+      expect(blockOf(firstIdOf(block + 1) - 1)).toBe(block);
+    }
+  });
+
+  test("are drawn once", async () => {
+    const first = await drawBlocks("DELIVERY", 3);
+    expect(await drawBlocks("DELIVERY", 1)).toBe(first + 3);
+  });
+});
+
+describe("reserve", () => {
+  test("gives consecutive ids to an organization over several calls, and no id to two", async () => {
+    const one = await reserve(1, "EMAIL", 2);
+    const two = await reserve(2, "EMAIL", 2);
+    const three = await reserve(1, "EMAIL", 1);
+    expect(three[0]?.id).toBe((one[0]?.id ?? 0) + 2);
+    expect(new Set([...one, ...two, ...three].map((each) => each.id)).size).toBe(5);
+    expect(one[0]?.block).not.toBe(two[0]?.block);
+  });
+
+  test("continues beyond the end of a block, and takes thousands of ids in whole blocks", async () => {
+    const all = [
+      ...(await reserve(3, "EMAIL", 500)),
+      ...(await reserve(3, "EMAIL", 30)),
+      ...(await reserve(3, "EMAIL", 3_000)),
+      ...(await reserve(3, "EMAIL", blockSize)),
+      ...(await reserve(3, "EMAIL", 1)),
+    ];
+    expect(all.length).toBe(500 + 30 + 3_000 + blockSize + 1);
+    expectInOrder(all);
+    // No other organization drew a block in between: the current block was used up first, and there is no
+    // gap.
+    expect((all.at(-1)?.id ?? 0) - (all[0]?.id ?? 0)).toBe(all.length - 1);
+  });
+
+  test("keeps times ascending with ids when clocks differ and callers are simultaneous", async () => {
+    const clocks = Array.from({ length: 60 }, (_, index) => time((index * 37) % 50));
+    const reserved = await Promise.all(
+      clocks.map((at, index) => reserve(4, "FINDING", 1 + ((index * 53) % 90), { at })),
+    );
+    expect(reserved.flat().length).toBe(clocks.reduce((sum, _, index) => sum + 1 + ((index * 53) % 90), 0));
+    expectInOrder(reserved.flat());
+    for (const [index, group] of reserved.entries()) {
+      expect(group.every((each) => each.createdAt >= (clocks[index] ?? ""))).toBe(true);
+      const ids = group.map((each) => each.id);
+      expect(ids).toEqual([...ids].sort((one, other) => one - other));
+    }
+  });
+
+  test("simultaneous large draws stay unique and in order", async () => {
+    const reserved = await Promise.all(
+      Array.from({ length: 24 }, (_, index) =>
+        reserve(5, "FINDING", 300 + index * 100, { tag: index % 3, at: time((index * 7) % 24) }),
+      ),
+    );
+    expectInOrder(reserved.flat());
+  });
+
+  test("closes a block after 32 different tags in a row", async () => {
+    const blocks = new Set<number>();
+    for (let tag = 1; tag <= 32; tag++) {
+      for (const each of await reserve(6, "FINDING", 2, { tag })) blocks.add(each.block);
+      for (const each of await reserve(6, "FINDING", 1, { tag })) blocks.add(each.block);
+    }
+    expect(blocks.size).toBe(1);
+    const [next] = await reserve(6, "FINDING", 1, { tag: 33 });
+    expect(blocks.has(next?.block ?? -1)).toBe(false);
+  });
+
+  test("costs one write unit as a rule", async () => {
+    const capacity = recordCapacity();
+    await reserve(7, "SCAN", 1);
+    capacity.take();
+    for (let round = 0; round < 20; round++) await reserve(7, "SCAN", 3);
+    const consumed = capacity.take();
+    console.log(`20 reservations: ${JSON.stringify(consumed)}`);
+    expect(consumed).toEqual({ readUnits: 0, writeUnits: 20, calls: 20 });
+  });
+});

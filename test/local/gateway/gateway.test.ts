@@ -1,0 +1,480 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Gateway, startGateway } from "../../../local/gateway/gateway.ts";
+import { type Lambda, openLambda } from "../../../local/lambda/lambda.ts";
+import { openAssembly } from "../../../local/template/assembly.ts";
+import { writeAssembly } from "../template.ts";
+
+const sources = {
+  // Answers with the event, or with the reply that the request's body holds.
+  Echo: `export const handler = async (event) => {
+    const body = event.body?.startsWith('{"reply"') ? JSON.parse(event.body) : undefined;
+    if (body?.reply === "throw") throw new Error("secret detail");
+    if (body?.reply === "wait") await new Promise((resolve) => setTimeout(resolve, 5000));
+    return body?.reply ?? { statusCode: 200, body: JSON.stringify(event) };
+  };`,
+  // Does what the Authorization header says. The context of its answer holds the event that it got.
+  Authorize: `export const handler = async (event) => {
+    const what = event.headers.Authorization;
+    if (what === "unauthorized") throw new Error("Unauthorized");
+    if (what === "fail") throw new Error("oops");
+    if (what === "malformed") return { principalId: "me" };
+    const Resource = what === "other" ? event.methodArn.replace("/GET/", "/PUT/") : event.methodArn;
+    const context = what === "nested" ? { list: [1] } : { org: 7, isTrial: true, event: JSON.stringify(event) };
+    return {
+      principalId: "me",
+      policyDocument: { Version: "2012-10-17", Statement: [
+        { Action: "execute-api:Invoke", Effect: "Allow", Resource },
+        ...(what === "deny" ? [{ Action: "execute-api:*", Effect: "Deny", Resource: "*" }] : []),
+      ] },
+      context,
+    };
+  };`,
+};
+
+const restApi = { Ref: "Api" };
+const uriOf = (name: string) => ({
+  "Fn::Join": [
+    "",
+    ["arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/", arnOf(name), "/invocations"],
+  ],
+});
+const arnOf = (name: string) => ({ "Fn::GetAtt": [name, "Arn"] });
+const resource = (parent: object, PathPart: string) => ({
+  Type: "AWS::ApiGateway::Resource",
+  Properties: { RestApiId: restApi, ParentId: parent, PathPart },
+});
+const method = (resourceId: string, HttpMethod: string, properties: object = {}) => ({
+  Type: "AWS::ApiGateway::Method",
+  Properties: {
+    RestApiId: restApi,
+    ResourceId: { Ref: resourceId },
+    HttpMethod,
+    AuthorizationType: "NONE",
+    Integration: { Type: "AWS_PROXY", Uri: uriOf("Echo"), TimeoutInMillis: 1000 },
+    ...properties,
+  },
+});
+const permission = (name: string, path: string) => ({
+  Type: "AWS::Lambda::Permission",
+  Properties: {
+    Action: "lambda:InvokeFunction",
+    FunctionName: arnOf(name),
+    Principal: "apigateway.amazonaws.com",
+    SourceArn: { "Fn::Join": ["", ["arn:aws:execute-api:us-east-1:000000000000:", restApi, path]] },
+  },
+});
+const role = (service: string, invokes: string) => ({
+  Type: "AWS::IAM::Role",
+  Properties: {
+    AssumeRolePolicyDocument: { Statement: [{ Effect: "Allow", Principal: { Service: service } }] },
+    Policies: [
+      {
+        PolicyDocument: {
+          Statement: [{ Effect: "Allow", Action: "lambda:InvokeFunction", Resource: arnOf(invokes) }],
+        },
+      },
+    ],
+  },
+});
+const inRole = (name: string) => ({
+  Integration: { Type: "AWS_PROXY", Uri: uriOf("Echo"), Credentials: arnOf(name) },
+});
+const gatewayResponse = (ResponseType: string, properties: object) => ({
+  Type: "AWS::ApiGateway::GatewayResponse",
+  Properties: { RestApiId: restApi, ResponseType, ...properties },
+});
+const authorized = { AuthorizationType: "CUSTOM", AuthorizerId: { Ref: "Authorizer" } };
+
+const resources = {
+  ...Object.fromEntries(
+    Object.keys(sources).map((name) => [
+      name,
+      {
+        Type: "AWS::Lambda::Function",
+        Properties: {
+          Handler: "index.handler",
+          Runtime: "nodejs24.x",
+          Timeout: 10,
+          Code: { S3Key: `${name}.zip` },
+        },
+      },
+    ]),
+  ),
+  Api: {
+    Type: "AWS::ApiGateway::RestApi",
+    Properties: { Name: "api", BinaryMediaTypes: ["multipart/form-data"], MinimumCompressionSize: 1024 },
+  },
+  Stage: { Type: "AWS::ApiGateway::Stage", Properties: { RestApiId: restApi, StageName: "api" } },
+  // Declared before its parent on purpose.
+  Email: resource({ Ref: "Emails" }, "{id}"),
+  V1: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "v1"),
+  Emails: resource({ Ref: "V1" }, "emails"),
+  Import: resource({ Ref: "Emails" }, "import"),
+  Preview: resource({ Ref: "Import" }, "preview"),
+  Proxy: resource({ Ref: "V1" }, "{proxy+}"),
+  Private: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "private"),
+  Forgotten: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "forgotten"),
+  GetEmails: method("Emails", "GET"),
+  PostEmails: method("Emails", "POST"),
+  PatchEmail: method("Email", "PATCH"),
+  PostPreview: method("Preview", "POST"),
+  AnyProxy: method("Proxy", "ANY"),
+  GetPrivate: method("Private", "GET", authorized),
+  GetForgotten: method("Forgotten", "GET"),
+  Invoker: role("apigateway.amazonaws.com", "Echo"),
+  OtherInvoker: role("apigateway.amazonaws.com", "Authorize"),
+  ForeignInvoker: role("scheduler.amazonaws.com", "Echo"),
+  PostForgotten: method("Forgotten", "POST", inRole("Invoker")),
+  PutForgotten: method("Forgotten", "PUT", inRole("OtherInvoker")),
+  PatchForgotten: method("Forgotten", "PATCH", inRole("ForeignInvoker")),
+  Authorizer: {
+    Type: "AWS::ApiGateway::Authorizer",
+    Properties: {
+      Type: "REQUEST",
+      AuthorizerUri: uriOf("Authorize"),
+      IdentitySource: "method.request.header.Authorization",
+    },
+  },
+  EchoForV1: permission("Echo", "/api/*/v1/*"),
+  EchoForPrivate: permission("Echo", "/api/GET/private"),
+  AuthorizeForApi: permission("Authorize", "/authorizers/*"),
+  Default4xx: gatewayResponse("DEFAULT_4XX", {
+    ResponseTemplates: { "application/json": '{"error":$context.error.messageString}' },
+  }),
+  Default5xx: gatewayResponse("DEFAULT_5XX", {
+    StatusCode: "500",
+    ResponseTemplates: { "application/json": '{"error":"Internal error"}' },
+  }),
+  Denied: gatewayResponse("ACCESS_DENIED", {
+    StatusCode: "401",
+    ResponseParameters: {
+      "gatewayresponse.header.X-Request-Id": "context.requestId",
+      "gatewayresponse.header.WWW-Authenticate": "'Bearer'",
+    },
+    ResponseTemplates: { "application/json": '{"error":"no","org":"$context.authorizer.org"}' },
+  }),
+};
+
+let directory: string;
+let lambda: Lambda;
+let gateway: Gateway;
+
+beforeAll(async () => {
+  directory = writeAssembly(resources);
+  const files = Object.keys(sources).map((name) => [name, { source: { path: name } }]);
+  writeFileSync(join(directory, "test.assets.json"), JSON.stringify({ files: Object.fromEntries(files) }));
+  for (const [name, source] of Object.entries(sources)) {
+    mkdirSync(join(directory, name));
+    writeFileSync(join(directory, name, "index.mjs"), source);
+  }
+  const assembly = openAssembly(directory, { region: "us-east-1", accountId: "000000000000" });
+  lambda = openLambda({ assembly, logDirectory: join(directory, "logs"), speed: 1, variables: () => ({}) });
+  gateway = await startGateway({
+    assembly,
+    lambda,
+    port: 0,
+    answerLocal: (request, response) => {
+      if (request.url !== "/.local") return false;
+      response.end("local");
+      return true;
+    },
+  });
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await lambda.close();
+  rmSync(directory, { recursive: true });
+});
+
+type Reply = { status: number; headers: IncomingHttpHeaders; bytes: Buffer; json: Record<string, unknown> };
+
+/** Sends a request with exactly this path, from any address of 127.0.0.0/8. */
+const send = (
+  verb: string,
+  path: string,
+  options: { headers?: string[]; body?: string | Buffer; isChunked?: boolean; localAddress?: string } = {},
+): Promise<Reply> => {
+  const { port } = new URL(gateway.url);
+  return new Promise((resolve, reject) => {
+    const { localAddress = "127.0.0.1", headers = [] } = options;
+    const length =
+      options.body === undefined ? [] : ["Content-Length", String(Buffer.byteLength(options.body))];
+    const sent = request(
+      {
+        port,
+        host: "127.0.0.1",
+        method: verb,
+        path,
+        localAddress,
+        headers: ["Host", `127.0.0.1:${port}`, ...headers, ...length],
+      },
+      (response) => resolve(read(response)),
+    );
+    sent.on("error", reject);
+    if (options.body !== undefined) sent.write(options.body);
+    sent.end();
+  });
+};
+
+const read = async (response: IncomingMessage): Promise<Reply> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  const text = bytes.toString();
+  const json = text.startsWith("{") ? JSON.parse(text) : {};
+  return { status: response.statusCode ?? 0, headers: response.headers, bytes, json };
+};
+
+const replying = (reply: unknown, headers: string[] = []) =>
+  send("POST", "/api/v1/emails", { body: JSON.stringify({ reply }), headers });
+
+describe("routes", () => {
+  test.each([
+    ["GET", "/api/v1/emails", "/v1/emails", null],
+    ["GET", "/api/v1/emails/", "/v1/emails", null],
+    ["PATCH", "/api/v1/emails/a%20b", "/v1/emails/{id}", { id: "a b" }],
+    ["POST", "/api/v1/emails/import/preview", "/v1/emails/import/preview", null],
+    ["PATCH", "/api/v1/emails/import", "/v1/emails/{id}", { id: "import" }],
+    ["DELETE", "/api/v1/else/where", "/v1/{proxy+}", { proxy: "else/where" }],
+    ["GET", "/api/v1/emails/1/2", "/v1/{proxy+}", { proxy: "emails/1/2" }],
+  ])("%s %s is answered by %s", async (verb, path, resourcePath, pathParameters) => {
+    const { status, json } = await send(verb, path);
+    expect({ status, ...json }).toMatchObject({ status: 200, resource: resourcePath, pathParameters });
+  });
+
+  test("an unknown method and an unknown path are refused with 403", async () => {
+    for (const [verb, path] of [
+      ["DELETE", "/api/v1/emails"],
+      ["GET", "/api/none"],
+      ["GET", "/api"],
+    ] as const) {
+      const { status, json } = await send(verb, path);
+      expect({ status, json }).toEqual({ status: 403, json: { error: "Missing Authentication Token" } });
+    }
+  });
+
+  test("a path outside the stage is answered with AWS's own 403", async () => {
+    expect(await send("GET", "/other/v1")).toMatchObject({ status: 403, json: { message: "Forbidden" } });
+  });
+
+  test("a function whose permissions exclude the API is a server error", async () => {
+    const { status, json } = await send("GET", "/api/forgotten");
+    expect({ status, json }).toEqual({ status: 500, json: { error: "Internal error" } });
+  });
+
+  test("a function is also invoked in a role that API Gateway may assume", async () => {
+    const statuses = ["POST", "PUT", "PATCH"].map(
+      async (verb) => (await send(verb, "/api/forgotten")).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([200, 500, 500]);
+  });
+
+  test("a request for the runtime itself never reaches the API", async () => {
+    expect((await send("GET", "/.local")).bytes.toString()).toBe("local");
+  });
+});
+
+describe("the event of an integration", () => {
+  test("has the form of a REST API's proxy event", async () => {
+    const { json, headers } = await send("GET", "/api/v1/emails?a=1&a=2&b=x%2By+z", {
+      headers: ["X-Custom", "one", "X-Custom", "two", "User-Agent", "test", "X-Forwarded-For", "8.8.8.8"],
+      localAddress: "127.0.0.9",
+    });
+    expect(json).toMatchObject({
+      resource: "/v1/emails",
+      path: "/v1/emails",
+      httpMethod: "GET",
+      headers: { "X-Custom": "two", "X-Forwarded-For": "8.8.8.8, 127.0.0.9", "X-Forwarded-Proto": "http" },
+      multiValueHeaders: { "X-Custom": ["one", "two"] },
+      queryStringParameters: { a: "2", b: "x+y z" },
+      multiValueQueryStringParameters: { a: ["1", "2"], b: ["x+y z"] },
+      pathParameters: null,
+      stageVariables: null,
+      requestContext: {
+        apiId: "local",
+        httpMethod: "GET",
+        identity: { sourceIp: "127.0.0.9", userAgent: "test" },
+        path: "/api/v1/emails",
+        requestId: headers["x-amzn-requestid"],
+        requestTime: expect.stringMatching(/^\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d \+0000$/),
+        requestTimeEpoch: expect.any(Number),
+        resourcePath: "/v1/emails",
+        stage: "api",
+      },
+      body: null,
+      isBase64Encoded: false,
+    });
+    expect(json).toHaveProperty(["queryStringParameters", "a"]);
+    expect((await send("GET", "/api/v1/emails")).json).toMatchObject({ queryStringParameters: null });
+  });
+
+  test("contains binary media types as base64 and everything else as text", async () => {
+    const bytes = Buffer.from([0, 255, 128]);
+    const multipart = ["Content-Type", "multipart/form-data; boundary=x"];
+    expect((await send("POST", "/api/v1/emails", { headers: multipart, body: bytes })).json).toMatchObject({
+      body: bytes.toString("base64"),
+      isBase64Encoded: true,
+    });
+    const text = ["Content-Type", "text/plain"];
+    expect((await send("POST", "/api/v1/emails", { headers: text, body: "grüße" })).json).toMatchObject({
+      body: "grüße",
+      isBase64Encoded: false,
+    });
+  });
+
+  test("contains compressed bodies unpacked; a body that can't be unpacked is refused", async () => {
+    const headers = ["Content-Encoding", "gzip"];
+    const { json } = await send("POST", "/api/v1/emails", { headers, body: gzipSync("plain") });
+    expect(json).toMatchObject({ body: "plain" });
+    expect(json.headers).not.toHaveProperty("Content-Encoding");
+    expect(await send("POST", "/api/v1/emails", { headers, body: "plain" })).toMatchObject({ status: 400 });
+    const bomb = gzipSync(Buffer.alloc(11 * 1024 * 1024));
+    expect(await send("POST", "/api/v1/emails", { headers, body: bomb })).toMatchObject({ status: 413 });
+  });
+});
+
+describe("the answer of a function", () => {
+  test("goes out with its status, headers and body", async () => {
+    const { status, headers, bytes } = await replying({
+      statusCode: 418,
+      headers: { "X-Number": 5, "X-Both": "single", Date: "never" },
+      multiValueHeaders: { "Set-Cookie": ["a=1", "b=2"], "x-both": ["many"] },
+      body: "short",
+    });
+    expect(status).toBe(418);
+    expect(headers).toMatchObject({
+      "x-number": "5",
+      "x-both": "many",
+      "set-cookie": ["a=1", "b=2"],
+      "content-type": "application/json",
+      "x-amzn-remapped-date": "never",
+    });
+    expect(bytes.toString()).toBe("short");
+    expect(await replying({ statusCode: 204 })).toMatchObject({ status: 204 });
+  });
+
+  test.each([
+    [null],
+    ["text"],
+    [{}],
+    [{ statusCode: 200, body: { not: "text" } }],
+    [{ statusCode: 200, cookies: [] }],
+    ["throw"],
+  ])("that is %j is an internal error without details", async (reply) => {
+    const { status, json } = await send("POST", "/api/v1/emails", {
+      body: reply === null ? '{"reply":false}' : JSON.stringify({ reply }),
+    });
+    expect({ status, json }).toEqual({ status: 500, json: { error: "Internal error" } });
+  });
+
+  test("with an invalid header is a server error and ends nothing", async () => {
+    const { status } = await replying({ statusCode: 200, headers: { "X-Bad": "a\r\nb" } });
+    expect(status).toBe(500);
+    expect((await send("GET", "/api/v1/emails")).status).toBe(200);
+  });
+
+  test("that comes too late is refused as a timeout", async () => {
+    expect(await replying("wait")).toMatchObject({
+      status: 500,
+      headers: { "x-amzn-errortype": "INTEGRATION_TIMEOUT" },
+    });
+  });
+
+  test("is compressed if it is long enough and the client accepts that", async () => {
+    const reply = { statusCode: 200, body: "x".repeat(5000) };
+    const packed = await replying(reply, ["Accept-Encoding", "br, gzip;q=0.5"]);
+    expect(packed.headers["content-encoding"]).toBe("gzip");
+    expect(gunzipSync(packed.bytes).toString()).toBe(reply.body);
+    for (const accepted of ["", "gzip;q=0"]) {
+      const plain = await replying(reply, ["Accept-Encoding", accepted]);
+      expect(plain.headers).not.toHaveProperty("content-encoding");
+    }
+    const small = await replying({ ...reply, body: "x" }, ["Accept-Encoding", "gzip"]);
+    expect(small.headers).not.toHaveProperty("content-encoding");
+  });
+});
+
+describe("the authorizer", () => {
+  const call = (authorization?: string) =>
+    send("GET", "/api/private?q=1", {
+      headers: authorization === undefined ? [] : ["Authorization", authorization],
+    });
+
+  test("passes its context on to the integration as text", async () => {
+    const { status, json } = await call("fine");
+    expect(status).toBe(200);
+    const { authorizer, requestId } = json.requestContext as Record<string, Record<string, string>>;
+    expect(authorizer).toMatchObject({ principalId: "me", org: "7", isTrial: "true" });
+    expect(JSON.parse(authorizer?.event ?? "")).toMatchObject({
+      type: "REQUEST",
+      methodArn: "arn:aws:execute-api:us-east-1:000000000000:local/api/GET/private",
+      resource: "/private",
+      queryStringParameters: { q: "1" },
+      pathParameters: {},
+      requestContext: { requestId, identity: { sourceIp: "127.0.0.1" } },
+    });
+  });
+
+  test("refuses with the template's response, which may use its context", async () => {
+    const { status, json, headers } = await call("deny");
+    expect({ status, json }).toEqual({ status: 401, json: { error: "no", org: "7" } });
+    expect(headers).toMatchObject({
+      "www-authenticate": "Bearer",
+      "x-request-id": headers["x-amzn-requestid"],
+      "content-type": "application/json",
+    });
+    // The policy allows the path, but with another method.
+    expect(await call("other")).toMatchObject({ status: 401 });
+  });
+
+  test.each([
+    ["unauthorized", 401, "UNAUTHORIZED"],
+    [undefined, 401, "UNAUTHORIZED"],
+    ["fail", 500, "AUTHORIZER_FAILURE"],
+    ["malformed", 500, "AUTHORIZER_CONFIGURATION_ERROR"],
+    ["nested", 500, "AUTHORIZER_CONFIGURATION_ERROR"],
+  ])("that answers %s gives %i %s", async (authorization, status, type) => {
+    expect(await call(authorization)).toMatchObject({ status, headers: { "x-amzn-errortype": type } });
+  });
+});
+
+describe("limits", () => {
+  test("a body over 10 MB is 413, with or without Content-Length", async () => {
+    const body = Buffer.alloc(10 * 1024 * 1024 + 1, "x");
+    expect(await send("POST", "/api/v1/emails", { body })).toMatchObject({
+      status: 413,
+      json: { error: "HTTP content length exceeded 10485760 bytes." },
+    });
+    expect(await send("POST", "/api/v1/emails", { body, isChunked: true })).toMatchObject({ status: 413 });
+  });
+
+  test("a body that is too large for a function as base64 is 413", async () => {
+    const headers = ["Content-Type", "multipart/form-data"];
+    expect(await send("POST", "/api/v1/emails", { headers, body: Buffer.alloc(6e6) })).toMatchObject({
+      status: 413,
+    });
+  });
+
+  test("headers over 10,240 bytes are 431", async () => {
+    const headers = ["X-Long", "x".repeat(11_000)];
+    expect(await send("GET", "/api/v1/emails", { headers })).toMatchObject({ status: 431 });
+  });
+
+  test("a connection that does not speak HTTP disturbs no other", async () => {
+    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+    socket.write("\u0000nonsense\r\n\r\n");
+    await new Promise((resolve) =>
+      socket
+        .on("close", resolve)
+        .on("data", () => {})
+        .on("error", () => {}),
+    );
+    expect((await send("GET", "/api/v1/emails")).status).toBe(200);
+  });
+});

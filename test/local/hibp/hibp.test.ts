@@ -1,0 +1,159 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { request } from "undici";
+import { afterEach, describe, expect, test } from "vitest";
+import { type HibpServer, startHibp } from "../../../local/hibp/hibp.ts";
+
+const apiKey = "00000000000000000000000000000000";
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+const start = async (settings: Partial<Parameters<typeof startHibp>[0]> = {}): Promise<HibpServer> => {
+  const server = await startHibp({ directory: undefined, apiKey, ...settings });
+  closing.push(server.close);
+  return server;
+};
+
+const get = async (
+  server: HibpServer,
+  path: string,
+  headers: Record<string, string> = { "hibp-api-key": apiKey, "user-agent": "test" },
+) => {
+  const response = await request(`${server.url}/${path}`, { headers });
+  const text = await response.body.text();
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: text === "" ? undefined : JSON.parse(text),
+  };
+};
+
+const makeDirectory = async (catalog: string, accounts: string): Promise<string> => {
+  const directory = await mkdtemp(join(tmpdir(), "hibp-"));
+  closing.push(() => rm(directory, { recursive: true }));
+  await writeFile(join(directory, "catalog.json"), catalog);
+  await writeFile(join(directory, "accounts.json"), accounts);
+  return directory;
+};
+
+describe("the built-in breaches", () => {
+  test("are marked as invented and have every field of HIBP's model", async () => {
+    const { body } = await get(await start(), "breaches");
+    expect(body.length).toBeGreaterThanOrEqual(8);
+    for (const breach of body) {
+      expect(breach.Title).toContain("(invented)");
+      expect(breach.Description).toMatch(/^Invented for demonstration:/);
+      expect(Object.keys(breach)).toEqual(
+        expect.arrayContaining(
+          (
+            "Name Title Domain BreachDate AddedDate ModifiedDate PwnCount Description DataClasses IsVerified " +
+            "IsFabricated IsSensitive IsRetired IsSpamList IsMalware IsSubscriptionFree IsStealerLog LogoPath Attribution"
+          ).split(" "),
+        ),
+      );
+    }
+  });
+
+  test("include each breach that an account names", async () => {
+    const directory = join(import.meta.dirname, "../../../local/hibp/breaches");
+    const names = new Set(
+      JSON.parse(await readFile(join(directory, "catalog.json"), "utf8")).map(
+        (b: { Name: string }) => b.Name,
+      ),
+    );
+    const accounts = JSON.parse(await readFile(join(directory, "accounts.json"), "utf8"));
+    for (const [address, listed] of Object.entries<string[]>(accounts)) {
+      expect(address).toMatch(/@demo\.example$/);
+      expect(listed.every((name) => names.has(name))).toBe(true);
+    }
+  });
+});
+
+describe("answers like HIBP", () => {
+  test("the catalog needs no key, but accounts and domains do", async () => {
+    const server = await start();
+    const anonymous = { "user-agent": "test" };
+    expect((await get(server, "breaches?domain=shop.example", anonymous)).body).toHaveLength(1);
+    expect((await get(server, "breach/ExampleShop", anonymous)).body.Name).toBe("ExampleShop");
+    expect((await get(server, "breach/Nothing", anonymous)).status).toBe(404);
+    expect((await get(server, "latestbreach", anonymous)).body.Name).toBe("ExampleStealerLogs");
+    for (const path of [
+      "breachedaccount/a@b.example",
+      "breacheddomain/demo.example",
+      "subscribeddomains",
+      "subscription/status",
+    ]) {
+      expect((await get(server, path, anonymous)).status).toBe(401);
+      expect((await get(server, path, { ...anonymous, "hibp-api-key": "wrong" })).status).toBe(401);
+    }
+  });
+
+  test("a request without a user agent is 403", async () => {
+    expect((await get(await start(), "breaches", {})).status).toBe(403);
+  });
+
+  test("an account gives names unless asked for all, 404 if clean, 400 if malformed", async () => {
+    const server = await start();
+    expect((await get(server, "breachedaccount/ADA%40demo.example")).body).toEqual([
+      { Name: "ExampleShop" },
+      { Name: "ExampleGames" },
+      { Name: "ExampleTravel" },
+    ]);
+    const full = await get(server, "breachedaccount/ada@demo.example?truncateResponse=false");
+    expect(full.body[0].DataClasses).toContain("Passwords");
+    expect((await get(server, "breachedaccount/nobody@demo.example")).status).toBe(404);
+    expect((await get(server, "breachedaccount/nonsense")).status).toBe(400);
+  });
+
+  test("a sensitive breach is found by a domain search but not by a single look-up", async () => {
+    const server = await start();
+    expect((await get(server, "breachedaccount/hedy@demo.example")).status).toBe(404);
+    expect((await get(server, "breacheddomain/demo.example")).body.hedy).toEqual(["ExampleClinic"]);
+  });
+
+  test("a domain that isn't subscribed is 403", async () => {
+    expect((await get(await start(), "breacheddomain/other.example")).status).toBe(403);
+  });
+
+  test("look-ups beyond the subscription's Rpm are 429 with Retry-After", async () => {
+    const server = await start({ rpm: 3 });
+    expect((await get(server, "subscription/status")).body.Rpm).toBe(3);
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => get(server, "breachedaccount/ada@demo.example")),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
+    const refused = replies.find(({ status }) => status === 429);
+    expect(Number(refused?.headers["retry-after"])).toBeGreaterThan(50);
+  });
+});
+
+describe("a directory of one's own", () => {
+  test("is read again when it changes; a broken file keeps the last good content", async () => {
+    const directory = await makeDirectory('[{"Name":"A"}]', '{"X@One.example":["A"]}');
+    const lines: string[] = [];
+    const server = await start({ directory, report: (line) => lines.push(line) });
+    expect((await get(server, "breacheddomain/one.example")).body).toEqual({ x: ["A"] });
+    expect(
+      (await get(server, "subscribeddomains")).body.map((d: { DomainName: string }) => d.DomainName),
+    ).toEqual(["demo.example", "one.example"]);
+
+    await writeFile(join(directory, "accounts.json"), '{"x@one.example":["A"');
+    expect((await get(server, "breacheddomain/one.example")).body).toEqual({ x: ["A"] });
+    expect((await get(server, "breacheddomain/one.example")).body).toEqual({ x: ["A"] });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain("accounts.json is not valid JSON");
+
+    await writeFile(join(directory, "accounts.json"), "{}");
+    expect((await get(server, "breacheddomain/one.example")).status).toBe(404);
+  });
+
+  test("that is missing or malformed is refused at the start", async () => {
+    await expect(start({ directory: "/nonexistent" })).rejects.toThrow("catalog.json does not exist.");
+    const directory = await makeDirectory("{}", "{}");
+    await expect(start({ directory })).rejects.toThrow("must be an array of breach objects");
+  });
+});

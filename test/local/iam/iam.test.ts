@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import { administrator, openIam } from "../../../local/iam/iam.ts";
+import { decide, type Statement } from "../../../local/iam/policy.ts";
+import { openTemplate } from "../template.ts";
+
+const table = "arn:aws:dynamodb:us-east-1:000000000000:table/t";
+const allow = (more: Partial<Statement>): Statement => ({
+  Effect: "Allow",
+  Action: "dynamodb:GetItem",
+  Resource: table,
+  ...more,
+});
+
+describe("a decision", () => {
+  const onTable = (statements: Statement[], action = "dynamodb:GetItem", resource = table) =>
+    decide(statements, action, resource, {});
+
+  test("needs an allow, and a deny wins in any position", () => {
+    const deny: Statement = { Effect: "Deny", Action: "dynamodb:*", Resource: "*" };
+    expect(onTable([])).toBe("no match");
+    expect(onTable([allow({})])).toBe("allow");
+    expect(onTable([allow({}), deny])).toBe("deny");
+    expect(onTable([deny, allow({})])).toBe("deny");
+  });
+
+  test.each([
+    ["dynamodb:getitem", "allow"],
+    ["dynamodb:Get*", "allow"],
+    ["dynamodb:?etItem", "allow"],
+    ["*", "allow"],
+    ["dynamodb:Get", "no match"],
+    ["dynamodb:GetItem?", "no match"],
+    ["dynamodb.GetItem", "no match"],
+    ["sqs:*", "no match"],
+  ])("action %s: %s", (Action, expected) => {
+    expect(onTable([allow({ Action })])).toBe(expected);
+  });
+
+  test.each([
+    [table, "allow"],
+    ["arn:aws:dynamodb:*:*:table/*", "allow"],
+    ["arn:aws:dynamodb:*:*:table/?", "allow"],
+    [table.toUpperCase(), "no match"],
+    [`${table}/index/*`, "no match"],
+    [`${table}t`, "no match"],
+    [table.replace("aws:", "aws."), "no match"],
+  ])("resource %s: %s", (Resource, expected) => {
+    expect(onTable([allow({ Resource })])).toBe(expected);
+  });
+
+  test("on a table does not hold for its indexes", () => {
+    expect(onTable([allow({})], "dynamodb:GetItem", `${table}/index/due`)).toBe("no match");
+  });
+
+  test("follows NotAction and NotResource", () => {
+    const { Action: _action, ...anyAction } = allow({});
+    const { Resource: _resource, ...anyResource } = allow({});
+    expect(onTable([{ ...anyAction, NotAction: "dynamodb:Delete*" }])).toBe("allow");
+    expect(onTable([{ ...anyAction, NotAction: "dynamodb:Get*" }])).toBe("no match");
+    expect(onTable([{ ...anyResource, NotResource: "*/other" }])).toBe("allow");
+    expect(onTable([{ ...anyResource, NotResource: "*/t" }])).toBe("no match");
+  });
+
+  test.each([
+    ["StringEquals", "scheduler.amazonaws.com", "allow"],
+    ["StringEquals", ["a", "scheduler.amazonaws.com"], "allow"],
+    ["StringEquals", "scheduler.*", "no match"],
+    ["StringNotEquals", "scheduler.amazonaws.com", "no match"],
+    ["StringLike", "scheduler.*", "allow"],
+    ["StringLike", "lambda.*", "no match"],
+    ["ForAllValues:StringLike", "scheduler.*", "allow"],
+    ["ForAllValues:StringLike", "lambda.*", "no match"],
+  ])("condition %s %s: %s", (operator, values, expected) => {
+    const statement = allow({ Condition: { [operator]: { "iam:PassedToService": values } } });
+    const context = { "iam:PassedToService": "scheduler.amazonaws.com" };
+    expect(decide([statement], "dynamodb:GetItem", table, context)).toBe(expected);
+  });
+});
+
+describe("a function", () => {
+  const role = (properties: object) => ({ Type: "AWS::IAM::Role", Properties: properties });
+  const functionOf = (roleId: string) => ({
+    Type: "AWS::Lambda::Function",
+    Properties: { Role: { "Fn::GetAtt": [roleId, "Arn"] } },
+  });
+  const document = (Action: string) => ({ Statement: { Effect: "Allow", Action, Resource: "*" } });
+  const assembly = openTemplate({
+    Inline: role({ Policies: [{ PolicyDocument: document("dynamodb:GetItem") }] }),
+    InlineFunction: functionOf("Inline"),
+    Managed: role({ ManagedPolicyArns: [{ Ref: "Shared" }, "arn:aws:iam::aws:policy/AdministratorAccess"] }),
+    ManagedFunction: functionOf("Managed"),
+    Shared: {
+      Type: "AWS::IAM::ManagedPolicy",
+      Properties: { PolicyDocument: document("dynamodb:Query") },
+    },
+    Attached: {
+      Type: "AWS::IAM::Policy",
+      Properties: { PolicyDocument: document("dynamodb:PutItem"), Roles: [{ Ref: "Managed" }] },
+    },
+  });
+  const iam = openIam(assembly);
+  const may = (caller: string, action: string) =>
+    iam.refusal(caller, { action, resources: [table] }) === undefined;
+
+  test("may do what the policies of its own role allow, and no more", () => {
+    expect(may("test-InlineFunction", "dynamodb:GetItem")).toBe(true);
+    expect(may("test-InlineFunction", "dynamodb:Query")).toBe(false);
+    expect(may("test-InlineFunction", "dynamodb:PutItem")).toBe(false);
+    expect(may("test-ManagedFunction", "dynamodb:Query")).toBe(true);
+    expect(may("test-ManagedFunction", "dynamodb:PutItem")).toBe(true);
+    expect(may("test-ManagedFunction", "dynamodb:GetItem")).toBe(false);
+  });
+
+  test("is told apart from an unknown caller and from the administrator", () => {
+    expect(iam.knows("test-InlineFunction")).toBe(true);
+    expect(iam.knows("somebody")).toBe(false);
+    expect(may("somebody", "dynamodb:GetItem")).toBe(false);
+    expect(iam.knows(administrator)).toBe(true);
+    expect(may(administrator, "dynamodb:DeleteTable")).toBe(true);
+  });
+
+  test("gets the decision for its context, also when it asks again", () => {
+    const passing = openIam(
+      openTemplate({
+        Role: role({
+          Policies: [
+            {
+              PolicyDocument: {
+                Statement: {
+                  Effect: "Allow",
+                  Action: "iam:PassRole",
+                  Resource: "*",
+                  Condition: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
+                },
+              },
+            },
+          ],
+        }),
+        Function: functionOf("Role"),
+      }),
+    );
+    const mayPassTo = (service: string) =>
+      passing.refusal("test-Function", {
+        action: "iam:PassRole",
+        resources: ["arn:aws:iam::000000000000:role/r"],
+        context: { "iam:PassedToService": service },
+      }) === undefined;
+    for (const _ of [1, 2]) {
+      expect(mayPassTo("scheduler.amazonaws.com")).toBe(true);
+      expect(mayPassTo("lambda.amazonaws.com")).toBe(false);
+    }
+  });
+});

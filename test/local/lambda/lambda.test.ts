@@ -1,0 +1,299 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { type Lambda, openLambda } from "../../../local/lambda/lambda.ts";
+import { openAssembly } from "../../../local/template/assembly.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "lambda-test-"));
+const logDirectory = join(directory, "logs");
+const opened: Lambda[] = [];
+
+afterAll(async () => {
+  await Promise.all(opened.map((lambda) => lambda.close()));
+  rmSync(directory, { recursive: true });
+});
+
+const arnOf = (name: string) => `arn:aws:lambda:eu-west-1:000000000000:function:Test-${name}`;
+
+/** Opens functions with the given sources, by name. */
+const functions = (
+  sources: Record<string, string>,
+  properties: Record<string, unknown> = {},
+  speed = 1,
+): Lambda => {
+  const assembly = mkdtempSync(join(directory, "assembly-"));
+  const resources = Object.entries(sources).map(([name, source]) => {
+    mkdirSync(join(assembly, name));
+    writeFileSync(join(assembly, name, "index.mjs"), source);
+    return [
+      name,
+      {
+        Type: "AWS::Lambda::Function",
+        Properties: {
+          Code: { S3Bucket: "assets", S3Key: `${name}.zip` },
+          Handler: "index.handler",
+          Runtime: "nodejs24.x",
+          Timeout: 5,
+          ...properties,
+        },
+      },
+    ];
+  });
+  const files = Object.keys(sources).map((name) => [name, { source: { path: name } }]);
+  const write = (file: string, content: unknown) =>
+    writeFileSync(join(assembly, file), JSON.stringify(content));
+  write("manifest.json", {
+    artifacts: {
+      Test: { type: "aws:cloudformation:stack", properties: { templateFile: "Test.template.json" } },
+    },
+  });
+  write("Test.template.json", { Resources: Object.fromEntries(resources) });
+  write("Test.assets.json", { files: Object.fromEntries(files) });
+  const lambda = openLambda({
+    assembly: openAssembly(assembly, { region: "eu-west-1", accountId: "000000000000" }),
+    logDirectory,
+    variables: (functionName) => ({ AWS_ACCESS_KEY_ID: `local-${functionName}` }),
+    speed,
+  });
+  opened.push(lambda);
+  return lambda;
+};
+
+/** Whether a process is running. */
+const isRunning = (processId: number): boolean => {
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe("an invocation", () => {
+  test("gets the event, the context and only its own environment", async () => {
+    process.env.PARENT_SECRET = "must not leak";
+    const lambda = functions(
+      {
+        Echo: `export const handler = async (event, context) =>
+          ({ event, context: { ...context, remaining: context.getRemainingTimeInMillis() }, env: { ...process.env } });`,
+      },
+      {
+        MemorySize: 256,
+        Environment: { Variables: { STACK: { Ref: "AWS::StackName" }, SWEEP_INTERVAL_SECONDS: "60" } },
+      },
+      10,
+    );
+    const result = await lambda.invoke(`${arnOf("Echo")}:live`, { at: new Date(0), gone: undefined });
+    expect(result).toMatchObject({
+      payload: {
+        event: { at: "1970-01-01T00:00:00.000Z" },
+        context: {
+          functionName: "Test-Echo",
+          functionVersion: "$LATEST",
+          invokedFunctionArn: arnOf("Echo"),
+          memoryLimitInMB: "256",
+          awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          remaining: expect.toSatisfy((value: number) => value > 4000 && value <= 5000),
+        },
+        env: {
+          STACK: "Test",
+          SWEEP_INTERVAL_SECONDS: "6",
+          AWS_REGION: "eu-west-1",
+          AWS_ACCESS_KEY_ID: "local-Test-Echo",
+        },
+      },
+    });
+    const { payload } = result as { payload: { env: object } };
+    for (const name of ["PARENT_SECRET", "PATH", "HOME"]) expect(payload.env).not.toHaveProperty(name);
+  });
+
+  test("has an instance for itself; at most four instances are started and kept", async () => {
+    const lambda = functions({
+      // No instance answers before four have started, however slow their start is.
+      Busy: `import { readdirSync, writeFileSync } from "node:fs";
+        import { setTimeout } from "node:timers/promises";
+        let served = 0, running = 0;
+        const id = crypto.randomUUID();
+        writeFileSync(import.meta.dirname + "/started-" + id, "");
+        const started = () => readdirSync(import.meta.dirname).filter((name) => name.startsWith("started-"));
+        export const handler = async () => {
+          running += 1; served += 1;
+          const overlap = running > 1;
+          do await setTimeout(20); while (started().length < 4);
+          running -= 1;
+          return { id, served, overlap };
+        };`,
+    });
+    const results = await Promise.all(Array.from({ length: 40 }, () => lambda.invoke(arnOf("Busy"), {})));
+    const payloads = results.map(({ payload }) => payload as { id: string; overlap: boolean });
+    expect(payloads.every(({ overlap }) => overlap === false)).toBe(true);
+    expect(new Set(payloads.map(({ id }) => id)).size).toBe(4);
+    const later = await lambda.invoke(arnOf("Busy"), {});
+    expect(payloads.map(({ id }) => id)).toContain((later.payload as { id: string }).id);
+  });
+
+  test("respects reserved concurrency", async () => {
+    const lambda = functions(
+      {
+        One: `const id = crypto.randomUUID(); export const handler = async () => {
+          await new Promise((resolve) => setTimeout(resolve, 20)); return id; };`,
+      },
+      { ReservedConcurrentExecutions: 1 },
+    );
+    const results = await Promise.all(Array.from({ length: 5 }, () => lambda.invoke(arnOf("One"), {})));
+    expect(new Set(results.map(({ payload }) => payload)).size).toBe(1);
+  });
+
+  test("keeps the ten instances of 256 MB that were used last, and all busy ones", async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `Kept${index}`);
+    const source = `export const handler = async ({ gate }) => {
+      if (gate !== undefined) while (!(await import("node:fs")).existsSync(gate)) await new Promise((r) => setTimeout(r, 5));
+      return process.pid; };`;
+    const lambda = functions(Object.fromEntries(names.map((name) => [name, source])), { MemorySize: 256 });
+    const invoke = async (name: string | undefined, event = {}) =>
+      (await lambda.invoke(arnOf(name ?? ""), event)).payload as number;
+    const ids: number[] = [];
+    for (const name of names) {
+      ids.push(await invoke(name));
+      // Keeps the first function's instance from being one of those that have been idle longest.
+      await invoke(names[0]);
+    }
+    const alive = () => ids.filter(isRunning);
+    await expect.poll(alive, { timeout: 10_000 }).toEqual([ids[0], ...ids.slice(3)]);
+    expect(await invoke(names[3])).toBe(ids[3]);
+
+    // Eleven instances are busy when one more starts. No instance is idle, so none ends.
+    const gate = join(directory, "gate");
+    const running = names.slice(1).map((name) => invoke(name, { gate }));
+    const first = await invoke(names[0]);
+    writeFileSync(gate, "");
+    const busy = await Promise.all(running);
+    expect(new Set([first, ...busy]).size).toBe(12);
+    await expect.poll(() => [first, ...busy].filter(isRunning).length, { timeout: 10_000 }).toBe(10);
+  });
+
+  test("answers null for a handler that returns nothing", async () => {
+    const lambda = functions({ Silent: "export const handler = async () => {};" });
+    expect(await lambda.invoke(arnOf("Silent"), {})).toEqual({ payload: null });
+  });
+});
+
+test("the log reports every invocation, and the initialization of each instance", async () => {
+  const lambda = functions({ Reported: "export const handler = async () => 1;" });
+  await lambda.invoke(arnOf("Reported"), {});
+  await lambda.invoke(arnOf("Reported"), {});
+  const lines = readFileSync(join(logDirectory, "Test-Reported.log"), "utf8").trimEnd().split("\n");
+  const [first, second, ...more] = lines
+    .map((line) => JSON.parse(line))
+    .filter(({ type }) => type === "platform.report")
+    .map(({ record }) => record.metrics);
+  expect(first).toEqual({
+    durationMs: expect.any(Number),
+    initDurationMs: expect.any(Number),
+    memorySizeMB: 128,
+  });
+  expect(second).toEqual({ durationMs: expect.any(Number), memorySizeMB: 128 });
+  expect(more).toEqual([]);
+});
+
+describe("a failure", () => {
+  test("of the handler is answered with name and message, and logged with the output", async () => {
+    const lambda = functions({
+      Throws: `export const handler = async () => { console.log("about to fail"); throw new TypeError("no good"); };`,
+    });
+    const result = await lambda.invoke(arnOf("Throws"), {});
+    expect(result).toMatchObject({
+      functionError: "Unhandled",
+      payload: { errorType: "TypeError", errorMessage: "no good" },
+    });
+    await expect
+      .poll(() => readFileSync(join(logDirectory, "Test-Throws.log"), "utf8"))
+      .toMatch(/about to fail\n.*Invoke Error.*no good/);
+  });
+
+  test("by timeout discards the instance", async () => {
+    const lambda = functions(
+      {
+        Slow: `const id = crypto.randomUUID(); export const handler = async (event) => {
+          if (event.hang) for (;;) {} return id; };`,
+      },
+      { Timeout: 1 },
+    );
+    const before = await lambda.invoke(arnOf("Slow"), {});
+    const hung = await lambda.invoke(arnOf("Slow"), { hang: true });
+    expect(hung).toMatchObject({
+      functionError: "Unhandled",
+      payload: {
+        errorType: "Sandbox.Timedout",
+        errorMessage: expect.stringMatching(/Task timed out after 1\.00 seconds$/),
+      },
+    });
+    const after = await lambda.invoke(arnOf("Slow"), {});
+    expect(after).toEqual({ payload: expect.any(String) });
+    expect(after.payload).not.toBe(before.payload);
+  });
+
+  test("of one instance disturbs no other instance and no other function", async () => {
+    const lambda = functions({
+      Exits: `export const handler = async (event) => {
+        if (event.how === "exit") process.exit(3);
+        if (event.how === "reject") Promise.reject(new RangeError("left behind"));
+        if (event.how === "throw") setTimeout(() => { throw new SyntaxError("later"); }, 1);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        return "fine";
+      };`,
+      Other: `export const handler = async () => { await new Promise((r) => setTimeout(r, 300)); return "fine"; };`,
+    });
+    const other = lambda.invoke(arnOf("Other"), {});
+    const [fine, exited, rejected, thrown] = await Promise.all(
+      ["", "exit", "reject", "throw"].map((how) => lambda.invoke(arnOf("Exits"), { how })),
+    );
+    expect(fine).toEqual({ payload: "fine" });
+    expect(exited).toMatchObject({
+      payload: { errorType: "Runtime.ExitError", errorMessage: expect.stringContaining("exit status 3") },
+    });
+    expect(rejected).toMatchObject({ payload: { errorType: "RangeError", errorMessage: "left behind" } });
+    expect(thrown).toMatchObject({ payload: { errorType: "SyntaxError", errorMessage: "later" } });
+    expect(await other).toEqual({ payload: "fine" });
+    expect(await lambda.invoke(arnOf("Exits"), {})).toEqual({ payload: "fine" });
+  });
+
+  test("by lack of memory ends only that instance", async () => {
+    const lambda = functions(
+      {
+        Hoards: `export const handler = async (event) => {
+        const kept = []; while (event.hoard) kept.push(new Array(1000).fill(kept.length)); return "fine"; };`,
+      },
+      { MemorySize: 128, Timeout: 20 },
+    );
+    expect(await lambda.invoke(arnOf("Hoards"), { hoard: true })).toMatchObject({
+      functionError: "Unhandled",
+      payload: { errorType: "Runtime.ExitError" },
+    });
+    expect(await lambda.invoke(arnOf("Hoards"), {})).toEqual({ payload: "fine" });
+  });
+
+  test("of initialization fails each invocation that waits for an instance", async () => {
+    const lambda = functions({
+      Broken: `throw new Error("TABLE_NAME is missing"); export const handler = async () => {};`,
+      Nameless: "export const other = 1;",
+    });
+    const results = await Promise.all([1, 2, 3].map(() => lambda.invoke(arnOf("Broken"), {})));
+    for (const result of results) {
+      expect(result).toMatchObject({
+        payload: { errorType: "Error", errorMessage: "TABLE_NAME is missing" },
+      });
+    }
+    expect(await lambda.invoke(arnOf("Nameless"), {})).toMatchObject({
+      payload: { errorType: "Runtime.HandlerNotFound" },
+    });
+  });
+
+  test("is the answer of an invocation that still runs when the runtime closes", async () => {
+    const lambda = functions({ Endless: "export const handler = () => new Promise(() => {});" });
+    const running = lambda.invoke(arnOf("Endless"), {});
+    await lambda.close();
+    expect(await running).toMatchObject({ payload: { errorType: "Runtime.ExitError" } });
+    await expect(lambda.invoke(arnOf("Endless"), {})).rejects.toThrow("ended");
+  });
+});

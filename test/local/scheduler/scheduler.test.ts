@@ -1,0 +1,362 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  CreateScheduleCommand,
+  type CreateScheduleCommandInput,
+  DeleteScheduleCommand,
+  GetScheduleCommand,
+  ListSchedulesCommand,
+  SchedulerClient,
+  UpdateScheduleCommand,
+} from "@aws-sdk/client-scheduler";
+import { afterAll, describe, test } from "vitest";
+import { startScheduler } from "../../../local/scheduler/scheduler.ts";
+import { openTemplate } from "../template.ts";
+
+const closing: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  for (const close of closing.splice(0).reverse()) {
+    await close();
+  }
+});
+
+const functionArn = "arn:aws:lambda:us-east-1:000000000000:function:test-Worker";
+const queueArn = "arn:aws:sqs:us-east-1:000000000000:test-Queue";
+const roleArn = "arn:aws:iam::000000000000:role/test-Role";
+const off = { Mode: "OFF" } as const;
+
+type Firing = {
+  at: number;
+  target: string;
+  input: unknown;
+};
+
+const start = async (
+  options: {
+    speed?: number;
+    directory?: string;
+    resources?: Record<string, unknown>;
+    failTimes?: number;
+    begins?: boolean;
+  } = {},
+) => {
+  const firings: Firing[] = [];
+  const reported: string[] = [];
+  let failuresLeft = options.failTimes ?? 0;
+  const scheduler = await startScheduler({
+    assembly: openTemplate({
+      Worker: { Type: "AWS::Lambda::Function", Properties: {} },
+      Role: { Type: "AWS::IAM::Role", Properties: {} },
+      Policy: {
+        Type: "AWS::IAM::Policy",
+        Properties: {
+          Roles: [{ Ref: "Role" }],
+          PolicyDocument: {
+            Statement: [
+              { Effect: "Allow", Action: "lambda:InvokeFunction", Resource: functionArn },
+              { Effect: "Allow", Action: "sqs:SendMessage", Resource: queueArn },
+            ],
+          },
+        },
+      },
+      Organizations: { Type: "AWS::Scheduler::ScheduleGroup", Properties: { Name: "organizations" } },
+      ...options.resources,
+    }),
+    lambda: {
+      invoke: async (target, input) => {
+        firings.push({ at: Date.now(), target, input });
+        failuresLeft -= 1;
+        return failuresLeft >= 0
+          ? { functionError: "Unhandled", payload: { errorType: "Error", errorMessage: "broken" } }
+          : { payload: null };
+      },
+    },
+    sqs: { send: (target, input) => firings.push({ at: Date.now(), target, input }) },
+    speed: options.speed ?? 1,
+    directory: options.directory,
+    report: (line) => reported.push(line),
+  });
+  let isClosed = false;
+  const close = async () => {
+    if (!isClosed) {
+      isClosed = true;
+      await scheduler.close();
+    }
+  };
+  closing.push(close);
+  if (options.begins !== false) {
+    scheduler.begin();
+  }
+  const client = new SchedulerClient({
+    endpoint: scheduler.endpoint,
+    region: "us-east-1",
+    credentials: { accessKeyId: "test", secretAccessKey: "test" },
+    maxAttempts: 1,
+  });
+  closing.push(async () => client.destroy());
+  return {
+    client,
+    firings,
+    reported,
+    close,
+    create: (input: Partial<CreateScheduleCommandInput> & { ScheduleExpression: string }) =>
+      client.send(
+        new CreateScheduleCommand({
+          Name: "one",
+          FlexibleTimeWindow: off,
+          Target: { Arn: functionArn, RoleArn: roleArn, Input: '{"hello":1}' },
+          ...input,
+        }),
+      ),
+  };
+};
+
+/** Fires at once, and not again while a test runs. */
+const once = "rate(1 day)";
+const inSeconds = (seconds: number): Date => new Date(Date.now() + seconds * 1000);
+
+const makeDirectory = async (): Promise<string> => {
+  const directory = await mkdtemp(join(tmpdir(), "scheduler-"));
+  closing.push(() => rm(directory, { recursive: true }));
+  return directory;
+};
+
+describe.concurrent("the API", () => {
+  test("creates, shows, replaces, lists and deletes", async ({ expect }) => {
+    const { client, create } = await start();
+    const startDate = new Date("2040-01-01T00:00:00Z");
+    const { ScheduleArn } = await create({
+      GroupName: "organizations",
+      ScheduleExpression: "rate(1 day)",
+      StartDate: startDate,
+      FlexibleTimeWindow: { Mode: "FLEXIBLE", MaximumWindowInMinutes: 15 },
+    });
+    expect(ScheduleArn).toBe("arn:aws:scheduler:us-east-1:000000000000:schedule/organizations/one");
+    const found = await client.send(new GetScheduleCommand({ Name: "one", GroupName: "organizations" }));
+    expect(found).toMatchObject({
+      Name: "one",
+      GroupName: "organizations",
+      State: "ENABLED",
+      ScheduleExpression: "rate(1 day)",
+      StartDate: startDate,
+      Target: { Arn: functionArn, RoleArn: roleArn, Input: '{"hello":1}' },
+    });
+    await client.send(
+      new UpdateScheduleCommand({
+        Name: "one",
+        GroupName: "organizations",
+        ScheduleExpression: "rate(7 days)",
+        State: "DISABLED",
+        FlexibleTimeWindow: off,
+        Target: { Arn: queueArn, RoleArn: roleArn },
+      }),
+    );
+    const replaced = await client.send(new GetScheduleCommand({ Name: "one", GroupName: "organizations" }));
+    expect(replaced.StartDate).toBeUndefined();
+    expect(replaced.CreationDate).toEqual(found.CreationDate);
+    await create({ Name: "two", ScheduleExpression: "rate(1 hour)" });
+    const first = await client.send(new ListSchedulesCommand({ MaxResults: 1 }));
+    const second = await client.send(new ListSchedulesCommand({ MaxResults: 1, NextToken: first.NextToken }));
+    expect([first, second].map(({ Schedules }) => Schedules?.[0]?.Name)).toEqual(["two", "one"]);
+    expect(second.NextToken).toBeUndefined();
+    const disabled = await client.send(new ListSchedulesCommand({ State: "DISABLED" }));
+    expect(disabled.Schedules).toHaveLength(1);
+    await client.send(new DeleteScheduleCommand({ Name: "one", GroupName: "organizations" }));
+    await expect(
+      client.send(new GetScheduleCommand({ Name: "one", GroupName: "organizations" })),
+    ).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+  });
+
+  test("refuses as AWS does", async ({ expect }) => {
+    const { client, create } = await start();
+    await create({ ScheduleExpression: "rate(1 day)" });
+    await expect(create({ ScheduleExpression: "rate(1 day)" })).rejects.toMatchObject({
+      name: "ConflictException",
+    });
+    await expect(create({ GroupName: "none", ScheduleExpression: "rate(1 day)" })).rejects.toMatchObject({
+      name: "ResourceNotFoundException",
+    });
+    await expect(client.send(new DeleteScheduleCommand({ Name: "unknown" }))).rejects.toMatchObject({
+      name: "ResourceNotFoundException",
+    });
+    for (const wrong of [
+      { ScheduleExpression: "every day" },
+      { ScheduleExpression: "cron(0 9 * * ? *)" },
+      { ScheduleExpression: "rate(1 day)", Name: "a b" },
+      { ScheduleExpression: "rate(1 day)", FlexibleTimeWindow: { Mode: "FLEXIBLE" } as const },
+      { ScheduleExpression: "rate(1 day)", ScheduleExpressionTimezone: "Europe/Berlin" },
+      { ScheduleExpression: "rate(1 day)", Target: { Arn: functionArn, RoleArn: roleArn, Input: "{" } },
+    ]) {
+      await expect(create({ Name: "new", ...wrong })).rejects.toMatchObject({ name: "ValidationException" });
+    }
+  });
+
+  test("answers a repeated client token as the first time", async ({ expect }) => {
+    const { create } = await start();
+    const first = await create({ ScheduleExpression: "rate(1 day)", ClientToken: "token" });
+    const again = await create({ ScheduleExpression: "rate(1 day)", ClientToken: "token" });
+    expect(again.ScheduleArn).toBe(first.ScheduleArn);
+    await expect(create({ ScheduleExpression: "rate(2 days)", ClientToken: "token" })).rejects.toMatchObject({
+      name: "ConflictException",
+    });
+  });
+});
+
+describe.concurrent("firing", () => {
+  test("a template's rate fires at once and then at its interval divided by speed", async ({ expect }) => {
+    const { firings } = await start({
+      speed: 300,
+      resources: {
+        Sweep: {
+          Type: "AWS::Scheduler::Schedule",
+          Properties: {
+            ScheduleExpression: "rate(1 minute)",
+            FlexibleTimeWindow: off,
+            Target: { Arn: { "Fn::GetAtt": ["Worker", "Arn"] }, RoleArn: roleArn },
+          },
+        },
+      },
+    });
+    await expect.poll(() => firings.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(5);
+    const [first, , , , fifth] = firings;
+    // Four times 200 ms. On a busy machine a firing may be late, which brings it nearer to the next one.
+    const took = (fifth?.at ?? 0) - (first?.at ?? 0);
+    expect(took).toBeGreaterThan(400);
+    expect(took).toBeLessThan(2000);
+    expect(first).toMatchObject({ target: functionArn, input: { source: "aws.scheduler" } });
+  });
+
+  test("a schedule fires at its start with its input, and is deleted after its end", async ({ expect }) => {
+    const { firings, create, client } = await start({ speed: 3600 });
+    const createdAt = Date.now();
+    await create({
+      ScheduleExpression: once,
+      StartDate: inSeconds(3600),
+      EndDate: inSeconds(7200),
+      ActionAfterCompletion: "DELETE",
+    });
+    await expect.poll(() => firings.length, { timeout: 10_000 }).toBe(1);
+    expect((firings[0]?.at ?? 0) - createdAt).toBeGreaterThan(950);
+    expect(firings[0]?.input).toEqual({ hello: 1 });
+    await expect
+      .poll(async () => (await client.send(new ListSchedulesCommand({}))).Schedules, { timeout: 10_000 })
+      .toEqual([]);
+    expect(firings).toHaveLength(1);
+  });
+
+  test("a queue gets the input as a message with context attributes filled in", async ({ expect }) => {
+    const { firings, create } = await start();
+    await create({
+      ScheduleExpression: once,
+      Target: {
+        Arn: queueArn,
+        RoleArn: roleArn,
+        Input: "<aws.scheduler.schedule-arn> <aws.scheduler.attempt-number>",
+      },
+    });
+    await expect
+      .poll(() => firings)
+      .toMatchObject([
+        { target: queueArn, input: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/one 1" },
+      ]);
+  });
+
+  test("no schedule fires while disabled, outside its dates, or before begin()", async ({ expect }) => {
+    const { firings, create } = await start({ speed: 60 });
+    await create({ Name: "disabled", ScheduleExpression: "rate(1 minute)", State: "DISABLED" });
+    await create({
+      Name: "early",
+      ScheduleExpression: "rate(1 minute)",
+      StartDate: new Date(Date.now() + 3_600_000),
+    });
+    await create({
+      Name: "late",
+      ScheduleExpression: "rate(1 minute)",
+      EndDate: new Date(Date.now() - 1000),
+    });
+    const waiting = await start({ begins: false });
+    await waiting.create({ ScheduleExpression: "rate(1 minute)" });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect([...firings, ...waiting.firings]).toEqual([]);
+  });
+
+  test("a function that fails is retried after 1 and 2 minutes, as its settings say", async ({ expect }) => {
+    const failing = { failTimes: 9, speed: 200 };
+    const setting = { FunctionName: { Ref: "Worker" }, Qualifier: "$LATEST", MaximumRetryAttempts: 0 };
+    const settings = { Settings: { Type: "AWS::Lambda::EventInvokeConfig", Properties: setting } };
+    const [usual, untried] = [await start(failing), await start({ ...failing, resources: settings })];
+    for (const { create } of [usual, untried]) await create({ ScheduleExpression: once });
+    await expect.poll(() => usual.firings.length, { timeout: 10_000 }).toBe(3);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(usual.firings.length).toBe(3);
+    expect(untried.firings.length).toBe(1);
+    expect(untried.reported.join()).toContain("broken");
+  });
+
+  test("a target that the role does not allow is not reached, which is reported", async ({ expect }) => {
+    const { firings, reported, create } = await start();
+    const Arn = `${functionArn}-other`;
+    await create({ ScheduleExpression: once, Target: { Arn, RoleArn: roleArn } });
+    await expect.poll(() => reported.length, { timeout: 10_000 }).toBe(1);
+    expect(reported[0]).toContain(`role ${roleArn} does not allow lambda:InvokeFunction on ${Arn}`);
+    expect(firings).toEqual([]);
+  });
+});
+
+describe.concurrent("a restart", () => {
+  test("keeps schedules made through the API, and fires once for what it missed", async ({ expect }) => {
+    const directory = await makeDirectory();
+    const first = await start({ directory, speed: 60 });
+    await first.create({
+      Name: "done",
+      ScheduleExpression: once,
+      Target: { Arn: queueArn, RoleArn: roleArn, Input: "done" },
+    });
+    await first.create({
+      Name: "missed",
+      ScheduleExpression: once,
+      StartDate: inSeconds(30),
+      Target: { Arn: queueArn, RoleArn: roleArn, Input: "missed" },
+    });
+    await first.create({
+      Name: "gone",
+      ScheduleExpression: "rate(1 day)",
+      StartDate: new Date("2040-01-01"),
+    });
+    await first.client.send(new DeleteScheduleCommand({ Name: "gone" }));
+    await expect.poll(() => first.firings.map(({ input }) => input), { timeout: 10_000 }).toEqual(["done"]);
+    await first.close();
+    expect(JSON.parse(await readFile(join(directory, "schedules.json"), "utf8"))).toHaveLength(2);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+
+    const second = await start({ directory, speed: 60 });
+    await expect
+      .poll(() => second.firings.map(({ input }) => input), { timeout: 10_000 })
+      .toEqual(["missed"]);
+    const { Schedules } = await second.client.send(new ListSchedulesCommand({}));
+    expect(Schedules?.map(({ Name }) => Name)).toEqual(["done", "missed"]);
+  });
+
+  test.for(["[{", "{}", "[{}]"])(
+    "with %j in the schedules' file fails and says what to do",
+    async (text, { expect }) => {
+      const directory = await makeDirectory();
+      const file = join(directory, "schedules.json");
+      await writeFile(file, text);
+      await expect(start({ directory })).rejects.toThrow(`${file} can't be read (`);
+      await expect(start({ directory })).rejects.toThrow("restore it, or choose other data with --data DIR.");
+    },
+  );
+
+  test("with a lower speed lets a recurring schedule go on from now", async ({ expect }) => {
+    const directory = await makeDirectory();
+    const fast = await start({ directory, speed: 36_000 });
+    await fast.create({ ScheduleExpression: "rate(1 hour)" });
+    await expect.poll(() => fast.firings.length, { timeout: 10_000 }).toBeGreaterThan(3);
+    await fast.close();
+    const slower = await start({ directory, speed: 7200 });
+    await expect.poll(() => slower.firings.length, { timeout: 10_000 }).toBeGreaterThan(1);
+  });
+});

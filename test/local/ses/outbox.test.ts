@@ -1,0 +1,99 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SESv2Client, SendEmailCommand, type SendEmailCommandInput } from "@aws-sdk/client-sesv2";
+import { afterEach, expect, test } from "vitest";
+import { startOutbox } from "../../../local/ses/outbox.ts";
+
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) {
+    await close();
+  }
+});
+
+const start = async () => {
+  const directory = await mkdtemp(join(tmpdir(), "outbox-"));
+  closing.push(() => rm(directory, { recursive: true }));
+  const outbox = await startOutbox({ directory });
+  closing.push(outbox.close);
+  const client = new SESv2Client({
+    endpoint: outbox.endpoint,
+    region: "us-east-1",
+    credentials: { accessKeyId: "test", secretAccessKey: "test" },
+    maxAttempts: 1,
+  });
+  closing.push(async () => client.destroy());
+  return {
+    send: (input: Partial<SendEmailCommandInput>) =>
+      client.send(
+        new SendEmailCommand({
+          FromEmailAddress: "alerts@demo.example",
+          Destination: { ToAddresses: ["ada@demo.example", "alan@demo.example"] },
+          Content: undefined,
+          ...input,
+        }),
+      ),
+    read: async () => {
+      const names = (await readdir(directory)).sort();
+      expect(names.every((name) => name.endsWith(".eml"))).toBe(true);
+      return Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
+    },
+  };
+};
+
+test("a simple message becomes a file with its headers and both bodies", async () => {
+  const { send, read } = await start();
+  const { MessageId } = await send({
+    Content: {
+      Simple: {
+        Subject: { Data: "Neue Datenlecks für zwölf Adressen, über alle überwachten Domänen hinweg" },
+        Body: { Text: { Data: "Grüße\nZeile" }, Html: { Data: "<p>Grüße</p>" } },
+        Headers: [{ Name: "X-Kind", Value: "breach" }],
+      },
+    },
+  });
+  expect(MessageId).toBeDefined();
+  const [message = ""] = await read();
+  const [head = "", ...rest] = message.split("\r\n\r\n");
+  expect(head).toContain("From: alerts@demo.example\r\n");
+  expect(head).toContain("To: ada@demo.example, alan@demo.example\r\n");
+  expect(head).toContain("X-Kind: breach");
+  const words = [...head.matchAll(/=\?utf-8\?B\?([^?]*)\?=/g)];
+  expect(words.every(([word]) => word.length <= 75)).toBe(true);
+  expect(words.map(([, text = ""]) => Buffer.from(text, "base64").toString()).join("")).toBe(
+    "Neue Datenlecks für zwölf Adressen, über alle überwachten Domänen hinweg",
+  );
+  expect(rest.join("\r\n\r\n")).toContain("Grüße\r\nZeile");
+  expect(rest.join("\r\n\r\n")).toContain("<p>Grüße</p>");
+});
+
+test("a raw message is kept unchanged, and a line too long for mail is encoded", async () => {
+  const { send, read } = await start();
+  await send({ Content: { Raw: { Data: Buffer.from("Subject: raw\r\n\r\nbody") } } });
+  await send({
+    Content: { Simple: { Subject: { Data: "long" }, Body: { Text: { Data: "x".repeat(999) } } } },
+  });
+  const [raw, long = ""] = await read();
+  expect(raw).toBe("Subject: raw\r\n\r\nbody");
+  expect(long).toContain("Content-Transfer-Encoding: base64");
+  expect(Math.max(...long.split("\r\n").map(({ length }) => length))).toBeLessThan(100);
+});
+
+test("a message that SES would refuse leaves no file", async () => {
+  const { send, read } = await start();
+  const Body = { Text: { Data: "text" } };
+  for (const wrong of [
+    { Content: { Simple: { Subject: { Data: "a\r\nBcc: eve@demo.example" }, Body } } },
+    { Content: { Simple: { Subject: { Data: "a" }, Body: {} } } },
+    { Destination: {}, Content: { Simple: { Subject: { Data: "a" }, Body } } },
+    {
+      Destination: { ToAddresses: Array.from({ length: 51 }, (_, index) => `a${index}@demo.example`) },
+      Content: { Simple: { Subject: { Data: "a" }, Body } },
+    },
+  ]) {
+    await expect(send(wrong)).rejects.toMatchObject({ name: "BadRequestException" });
+  }
+  expect(await read()).toEqual([]);
+});

@@ -1,0 +1,256 @@
+import {
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { afterAll, describe, expect, test } from "vitest";
+import { startSqs } from "../../../local/sqs/sqs.ts";
+import { openTemplate } from "../template.ts";
+
+const closing: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  for (const close of closing.splice(0).reverse()) {
+    await close();
+  }
+});
+
+type Options = {
+  mapping?: Record<string, unknown>;
+  queue?: Record<string, unknown>;
+  timeoutSeconds?: number;
+  speed?: number;
+};
+
+/** Starts a queue with a dead-letter queue, and a function behind it whose code is `handle`. */
+const start = async (
+  handle: (event: SQSEvent) => Promise<SQSBatchResponse | undefined>,
+  options: Options = {},
+) => {
+  const assembly = openTemplate({
+    Worker: {
+      Type: "AWS::Lambda::Function",
+      Properties: { Handler: "index.handler", Timeout: options.timeoutSeconds ?? 1 },
+    },
+    DeadLetters: { Type: "AWS::SQS::Queue" },
+    Work: {
+      Type: "AWS::SQS::Queue",
+      Properties: {
+        VisibilityTimeout: 1,
+        RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["DeadLetters", "Arn"] }, maxReceiveCount: 2 },
+        ...options.queue,
+      },
+    },
+    Mapping: {
+      Type: "AWS::Lambda::EventSourceMapping",
+      Properties: {
+        EventSourceArn: { "Fn::GetAtt": ["Work", "Arn"] },
+        FunctionName: { Ref: "Worker" },
+        BatchSize: 10,
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        ...options.mapping,
+      },
+    },
+  });
+  const lambda = {
+    invoke: async (functionArn: string, event: unknown) => {
+      expect(functionArn).toBe("arn:aws:lambda:us-east-1:000000000000:function:test-Worker");
+      try {
+        return { payload: (await handle(event as SQSEvent)) ?? null };
+      } catch (error) {
+        return {
+          functionError: "Unhandled" as const,
+          payload: { errorType: "Error", errorMessage: String(error) },
+        };
+      }
+    },
+  };
+  const sqs = await startSqs({ assembly, lambda, speed: options.speed ?? 1 });
+  closing.push(sqs.close);
+  const client = new SQSClient({
+    endpoint: sqs.endpoint,
+    region: "us-east-1",
+    credentials: { accessKeyId: "test", secretAccessKey: "test" },
+    maxAttempts: 1,
+  });
+  closing.push(async () => client.destroy());
+  const urlOf = (name: string) => `${sqs.endpoint}/000000000000/test-${name}`;
+  return {
+    sqs,
+    send: (body: string, more: { DelaySeconds?: number; MessageGroupId?: string } = {}) =>
+      client.send(new SendMessageCommand({ QueueUrl: urlOf("Work"), MessageBody: body, ...more })),
+    sendBatch: (bodies: string[], delaySeconds: (index: number) => number = () => 0) =>
+      client.send(
+        new SendMessageBatchCommand({
+          QueueUrl: urlOf("Work"),
+          Entries: bodies.map((MessageBody, index) => ({
+            Id: `e${index}`,
+            MessageBody,
+            DelaySeconds: delaySeconds(index),
+          })),
+        }),
+      ),
+    receiveDead: async () => {
+      const { Messages } = await client.send(
+        new ReceiveMessageCommand({ QueueUrl: urlOf("DeadLetters"), MaxNumberOfMessages: 10 }),
+      );
+      return (Messages ?? []).map(({ Body }) => Body);
+    },
+  };
+};
+
+describe.concurrent("an event source", () => {
+  test("hands over batches in Lambda's event form and deletes them", async ({ expect }) => {
+    const events: SQSEvent[] = [];
+    const { send, sendBatch } = await start(async (event) => {
+      events.push(event);
+      return undefined;
+    });
+    await send("alone", { MessageGroupId: "group" });
+    await expect.poll(() => events.length).toBe(1);
+    expect(events[0]?.Records[0]).toMatchObject({
+      body: "alone",
+      attributes: {
+        ApproximateReceiveCount: "1",
+        MessageGroupId: "group",
+        SentTimestamp: expect.any(String),
+      },
+      eventSource: "aws:sqs",
+      eventSourceARN: "arn:aws:sqs:us-east-1:000000000000:test-Work",
+      awsRegion: "us-east-1",
+    });
+    await sendBatch(["a", "b", "c"]);
+    await expect.poll(() => events.length).toBe(2);
+    expect(events[1]?.Records.map(({ body }) => body)).toEqual(["a", "b", "c"]);
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    expect(events).toHaveLength(2);
+  });
+
+  test("retries only the reported messages, which become dead letters in the end", async ({ expect }) => {
+    const seen: string[] = [];
+    const { sendBatch, receiveDead } = await start(async ({ Records }) => {
+      seen.push(...Records.map(({ body, attributes }) => `${body}${attributes.ApproximateReceiveCount}`));
+      return {
+        batchItemFailures: Records.filter(({ body }) => body === "bad").map(({ messageId }) => ({
+          itemIdentifier: messageId,
+        })),
+      };
+    });
+    await sendBatch(["good", "bad"]);
+    await expect.poll(receiveDead, { timeout: 5000, interval: 100 }).toEqual(["bad"]);
+    expect(seen).toEqual(["good1", "bad1", "bad2"]);
+  });
+
+  test.each([
+    ["a function error", undefined],
+    ["an answer that names an unknown message", { batchItemFailures: [{ itemIdentifier: "unknown" }] }],
+  ])("retries the whole batch after %s", async (_, answer) => {
+    let rounds = 0;
+    const counts: string[] = [];
+    const { sendBatch } = await start(async ({ Records }) => {
+      counts.push(...Records.map(({ attributes }) => attributes.ApproximateReceiveCount));
+      rounds += 1;
+      if (rounds === 1 && answer === undefined) throw new Error("broken");
+      return rounds === 1 ? answer : undefined;
+    });
+    await sendBatch(["a", "b"]);
+    await expect.poll(() => counts, { timeout: 3000 }).toEqual(["1", "1", "2", "2"]);
+  });
+
+  test("keeps to its MaximumConcurrency and serves all groups in turn", async ({ expect }) => {
+    let running = 0;
+    let most = 0;
+    const order: string[] = [];
+    const allSent = Promise.withResolvers<void>();
+    const { send } = await start(
+      async ({ Records }) => {
+        running += 1;
+        most = Math.max(most, running);
+        await allSent.promise;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        order.push(...Records.map(({ attributes }) => attributes.MessageGroupId ?? ""));
+        running -= 1;
+        return undefined;
+      },
+      { mapping: { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 2 } } },
+    );
+    await Promise.all(Array.from({ length: 12 }, () => send("x", { MessageGroupId: "busy" })));
+    await send("x", { MessageGroupId: "calm" });
+    allSent.resolve();
+    await expect.poll(() => order.length).toBe(13);
+    expect(most).toBe(2);
+    expect(order.indexOf("calm")).toBeLessThan(5);
+  });
+
+  test("waits for a fuller batch as long as its batching window", async ({ expect }) => {
+    const sizes: number[] = [];
+    const { send } = await start(
+      async ({ Records }) => {
+        sizes.push(Records.length);
+        return undefined;
+      },
+      { mapping: { MaximumBatchingWindowInSeconds: 1 } },
+    );
+    await send("a");
+    await send("b");
+    expect(sizes).toEqual([]);
+    await expect.poll(() => sizes, { timeout: 3000 }).toEqual([2]);
+  });
+
+  test("is refused if its function may run longer than the visibility timeout", async ({ expect }) => {
+    await expect(start(async () => undefined, { timeoutSeconds: 30 })).rejects.toThrow(
+      "Queue visibility timeout: 1 seconds is less than Function timeout: 30 seconds",
+    );
+  });
+
+  test("receives messages that the runtime itself sends", async ({ expect }) => {
+    const bodies: string[] = [];
+    const { sqs } = await start(async ({ Records }) => {
+      bodies.push(...Records.map(({ body }) => body));
+      return undefined;
+    });
+    sqs.send("arn:aws:sqs:us-east-1:000000000000:test-Work", "inside");
+    await expect.poll(() => bodies).toEqual(["inside"]);
+    expect(() => sqs.send("arn:aws:sqs:us-east-1:000000000000:other", "x")).toThrow("no queue");
+  });
+});
+
+describe.concurrent("DelaySeconds", () => {
+  test("passes speed times faster", async ({ expect }) => {
+    const sentAt = Date.now();
+    let tookMilliseconds = 0;
+    const { send } = await start(
+      async () => {
+        tookMilliseconds = Date.now() - sentAt;
+        return undefined;
+      },
+      { speed: 1800 },
+    );
+    await send("later", { DelaySeconds: 900 });
+    await expect.poll(() => tookMilliseconds, { timeout: 3000 }).toBeGreaterThan(490);
+    expect(tookMilliseconds).toBeLessThan(1000);
+  });
+
+  test("over 900 refuses the message, but no other message of its batch", async ({ expect }) => {
+    const bodies: string[] = [];
+    const { send, sendBatch } = await start(async ({ Records }) => {
+      bodies.push(...Records.map(({ body }) => body));
+      return undefined;
+    });
+    await expect(send("x", { DelaySeconds: 901 })).rejects.toThrow("must be >= 0 and <= 900");
+    const some = await sendBatch(["fine", "late"], (index) => index * 901);
+    expect(some.Successful).toHaveLength(1);
+    expect(some.Failed).toMatchObject([{ Id: "e1", Code: "InvalidParameterValue", SenderFault: true }]);
+    const none = await sendBatch(["late"], () => 3600);
+    expect(none.Failed).toHaveLength(1);
+    await expect.poll(() => bodies).toEqual(["fine"]);
+  });
+});
+
+test("a message over 1 MiB is refused", async ({ expect }) => {
+  const { send } = await start(async () => undefined);
+  await send("x".repeat(1024 * 1024));
+  await expect(send("x".repeat(1024 * 1024 + 1))).rejects.toThrow("shorter than 1048576 bytes");
+});

@@ -1,0 +1,114 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are placeholders of Fn::Sub.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { openAssembly } from "../../../local/template/assembly.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "assembly-test-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const open = (template: object, artifacts?: object) => {
+  const stack = {
+    type: "aws:cloudformation:stack",
+    properties: { templateFile: "t.json", stackName: "shop" },
+  };
+  writeFileSync(
+    join(directory, "manifest.json"),
+    JSON.stringify({ artifacts: artifacts ?? { Shop: stack } }),
+  );
+  writeFileSync(join(directory, "t.json"), JSON.stringify(template));
+  writeFileSync(
+    join(directory, "Shop.assets.json"),
+    JSON.stringify({ files: { abc: { source: { path: "asset.abc" } } } }),
+  );
+  return openAssembly(directory, { region: "eu-west-1", accountId: "000000000000" });
+};
+
+const template = {
+  Parameters: { Size: { Type: "String", Default: "7" } },
+  Mappings: { Prices: { "eu-west-1": { small: 3 } } },
+  Conditions: {
+    IsEurope: { "Fn::Equals": [{ Ref: "AWS::Region" }, "eu-west-1"] },
+    IsNot: { "Fn::Not": [{ Condition: "IsEurope" }] },
+  },
+  Resources: {
+    Jobs: { Type: "AWS::SQS::Queue", Properties: {} },
+    Named: { Type: "AWS::SQS::Queue", Properties: { QueueName: { "Fn::Sub": "${AWS::StackName}-named" } } },
+    Ordered: { Type: "AWS::SQS::Queue", Properties: { FifoQueue: true } },
+    Absent: { Type: "AWS::SQS::Queue", Condition: "IsNot" },
+    Table: { Type: "AWS::DynamoDB::Table" },
+    Api: { Type: "AWS::ApiGateway::RestApi" },
+    Secret: { Type: "AWS::SecretsManager::Secret" },
+    Function: { Type: "AWS::Lambda::Function", Properties: { Code: { S3Key: "abc.zip" } } },
+    Alias: { Type: "AWS::Lambda::Alias", Properties: { FunctionName: { Ref: "Function" }, Name: "live" } },
+    [`Long${"x".repeat(80)}`]: { Type: "AWS::Lambda::Function" },
+  },
+  Outputs: {
+    Table: { Value: { Ref: "Table" } },
+    Absent: { Condition: "IsNot", Value: { Ref: "Absent" } },
+  },
+};
+
+describe("an assembly", () => {
+  const assembly = open(template);
+  assembly.setQueueBaseUrl("http://127.0.0.1:1/000000000000/");
+  assembly.setApiOrigin("http://127.0.0.1:2");
+
+  test.each([
+    [{ Ref: "Jobs" }, "http://127.0.0.1:1/000000000000/shop-Jobs"],
+    [{ Ref: "Named" }, "http://127.0.0.1:1/000000000000/shop-named"],
+    [{ "Fn::GetAtt": ["Ordered", "QueueName"] }, "shop-Ordered.fifo"],
+    [
+      { "Fn::Join": ["", ["https://", { Ref: "Api" }, ".execute-api.eu-west-1.amazonaws.com/api/app"]] },
+      "http://127.0.0.1:2/api/app",
+    ],
+    [{ "Fn::GetAtt": "Table.Arn" }, "arn:aws:dynamodb:eu-west-1:000000000000:table/shop-Table"],
+    [{ Ref: "Alias" }, "arn:aws:lambda:eu-west-1:000000000000:function:shop-Function:live"],
+    [
+      { "Fn::Sub": "${Table}/${!Literal}/${Jobs.Arn}" },
+      "shop-Table/${Literal}/arn:aws:sqs:eu-west-1:000000000000:shop-Jobs",
+    ],
+    [{ "Fn::Sub": ["${Name}-${Size}", { Name: { Ref: "Table" } }] }, "shop-Table-7"],
+    [{ "Fn::Select": [1, { "Fn::Split": ["/", "a/b/c"] }] }, "b"],
+    [{ "Fn::If": ["IsEurope", "yes", "no"] }, "yes"],
+    [{ "Fn::FindInMap": ["Prices", { Ref: "AWS::Region" }, "small"] }, 3],
+    [
+      { kept: [{ Ref: "AWS::NoValue" }, 1], gone: { "Fn::If": ["IsNot", 1, { Ref: "AWS::NoValue" }] } },
+      { kept: [1] },
+    ],
+    [{ Condition: { StringEquals: { a: "b" } } }, { Condition: { StringEquals: { a: "b" } } }],
+  ])("resolves %j", (value, expected) => {
+    expect(assembly.resolve(value)).toEqual(expected);
+  });
+
+  test("contains only resources and outputs whose condition holds", () => {
+    expect(assembly.ofType("AWS::SQS::Queue").map(({ logicalId }) => logicalId)).toEqual([
+      "Jobs",
+      "Named",
+      "Ordered",
+    ]);
+    expect(assembly.outputs()).toEqual({ Table: "shop-Table" });
+  });
+
+  test("finds resources by ARN, and a function also by the ARN of its alias", () => {
+    for (const logicalId of ["Jobs", "Table", "Secret", "Function"]) {
+      expect(assembly.logicalIdOf(assembly.arn(logicalId))).toBe(logicalId);
+    }
+    expect(assembly.logicalIdOf(`${assembly.arn("Function")}:live`)).toBe("Function");
+    expect(assembly.logicalIdOf("arn:aws:sqs:eu-west-1:000000000000:other")).toBeUndefined();
+  });
+
+  test("shortens names to Lambda's limit and finds the directory of code", () => {
+    expect(assembly.physicalId(`Long${"x".repeat(80)}`)).toMatch(/^shop-Longx+-[0-9a-f]{8}$/);
+    expect(assembly.physicalId(`Long${"x".repeat(80)}`)).toHaveLength(64);
+    expect(assembly.assetDirectory("abc.zip")).toBe(join(directory, "asset.abc"));
+  });
+
+  test("names what it cannot resolve", () => {
+    expect(() => assembly.resolve({ Ref: "Nothing" })).toThrow("no resource Nothing");
+    expect(() => assembly.resolve({ "Fn::ImportValue": "a" })).toThrow("Fn::ImportValue");
+    expect(() => assembly.assetDirectory("other.zip")).toThrow("no asset other.zip");
+    expect(() => open(template, {})).toThrow("holds 0 stacks");
+  });
+});

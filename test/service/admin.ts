@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { inject } from "vitest";
+import { commands } from "../../bin/admin/commands.ts";
+import { connect, type Stack } from "../../bin/admin/connect.ts";
+
+type Result = Record<string, unknown> & { id: number };
+
+let connected: { port: string; stack: Promise<Stack> } | undefined;
+
+/**
+ * Runs an admin command: `admin("org create", { name: "Acme" })`. For the first service of a test file it
+ * runs in this process, which is faster and connects the product's modules to that service; for others it
+ * starts the command line.
+ */
+export const admin = async (
+  command: string,
+  flags: Record<string, string | number | true>,
+  apiUrl: string = inject("apiUrl"),
+): Promise<Result> => {
+  const { port } = new URL(apiUrl);
+  connected ??= { port, stack: connect({ port, stack: undefined }) };
+  if (connected.port !== port) return commandLine(command, flags, apiUrl);
+  const strings = Object.fromEntries(Object.entries(flags).map(([flag, value]) => [flag, String(value)]));
+  const run = commands[command]?.run;
+  if (run === undefined) throw new Error(`No admin command ${command}`);
+  return (await run(strings, await connected.stack)) as Result;
+};
+
+/**
+ * Runs an admin command by the real command line, also for a service that was started again on the same port.
+ */
+export const commandLine = async (
+  command: string,
+  flags: Record<string, string | number | true>,
+  apiUrl: string,
+): Promise<Result> => {
+  const args = Object.entries(flags).flatMap(([flag, value]) =>
+    value === true ? [`--${flag}`] : [`--${flag}`, String(value)],
+  );
+  const entry = join(import.meta.dirname, "../../bin/admin.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    entry,
+    ...command.split(" "),
+    ...args,
+    "--json",
+    "--port",
+    new URL(apiUrl).port,
+  ]);
+  return JSON.parse(stdout) as Result;
+};

@@ -1,0 +1,83 @@
+import { createHmac } from "node:crypto";
+import { expect, inject } from "vitest";
+import { admin } from "./admin.ts";
+import type { Client } from "./client.ts";
+import { eventually } from "./eventually.ts";
+import type { Organization } from "./organization.ts";
+import { type Received, receivedAt } from "./receiver.ts";
+import { scan } from "./scan.ts";
+
+/** A valid url of a webhook whose host is an IP literal, so that no name has to be resolved. */
+export const publicUrl = "https://192.0.32.8/hooks/T0KEN";
+
+export const onlyScanComplete = {
+  notifyOnNewBreach: false,
+  notifyOnScanComplete: true,
+  notifyOnScanError: false,
+};
+
+/** Adds an address that appears in three of the built-in breaches; gives the id of the e-mail. */
+export const addBreachedEmail = async (
+  { api, domainId }: Organization,
+  fields: { ownerName?: string; teamId?: number } = {},
+): Promise<number> => {
+  const added = await api.post("/emails", { email: "ada@demo.example", domainId, ...fields });
+  expect(added).toMatchObject({ status: 201 });
+  return added.body.id as number;
+};
+
+export type Channel = Record<string, unknown> & { id: number; config: Record<string, unknown> };
+
+/** Creates an alert channel by the API and gives its id. */
+export const createChannel = async (api: Client, body: Record<string, unknown>): Promise<number> => {
+  const created = await api.post("/alert-configs", body);
+  expect(created).toMatchObject({ status: 201 });
+  return created.body.id as number;
+};
+
+export const listChannels = async (api: Client): Promise<Channel[]> =>
+  (await api.get("/alert-configs")).body.configs as Channel[];
+
+/** A channel as the API lists it. */
+export const findChannel = async (api: Client, id: number): Promise<Channel | undefined> =>
+  (await listChannels(api)).find((channel) => channel.id === id);
+
+/** The url of an inbox of the receiver (receiver.ts) that only this organization uses. */
+export const inboxOf = ({ id }: Organization, name: string): string =>
+  `${inject("receiverUrl")}/${name}-${id}`;
+
+/** Scans, waits until an inbox holds `count` requests, and gives the last of them. */
+export const scanAndReceive = async (api: Client, inbox: string, count: number): Promise<Received> => {
+  await scan(api);
+  const all = await eventually(
+    () => receivedAt(inbox),
+    (received) => received.length >= count,
+  );
+  expect(all).toHaveLength(count);
+  return all.at(-1) as Received;
+};
+
+/**
+ * The X-Service-Signature of a body: the lower-case hexadecimal HMAC-SHA256 of its exact bytes, keyed with
+ * the secret. Written without the product's code.
+ */
+export const signatureOf = (body: Buffer, secret: string): string =>
+  createHmac("sha256", secret).update(body).digest("hex");
+
+/** Asserts that a request is signed with the secret; undefined: that it has no signature header. */
+export const expectSignedWith = ({ body, headers }: Received, secret: string | undefined): void => {
+  expect(headers["x-service-signature"]).toBe(secret === undefined ? undefined : signatureOf(body, secret));
+};
+
+export type ListedDelivery = {
+  id: number;
+  type: string;
+  status: string;
+  attempts: number;
+  failedAttempts: number;
+  failureReason: string | null;
+};
+
+/** A channel's deliveries as the dashboard shows them, newest first. */
+export const listDeliveries = async ({ id }: Organization, channel: number): Promise<ListedDelivery[]> =>
+  (await admin("delivery list", { org: id, channel })).deliveries as ListedDelivery[];

@@ -1,0 +1,531 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { entries } from "../../shared/activity/activity.ts";
+import { administrator } from "../../shared/activity/actor.ts";
+import { deliveries } from "../../shared/alerts/delivery.ts";
+import { audit, type Report } from "../../shared/audit/audit.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
+import * as monitored from "../../shared/emails/email.ts";
+import { type Email, emails } from "../../shared/emails/record.ts";
+import { type FindingRecord, findings } from "../../shared/findings/record.ts";
+import { blockOf } from "../../shared/lists/blocks.ts";
+import { blocksIn, type Directory } from "../../shared/lists/directory.ts";
+import * as users from "../../shared/organizations/user.ts";
+import * as removals from "../../shared/removals/removal.ts";
+import { scans } from "../../shared/scans/record.ts";
+import { start as startScan } from "../../shared/scans/scan.ts";
+import type { Change } from "../../shared/table/condition.ts";
+import { type Key, keys, type ListKind } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { admin } from "./admin.ts";
+import { eventually } from "./eventually.ts";
+import { createOrganization, type Organization } from "./organization.ts";
+import { receivedAt } from "./receiver.ts";
+import { scan } from "./scan.ts";
+
+/** Local parts of addresses; all but the last are in the built-in breaches. */
+const people = ["ada", "alan", "edsger", "grace", "nobody"];
+
+let org: number;
+let organization: Organization;
+
+type Members = { emails: Email[]; findings: FindingRecord[] };
+
+const members = async (): Promise<Members> => {
+  const all = async <M>(list: {
+    directory: (org: number) => Promise<Directory>;
+    members: (org: number, block: number) => Promise<M[]>;
+  }) => {
+    const rows = blocksIn(await list.directory(org));
+    return (await Promise.all(rows.map(({ block }) => list.members(org, block)))).flat();
+  };
+  return { emails: await all(emails), findings: await all(findings) };
+};
+
+/**
+ * Creates an organization with channels, scans, acknowledgments, removals, disabled e-mails and deliveries.
+ */
+const createUsed = async (): Promise<void> => {
+  organization = await createOrganization();
+  const { api, domain, domainId } = organization;
+  org = organization.id;
+  const { id: teamId } = await admin("team create", { org, name: "Team" });
+  await admin("user create", { org, email: "admin@demo.example" });
+  const left = await admin("user create", { org, email: "left@demo.example" });
+  await admin("user remove", { org, user: left.id });
+  const hook = `${inject("receiverUrl")}/check-${org}`;
+  await api.post("/alert-configs", { channel: "webhook", config: { url: hook }, notifyOnScanComplete: true });
+  for (const name of people) {
+    const added = await api.post("/emails", {
+      email: `${name}@${domain}`,
+      domainId,
+      ...(name === "ada" && { teamId }),
+    });
+    expect(added.status).toBe(201);
+  }
+  await scan(api);
+  const { body } = await api.get("/breaches");
+  const found = body.breaches as { id: number; email: string; emailId: number }[];
+  expect(found.length).toBeGreaterThan(3);
+  await api.post("/breaches/acknowledge", { id: found[0]?.id });
+  const removed = found.find(({ email }) => email.startsWith("grace"))?.emailId ?? 0;
+  expect((await api.delete(`/emails?id=${removed}`)).status).toBe(200);
+  const { body: listed } = await api.get("/emails");
+  const nobody = (listed.emails as { id: number; email: string }[]).find(({ email }) =>
+    email.startsWith("nobody"),
+  );
+  expect((await api.patch(`/emails/${nobody?.id}`, { isActive: false })).status).toBe(200);
+  await scan(api);
+  await eventually(
+    () => receivedAt(hook),
+    (received) => received.length >= 3,
+  );
+};
+
+/** Waits until no delivery is open, so that no worker undoes damage. */
+const untilDelivered = () =>
+  eventually(
+    async () => {
+      const rows = blocksIn(await deliveries.directory(org));
+      const members = await Promise.all(rows.map(({ block }) => deliveries.members(org, block)));
+      return members.flat().filter(({ status }) => status !== "delivered").length;
+    },
+    (open) => open === 0,
+  );
+
+const damage = (key: Key, change: Change) => table.update(key, change);
+
+const summary = ({ differences, unsettled }: Report) => ({
+  differences: differences.map(({ kind, id, repaired }) => `${kind} ${id}${repaired ? " repaired" : ""}`),
+  unsettled,
+});
+
+/** Asserts that an audit finds and repairs exactly these subjects, and that a second audit finds nothing. */
+const expectFoundAndRepaired = async (...subjects: string[]): Promise<Report> => {
+  const report = await audit(org, { repair: true });
+  const { differences, unsettled } = summary(report);
+  expect({ differences: differences.sort(), unsettled }).toEqual({
+    differences: subjects.map((subject) => `${subject} repaired`).sort(),
+    unsettled: [],
+  });
+  expect(report.repairedCount).toBe(report.differenceCount);
+  expect(summary(await audit(org))).toEqual({ differences: [], unsettled: [] });
+  return report;
+};
+
+beforeAll(async () => {
+  await createUsed();
+  await untilDelivered();
+}, 60_000);
+
+test("an undamaged organization has no differences, and all its rows are read", async () => {
+  const report = await audit(org);
+  expect(summary(report)).toEqual({ differences: [], unsettled: [] });
+  const rows = await members();
+  expect(report.checked).toMatchObject({
+    emails: { rows: people.length - 1 },
+    findings: { rows: rows.findings.length },
+    scans: { rows: 2 },
+    deliveries: { rows: deliveries.sum(await deliveries.directory(org)) },
+    domains: { rows: 1 },
+    channels: { rows: 1 },
+  });
+  expect(report.checked.activity?.rows).toBe(entries.sum(await entries.directory(org)));
+});
+
+describe("damage is found with its id and repaired:", () => {
+  let email: Email;
+  let finding: FindingRecord;
+  let scanId: number;
+  beforeEach(async () => {
+    const all = await members();
+    const held = all.emails.find((row) => Object.keys(row.findings).length > 0 && row.unacknowledged > 0);
+    email = held as Email;
+    finding = all.findings.find(
+      (row) => row.emailId === email.id && row.acknowledgment === undefined,
+    ) as FindingRecord;
+    scanId = findings.groupOf(finding).scanId as number;
+  });
+
+  const listed: [ListKind, { directory: (org: number) => Promise<Directory> }][] = [
+    ["EMAIL", emails],
+    ["FINDING", findings],
+    ["SCAN", scans],
+    ["ACTIVITY", entries],
+    ["DELIVERY", deliveries],
+  ];
+
+  /** The latest block of every list; `subject` is what a report calls it. */
+  const latestBlocks = () =>
+    Promise.all(
+      listed.map(async ([kind, list]) => {
+        const [row] = blocksIn(await list.directory(org));
+        const block = row?.block ?? 0;
+        const counts = [...(row?.counts ?? [])].filter(([, count]) => count > 0).sort();
+        return {
+          key: keys.directory(org, kind, block),
+          subject: `${kind.toLowerCase()} block ${block}`,
+          counts,
+        };
+      }),
+    );
+  test("counters of the directory of every list", async () => {
+    const blocks = await latestBlocks();
+    for (const { key, counts } of blocks) {
+      await damage(key, { add: { [counts[0]?.[0] ?? ""]: 3, "9-9-9": 2 } });
+    }
+    const { differences } = await expectFoundAndRepaired(...blocks.map(({ subject }) => subject));
+    for (const { subject, counts } of blocks) {
+      const [groupKey, count = 0] = counts[0] ?? [];
+      const { says } = differences.find(({ kind, id }) => `${kind} ${id}` === subject) ?? {};
+      expect(says).toContain(`${groupKey} is ${count + 3}, should be ${count}`);
+      expect(says).toContain("9-9-9 is 2, should be 0");
+    }
+    expect(await latestBlocks()).toEqual(blocks);
+  });
+
+  test("lost directory rows of every list", async () => {
+    const blocks = await latestBlocks();
+    for (const { key } of blocks) await table.remove(key);
+    await expectFoundAndRepaired(...blocks.map(({ subject }) => subject));
+    expect(await latestBlocks()).toEqual(blocks);
+  });
+
+  test("a directory row's time that is later than its members", async () => {
+    const block = blockOf(email.id);
+    await damage(keys.directory(org, "EMAIL", block), { set: { from: "2999-01-01T00:00:00.000Z" } });
+    await expectFoundAndRepaired(`email block ${block}`);
+  });
+
+  test.each([
+    ["behind the ids in use", { next: 1, left: 511 }],
+    ["with another number of ids left", { left: 3 }],
+    ["of a block that was never drawn", { block: 1_000_000, next: 512_000_001, left: 512 }],
+  ])("a list head %s; afterwards ids are handed out again", async (_, change) => {
+    await damage(keys.listHead(org, "EMAIL"), { set: change });
+    await expectFoundAndRepaired(`email ids ${org}`);
+    const { api, domain, domainId } = organization;
+    const added = await api.post("/emails", { email: `again${Date.now()}@${domain}`, domainId });
+    const all = await members();
+    expect(added.body.id).toBe(Math.max(...all.emails.map(({ id }) => id)));
+    expect((await api.delete(`/emails?id=${added.body.id}`)).status).toBe(200);
+  });
+
+  test("a list head that is lost", async () => {
+    await table.remove(keys.listHead(org, "FINDING"));
+    await expectFoundAndRepaired(`finding ids ${org}`);
+  });
+
+  test("seats", async () => {
+    await damage(keys.seats(org), { add: { active: 2 } });
+    // Without `repair` nothing is repaired.
+    for (let count = 0; count < 2; count++) {
+      expect(await audit(org)).toMatchObject({ differenceCount: 1, repairedCount: 0 });
+    }
+    await expectFoundAndRepaired(`seats ${org}`);
+  });
+
+  test("seats, by the right number even if a directory row is wrong too", async () => {
+    await damage(keys.seats(org), { add: { active: 2 } });
+    await damage(keys.directory(org, "EMAIL", blockOf(email.id)), { add: { [email.group]: 5 } });
+    const { differences } = await expectFoundAndRepaired(`email block ${blockOf(email.id)}`, `seats ${org}`);
+    const active = emails.sum(await emails.directory(org), ({ isActive }) => isActive);
+    expect(differences.find(({ kind }) => kind === "seats")?.says).toContain(
+      `${active + 2} active e-mails are counted, there are ${active}`,
+    );
+  });
+
+  test("the number of alert channels", async () => {
+    await damage(keys.channelCount(org), { add: { channels: 7 } });
+    await expectFoundAndRepaired(`channel count ${org}`);
+  });
+
+  test("the ids of members", async () => {
+    await damage(keys.membership(org), { remove: ["removed"] });
+    await expectFoundAndRepaired(`members ${org}`);
+  });
+
+  test("the number of unacknowledged findings of an e-mail", async () => {
+    await damage(emails.key(org, email.id), { add: { unacknowledged: 1 } });
+    await expectFoundAndRepaired(`e-mail ${email.id}`);
+  });
+
+  test("a finding that its e-mail does not hold", async () => {
+    await damage(emails.key(org, email.id), {
+      remove: [`findings.${finding.breachId}`],
+      add: { unacknowledged: -1 },
+    });
+    await expectFoundAndRepaired(`finding ${finding.id}`);
+    expect((await emails.get(org, email.id))?.findings[finding.breachId]).toBe(finding.id);
+  });
+
+  test("a finding that is lost although its e-mail holds it; the next scan finds it", async () => {
+    await table.transact(findings.writes(org, [findings.delete(org, finding.id, findings.groupOf(finding))]));
+    await expectFoundAndRepaired(`breach ${finding.breachId}`, `counts ${org}`, `e-mail ${email.id}`);
+    expect(await scan(organization.api)).toMatchObject({ newBreachesFound: 1 });
+  });
+
+  test("a second finding of one breach and e-mail", async () => {
+    const { pk: _, sk: __, id, group: ___, createdAt, ...item } = finding;
+    const reserved = { id: id + 400, createdAt, block: blockOf(id), blockFrom: createdAt };
+    await damage(keys.listHead(org, "FINDING"), { add: { next: 401, left: -401 } });
+    await table.transact(
+      findings.writes(org, [findings.put(org, reserved, findings.groupOf(finding), item)]),
+    );
+    const found = await audit(org);
+    const ids = found.differences.map(({ kind, id: at }) => `${kind} ${at}`);
+    expect(ids).toContain(`finding ${reserved.id}`);
+    await audit(org, { repair: true });
+    expect(summary(await audit(org))).toEqual({ differences: [], unsettled: [] });
+    expect(await findings.get(org, reserved.id)).toBeUndefined();
+    expect(await findings.get(org, id)).toBeDefined();
+  });
+
+  test("findings of a removed e-mail", async () => {
+    const { pk: _, sk: __, id, group: ___, createdAt, ...item } = finding;
+    const [reserved] = [{ id: id + 300, createdAt, block: blockOf(id), blockFrom: createdAt }];
+    await damage(keys.listHead(org, "FINDING"), { add: { next: 301, left: -301 } });
+    const orphan = { ...item, email: "gone@demo.example", emailId: 999_999 };
+    await table.transact(
+      findings.writes(org, [findings.put(org, reserved, findings.groupOf(finding), orphan)]),
+    );
+    await audit(org, { repair: true });
+    expect(await findings.get(org, reserved.id)).toBeUndefined();
+    expect(summary(await audit(org))).toEqual({ differences: [], unsettled: [] });
+  });
+
+  test("a breach that an e-mail says has disappeared while its finding does not", async () => {
+    await damage(emails.key(org, email.id), { add: { gone: new Set([finding.breachId]) } });
+    await expectFoundAndRepaired(`e-mail ${email.id}`);
+  });
+
+  test("an acknowledged finding that counts as unacknowledged", async () => {
+    await damage(findings.key(org, finding.id), {
+      set: {
+        acknowledgment: {
+          at: finding.createdAt,
+          by: { type: "system", id: null, label: "X" },
+          resolution: "handled",
+          reason: null,
+        },
+      },
+    });
+    await audit(org, { repair: true });
+    expect(summary(await audit(org))).toEqual({ differences: [], unsettled: [] });
+    const { body } = await organization.api.get("/breaches?acknowledged=true");
+    expect((body.breaches as { id: number }[]).map(({ id }) => id)).toContain(finding.id);
+  });
+
+  test("an address row that is lost; afterwards the address is unique again", async () => {
+    await table.remove(keys.address(org, email.email));
+    await expectFoundAndRepaired(`e-mail ${email.id}`);
+    const again = { email: email.email, domainId: organization.domainId };
+    expect((await organization.api.post("/emails", again)).status).toBe(409);
+  });
+
+  test("an address row that names another e-mail", async () => {
+    await damage(keys.address(org, email.email), { set: { emailId: 999_999 } });
+    await expectFoundAndRepaired(`e-mail ${email.id}`);
+  });
+
+  test("a domain's name row that is lost, and one that names nothing", async () => {
+    await table.remove(keys.domainName(org, organization.domain));
+    await table.put({ ...keys.domainName(org, "other.example"), id: 999_999 });
+    await expectFoundAndRepaired(`domain ${organization.domainId}`, "domain name 999999");
+  });
+
+  test("a user's address row that is lost, and one of a removed user", async () => {
+    const [user] = await users.list(org);
+    const removed = (await table.query<users.User>({ pk: keys.user(org, 0).pk })).find(
+      (each) => each.removed,
+    );
+    await table.remove(keys.userEmail(org, user?.email ?? ""));
+    await table.put({ ...keys.userEmail(org, removed?.email ?? ""), id: removed?.id });
+    await expectFoundAndRepaired(`user ${user?.id}`, `user name ${removed?.id}`);
+    await expect(admin("user create", { org, email: user?.email ?? "" })).rejects.toThrow("already has");
+  });
+
+  test("a user whom nobody finds by the address, and a removed one who is found", async () => {
+    const [user] = await users.list(org);
+    const all = await table.query<users.User>({ pk: keys.user(org, 0).pk });
+    const removed = all.find((each) => each.removed);
+    await table.remove(keys.signInAddress(user?.email ?? "", org));
+    await table.put({
+      ...keys.signInAddress(removed?.email ?? "", org),
+      organizationId: org,
+      userId: removed?.id,
+    });
+    await expectFoundAndRepaired(`user ${user?.id}`, `user ${removed?.id}`);
+  });
+
+  test("an entry that is counted under another category", async () => {
+    const [row] = blocksIn(await entries.directory(org));
+    const [entry] = await entries.members(org, row?.block ?? 0);
+    const id = entry?.id ?? 0;
+    await damage(entries.key(org, id), { set: { category: "alerts" } });
+    await expectFoundAndRepaired(`activity entry ${id}`);
+  });
+
+  test("a scan that counted fewer findings than it has", async () => {
+    await damage(scans.key(org, scanId), { set: { newBreachesFound: 0 } });
+    await expectFoundAndRepaired(`scan ${scanId}`);
+  });
+
+  test("the lock of a scan that is over; afterwards the next scan starts", async () => {
+    await table.put({
+      ...keys.scanLock(org),
+      scanId,
+      dueShard: `SCAN#${org % 4}`,
+      dueAt: "2999-01-01T00:00:00.000Z",
+    });
+    await expectFoundAndRepaired(`scan lock ${org}`);
+    expect((await scan(organization.api)).status).toBe("completed");
+  });
+
+  test("a scan in progress without the lock; afterwards the sweep finds it", async () => {
+    const group = scans.groupOf((await scans.get(org, scanId)) as { group: string });
+    await table.transact(
+      scans.writes(org, [scans.change(org, scanId, { from: group, to: { ...group, status: "running" } })]),
+    );
+    await expectFoundAndRepaired(`scan ${scanId}`);
+    expect(await table.get(keys.scanLock(org))).toMatchObject({ scanId, dueShard: `SCAN#${org % 4}` });
+    await table.transact([
+      { delete: keys.scanLock(org) },
+      ...scans.writes(org, [scans.change(org, scanId, { from: { ...group, status: "running" }, to: group })]),
+    ]);
+  });
+
+  test("an open delivery that is not due, and an ended one that is", async () => {
+    const [row] = blocksIn(await deliveries.directory(org));
+    const [one, other] = await deliveries.members(org, row?.block ?? 0);
+    const [ended, open] = [one?.id ?? 0, other?.id ?? 0];
+    await damage(deliveries.key(org, ended), {
+      set: { dueShard: "DELIVERY#0", dueAt: "2999-01-01T00:00:00.000Z" },
+    });
+    await damage(deliveries.key(org, open), { set: { status: "retrying" } });
+    await expectFoundAndRepaired(`delivery ${ended}`, `delivery ${open}`);
+  });
+
+  test("a removal without an entry in the due index", async () => {
+    await table.put({ ...keys.removal(org, 999_998), findings: [] });
+    await expectFoundAndRepaired("removal 999998");
+    await table.remove(keys.removal(org, 999_998));
+  });
+
+  test("an organization that is missing in the list of all", async () => {
+    await table.remove(keys.organizations(org));
+    await expectFoundAndRepaired(`organization ${org}`);
+  });
+});
+
+describe("damage that cannot be repaired is reported:", () => {
+  test("an e-mail's row that is lost while its address row and findings are there", async () => {
+    const { emails: rows } = await members();
+    const lost = rows.find((row) => Object.keys(row.findings).length > 0) as Email;
+    const { pk, sk } = lost;
+    await table.remove({ pk, sk });
+    try {
+      const report = await audit(org, { repair: true });
+      const left = report.differences.filter(({ repaired }) => !repaired);
+      expect(left.map(({ id }) => id).sort()).toEqual(Object.values(lost.findings).sort());
+      expect(left[0]?.advice).toBe(
+        `The row of e-mail ${lost.id} is lost: restore it from a backup of the table.`,
+      );
+    } finally {
+      await table.put(lost);
+      await audit(org, { repair: true });
+    }
+    expect(summary(await audit(org))).toEqual({ differences: [], unsettled: [] });
+  });
+
+  test("an e-mail whose domain is not there", async () => {
+    const { emails: rows } = await members();
+    const row = rows[0] as Email;
+    const from = emails.groupOf(row);
+    const to = { ...from, domainId: 999_999 };
+    await table.transact(emails.writes(org, [emails.change(org, row.id, { from, to })]));
+    const report = await audit(org, { repair: true });
+    expect(summary(report).differences).toEqual([`e-mail ${row.id}`]);
+    await table.transact(emails.writes(org, [emails.change(org, row.id, { from: to, to: from })]));
+  });
+});
+
+test("a report holds no address and no secret", async () => {
+  const { emails: rows } = await members();
+  for (const row of rows) await damage(emails.key(org, row.id), { add: { unacknowledged: 1 } });
+  for (const row of rows) await table.remove(keys.address(org, row.email));
+  await table.remove(keys.domainName(org, organization.domain));
+  const report = await audit(org, { repair: true });
+  expect(report.repairedCount).toBe(2 * rows.length + 1);
+  expect(JSON.stringify(report)).not.toMatch(/@|demo\.example|127\.0\.0\.1|bms_/);
+});
+
+describe("on the command line", () => {
+  const run = (...args: string[]): Promise<{ status: number; out: string; error: string }> =>
+    new Promise((resolve) => {
+      const entry = join(import.meta.dirname, "../../bin/admin.ts");
+      const { port } = new URL(inject("apiUrl"));
+      const all = [entry, "check", "--org", String(org), "--port", port, ...args];
+      execFile(process.execPath, all, (error, out, errorText) =>
+        resolve({ status: error === null ? 0 : Number(error.code), out, error: errorText }),
+      );
+    });
+
+  test("check exits 1 while differences remain, and --json prints one object", async () => {
+    const clean = await run();
+    expect(clean).toMatchObject({ status: 0, error: "" });
+    expect(clean.out).toContain("No differences.");
+
+    await damage(keys.seats(org), { add: { active: 2 } });
+    const found = await run("--json");
+    expect(found.status).toBe(1);
+    expect(JSON.parse(found.out)).toMatchObject({ id: org, differenceCount: 1, repairedCount: 0 });
+
+    const repaired = await run("--repair");
+    expect(repaired.status).toBe(0);
+    expect(repaired.out).toContain(`repaired: seats ${org}`);
+  });
+});
+
+test("an audit reports nothing false while everything changes", async () => {
+  const { domain, domainId, id } = await createOrganization();
+  let isOver = false;
+  const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+  const counts = { added: 0, scans: 0 };
+  const writeOn = async (lane: number): Promise<void> => {
+    for (let count = 0; !isOver; count++) {
+      const address = `${people[lane]}@${domain}`;
+      const emailId = await monitored.add(id, { email: address, domainId }, administrator);
+      counts.added++;
+      await pause(30);
+      await monitored.setActive(id, emailId, false, administrator);
+      await monitored.setActive(id, emailId, true, administrator);
+      // The long pauses give scans the time to find something.
+      await pause(count % 10 === 9 ? 700 : 30);
+      await removals.remove(id, emailId, administrator);
+    }
+  };
+  const scanOn = async (): Promise<void> => {
+    while (!isOver) {
+      try {
+        await startScan(id, "manual", administrator);
+        counts.scans++;
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+      }
+      await pause(100);
+    }
+  };
+  const writers = [writeOn(0), writeOn(1), writeOn(2), scanOn()];
+  try {
+    for (let count = 0; count < 5; count++) {
+      expect(summary(await audit(id))).toEqual({ differences: [], unsettled: [] });
+    }
+  } finally {
+    isOver = true;
+    await Promise.all(writers);
+  }
+  expect(counts.added).toBeGreaterThan(3);
+  expect(counts.scans).toBeGreaterThan(0);
+});

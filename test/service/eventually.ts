@@ -1,0 +1,17 @@
+/**
+ * Calls `read` until its value satisfies `isDone`, and gives that value. Pauses grow, so that a minute of
+ * polling stays below the request limit of an API key. Throws after `seconds` with the last value.
+ */
+export const eventually = async <T>(
+  read: () => Promise<T>,
+  isDone: (value: T) => boolean,
+  seconds = 30,
+): Promise<T> => {
+  const deadline = Date.now() + seconds * 1000;
+  for (let pause = 100; ; pause = Math.min(pause * 1.2, 1_500)) {
+    const value = await read();
+    if (isDone(value)) return value;
+    if (Date.now() > deadline) throw new Error(`Not there in ${seconds} s; last: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+};

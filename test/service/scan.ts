@@ -1,0 +1,29 @@
+import { expect } from "vitest";
+import type { Client } from "./client.ts";
+import { eventually } from "./eventually.ts";
+
+/** Starts a scan and waits for its end; gives the scan as the list shows it. */
+export const scan = async (api: Client): Promise<Record<string, unknown>> => {
+  const started = await api.post("/scans");
+  if (started.status !== 201) throw new Error(`The scan did not start: ${JSON.stringify(started.body)}`);
+  const find = async () => {
+    const { scans } = (await api.get("/scans?limit=5")).body as { scans: Record<string, unknown>[] };
+    return scans.find((each) => each.id === started.body.scanJobId);
+  };
+  const ended = await eventually(find, (each) => each?.status === "completed" || each?.status === "failed");
+  return ended as Record<string, unknown>;
+};
+
+/** Every finding as "address breach". */
+export const listFindings = async (api: Client): Promise<string[]> => {
+  const all: string[] = [];
+  for (;;) {
+    const { body } = await api.get(`/breaches?limit=100&offset=${all.length}`);
+    const page = body.breaches as { email: string; breach: { name: string } }[];
+    all.push(...page.map(({ email, breach }) => `${email} ${breach.name}`));
+    if (page.length < 100) {
+      expect(body.total).toBe(all.length);
+      return all;
+    }
+  }
+};
