@@ -23,19 +23,22 @@ export const auditBreachIndex = async (
   const breachIds = new Set([...idsByBreach.keys(), ...(await counts.breachesEver(org))]);
   const noted = notes.factsOf(await notes.read(org));
   for (const some of chunk([...breachIds], concurrency)) {
-    await Promise.all(
+    const suspects = await Promise.all(
       some.map(async (breachId) => {
         const groupKeys = await breachIndex.groupKeysOf(org, breachId, noted);
         const ids = new Set([...groupKeys.keys(), ...(idsByBreach.get(breachId) ?? [])]);
-        const suspects = [...ids].filter((id) => {
+        const differing = [...ids].filter((id) => {
           const finding = index.get(id);
           const should = finding?.breachId === breachId ? finding.groupKey : undefined;
           return groupKeys.get(id) !== should;
         });
-        if (suspects.length > 0)
-          await inspect({ kind: "breach", id: breachId }, inspectBreach(org, breachId, suspects));
+        return { breachId, ids: differing };
       }),
     );
+    // One after the other, because each repair takes notes over and of several take-overs only one goes on.
+    for (const { breachId, ids } of suspects) {
+      if (ids.length > 0) await inspect({ kind: "breach", id: breachId }, inspectBreach(org, breachId, ids));
+    }
   }
 };
 
@@ -101,7 +104,8 @@ const repair = async (org: number, breachId: number, wrong: readonly Wrong[]): P
   };
   const indexed = wrong.filter(({ is }) => is !== undefined);
   await note(indexed, ({ is }) => ({ from: is }));
-  if (indexed.length > 0) await breachIndex.takeOver(org, () => true, { always: true });
+  // Even if nothing was noted here: an earlier try may have noted deletions, and another take-over may have gone first.
+  await breachIndex.takeOver(org, () => true, { always: true });
   await note(
     wrong.filter(({ should }) => should !== undefined),
     ({ should }) => ({ to: should }),
