@@ -9,6 +9,7 @@ export const arms = {
   scans: "Scans of 100,000 addresses",
   import: "Import of 500 addresses",
   acknowledgements: "Acknowledging all findings of a first scan at once",
+  dashboard: "The dashboard in a browser: sizes, times and calls",
   bundles: "Sizes of the functions, and how long they take to load",
   alerts: "Throughput and latency of alerts, also while some endpoints never answer",
   organizations: "Many organizations at once, and the rate limit of Have I Been Pwned",

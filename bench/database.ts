@@ -75,9 +75,11 @@ export const createDatabase = async (
   return written;
 };
 
-/** Binary values as the export format has them. */
-const binaryAsBase64 = (_: string, value: unknown): unknown =>
-  value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
+/** Binary values as the export format has them. The value that a Buffer gives of itself is not its bytes. */
+function binaryAsBase64(this: Record<string, unknown>, key: string, value: unknown): unknown {
+  const stored = this[key];
+  return stored instanceof Uint8Array ? Buffer.from(stored).toString("base64") : value;
+}
 
 const writeRows = async (
   file: string,

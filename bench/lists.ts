@@ -243,7 +243,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table[]
     }
     const plainTotal = (filter?: Filter): number =>
       plains.get(plainKey({ kind: "FINDING", filter }))?.total ?? Number.NaN;
-    const expected = plainTotal() - plainTotal(contains("-1"));
+    const expected = plainTotal() - plainTotal(contains("-1-"));
     for (const [index, { name, members }] of lists.entries()) {
       const { unacknowledged } = (cold[index] as Measured).reply.body;
       if (members === "breaches" && unacknowledged !== expected) {

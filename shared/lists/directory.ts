@@ -8,6 +8,7 @@
  * (docs/lists.md).
  */
 
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import type { Item } from "../table/condition.ts";
 import { foldPrefix, keys, type ListKind, rarePrefix } from "../table/keys.ts";
@@ -117,31 +118,34 @@ const ownRow = (row: table.WireRow): OwnRow => {
   };
 };
 
+/** JSON is compressed, because each page reads all folds of its list. */
+export const pack = (value: unknown): Uint8Array => deflateRawSync(JSON.stringify(value));
+
+export const unpack = (bytes: Uint8Array) => JSON.parse(inflateRawSync(bytes).toString());
+
 const foldOf = (row: table.WireRow): Fold => ({
   index: Number(row.sk?.S?.slice(foldPrefix.length)),
   number: Number(row.number?.N),
-  ...JSON.parse(row.fold?.S ?? "{}"),
+  ...(row.fold?.B && unpack(row.fold.B)),
 });
 
 /** The attributes of a fold's row besides its key. */
 export const foldAttributes = ({ index: _, number, ...fold }: Fold) => ({
   number,
-  fold: JSON.stringify(fold),
+  fold: pack(fold),
 });
 
 const rareIdsOf = (row: table.WireRow): RareIds =>
   new Map(
-    Object.entries(JSON.parse(row.ids?.S ?? "{}") as Record<string, Record<string, number[]>>).map(
-      ([block, byGroup]) => [Number(block), new Map(Object.entries(byGroup))],
-    ),
+    Object.entries(
+      (row.ids?.B === undefined ? {} : unpack(row.ids.B)) as Record<string, Record<string, number[]>>,
+    ).map(([block, byGroup]) => [Number(block), new Map(Object.entries(byGroup))]),
   );
 
 /** The attributes of the row with the rare members of a fold, besides its key. */
 export const rareAttributes = (number: number, rare: RareIds) => ({
   number,
-  ids: JSON.stringify(
-    Object.fromEntries([...rare].map(([block, byGroup]) => [block, Object.fromEntries(byGroup)])),
-  ),
+  ids: pack(Object.fromEntries([...rare].map(([block, byGroup]) => [block, Object.fromEntries(byGroup)]))),
 });
 
 export const sectionsOf = ({ own, folds, rare }: DirectoryRows): Directory => {

@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, inject, test } from "vitest";
+import { noBrowser } from "../../local/harness/chromium.ts";
 import { addEmail } from "../endpoints/emails.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { noBrowser } from "./chromium.ts";
 import { createUser, isLoaded, signIn, urlOf, useBrowser, type Visit, visit } from "./visit.ts";
 
 useBrowser();

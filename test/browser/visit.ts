@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from "vitest";
+import { noBrowser, startBrowser } from "../../local/harness/chromium.ts";
 import { admin } from "../service/admin.ts";
-import { noBrowser, startBrowser } from "./chromium.ts";
 import { type Watch, watch } from "./watch.ts";
 
 export type Visit = { page: Page; watch: Watch; close: () => Promise<void> };
@@ -18,6 +18,7 @@ const visits = new Set<Visit>();
 export const useBrowser = (): void => {
   beforeAll(async () => {
     if (noBrowser === undefined) browser = await startBrowser();
+    else if (process.env.CI === "true") throw new Error(noBrowser);
   }, 120_000);
   beforeEach(({ skip }) => {
     if (noBrowser !== undefined) skip(noBrowser);

@@ -4,6 +4,7 @@ import { audit } from "../../shared/audit/audit.ts";
 import * as monitored from "../../shared/emails/email.ts";
 import { emails } from "../../shared/emails/record.ts";
 import { blockOf, blockSize, reserve } from "../../shared/lists/blocks.ts";
+import { pack, unpack } from "../../shared/lists/directory.ts";
 import { type Fold, foldLimits, type Runs } from "../../shared/lists/fold.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
 import { foldPrefix, keys, type ListKind, rarePrefix } from "../../shared/table/keys.ts";
@@ -16,7 +17,7 @@ let ids: number[];
 let organization: Organization;
 let org: number;
 
-type Row = { pk: string; sk: string; number: number; fold: string; ids: string };
+type Row = { pk: string; sk: string; number: number; fold: Uint8Array; ids: Uint8Array };
 
 const rows = (kind: ListKind = "EMAIL") => table.query<Row>({ pk: keys.directory(org, kind, 0).pk });
 const folds = async (kind?: ListKind) => (await rows(kind)).filter(({ sk }) => sk.startsWith(foldPrefix));
@@ -77,9 +78,9 @@ describe("damage is found and repaired:", () => {
   /** Changes what the only fold of a list says. */
   const damageFold = async (kind: ListKind, damage: (fold: Fold) => void): Promise<void> => {
     const [row] = (await folds(kind)) as [Row];
-    const fold = JSON.parse(row.fold);
+    const fold = unpack(row.fold);
     damage(fold);
-    await table.put({ ...row, fold: JSON.stringify(fold) });
+    await table.put({ ...row, fold: pack(fold) });
   };
 
   test("a fold that counts too many members of a block", async () => {
@@ -96,8 +97,9 @@ describe("damage is found and repaired:", () => {
     const id = ids[1] ?? 0;
     const groupKey = emails.groupKeyOf({ domainId: organization.domainId, teamId: null, isActive: true });
     const [row] = (await rows()).filter(({ sk }) => sk.startsWith(rarePrefix)) as [Row];
-    expect(row.ids).toContain(`[${id}]`);
-    await table.put({ ...row, ids: row.ids.replace(`[${id}]`, `[${id + 1}]`) });
+    const noted = JSON.stringify(unpack(row.ids));
+    expect(noted).toContain(`[${id}]`);
+    await table.put({ ...row, ids: pack(JSON.parse(noted.replace(`[${id}]`, `[${id + 1}]`))) });
     await expectFoundAndRepaired(
       "email block",
       blockOf(id),
