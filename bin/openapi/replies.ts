@@ -108,6 +108,21 @@ export const refusalReply = (names: readonly RefusalName[]): Json => {
   };
 };
 
+/** Fields that only one refusal has, besides its code. */
+const ownFields: Partial<Record<RefusalName, Json>> = {
+  chooseOrganization: {
+    organizations: {
+      type: "array",
+      description: "The organizations to choose from",
+      items: {
+        type: "object",
+        required: ["id", "name"],
+        properties: { id: { type: "integer" }, name: { type: "string" } },
+      },
+    },
+  },
+};
+
 /** The schema of a body with one of these refusals, with the codes and reasons that they have. */
 export const errorSchema = (names: readonly RefusalName[]): Json => {
   const forms: { status: number; code?: string; reason?: string }[] = names.map((name) => refusals[name]);
@@ -123,6 +138,7 @@ export const errorSchema = (names: readonly RefusalName[]): Json => {
     properties: {
       error: { type: "string", description: "What is wrong, in a sentence for people" },
       ...Object.fromEntries(extras.map(({ field, values }) => [field, { type: "string", enum: values }])),
+      ...Object.assign({}, ...names.map((name) => ownFields[name])),
     },
   };
 };

@@ -8,7 +8,7 @@ import { noteEmail } from "../domains/own-checks.ts";
 import { reserveOne } from "../lists/blocks.ts";
 import * as organizations from "../organizations/organization.ts";
 import * as teams from "../organizations/team.ts";
-import { absent, condition, exists } from "../table/condition.ts";
+import { absent, condition } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
@@ -138,9 +138,7 @@ export const assign = (
     const isSameOwner = ownerName === undefined || ownerName === row.ownerName;
     if (to.teamId === from.teamId && isSameOwner) return;
     await table.transact([
-      ...(teamId == null
-        ? []
-        : [{ check: keys.team(org, teamId), if: exists, refusal: "teamNotFound" } as const]),
+      ...(teamId == null ? [] : [teams.mustExist(org, teamId)]),
       ...emails.writes(org, [
         emails.change(org, id, { from, to, ...(!isSameOwner && { set: { ownerName } }) }),
       ]),
