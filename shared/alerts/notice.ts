@@ -76,7 +76,8 @@ const wordsFor = ({ event, exposure }: Report, dashboardUrl: string | undefined)
     case "scan_error":
       return {
         ...bare,
-        headline: "A scan had a problem",
+        // Errors of scans, domains that lost their proof, and tests of a channel: the sentence below says which.
+        headline: "A message about breach monitoring",
         lead: asLine(event.data.error, maximumDetail),
       };
   }
