@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { count, idField } from "../contract/page.ts";
 import { text, timestamp } from "../contract/text.ts";
-import { emailAddress } from "../emails/schema.ts";
+import { writtenAddress } from "../emails/schema.ts";
 
 /** In characters. */
 const maximumUrlLength = 2048;
@@ -29,13 +29,18 @@ const publicUrl = z.string().check(
 
 /**
  * Stricter than an address to monitor: no domain without a dot, no stray dots in front of the `@`. SES
- * refuses a message for all recipients when it cannot parse the address of one.
+ * refuses a message for all recipients when it cannot parse the address of one. Kept as written, since some
+ * servers tell upper from lower case in front of the `@`.
  */
-const recipient = emailAddress.check(
+const recipient = writtenAddress.check(
   z.regex(
     /^[^.@]+(?:\.[^.@]+)*@.+\.(?:[a-zA-Z]{2,}|xn--[a-zA-Z0-9-]+)$/,
     "must be an e-mail address of a public domain",
   ),
+  z.meta({
+    description: "Trimmed, and shown as written; compared without case",
+    examples: ["Security@demo.example"],
+  }),
 );
 
 /** The `config` of each kind of channel, as clients write it and as it is stored. */

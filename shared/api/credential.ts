@@ -25,11 +25,15 @@ export const credentialOf = (event: Headers): Credential => {
 };
 
 /**
- * Whether a header is empty or has credentials of another scheme than Bearer (RFC 9110, 11.6.2), such as a
- * proxy's `Basic`. A header with a key but without a scheme is a mistake, not another scheme.
+ * Whether a header is empty or names another scheme than Bearer (RFC 9110, 11.6.2), such as a proxy's `Basic`,
+ * whatever follows it. A header that begins with a key, or has Bearer credentials behind others, is a mistake.
  */
-const isOtherScheme = (value: string): boolean =>
-  /^\s*($|(?!bearer)[\w!#$%&'*+.^`|~-]+ +\S)/i.test(value) && !value.includes(apiKeyPrefix);
+const isOtherScheme = (value: string): boolean => {
+  if (value.trim() === "") return true;
+  const [, scheme] = /^ *([\w!#$%&'*+.^`|~-]+)(?: |$)/.exec(value) ?? [];
+  if (scheme === undefined || /^bearer$/i.test(scheme) || scheme.startsWith(apiKeyPrefix)) return false;
+  return !/,\s*bearer\s/i.test(value);
+};
 
 const cookieValue = (event: Headers): string | undefined => {
   const name = cookieName(isPlainHttp(event));

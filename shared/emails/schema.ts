@@ -3,13 +3,15 @@ import { count, idField } from "../contract/page.ts";
 import { text, timestamp } from "../contract/text.ts";
 
 /**
- * An e-mail address, trimmed and lower-cased, which is how addresses are unique: at most 254 characters (RFC
- * 5321, 4.5.3.1), in the form that the HTML standard allows.
+ * An e-mail address as it was written, trimmed: at most 254 characters (RFC 5321, 4.5.3.1), in the form that
+ * the HTML standard allows.
  */
-export const emailAddress = z.string().check(
-  z.trim(),
-  z.maxLength(254),
-  z.regex(z.regexes.html5Email, "must be an e-mail address"),
+export const writtenAddress = z
+  .string()
+  .check(z.trim(), z.maxLength(254), z.regex(z.regexes.html5Email, "must be an e-mail address"));
+
+/** An e-mail address, trimmed and lower-cased, which is how addresses are unique. */
+export const emailAddress = writtenAddress.check(
   // After the form is checked: some letters beyond ASCII, such as the Kelvin sign, have an ASCII lower case.
   z.toLowerCase(),
   z.meta({ description: "Trimmed and lower-cased", examples: ["ada@demo.example"] }),

@@ -178,14 +178,17 @@ const isBareAddress = /^(?!["'<\p{Ps}\p{Pi}\p{Pf}])[^:@]*@/u;
 
 const isWord = (text: string): boolean => !isAddressLike(text) && /\p{Letter}/u.test(text);
 
-/** Removes what is written around an address: `mailto:jane@a.example?subject=…` or `“jane@a.example”.` */
+/**
+ * Removes what is written around an address: `mailto:jane@a.example?subject=…` or `“jane@a.example”.` A dot in
+ * front stays, since `.jane@a.example` is a mistyped address and not punctuation.
+ */
 const bare = (word: string): string =>
   word
     .replace(/^[^@]*\b(?:mailto|smtp):/i, "")
     .replace(/(?<=@[^?]*)\?.*$/, "")
     // One pattern for both ends: one for the end alone would take quadratic time.
     .replace(
-      /^["'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:]*(.*[^"'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:!]).*$/su,
+      /^["'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}:]*(.*[^"'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:!]).*$/su,
       "$1",
     );
 

@@ -31,7 +31,7 @@ export const send = async (
   const sender = process.env.SENDER_EMAIL ?? "";
   if (sender === "") return { failure: "e-mail sending is not set up" };
   const deadline = AbortSignal.timeout(timeoutSeconds * 1000);
-  const to = [...new Set(recipients)];
+  const to = distinct(recipients);
   try {
     const reply = await client().send(
       new SendEmailCommand({
@@ -57,6 +57,16 @@ export const send = async (
     const failure = deadline.aborted ? "timeout" : describeFailure(error);
     return isThrottled(error) ? { failure, retryAfterSeconds: 0 } : { failure };
   }
+};
+
+/** Each address once, as it is written first: addresses are compared without case. */
+const distinct = (addresses: readonly string[]): string[] => {
+  const written = new Map<string, string>();
+  for (const address of addresses) {
+    const lower = address.toLowerCase();
+    if (!written.has(lower)) written.set(lower, address);
+  }
+  return [...written.values()];
 };
 
 /** The account's sending rate or daily quota is used up. */

@@ -60,13 +60,13 @@ describe("200", () => {
     });
   });
 
-  test("changes the recipients of an e-mail channel, trimmed and lower-cased", async () => {
+  test("changes the recipients of an e-mail channel, trimmed, and shows them as written", async () => {
     const { api } = await createOrganization();
     const id = await createChannel(api, { channel: "email", config: { recipients: ["a@acme.example"] } });
     const recipients = [" Security@Acme.example ", "b@acme.example"];
     expect((await api.patch(`/alert-configs/${id}`, { config: { recipients } })).status).toBe(200);
     expect(await findChannel(api, id)).toMatchObject({
-      config: { recipients: ["security@acme.example", "b@acme.example"] },
+      config: { recipients: ["Security@Acme.example", "b@acme.example"] },
     });
   });
 

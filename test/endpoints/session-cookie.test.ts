@@ -54,13 +54,21 @@ describe("a session cookie", () => {
   });
 
   test("authenticates beside an Authorization header of another scheme than Bearer", async () => {
-    const { cookie } = await signIn(await createOrganization());
+    const organization = await createOrganization();
+    const { cookie } = await signIn(organization);
     for (const authorization of [
       "Basic dXNlcjpwYXNz",
       "basic   dXNlcjpwYXNz",
       'Digest username="ada", uri="/"',
       "AWS4-HMAC-SHA256 Credential=x",
       "Token x",
+      'Digest username="bms_admin"',
+      `Token ${organization.key}`,
+      `Basic ${organization.key}`,
+      "Negotiate",
+      "Basic ",
+      "BearerToken x",
+      "x",
       "",
     ]) {
       expect((await getWith({ authorization, cookie })).status, authorization).toBe(200);
@@ -93,19 +101,14 @@ describe("a session cookie", () => {
       key,
       ` ${key}`,
       `${key} x`,
-      `Token ${key}`,
       `Basic x, Bearer ${key}`,
       `Bearer:${key}`,
       `Bearer: ${key}`,
       `bearer,${key}`,
       `"Bearer" ${key}`,
       "bearer, x",
-      "BearerToken x",
       "Bearer\tx",
-      "Basic",
-      "Basic ",
       "Basic: x",
-      "x",
       ", x",
     ];
     const replies = await Promise.all(values.map((authorization) => getWith({ authorization, cookie })));

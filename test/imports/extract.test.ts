@@ -309,6 +309,20 @@ describe("a malformed address does not become someone else's", () => {
     expect(inBoth(text)).toEqual([[expected], [expected]]);
   });
 
+  test("a dot in front of an address makes it invalid, and is not left out", () => {
+    for (const text of [".jane@demo.example", "...jane@demo.example"]) {
+      for (const written of [text, `"${text}"`, `<${text}>`, `mailto:${text}`]) {
+        expect(
+          inBoth(written)
+            .flat()
+            .every((found) => found.includes(text)),
+        ).toBe(true);
+        expect(inBoth(written)).toHaveLength(2);
+      }
+      expect(importedAddress.safeParse(text).success).toBe(false);
+    }
+  });
+
   test("a pipe separates addresses", () => {
     for (const text of ["Ann|jane@demo.example", "Ann Lee | jane@demo.example", "jane@demo.example|Ann"]) {
       expect(inBoth(text)).toEqual([["jane@demo.example"], ["jane@demo.example"]]);
