@@ -3,6 +3,7 @@ import type { Actor } from "../activity/actor.ts";
 import { drawId } from "../lists/blocks.ts";
 import { absent, condition, exists } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
+import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
 import type { ApiKey } from "./last-use.ts";
 import { apiKeyStart, hashOf, mintApiKey, previewOf } from "./secret.ts";
@@ -60,15 +61,15 @@ const listed = (org: number, row: ApiKey): ListedKey => ({
 });
 
 /** Revokes a key: the very next request with it is refused. Revoking it again changes nothing. */
-export const revoke = async (org: number, id: number, actor: Actor): Promise<"revoked" | "unknown"> => {
-  const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });
-  const row = rows.find((each) => each.id === id);
-  if (row === undefined) return "unknown";
-  if (row.revokedAt !== null) return "revoked";
-  const slot = await activity.slot(org);
-  // A failed condition means that somebody else has revoked the key since it was read.
-  await table.attempt(
-    table.transact([
+export const revoke = (org: number, id: number, actor: Actor): Promise<"revoked" | "unknown"> =>
+  withOptimisticRetry(async () => {
+    const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });
+    const row = rows.find((each) => each.id === id);
+    if (row === undefined) return "unknown";
+    if (row.revokedAt !== null) return "revoked";
+    const slot = await activity.slot(org);
+    // A refusal says nothing about the key, since the entry's conditions fail too: the next try reads it again.
+    await table.transact([
       {
         update: { pk: row.pk, sk: row.sk },
         set: { revokedAt: slot.createdAt },
@@ -79,7 +80,6 @@ export const revoke = async (org: number, id: number, actor: Actor): Promise<"re
         summary: `Revoked the API key ${row.label}`,
         actor,
       }),
-    ]),
-  );
-  return "revoked";
-};
+    ]);
+    return "revoked";
+  });

@@ -312,12 +312,7 @@ describe("a malformed address does not become someone else's", () => {
   test("a dot in front of an address makes it invalid, and is not left out", () => {
     for (const text of [".jane@demo.example", "...jane@demo.example"]) {
       for (const written of [text, `"${text}"`, `<${text}>`, `mailto:${text}`]) {
-        expect(
-          inBoth(written)
-            .flat()
-            .every((found) => found.includes(text)),
-        ).toBe(true);
-        expect(inBoth(written)).toHaveLength(2);
+        expect(inBoth(written)).toEqual([[written], [written]]);
       }
       expect(importedAddress.safeParse(text).success).toBe(false);
     }

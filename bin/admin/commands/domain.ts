@@ -24,9 +24,12 @@ const setVerified = (verified: boolean, about: string): Command => ({
   run: async (flags) => {
     const { id: org } = await findOrganization(flags);
     const id = parseId("domain", flags);
-    const { written } = await table.attempt(domains.setVerified(org, id, verified));
-    // The condition is that the domain exists.
-    if (!written) throw notFound("domain", id);
+    try {
+      await domains.setVerified(org, id, verified);
+    } catch (error) {
+      // The domain does not exist. A refused transaction is something else: others kept changing the domain.
+      throw error instanceof table.ConditionFailed ? notFound("domain", id) : error;
+    }
     return { id, verified };
   },
 });
