@@ -80,3 +80,25 @@ test("logs hold one line per request, and never a secret or an e-mail address", 
     expect(logs.includes(secret), secret.slice(0, 12)).toBe(false);
   }
 });
+
+test("a short webhook secret is accepted, and the log has a warning without the secret", async () => {
+  const { id: org, api } = await createOrganization();
+  const url = "https://192.0.32.8/hook";
+  const create = async (secret: string) =>
+    createChannel(api, { channel: "webhook", config: { url, secret } });
+  const [short, long] = [await create("15-CHARACTERS-x"), await create("16-CHARACTERS-xy")];
+  expect((await api.patch(`/alert-configs/${long}`, { config: { secret: "S3CR3T" } })).status).toBe(200);
+  const unsigned = await create("");
+  const enough = await create("17-CHARACTERS-xyz");
+
+  const warned = async () =>
+    (await readLogs())
+      .split("\n")
+      .filter((line) => line.includes("short webhook secret") && line.includes(`"organizationId":${org}`));
+  const lines = await eventually(warned, (found) => found.length >= 2);
+  const channels = lines.map((line) => JSON.parse(line.slice(line.indexOf("{"))).channelId);
+  expect(channels.sort()).toEqual([short, long].sort());
+  expect(channels).not.toContain(unsigned);
+  expect(channels).not.toContain(enough);
+  expect(await readLogs()).not.toMatch(/1[567]-CHARACTERS|S3CR3T/);
+});

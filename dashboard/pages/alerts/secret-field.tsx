@@ -21,6 +21,7 @@ export function SecretField({ hasSecret }: { hasSecret: boolean }) {
           value={secret}
           disabled={isRemoved}
           onInput={(event) => setSecret(event.currentTarget.value)}
+          minLength={16}
           maxLength={1024}
           autocomplete="off"
           spellcheck={false}
@@ -35,8 +36,8 @@ export function SecretField({ hasSecret }: { hasSecret: boolean }) {
       <input type="hidden" name="secret" value={isRemoved ? "-" : secret} />
       <small id={`${id}-hint`}>
         {hasSecret
-          ? "There is one. Leave it empty to keep it; it cannot be shown."
-          : "Signs each delivery. Copy it to the receiver now: it cannot be shown later. Without one deliveries are not signed."}
+          ? "There is one. Leave it empty to keep it; it cannot be shown. A new one has at least 16 characters."
+          : "Signs each delivery; at least 16 characters. Copy it to the receiver now: it cannot be shown later. Without one deliveries are not signed."}
       </small>
       {hasSecret && (
         <label class="check">
