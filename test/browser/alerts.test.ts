@@ -14,6 +14,15 @@ describe("Alerts", () => {
     const dialog = page.getByRole("dialog", { name: "Add channel" });
     await dialog.getByLabel("Kind").selectOption("Webhook");
     await dialog.getByLabel("Destination").fill(`${inject("receiverUrl")}/browser-alerts`);
+    const secret = dialog.getByLabel("Secret");
+    await secret.pressSequentially("15 characters x");
+    await dialog.getByRole("button", { name: "Add channel" }).click();
+    expect(
+      await secret.evaluate(
+        (input) => (input as unknown as { validity: { tooShort: boolean } }).validity.tooShort,
+      ),
+    ).toBe(true);
+    expect((await api.get("/alert-configs")).body.configs).toEqual([]);
     await dialog.getByRole("button", { name: "Generate" }).click();
     expect(await dialog.getByLabel("Secret").inputValue()).toMatch(/^[0-9a-f]{64}$/);
     await dialog.getByLabel("Scan complete").check();
