@@ -34,7 +34,7 @@ describe("a member", () => {
 
     watch.expect("403 /api/dashboard/api-keys");
     await page.goto(urlOf("/settings/api-keys"));
-    await page.getByText("Only admins").waitFor();
+    await page.getByText("Only admins see and create API keys.").waitFor();
     expect(await buttons("Create API key").count()).toBe(0);
   });
 

@@ -69,6 +69,7 @@ describe("no network", () => {
     const { page, watch } = opened;
     const { dialog, submit } = await addAda(opened);
     watch.expect(
+      "ERR_INTERNET_DISCONNECTED /api/app/icon.svg",
       "ERR_INTERNET_DISCONNECTED /api/v1/emails",
       "ERR_INTERNET_DISCONNECTED /api/dashboard/domains",
       "ERR_INTERNET_DISCONNECTED /api/dashboard/findings",

@@ -13,7 +13,7 @@ describe("too many requests", () => {
     const subject = `SESSION#${hashOf(cookie?.value ?? "")}`;
     watch.expect("429 /api/dashboard/domains");
     await presetCount(subject, 300, 60);
-    await page.getByRole("link", { name: "Domains", exact: true }).click();
+    await page.getByRole("banner").getByRole("link", { name: "Domains", exact: true }).click();
     await page.getByText("There were too many requests. This goes on by itself in a moment.").waitFor();
     await page.getByText(/^[1-6]?\d s$/).waitFor();
     // The authorizer remembers that it refused until the minute ends; the next one is free again.
