@@ -44,6 +44,19 @@ describe("Findings", () => {
     await page.getByText("Open findings").first().waitFor();
   });
 
+  test("all matching means those of now, also where the browser's clock is a day behind", async () => {
+    const { api, organization } = await withFindings();
+    const { page } = await signInTo(organization);
+    await page.clock.setSystemTime(Date.now() - 86_400_000);
+    await go(page, "Findings");
+    await page.getByRole("button", { name: "Select all matching" }).click();
+    await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await api.get("/breaches")).body.unacknowledged).toBe(0);
+  });
+
   test("two tabs acknowledge one finding: the later one counts, and neither fails", async () => {
     const { api, organization } = await withFindings();
     const { page } = await signInTo(organization);
