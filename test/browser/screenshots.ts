@@ -12,6 +12,7 @@ import { startBrowser } from "./chromium.ts";
 const project = join(import.meta.dirname, "../..");
 const directory = join(project, "docs/screenshots");
 
+/** `open`: the button whose dialog is the picture. */
 type Picture = { name: string; place: string; colorScheme?: "dark"; width?: number; open?: string };
 
 const pictures: readonly Picture[] = [
@@ -101,12 +102,13 @@ const take = async (
   await page.goto(new URL(`/api/app${place}`, page.url()).href);
   await page.locator(".organization").waitFor();
   await page.locator(".loading").waitFor({ state: "detached" });
-  if (open !== undefined) {
-    await page.getByRole("button", { name: open }).first().click();
-    await page.getByRole("dialog").waitFor();
-  }
   const path = join(directory, `${name}.png`);
-  await page.screenshot({ path });
+  if (open === undefined) {
+    await page.screenshot({ path });
+  } else {
+    await page.getByRole("button", { name: open }).first().click();
+    await page.getByRole("dialog").screenshot({ path });
+  }
   console.log(`${name}.png ${Math.ceil((await stat(path)).size / 1024)} KB`);
 };
 
