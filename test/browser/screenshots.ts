@@ -7,7 +7,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Page } from "playwright-core";
-import { startBrowser } from "./chromium.ts";
+import { startBrowser } from "../../local/harness/chromium.ts";
 
 const project = join(import.meta.dirname, "../..");
 const directory = join(project, "docs/screenshots");
