@@ -16,6 +16,7 @@ process.once("exit", () => rmSync(temporary, { recursive: true, force: true, max
 /** The slowest files, in an order in which files that mostly wait run beside files that compute. */
 const longest = [
   "alerts/faults",
+  "browser/waiting",
   "browser/accessibility",
   "service/interruption",
   "service/audit",

@@ -41,6 +41,7 @@ export async function call<Name extends RouteName>(
       }),
       ...(file !== undefined && { body: formOf(file) }),
     });
+    noteTime(response);
     const answer = await read(response, signal);
     if (response.ok) return answer as Reply<Name>;
     const failure = failureOf(response, answer);
@@ -83,6 +84,18 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     throw new Failure("The service cannot be reached.", { status: 0 });
   }
 }
+
+/** How far the service's clock is ahead of the browser's, in milliseconds. */
+let ahead = 0;
+
+/** Clocks that agree count as the same: the header has whole seconds, and answers take their time. */
+function noteTime(response: Response): void {
+  const difference = Date.parse(response.headers.get("Date") ?? "") - Date.now();
+  if (!Number.isNaN(difference)) ahead = Math.abs(difference) < 3_000 ? 0 : difference;
+}
+
+/** The service's time: a browser's clock may be wrong. */
+export const serviceTime = (): Date => new Date(Date.now() + ahead);
 
 async function read(response: Response, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
   try {

@@ -1,5 +1,7 @@
 import { describe, expect, inject, test } from "vitest";
+import { createChannel } from "../service/alert-channels.ts";
 import { createOrganization } from "../service/organization.ts";
+import { type Received, waitForRequests } from "../service/receiver.ts";
 import { go, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
@@ -58,5 +60,44 @@ describe("Alerts", () => {
     await asked.getByRole("button", { name: "Delete" }).click();
     await page.getByText("Nobody is alerted yet.").waitFor();
     expect((await api.get("/alert-configs")).body.configs).toEqual([]);
+  });
+
+  test("a test is sent and delivered; delivering again sends the same event", async () => {
+    const { api, ...organization } = await createOrganization();
+    const inbox = `${inject("receiverUrl")}/browser-deliveries-${organization.id}`;
+    await createChannel(api, { channel: "webhook", config: { url: inbox } });
+    const { page } = await signInTo(organization);
+    await go(page, "Alerts");
+    await page.getByRole("button", { name: "Send test" }).click();
+    await page.getByText("A test is on its way.").waitFor();
+    await page.getByRole("button", { name: "Deliveries" }).click();
+    await page.getByRole("heading", { name: /^Deliveries by Webhook to http/ }).waitFor();
+    const row = page.getByRole("row").filter({ hasText: "Deliver again" });
+    await row.getByText("Delivered", { exact: true }).waitFor();
+    const [first] = await waitForRequests(inbox, 1);
+    await row.getByRole("button", { name: "Deliver again" }).click();
+    const [, second] = await waitForRequests(inbox, 2);
+    const idOf = (each: Received | undefined) => JSON.parse(String(each?.body)).id;
+    expect(idOf(second)).toBe(idOf(first));
+    await page.getByRole("cell", { name: "2", exact: true }).waitFor();
+  });
+
+  test("a channel that fails says why; Overview leads to it", async () => {
+    const { api, ...organization } = await createOrganization();
+    const url = `${inject("receiverUrl")}/browser-failing-${organization.id}?status=500`;
+    await createChannel(api, { channel: "webhook", config: { url } });
+    const { page } = await signInTo(organization);
+    await go(page, "Alerts");
+    await page.getByRole("button", { name: "Send test" }).click();
+    await page.getByText("A test is on its way.").waitFor();
+    await page.getByRole("button", { name: "Deliveries" }).click();
+    const row = page.getByRole("row").filter({ hasText: "HTTP 500" });
+    await row.getByText("Retrying", { exact: true }).waitFor();
+    await page.getByLabel("State").selectOption("Not delivered");
+    await page.getByText("No delivery is in this state.").waitFor();
+    await go(page, "Overview");
+    await page.getByText("Alerts by webhook fail").waitFor();
+    await page.getByRole("link", { name: "See why" }).click();
+    await row.waitFor();
   });
 });

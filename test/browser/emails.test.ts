@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { addEmail } from "../endpoints/emails.ts";
+import { addEmail, numberedAddresses } from "../endpoints/emails.ts";
+import { writeAddresses } from "../service/addresses-file.ts";
+import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
 import { signInTo, useBrowser } from "./visit.ts";
 
@@ -79,6 +81,66 @@ describe("E-mails", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("row").filter({ hasText: "alan@demo.example" }).getByText("Alan").last().waitFor();
     expect((await api.get("/emails")).body.total).toBe(3);
+  });
+
+  test("an import whose quote changed after the preview asks again with the new one", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    await addEmail(api, domainId, "first@demo.example");
+    const { page, watch } = await signInTo(organization);
+    await page.getByRole("button", { name: "Import" }).click();
+    const dialog = page.getByRole("dialog", { name: "Import addresses" });
+    const buffer = Buffer.from("grace@demo.example\nalan@demo.example\n");
+    await dialog.getByLabel("File").setInputFiles({ name: "people.txt", mimeType: "text/plain", buffer });
+    await dialog.getByText("3 addresses are watched").waitFor();
+
+    await addEmail(api, domainId, "grace@demo.example");
+    await addEmail(api, domainId, "meanwhile@demo.example");
+    watch.expect("409 /api/v1/emails/import/commit");
+    await dialog.getByRole("button", { name: "Import 2 addresses" }).click();
+    await dialog.getByText("Something changed since the preview.").waitFor();
+    await dialog.getByText("4 addresses are watched").waitFor();
+    expect((await api.get("/emails")).body.total).toBe(3);
+    await dialog.getByRole("button", { name: "Import 1 address", exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await api.get("/emails")).body.total).toBe(4);
+  });
+
+  test.each([
+    ["of 200 characters", "N".repeat(200)],
+    ["from right to left", "\u202eمها الشريف <b>"],
+    ["that is a script", "<script>document.title = 'run'</script>"],
+  ])("a name %s is text, and widens no page", async (_, name) => {
+    const { api, domainId, ...organization } = await createOrganization({ name: name.slice(0, 100) });
+    const email = `${"a".repeat(64)}@demo.example`;
+    expect(await api.post("/emails", { email, domainId, ownerName: name })).toMatchObject({ status: 201 });
+    const { page } = await signInTo(organization);
+    const row = page.getByRole("row").filter({ hasText: email });
+    expect(await row.getByTitle(name).textContent()).toBe(name);
+    expect(await page.getByRole("banner").locator(".organization").textContent()).toBe(name.slice(0, 100));
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+    }
+    expect(await page.title()).toBe("E-mails · Breach Monitor");
+  });
+
+  test("many addresses come in pages, and a filter instead of scrolling", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    const file = await writeAddresses(numberedAddresses(120));
+    await admin("email import", { org: organization.id, file });
+    const id = await addEmail(api, domainId, "off@demo.example");
+    await api.patch(`/emails/${id}`, { isActive: false });
+    const { page } = await signInTo(organization);
+    await page.getByText("1–50 of 121").waitFor();
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByText("101–121 of 121").waitFor();
+    expect(await page.getByRole("button", { name: "Next" }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Previous" }).click();
+    await page.getByText("51–100 of 121").waitFor();
+    await page.getByLabel("State").selectOption("Disabled");
+    await page.getByText("1–1 of 1").waitFor();
+    await page.getByRole("rowheader", { name: "off@demo.example" }).waitFor();
   });
 
   test("a filter stands in the url: it survives a reload, and Back undoes it", async () => {

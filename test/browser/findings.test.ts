@@ -1,8 +1,11 @@
+import { readFile } from "node:fs/promises";
+import { parse } from "csv-parse/sync";
+import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { addEmail } from "../endpoints/emails.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { go, signInTo, useBrowser } from "./visit.ts";
+import { go, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
@@ -39,5 +42,89 @@ describe("Findings", () => {
 
     await go(page, "Overview");
     await page.getByText("Open findings").first().waitFor();
+  });
+
+  test("all matching means those of now, also where the browser's clock is a day behind", async () => {
+    const { api, organization } = await withFindings();
+    const { page } = await signInTo(organization);
+    await page.clock.setSystemTime(Date.now() - 86_400_000);
+    await go(page, "Findings");
+    await page.getByRole("button", { name: "Select all matching" }).click();
+    await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await api.get("/breaches")).body.unacknowledged).toBe(0);
+  });
+
+  test("two tabs acknowledge one finding: the later one counts, and neither fails", async () => {
+    const { api, organization } = await withFindings();
+    const { page } = await signInTo(organization);
+    await go(page, "Findings");
+    const tab = await page.context().newPage();
+    await tab.goto(urlOf("/findings"));
+    const acknowledge = async (where: Page, reason: string) => {
+      await where.getByRole("button", { name: "Acknowledge", exact: true }).click();
+      const dialog = where.getByRole("dialog", { name: "Acknowledge 1 finding" });
+      await dialog.getByLabel("Resolution").selectOption("ignored");
+      await dialog.getByLabel("Reason").fill(reason);
+      await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    for (const each of [page, tab]) {
+      await each
+        .getByRole("checkbox", { name: "Select ada@demo.example in Example Shop (invented)" })
+        .check();
+    }
+    await acknowledge(page, "first");
+    await acknowledge(tab, "second");
+    const row = tab.getByRole("row").filter({ hasText: "Example Shop" });
+    await row.getByText("Ignored").waitFor();
+    const { breaches } = (await api.get("/breaches?acknowledged=true")).body;
+    expect(breaches).toMatchObject([{ acknowledgeReason: "second", resolution: "ignored" }]);
+  });
+
+  test("a description in HTML is text, and the details name who acknowledged why", async () => {
+    const { organization } = await withFindings();
+    const { page, user } = await signInTo(organization);
+    await go(page, "Findings");
+    const row = page.getByRole("row").filter({ hasText: "Example Shop" });
+    await row.getByRole("button", { name: "ada@demo.example" }).click();
+    const details = page.getByRole("dialog", { name: "ada@demo.example in Example Shop (invented)" });
+    await details.getByText("the online shop Example Shop left a backup of its customer").waitFor();
+    expect(await details.locator("a[href='https://shop.example']").count()).toBe(0);
+    expect(await details.innerText()).not.toMatch(/<\/?a\b|href/);
+    await details.getByRole("button", { name: "Acknowledge" }).click();
+    const dialog = page.getByRole("dialog", { name: "Acknowledge 1 finding" });
+    await dialog.getByLabel("Reason").fill("<script>alert(1)</script> is text");
+    await dialog.getByRole("button", { name: "Acknowledge" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await details.getByText("<script>alert(1)</script> is text").waitFor();
+    await details.getByText(user.email).waitFor();
+  });
+
+  test("the export holds all pages; no cell of it is a formula in a spreadsheet", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    const names = ["=HYPERLINK(1)", "+1", "@SUM(A1)", 'a "quoted", name'];
+    for (const [index, alias] of ["ada", "grace", "alan", "claude"].entries()) {
+      const email = `${alias}@demo.example`;
+      await api.post("/emails", { email, domainId, ownerName: names[index] });
+    }
+    await scan(api);
+    const { page } = await signInTo(organization);
+    await go(page, "Findings");
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export CSV" }).click();
+    const download = await saved;
+    expect(download.suggestedFilename()).toMatch(/^findings-\d{4}-\d\d-\d\d\.csv$/);
+    await page.getByText("Exported 9 findings.").waitFor();
+    const rows: Record<string, string>[] = parse(await readFile(await download.path()), {
+      bom: true,
+      columns: true,
+    });
+    expect(rows).toHaveLength(9);
+    const owners = new Map(rows.map(({ email, owner }) => [email, owner]));
+    expect([...owners.values()].sort()).toEqual(["'+1", "'=HYPERLINK(1)", "'@SUM(A1)", 'a "quoted", name']);
+    for (const cell of rows.flatMap(Object.values)) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
   });
 });

@@ -1,4 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { hashOf } from "../../shared/organizations/secret.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { linkIn, mailsTo } from "../dashboard/outbox.ts";
+import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
 import { createUser, go, linkFor, signIn, signInTo, urlOf, useBrowser, visit } from "./visit.ts";
 
@@ -37,6 +42,78 @@ describe("signing in", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Activity" }).waitFor();
     expect(page.url()).toBe(urlOf("/activity"));
+  });
+});
+
+/** The link in the only mail to an address. */
+const mailedLink = async (address: string): Promise<string> => {
+  const [mail = ""] = await eventually(
+    () => mailsTo(address),
+    (mails) => mails.length === 1,
+  );
+  return linkIn(mail).href;
+};
+
+describe("a mailed link", () => {
+  test("is asked for on the page, and signs in", async () => {
+    const user = await createUser((await createOrganization({ name: "Acme Mailed" })).id);
+    const { page } = await visit();
+    await page.goto(urlOf("/sign-in"));
+    await page.getByLabel("E-mail address").fill(user.email);
+    await page.getByRole("button", { name: "Send sign-in link" }).click();
+    await page
+      .getByText(`If somebody has the address ${user.email}, a sign-in link is on its way.`)
+      .waitFor();
+    await page.goto(await mailedLink(user.email));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("banner").getByText("Acme Mailed").waitFor();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  });
+
+  test("of a user of two organizations asks which; an operator's link does not", async () => {
+    const [one, other] = [
+      await createOrganization({ name: "Acme One" }),
+      await createOrganization({ name: "Acme Two" }),
+    ];
+    const user = await createUser(one.id);
+    await createUser(other.id, { email: user.email });
+    const { page, watch } = await visit();
+    watch.expect("409 /api/dashboard/sign-in/sessions");
+    await page.goto(urlOf("/sign-in"));
+    await page.getByLabel("E-mail address").fill(user.email);
+    await page.keyboard.press("Enter");
+    await page.goto(await mailedLink(user.email));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Choose an organization" }).waitFor();
+    await page.getByRole("button", { name: "Acme One" }).waitFor();
+    await page.getByRole("button", { name: "Acme Two" }).click();
+    await page.getByRole("banner").getByText("Acme Two").waitFor();
+    expect(await page.getByText("Acme One").count()).toBe(0);
+
+    const operator = await visit();
+    await operator.page.goto(await linkFor(user));
+    await operator.page.getByRole("button", { name: "Sign in" }).click();
+    await operator.page.getByRole("banner").getByText("Acme One").waitFor();
+  });
+});
+
+describe("a link that is not good", () => {
+  test("old, foreign, or cut off: one sentence, and a way to another", async () => {
+    const user = await createUser((await createOrganization()).id);
+    const old = await linkFor(user);
+    const past = { expiresAt: Math.floor(Date.now() / 1000) - 1 };
+    await table.update(keys.signInLink(hashOf(new URL(old).hash.slice(1))), { set: past });
+    const { page, watch } = await visit();
+    watch.expect("401 /api/dashboard/sign-in/sessions");
+    for (const link of [old, urlOf(`/sign-in#${"A".repeat(32)}`), (await linkFor(user)).slice(0, -3)]) {
+      await page.goto("about:blank");
+      await page.goto(link);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("alert").filter({ hasText: "link" }).waitFor();
+      await page.getByText("Links work once, and for a limited time. Ask for another:").waitFor();
+    }
+    await page.getByRole("button", { name: "Ask for another link" }).click();
+    await page.getByLabel("E-mail address").waitFor();
   });
 });
 

@@ -5,10 +5,12 @@ import { admin } from "../service/admin.ts";
 import { type Watch, watch } from "./watch.ts";
 
 export type Visit = { page: Page; watch: Watch; close: () => Promise<void> };
-export type User = { id: number; org: number; email: string };
+/** `apiUrl` is that of a test's own service. */
+export type User = { id: number; org: number; email: string; apiUrl?: string };
 
 /** The url of a place of the dashboard, such as "/emails". */
-export const urlOf = (place: string): string => new URL(`/api/app${place}`, inject("apiUrl")).href;
+export const urlOf = (place: string, apiUrl = inject("apiUrl")): string =>
+  new URL(`/api/app${place}`, apiUrl).href;
 
 let browser: Browser;
 let users = 0;
@@ -30,7 +32,7 @@ export const useBrowser = (): void => {
 };
 
 /** A browser of somebody who was never here: no cookies, nothing stored. */
-export const visit = async (scripts: readonly string[] = []): Promise<Visit> => {
+export const visit = async (scripts: readonly string[] = [], apiUrl?: string): Promise<Visit> => {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     reducedMotion: "reduce",
@@ -39,7 +41,7 @@ export const visit = async (scripts: readonly string[] = []): Promise<Visit> => 
   // The first request to each function starts a process, which takes seconds on a busy machine.
   context.setDefaultTimeout(60_000);
   for (const path of scripts) await context.addInitScript({ path });
-  const watching = await watch(context, new URL(urlOf("")).origin);
+  const watching = await watch(context, new URL(urlOf("", apiUrl)).origin);
   const page = await context.newPage();
   const opened: Visit = {
     page,
@@ -54,28 +56,35 @@ export const visit = async (scripts: readonly string[] = []): Promise<Visit> => 
   return opened;
 };
 
-export const createUser = async (org: number, role = "admin"): Promise<User> => {
-  const email = `browser-${process.pid}-${++users}@demo.example`;
-  const { id } = await admin("user create", { org, email, role });
-  return { id, org, email };
+type NewUser = { role?: "admin" | "member"; email?: string; apiUrl?: string };
+
+export const createUser = async (
+  org: number,
+  { role = "admin", email = `browser-${process.pid}-${++users}@demo.example`, apiUrl }: NewUser = {},
+): Promise<User> => {
+  const { id } = await admin("user create", { org, email, role }, apiUrl);
+  return { id, org, email, ...(apiUrl !== undefined && { apiUrl }) };
 };
 
 /** The operator's link for a user. */
-export const linkFor = async ({ org, id }: User): Promise<string> =>
-  (await admin("user sign-in-link", { org, user: id })).url as string;
+export const linkFor = async ({ org, id, apiUrl }: User): Promise<string> =>
+  (await admin("user sign-in-link", { org, user: id }, apiUrl)).url as string;
 
 /** Signs a user in as people do: opens the operator's link, presses the button, and goes on to E-mails. */
 export const signIn = async (user: User, scripts: readonly string[] = []): Promise<Visit> => {
-  const opened = await visit(scripts);
+  const opened = await visit(scripts, user.apiUrl);
   await opened.page.goto(await linkFor(user));
   await opened.page.getByRole("button", { name: "Sign in" }).click();
   await go(opened.page, "E-mails");
   return opened;
 };
 
-/** Signs in a new admin of an organization. */
-export const signInTo = async ({ id }: { id: number }): Promise<Visit & { user: User }> => {
-  const user = await createUser(id);
+/** Signs in a new user of an organization, an admin unless something else is said. */
+export const signInTo = async (
+  { id }: { id: number },
+  newUser: NewUser = {},
+): Promise<Visit & { user: User }> => {
+  const user = await createUser(id, newUser);
   return { ...(await signIn(user)), user };
 };
 

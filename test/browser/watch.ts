@@ -4,7 +4,7 @@ import type { BrowserContext, ConsoleMessage } from "playwright-core";
 const always = ["401 /api/dashboard/session"];
 
 export type Watch = {
-  /** Expects refusals from now on, such as "409 /api/v1/emails". */
+  /** Expects refusals from now on, such as "409 /api/v1/emails", or "ERR_INTERNET_DISCONNECTED /api/v1/emails". */
   expect: (...refusals: string[]) => void;
   /** What went wrong since the last call. */
   take: () => string[];
@@ -43,8 +43,9 @@ export const watch = async (context: BrowserContext, origin: string): Promise<Wa
   };
 };
 
-/** "404 /path" for what browsers log about a reply with an error status. */
+/** "404 /path" for what browsers log about a reply with an error status, "ERR_… /path" where there is none. */
 function refusalOf(message: ConsoleMessage): string | undefined {
-  const status = /^Failed to load resource: .* status of (\d{3})/.exec(message.text())?.[1];
+  const [, status] =
+    /^Failed to load resource: .*(?:status of |net::)(\d{3}|ERR_\w+)/.exec(message.text()) ?? [];
   return status && `${status} ${new URL(message.location().url).pathname}`;
 }

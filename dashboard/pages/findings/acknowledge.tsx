@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, sleep } from "../../api/client.ts";
+import { call, serviceTime, sleep } from "../../api/client.ts";
 import { Failure } from "../../api/failure.ts";
 import { FormDialog } from "../../components/dialog.tsx";
 import { SelectField, TextArea } from "../../components/field.tsx";
@@ -23,7 +23,7 @@ type Properties = { selection: Selection; onClose: () => void; onDone: () => voi
 export function AcknowledgeDialog({ selection, onClose, onDone }: Properties) {
   const [job, setJob] = useState<{ acknowledged: number; matching: number }>();
   const abort = useRef(new AbortController());
-  const [openedAt] = useState(() => new Date().toISOString());
+  const [openedAt] = useState(() => serviceTime().toISOString());
   useEffect(() => () => abort.current.abort(), []);
   const total = selection.kind === "ids" ? selection.ids.length : selection.total;
   const [first] = selection.kind === "ids" ? selection.ids : [];

@@ -13,10 +13,22 @@ import type { Column } from "../../components/table.tsx";
 import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { place } from "../../router.ts";
+import { isAdmin, session } from "../../session.ts";
 
 type Open = { kind: "create" } | { kind: "created"; key: string } | { kind: "revoke"; apiKey: ApiKey };
 
 export function ApiKeys() {
+  if (session.value !== undefined && !isAdmin.value) {
+    return (
+      <Empty title="Only admins see and create API keys.">
+        <p>Ask one of them: they are listed under Members.</p>
+      </Empty>
+    );
+  }
+  return <KeyList />;
+}
+
+function KeyList() {
   const query = { limit: pageSize, offset: place.value.query.offset };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/api-keys", { query }, { signal }),
@@ -29,9 +41,11 @@ export function ApiKeys() {
         <p class="prose">
           A key lets a program do everything that members do with addresses, scans, findings and alerts.
         </p>
-        <Button kind="primary" onClick={() => setOpen({ kind: "create" })}>
-          Create API key
-        </Button>
+        {isAdmin.value && (
+          <Button kind="primary" onClick={() => setOpen({ kind: "create" })}>
+            Create API key
+          </Button>
+        )}
       </div>
       <Listing
         what="API keys"

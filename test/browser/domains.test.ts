@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { noBrowser } from "../../local/harness/chromium.ts";
+import type { LocalService } from "../../local/harness/service.ts";
+import { type Answer, type NameServer, startNameServer } from "../alerts/name-server.ts";
+import { createOrganization } from "../service/organization.ts";
+import { startOwnService } from "../service/own-service.ts";
+import { go, signInTo, useBrowser } from "./visit.ts";
+
+useBrowser();
+
+/** TXT records by name. */
+const records = new Map<string, Answer>();
+let nameServer: NameServer;
+let service: LocalService;
+
+beforeAll(async () => {
+  if (noBrowser !== undefined) return;
+  nameServer = await startNameServer(({ name }) => records.get(name) ?? "no such name");
+  service = await startOwnService(["--memory", "--dns", nameServer.address]);
+}, 180_000);
+afterAll(async () => {
+  await service?.stop();
+  await nameServer?.close();
+});
+
+describe("Domains", () => {
+  test("a domain is checked until its record is there; DNS that fails changes nothing", async () => {
+    const { apiUrl } = service;
+    const organization = await createOrganization({}, { apiUrl });
+    const { page, watch } = await signInTo(organization, { apiUrl });
+    await go(page, "Domains");
+    await page.getByRole("button", { name: "Add domain" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("checked.example");
+    await page.keyboard.press("Enter");
+    const row = page.getByRole("row").filter({ hasText: "_breach-monitor.checked.example" });
+    await row.getByText("Not verified").waitFor();
+    const value = (await row.getByText("breach-monitor=").textContent()) ?? "";
+
+    await row.getByRole("button", { name: "Check now" }).click();
+    const dialog = page.getByRole("dialog", { name: "Check checked.example" });
+    await dialog.getByText("The record is not there yet.").waitFor();
+    await dialog.getByText(", and found none.").waitFor();
+    records.set("_breach-monitor.checked.example", ["v=spf1 -all", "<b>other</b>"]);
+    await dialog.getByRole("button", { name: "Check again" }).click();
+    await dialog.getByText("<b>other</b>").waitFor();
+    watch.expect(`503 /api/dashboard/domains/2/check`);
+    records.set("_breach-monitor.checked.example", "failure");
+    await dialog.getByRole("button", { name: "Check again" }).click();
+    await dialog.getByRole("alert").filter({ hasText: "DNS" }).waitFor();
+    records.set("_breach-monitor.checked.example", [value]);
+    await dialog.getByRole("button", { name: "Check again" }).click();
+    await dialog.getByText("The record is there: checked.example is verified.").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await page
+      .getByRole("row")
+      .filter({ hasText: "checked.example" })
+      .getByText("Verified", { exact: true })
+      .waitFor();
+    expect(nameServer.queries.map(({ name }) => name)).toContain("_breach-monitor.checked.example");
+  });
+});

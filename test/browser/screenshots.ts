@@ -1,0 +1,128 @@
+/**
+ * `npm run screenshots`: starts the service as `npm start` does, goes from its link to the first acknowledged finding, prints
+ * how long each step took, and takes the pictures of docs/dashboard.md.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Page } from "playwright-core";
+import { startBrowser } from "../../local/harness/chromium.ts";
+
+const project = join(import.meta.dirname, "../..");
+const directory = join(project, "docs/screenshots");
+
+/** `open`: the button whose dialog is the picture. */
+type Picture = { name: string; place: string; colorScheme?: "dark"; width?: number; open?: string };
+
+const pictures: readonly Picture[] = [
+  { name: "overview", place: "/" },
+  { name: "overview-dark", place: "/", colorScheme: "dark" },
+  { name: "overview-narrow", place: "/", width: 320 },
+  { name: "findings", place: "/findings" },
+  { name: "findings-dark", place: "/findings", colorScheme: "dark" },
+  { name: "findings-narrow", place: "/findings", width: 320 },
+  { name: "finding", place: "/findings", open: "grace@demo.example" },
+  { name: "emails", place: "/emails" },
+  { name: "domains", place: "/domains" },
+  { name: "scans", place: "/scans" },
+  { name: "alerts", place: "/alerts" },
+  { name: "deliveries", place: "/alerts?channel=1" },
+  { name: "activity", place: "/activity" },
+  { name: "members", place: "/settings/members" },
+  { name: "organization", place: "/settings/organization", colorScheme: "dark" },
+];
+
+const startedAt = performance.now();
+const clicks: string[] = [];
+
+/** Notes a step of the way to the first acknowledged finding. */
+const note = (step: string): void => {
+  clicks.push(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s  ${step}`);
+};
+
+/** Starts the local service with its demo organization; resolves to the sign-in link that it prints. */
+const startService = async (): Promise<{ service: ChildProcess; link: string }> => {
+  const service = spawn(process.execPath, [join(project, "local/start.ts"), "--memory", "--port", "0"], {
+    cwd: project,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  for await (const line of createInterface({ input: service.stdout as NonNullable<typeof service.stdout> })) {
+    const [link] = /http\S+\/sign-in#\S+/.exec(line) ?? [];
+    if (link !== undefined) return { service, link };
+  }
+  throw new Error("The local service ended before it printed a sign-in link.");
+};
+
+/** The way of a newcomer. */
+const acknowledgeFirst = async (page: Page, link: string): Promise<void> => {
+  await page.goto(link);
+  const signIn = page.getByRole("button", { name: "Sign in" });
+  await signIn.waitFor();
+  note("click 1, the link: the page asks to sign in");
+  await signIn.click();
+  await page.getByRole("heading", { name: "Findings by month" }).waitFor();
+  note("click 2, Sign in: Overview with its numbers");
+  await page.getByRole("banner").getByRole("link", { name: "Findings" }).click();
+  const boxes = page.getByRole("rowgroup").getByRole("checkbox");
+  await boxes.nth(1).waitFor();
+  note("click 3, Findings: the list");
+  await boxes.nth(1).check();
+  note("click 4, the checkbox of a finding");
+  await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Resolution").waitFor();
+  note("click 5, Acknowledge: the dialog");
+  await dialog.getByRole("button", { name: "Acknowledge" }).click();
+  await page.getByText("Acknowledged 1 finding.").waitFor();
+  note("click 6, Acknowledge: the finding is acknowledged");
+};
+
+/** Fills the pages that the demo organization leaves empty, as a user would. */
+const fill = async (page: Page): Promise<void> => {
+  const post = (path: string, body?: object) =>
+    page.evaluate(
+      `fetch("/api${path}", { method: "POST", body: ${JSON.stringify(JSON.stringify(body))},
+         headers: { "Content-Type": "application/json" } })
+         .then((reply) => { if (!reply.ok) throw new Error("${path}: " + reply.status); })`,
+    );
+  const config = { recipients: ["security@demo.example"] };
+  await post("/v1/alert-configs", { channel: "email", config, notifyOnScanComplete: true });
+  await post("/dashboard/alert-configs/1/test");
+  await post("/dashboard/domains", { name: "subsidiary.example" });
+  await post("/dashboard/members", { email: "ada@demo.example", name: "Ada Lovelace", role: "member" });
+};
+
+const take = async (
+  page: Page,
+  { name, place, colorScheme = "light" as "dark", width = 1280, open }: Picture,
+) => {
+  await page.setViewportSize({ width, height: width === 320 ? 720 : 800 });
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await page.goto(new URL(`/api/app${place}`, page.url()).href);
+  await page.locator(".organization").waitFor();
+  await page.locator(".loading").waitFor({ state: "detached" });
+  const path = join(directory, `${name}.png`);
+  if (open === undefined) {
+    await page.screenshot({ path });
+  } else {
+    await page.getByRole("button", { name: open }).first().click();
+    await page.getByRole("dialog").screenshot({ path });
+  }
+  console.log(`${name}.png ${Math.ceil((await stat(path)).size / 1024)} KB`);
+};
+
+const { service, link } = await startService();
+note("npm start has printed the link");
+const browser = await startBrowser();
+try {
+  const page = await browser.newPage({ locale: "en-US", timezoneId: "UTC" });
+  await acknowledgeFirst(page, link);
+  console.log(clicks.join("\n"));
+  await fill(page);
+  await mkdir(directory, { recursive: true });
+  for (const picture of pictures) await take(page, picture);
+} finally {
+  await browser.close();
+  service.kill("SIGINT");
+}

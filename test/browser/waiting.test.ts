@@ -1,0 +1,24 @@
+import { describe, test } from "vitest";
+import { hashOf } from "../../shared/organizations/secret.ts";
+import { presetCount } from "../endpoints/limit-window.ts";
+import { createOrganization } from "../service/organization.ts";
+import { signInTo, useBrowser } from "./visit.ts";
+
+useBrowser();
+
+describe("too many requests", () => {
+  test("the page says that it waits, for how long, and goes on by itself", async () => {
+    const { page, watch } = await signInTo(await createOrganization());
+    const [cookie] = await page.context().cookies();
+    const subject = `SESSION#${hashOf(cookie?.value ?? "")}`;
+    watch.expect("429 /api/dashboard/domains");
+    await presetCount(subject, 300, 60);
+    await page.getByRole("banner").getByRole("link", { name: "Domains", exact: true }).click();
+    await page.getByText("There were too many requests. This goes on by itself in a moment.").waitFor();
+    await page.getByText(/^[1-6]?\d s$/).waitFor();
+    // The authorizer remembers that it refused until the minute ends; the next one is free again.
+    await presetCount(subject, -300, 60);
+    await page.getByRole("rowheader", { name: "demo.example" }).waitFor({ timeout: 90_000 });
+    await page.getByText("There were too many requests.").waitFor({ state: "detached" });
+  });
+});
