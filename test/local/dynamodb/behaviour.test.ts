@@ -39,7 +39,7 @@ const start = async (settings: Partial<BehaviourSettings>) => {
   };
 };
 
-const slow = { latency: { read: 0, write: 0, transaction: 200 } };
+const slow = { latency: { read: 0, write: 0, transaction: 800 } };
 const began = () => new Promise((resolve) => setTimeout(resolve, 60));
 const conflicting = (...codes: string[]) => ({
   name: "TransactionCanceledException",
