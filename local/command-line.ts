@@ -1,6 +1,7 @@
 import { isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import type { BehaviourSettings } from "./dynamodb/behaviour.ts";
 
 /** What the options of `npm start` come to. */
 export type Settings = {
@@ -17,6 +18,8 @@ export type Settings = {
   hibpUrl: string | undefined;
   /** The directory that the embedded HIBP server answers from; undefined: the built-in breaches. */
   breachesDirectory: string | undefined;
+  /** How DynamoDB behaves beyond what its engine does. */
+  dynamodb: BehaviourSettings;
   withDemo: boolean;
 };
 
@@ -29,6 +32,9 @@ const options = {
   dns: { type: "string" },
   "hibp-url": { type: "string" },
   breaches: { type: "string" },
+  "table-latency": { type: "string" },
+  "table-partitions": { type: "string" },
+  "lost-replies": { type: "string" },
   "no-demo": { type: "boolean" },
 } as const;
 
@@ -43,6 +49,9 @@ export const usage = `Usage: npm start -- [option]...
   --dns IP:PORT         the name server that is asked for the records that prove domains
   --hibp-url URL        another HIBP-compatible server than the embedded one; its key in HIBP_API_KEY
   --breaches DIR        the embedded HIBP server answers from catalog.json and accounts.json there
+  --table-latency R/W/T milliseconds that reads, writes and transactions take besides the engine's
+  --table-partitions N  partitions that throttle, 1000 write and 3000 read units a second each: 4 is a new table
+  --lost-replies N      the probability that the reply to a write gets lost after it was done
   --no-demo             makes no demo organization
 `;
 
@@ -89,6 +98,20 @@ export const readCommandLine = (
     nameServer: values.dns === undefined ? undefined : readNameServer(values.dns),
     hibpUrl: values["hibp-url"] === undefined ? undefined : readHibpUrl(values["hibp-url"]),
     breachesDirectory: readDirectory("--breaches", values.breaches),
+    dynamodb: {
+      latency: readLatency(values["table-latency"] ?? "0/0/0"),
+      partitions:
+        values["table-partitions"] === undefined
+          ? undefined
+          : readNumber("--table-partitions", values["table-partitions"], (value) =>
+              /^[1-9]\d{0,3}$/.test(value),
+            ),
+      lostReplies: readNumber(
+        "--lost-replies",
+        values["lost-replies"] ?? "0",
+        (value) => Number(value) >= 0 && Number(value) < 1,
+      ),
+    },
     withDemo: !values["no-demo"],
   };
 };
@@ -112,6 +135,8 @@ const parse = (args: string[]) => {
 const ranges: Record<string, string> = {
   "--port": "a whole number from 0 to 65535",
   "--speed": "a number from 1 to 1000000",
+  "--table-partitions": "a whole number from 1 to 9999",
+  "--lost-replies": "a number from 0 to below 1",
 };
 
 const readNumber = (option: string, value: string, isValid: (value: string) => boolean): number => {
@@ -119,6 +144,14 @@ const readNumber = (option: string, value: string, isValid: (value: string) => b
     throw new Error(`${option} must be ${ranges[option]}, not "${value}".`);
   }
   return Number(value);
+};
+
+const readLatency = (value: string): BehaviourSettings["latency"] => {
+  const [, read, write, transaction] = /^(\d{1,4})\/(\d{1,4})\/(\d{1,4})$/.exec(value) ?? [];
+  if (read === undefined) {
+    throw new Error(`--table-latency takes three times in milliseconds, such as 4/8/30, not "${value}".`);
+  }
+  return { read: Number(read), write: Number(write), transaction: Number(transaction) };
 };
 
 const readOrigin = (value: string): string => {

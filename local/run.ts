@@ -88,7 +88,7 @@ const prepare = async (
  * replaces start too, but get no requests; the DynamoDB engine does not start then.
  */
 const startServices = async (
-  { speed, allowedOrigins, nameServer }: Settings,
+  { speed, allowedOrigins, nameServer, dynamodb: behaviour }: Settings,
   data: DataDirectory,
   { fail, started }: Lifetime,
   { assembly, hibp }: { assembly: Assembly; hibp: Hibp },
@@ -123,6 +123,7 @@ const startServices = async (
   const front = await started(
     startFront({
       assembly,
+      dynamodb: behaviour,
       upstreams: {
         dynamodb: dynamodb.endpoint,
         sqs: sqs.endpoint,

@@ -34,6 +34,7 @@ export const sharedRefusals: Record<Part["name"], Record<string, readonly Refusa
     Lapsed: lapsed,
     ForeignOrigin: ["foreignOrigin"],
     TooManyRequests: ["addressLimit", "keyLimit"],
+    Busy: ["busy"],
     Unexpected: [],
   },
   dashboard: {
@@ -42,6 +43,7 @@ export const sharedRefusals: Record<Part["name"], Record<string, readonly Refusa
     SessionRequired: ["sessionRequired"],
     NotAllowed: ["sessionRequired", "foreignOrigin"],
     TooManyRequests: ["addressLimit", "sessionLimit"],
+    Busy: ["busy"],
     Unexpected: [],
   },
 };
@@ -59,6 +61,7 @@ export const refusedBy = (
   ...(access === "user" || access === "admin" ? (["sessionRequired"] as const) : []),
   ...(access === "admin" ? (["adminOnly"] as const) : []),
   ...(method === "GET" ? [] : (["foreignOrigin"] as const)),
+  "busy",
   "addressLimit",
   ...(access === undefined ? (["keyLimit"] as const) : []),
   ...(access === "user" || access === "admin" ? (["sessionLimit"] as const) : []),

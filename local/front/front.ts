@@ -6,6 +6,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Pool } from "undici";
+import {
+  type Answer,
+  type BehaviourSettings,
+  openBehaviour,
+  ReplyLost,
+  undisturbed,
+} from "../dynamodb/behaviour.ts";
+import type { KeyNames } from "../dynamodb/rows.ts";
 import { openIam } from "../iam/iam.ts";
 import type { Assembly } from "../template/assembly.ts";
 import { isService, requiredPermissions, type Service } from "./permissions.ts";
@@ -35,12 +43,17 @@ const connectionsPerUpstream = 64;
 /** AWS SDKs reuse connections. A request that is sent while its connection is being closed would fail. */
 const keepAliveMilliseconds = 600_000;
 
-/** Starts the front on a free port. `upstreams` are the base URLs of the emulations. */
+/**
+ * Starts the front on a free port. `upstreams` are the base URLs of the emulations; `dynamodb` is how DynamoDB
+ * behaves beyond what its engine does.
+ */
 export const startFront = async (options: {
   assembly: Assembly;
   upstreams: Record<Service, string>;
+  dynamodb?: BehaviourSettings;
 }): Promise<Front> => {
-  const { assembly, upstreams } = options;
+  const { assembly, upstreams, dynamodb = undisturbed } = options;
+  const behave = openBehaviour(dynamodb, keyNamesIn(assembly));
   const iam = openIam(assembly);
   const pools = openPools(upstreams);
 
@@ -65,12 +78,14 @@ export const startFront = async (options: {
       const refusal = iam.refusal(caller, permission);
       if (refusal !== undefined) throw new Refused(service, "AccessDeniedException", refusal);
     }
-    await forward(pools[service], caller, request, body, response);
+    const send = (bytes: Buffer) => forward(pools[service], caller, request, bytes);
+    const operation = target?.slice(target.indexOf(".") + 1) ?? "";
+    reply(response, await (service === "dynamodb" ? behave(operation, parsed, body, send) : send(body)));
   };
 
   const server = createServer((request, response) => {
     answer(request, response).catch((error: Error) => {
-      if (response.headersSent) response.destroy();
+      if (response.headersSent || error instanceof ReplyLost) response.destroy();
       else refuse(response, error);
     });
   });
@@ -132,8 +147,7 @@ const forward = async (
   caller: string,
   request: IncomingMessage,
   body: Buffer,
-  response: ServerResponse,
-): Promise<void> => {
+): Promise<Answer> => {
   const headers = Object.entries(request.headers).filter(([name]) => !connectionHeaders.has(name));
   // DynamoDB Local, which may stand behind this, keeps a separate database for each access key id.
   const authorization = request.headers.authorization?.replace(/Credential=[^/]+/, "Credential=local");
@@ -143,10 +157,33 @@ const forward = async (
     headers: { ...Object.fromEntries(headers), authorization, [callerHeader]: caller },
     body: body.length === 0 ? null : body,
   });
-  const bytes = Buffer.from(await answer.body.arrayBuffer());
-  for (const [name, value] of Object.entries(answer.headers)) {
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    body: Buffer.from(await answer.body.arrayBuffer()),
+  };
+};
+
+const reply = (response: ServerResponse, { status, headers, body }: Answer): void => {
+  for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !connectionHeaders.has(name)) response.setHeader(name, value);
   }
-  response.statusCode = answer.statusCode;
-  response.end(bytes);
+  response.statusCode = status;
+  response.end(body);
+};
+
+/** The key attributes of the template's tables, partition keys first; none of unknown tables. */
+const keyNamesIn = (assembly: Assembly): KeyNames => {
+  const tables = ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"].flatMap((type) =>
+    assembly.ofType<{ KeySchema?: { AttributeName: string; KeyType: string }[] }>(type),
+  );
+  const namesOf = new Map(
+    tables.map(({ logicalId, properties: { KeySchema = [] } }) => [
+      assembly.physicalId(logicalId),
+      KeySchema.toSorted((one, other) => (one.KeyType < other.KeyType ? -1 : 1)).map(
+        (each) => each.AttributeName,
+      ),
+    ]),
+  );
+  return (table) => namesOf.get(table) ?? [];
 };

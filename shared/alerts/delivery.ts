@@ -104,26 +104,40 @@ export const noAttemptInProgress = (now: Date) =>
 /** The writes that create deliveries, and the messages to send once the transaction has succeeded. */
 export type Raised = { writes: MemberWrite[]; messages: (Sending & { message: Message<"deliveries"> })[] };
 
-/** Prepares one delivery for each pair of an event and a channel that wants it. */
+/**
+ * Reserves ids for so many deliveries. Who raises many of them in several transactions reserves all at once:
+ * their ids then fill blocks of their own, whose directory rows other workers leave alone.
+ */
+export const reserveIds = (org: number, count: number): Promise<Reserved[]> =>
+  reserve(org, "DELIVERY", count);
+
+/**
+ * Prepares one delivery for each pair of an event and a channel that wants it. Takes their ids off `ids`, and
+ * reserves what is missing there.
+ */
 export const raise = async (
   org: number,
   channels: readonly Channel[],
   events: readonly AlertEvent[],
+  ids: Reserved[] = [],
 ): Promise<Raised> =>
   raiseFor(
     org,
     events.flatMap((event) =>
       channels.filter((channel) => wants(channel, event.type)).map((channel) => ({ event, channel })),
     ),
+    ids,
   );
 
 /** Prepares one delivery for each given pair, whatever the channels' notification flags say. */
 export const raiseFor = async (
   org: number,
   wanted: readonly { event: AlertEvent; channel: Channel }[],
+  ids: Reserved[] = [],
 ): Promise<Raised> => {
   if (wanted.length === 0) return { writes: [], messages: [] };
-  const reserved = await reserve(org, "DELIVERY", wanted.length);
+  const taken = ids.splice(0, wanted.length);
+  const reserved = [...taken, ...(await reserveIds(org, wanted.length - taken.length))];
   const pairs = wanted.map((each, index) => ({ ...each, reserved: reserved[index] as Reserved }));
   const dueAt = secondsAfter(new Date(), lostAfterSeconds);
   return {

@@ -134,6 +134,7 @@ export const refusals = {
   signInLimit: { status: 429, error: "Too many sign-in links were asked for this address" },
   organizationLimit: { status: 429, error: "The organization's hourly limit for this request is used up" },
   scanNotQueued: { status: 500, error: "The scan could not be queued" },
+  busy: { status: 503, error: "Too many changes at the same time: try again in a moment" },
   dnsUnavailable: { status: 503, error: "DNS does not answer at the moment: try again later" },
 } as const satisfies Record<string, RefusalForm>;
 

@@ -1,6 +1,7 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import type { Context, SQSEvent } from "aws-lambda";
 import { type Message, messages, type QueueName } from "../contract/messages.ts";
+import { withTimeOf } from "../table/patience.ts";
 
 /** What a worker is told about its invocation. `remainingSeconds`: until Lambda ends it. */
 export type Invocation = { logger: Logger; remainingSeconds: () => number };
@@ -20,7 +21,8 @@ export const consume = <Q extends QueueName>(
     // One record: event sources have batches of one (lib/queue-worker.ts).
     for (const record of event.Records) {
       try {
-        await handle(messages[queue].parse(JSON.parse(record.body)) as Message<Q>, invocation);
+        const message = messages[queue].parse(JSON.parse(record.body)) as Message<Q>;
+        await withTimeOf(context.getRemainingTimeInMillis(), () => handle(message, invocation));
       } catch (error) {
         logger.error("message failed", {
           queue,

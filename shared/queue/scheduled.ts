@@ -1,5 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import type { Context } from "aws-lambda";
+import { withTimeOf } from "../table/patience.ts";
 import type { Invocation } from "./consume.ts";
 
 /**
@@ -10,7 +11,8 @@ export const scheduled =
   async (input: Input, context: Context): Promise<void> => {
     const logger = new Logger();
     try {
-      await run(input, { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 });
+      const invocation = { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 };
+      await withTimeOf(context.getRemainingTimeInMillis(), () => run(input, invocation));
     } catch (error) {
       logger.error("scheduled work failed", { error: error as Error });
       throw error;

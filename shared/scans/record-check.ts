@@ -36,23 +36,28 @@ export const recordCheck = async (
   const alertChannels = await channels.list(org);
   const deliveriesPerEvent = delivery.countWanting(alertChannels, "breach");
   const foundCount = changes.reduce((sum, change) => sum + change.found.length, 0);
-  const ids = await reserve(org, "FINDING", foundCount, { tag: scanId });
+  const steps = changes.flatMap((change) => stepsOf(change, deliveriesPerEvent));
+  const eventCount = steps.filter(({ found }) => found.length > 0).length;
+  const [ids, deliveryIds] = await Promise.all([
+    reserve(org, "FINDING", foundCount, { tag: scanId }),
+    delivery.reserveIds(org, eventCount * deliveriesPerEvent),
+  ]);
   const renew = lockRenewer(org, scanId);
   const skipped = new Set<number>();
-  for (const steps of inTransactions(
-    changes.flatMap((change) => stepsOf(change, deliveriesPerEvent)),
-    deliveriesPerEvent,
-  )) {
+  for (const group of inTransactions(steps, deliveriesPerEvent)) {
     if (!(await renew())) return undefined;
     const groupIds = ids.splice(
       0,
-      steps.reduce((sum, step) => sum + step.found.length, 0),
+      group.reduce((sum, step) => sum + step.found.length, 0),
     );
-    const closed = await recordSteps(check, alertChannels, steps, groupIds, skipped);
+    const closed = await recordSteps(check, alertChannels, group, { ids: groupIds, deliveryIds }, skipped);
     if (closed !== undefined) return closed.skipped;
   }
   return skippedBefore + skipped.size;
 };
+
+/** Ids for the findings of some steps; and those left for deliveries of the chunk, of which raising takes some. */
+type Ids = { ids: readonly Reserved[]; deliveryIds: Reserved[] };
 
 /**
  * Records steps together, or one by one if that fails. Returns the closed chunk's row if the chunk is closed.
@@ -61,7 +66,7 @@ const recordSteps = async (
   check: Check,
   alertChannels: readonly channels.Channel[],
   steps: readonly Step[],
-  ids: readonly Reserved[],
+  ids: Ids,
   skipped: Set<number>,
 ): Promise<ClosedChunk | undefined> => {
   const result = await writeSteps(check, alertChannels, steps, ids, skipped);
@@ -83,7 +88,7 @@ const recordAlone = async (
 ): Promise<ClosedChunk | undefined> => {
   for (let count = 0; count < maximumTries; count++) {
     const ids = await reserve(check.org, "FINDING", step.found.length, { tag: check.scanId });
-    const result = await writeSteps(check, alertChannels, [step], ids, skipped);
+    const result = await writeSteps(check, alertChannels, [step], { ids, deliveryIds: [] }, skipped);
     if (result !== "changed") return result === "written" ? undefined : result;
   }
   throw new Error(
@@ -102,7 +107,7 @@ const writeSteps = async (
   check: Check,
   alertChannels: readonly channels.Channel[],
   steps: readonly Step[],
-  ids: readonly Reserved[],
+  { ids, deliveryIds }: Ids,
   skipped: Set<number>,
 ): Promise<WriteResult> => {
   const { org, scanId, batch, chunk, logger } = check;
@@ -124,6 +129,7 @@ const writeSteps = async (
     org,
     alertChannels,
     stepWrites.flatMap(({ events }) => events),
+    deliveryIds,
   );
   const writes: Write[] = [
     { check: keys.closedChunk(org, scanId, batch, chunk), if: absent },

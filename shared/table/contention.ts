@@ -1,29 +1,17 @@
 /** Repeats what DynamoDB refuses because of concurrent requests: transaction conflicts, throttling. */
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 
-/** Tries of one operation in all. */
-export const maxTries = 10;
+import { whilePassing } from "./patience.ts";
 
 /**
- * Sends a request until DynamoDB does not refuse it because of contention, at most `maxTries` times; then the
- * last error is thrown. Other errors are thrown at once. After `signal` is aborted no further try begins.
+ * Sends a request until DynamoDB does not refuse it because of contention, or the time is over (patience.ts).
+ * Other errors are thrown at once. After `signal` is aborted no further try begins.
  */
-export const withContentionRetry = async <R>(send: () => Promise<R>, signal?: AbortSignal): Promise<R> => {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await send();
-    } catch (error) {
-      if (attempt >= maxTries || !isContention(error) || signal?.aborted) throw error;
-      await backOff(attempt);
-    }
-  }
-};
+export const withContentionRetry = <R>(send: () => Promise<R>, signal?: AbortSignal): Promise<R> =>
+  whilePassing(send, isContention, signal);
 
-/** Waits a random time of at most 20, 40, 80 … 1,280 ms after attempt 1, 2, 3 … */
-export const backOff = (attempt: number): Promise<void> => {
-  const milliseconds = Math.random() * 20 * 2 ** Math.min(attempt - 1, 6);
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-};
+/** DynamoDB did not process all of a batch, because it was throttled. */
+export class Unprocessed extends Error {}
 
 const contentionCodes = new Set([
   "TransactionConflict",
@@ -45,5 +33,6 @@ const isContention = (error: unknown): boolean => {
     const causes = codes.filter((code) => code !== "None");
     return causes.length > 0 && causes.every((code) => contentionCodes.has(code));
   }
+  if (error instanceof Unprocessed) return true;
   return error instanceof Error && contentionCodes.has(error.name);
 };

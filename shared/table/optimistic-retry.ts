@@ -1,21 +1,10 @@
-import { setTimeout } from "node:timers/promises";
+import { whilePassing } from "./patience.ts";
 import * as table from "./table.ts";
-
-const maximumAttempts = 8;
 
 /**
  * Runs `attempt`, which reads rows and writes them in a transaction, again as long as it throws
- * `TransactionRefused`: another request then changed a row after it was read. Other errors, and the eighth
- * refusal, are thrown.
+ * `TransactionRefused`: another request then changed a row after it was read. Other errors are thrown; when
+ * the time is over, the refusal `busy` (patience.ts).
  */
-export const withOptimisticRetry = async <R>(attempt: () => Promise<R>): Promise<R> => {
-  for (let count = 1; ; count++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof table.TransactionRefused) || count >= maximumAttempts) throw error;
-      // Random, so that requests that want the same row come back one after the other.
-      await setTimeout(Math.random() * 10 * 2 ** count);
-    }
-  }
-};
+export const withOptimisticRetry = <R>(attempt: () => Promise<R>): Promise<R> =>
+  whilePassing(attempt, (error) => error instanceof table.TransactionRefused);

@@ -10,7 +10,7 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { chunk } from "./chunk.ts";
 import { tableName, wire } from "./clients.ts";
 import { type Condition, Placeholders } from "./condition.ts";
-import { backOff, maxTries } from "./contention.ts";
+import { Unprocessed, withContentionRetry } from "./contention.ts";
 
 /** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */
 export type WireRow = Record<string, AttributeValue>;
@@ -41,15 +41,15 @@ export const readBatches = async (
   await Promise.all(
     [...chunk(keys, maxBatchKeys)].map(async (batch) => {
       let left = batch;
-      for (let attempt = 0; left.length > 0; attempt++) {
-        if (attempt >= maxTries) throw new Error("DynamoDB kept leaving keys of a batch unprocessed");
-        if (attempt > 0) await backOff(attempt);
+      const readSome = async (): Promise<void> => {
         const reply = await wire().send(
           new BatchGetItemCommand({ RequestItems: { [tableName()]: { Keys: left, ...fields } } }),
         );
         rows.push(...(reply.Responses?.[tableName()] ?? []));
         left = reply.UnprocessedKeys?.[tableName()]?.Keys ?? [];
-      }
+        if (left.length > 0) throw new Unprocessed("DynamoDB left keys of a batch unprocessed");
+      };
+      await withContentionRetry(readSome);
     }),
   );
   return rows;
@@ -93,18 +93,17 @@ export async function* queryReplies(
   let left = limit ?? Number.POSITIVE_INFINITY;
   let start: QueryCommandInput["ExclusiveStartKey"];
   while (left > 0) {
-    const reply = await wire().send(
-      new QueryCommand({
-        TableName: tableName(),
-        IndexName: index?.name,
-        ...expressions,
-        Select: input.select,
-        ConsistentRead: index === undefined,
-        ScanIndexForward: !(input.descending ?? false),
-        Limit: Number.isFinite(left) ? left : undefined,
-        ExclusiveStartKey: start,
-      }),
-    );
+    const command = new QueryCommand({
+      TableName: tableName(),
+      IndexName: index?.name,
+      ...expressions,
+      Select: input.select,
+      ConsistentRead: index === undefined,
+      ScanIndexForward: !(input.descending ?? false),
+      Limit: Number.isFinite(left) ? left : undefined,
+      ExclusiveStartKey: start,
+    });
+    const reply = await withContentionRetry(() => wire().send(command));
     left -= reply.Count ?? 0;
     yield reply;
     start = reply.LastEvaluatedKey;

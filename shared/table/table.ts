@@ -37,12 +37,14 @@ export const get = async <T = Item>(
   key: Key,
   options: { consistent?: boolean } = {},
 ): Promise<T | undefined> => {
-  const { Item } = await wire().send(
-    new GetItemCommand({
-      TableName: tableName(),
-      Key: wireKey(key),
-      ConsistentRead: options.consistent ?? true,
-    }),
+  const { Item } = await withContentionRetry(() =>
+    wire().send(
+      new GetItemCommand({
+        TableName: tableName(),
+        Key: wireKey(key),
+        ConsistentRead: options.consistent ?? true,
+      }),
+    ),
   );
   return Item && fromWire<T>(Item);
 };

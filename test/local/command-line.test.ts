@@ -10,6 +10,11 @@ describe("the command line", () => {
       port: 3000,
       dataDirectory: "/service/.local/3000",
       speed: 1,
+      dynamodb: {
+        latency: { read: 0, write: 0, transaction: 0 },
+        partitions: undefined,
+        lostReplies: 0,
+      },
       allowedOrigins: [],
       hibpUrl: undefined,
       breachesDirectory: undefined,
@@ -20,11 +25,12 @@ describe("the command line", () => {
   test("takes every option", () => {
     const text =
       "--port 0 --data data --speed 3600 --allow-origin http://127.0.0.1:9000 --allow-origin https://hooks.example/ " +
-      "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo";
+      "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo --table-latency 4/8/30 --table-partitions 4 --lost-replies 0.01";
     expect(read(...text.split(" "))).toEqual({
       port: 0,
       dataDirectory: "/home/ada/data",
       speed: 3600,
+      dynamodb: { latency: { read: 4, write: 8, transaction: 30 }, partitions: 4, lostReplies: 0.01 },
       allowedOrigins: ["http://127.0.0.1:9000", "https://hooks.example"],
       nameServer: "127.0.0.1:5353",
       hibpUrl: undefined,
@@ -57,6 +63,12 @@ describe("the command line", () => {
     [["extra"], "Unexpected argument 'extra'."],
     [["--port"], "Option '--port <value>' argument missing."],
     [["--port", "70000"], '--port must be a whole number from 0 to 65535, not "70000".'],
+    [
+      ["--table-latency", "4/8"],
+      '--table-latency takes three times in milliseconds, such as 4/8/30, not "4/8".',
+    ],
+    [["--table-partitions", "0"], "--table-partitions must be a whole number from 1 to 9999"],
+    [["--lost-replies", "1"], "--lost-replies must be a number from 0 to below 1"],
     [["--port", "abc"], "--port must be"],
     [["--speed", "0"], '--speed must be a number from 1 to 1000000, not "0".'],
     [["--speed", "-1"], "A value that begins with a hyphen is given as --speed=VALUE."],

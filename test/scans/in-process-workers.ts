@@ -6,6 +6,7 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { buildApp } from "fauxqs";
 import { afterAll, beforeAll, vi } from "vitest";
+import { type BehaviourSettings, undisturbed } from "../../local/dynamodb/behaviour.ts";
 import { administrator } from "../../shared/activity/actor.ts";
 import { type Message, messages, type QueueName } from "../../shared/contract/messages.ts";
 import { urlVariable } from "../../shared/contract/worker.ts";
@@ -42,7 +43,10 @@ type Answers = {
 export type Workers = Answers & { upstream: UpstreamServer };
 
 /** Starts engine, queues and HIBP server before the tests of a file and stops them after. */
-export const useWorkers = (answers: Partial<Answers> = {}): Workers => {
+export const useWorkers = (
+  answers: Partial<Answers> = {},
+  behaviour: BehaviourSettings = undisturbed,
+): Workers => {
   const workers = {
     breached: {},
     accounts: {},
@@ -52,7 +56,7 @@ export const useWorkers = (answers: Partial<Answers> = {}): Workers => {
   } as Workers;
   const stops: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
-    const engine = await startEngine();
+    const engine = await startEngine(behaviour);
     stops.push(engine.stop);
     workers.upstream = await startUpstream();
     stops.push(workers.upstream.stop);

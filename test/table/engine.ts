@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { type ConsumedCapacity, CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type BehaviourSettings, undisturbed } from "../../local/dynamodb/behaviour.ts";
+import { startBehavingDynamodb } from "../../local/harness/behaving-dynamodb.ts";
 import { dueIndex } from "../../shared/table/keys.ts";
 import { type Command, intercept } from "./intercept.ts";
 
@@ -10,13 +12,14 @@ export type Engine = { url: string; stop: () => Promise<void> };
 /**
  * Starts a DynamoDB engine in memory with an empty table of this service's shape, and points the SDK's
  * environment variables and TABLE_NAME at it. When AWS_ENDPOINT_URL_DYNAMODB is set, that engine is used
- * instead, for example DynamoDB Local.
+ * instead, for example DynamoDB Local. Conflicts are as on AWS; `settings` add latency and throttling.
  */
-export const startEngine = async (): Promise<Engine> => {
+export const startEngine = async (settings: BehaviourSettings = undisturbed): Promise<Engine> => {
   const tableName = `test-${process.pid}-${Date.now()}`;
   const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   const child = given === undefined ? await startDynoxide() : undefined;
-  const url = given ?? (child?.url as string);
+  const behaving = await startBehavingDynamodb(given ?? (child?.url as string), settings);
+  const { url } = behaving;
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: url,
     AWS_REGION: "us-east-1",
@@ -28,6 +31,8 @@ export const startEngine = async (): Promise<Engine> => {
   return {
     url,
     stop: async () => {
+      await behaving.close();
+      if (given !== undefined) process.env.AWS_ENDPOINT_URL_DYNAMODB = given;
       if (child === undefined) return;
       delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
       const ended = new Promise((resolve) => child.process.once("exit", resolve));

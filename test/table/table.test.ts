@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { wire } from "../../shared/table/clients.ts";
 import { absent, condition, exists } from "../../shared/table/condition.ts";
 import { dueIndex, type Key } from "../../shared/table/keys.ts";
+import { withTimeOf } from "../../shared/table/patience.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, startEngine } from "./engine.ts";
 
@@ -268,12 +269,23 @@ describe("a transaction", () => {
     expect(await table.get(key)).toEqual({ ...key, n: 2 });
   });
 
-  test("gives up after ten conflicts, all sent with one token", async () => {
+  test("is refused as busy after six seconds of conflicts, all sent with one token", async () => {
     seen.length = 0;
     fault = { target: "TransactWriteItems", times: 99, answer: cancelled("TransactionConflict") };
-    await expect(table.transact([{ put: newKey() }])).rejects.toThrow(/TransactionConflict/);
-    expect(seen.length).toBe(10);
+    const begin = performance.now();
+    const sent = table.transact([{ put: newKey() }]);
+    await expect(sent).rejects.toMatchObject({ refusal: "busy", headers: { "Retry-After": "2" } });
+    expect(performance.now() - begin).toBeGreaterThan(5_500);
+    expect(seen.length).toBeGreaterThan(10);
     expect(new Set(seen.map((each) => each.body.ClientRequestToken)).size).toBe(1);
+  }, 15_000);
+
+  test("a worker's transaction is tried for as long as the worker has time", async () => {
+    fault = { target: "TransactWriteItems", times: 99, answer: cancelled("TransactionConflict") };
+    const begin = performance.now();
+    const sent = withTimeOf(900, () => table.transact([{ put: newKey() }]));
+    await expect(sent).rejects.toMatchObject({ refusal: "busy" });
+    expect(performance.now() - begin).toBeLessThan(900);
   });
 
   test("is refused at once when a condition failed beside a conflict", async () => {

@@ -1,0 +1,49 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { Pool } from "undici";
+import { type BehaviourSettings, openBehaviour, ReplyLost } from "../dynamodb/behaviour.ts";
+import { refuse } from "../front/refusal.ts";
+
+/**
+ * Starts a server that behaves as the local runtime's DynamoDB does, in front of an engine whose tables have
+ * the keys `pk` and `sk`. Roles are not checked.
+ */
+export const startBehavingDynamodb = async (
+  engineUrl: string,
+  settings: BehaviourSettings,
+): Promise<{ url: string; close: () => Promise<void> }> => {
+  const pool = new Pool(engineUrl, { connections: 64 });
+  const behave = openBehaviour(settings, () => ["pk", "sk"]);
+  const server = createServer(async (request, response) => {
+    try {
+      const bytes = await buffer(request);
+      const { host: _, connection: __, "content-length": ___, ...headers } = request.headers;
+      const target = headers["x-amz-target"] ?? "";
+      const operation = target.toString().split(".")[1] ?? "";
+      const send = async (body: Buffer) => {
+        const reply = await pool.request({ method: "POST", path: "/", headers, body });
+        return {
+          status: reply.statusCode,
+          headers: {},
+          body: Buffer.from(await reply.body.arrayBuffer()),
+        };
+      };
+      const answer = await behave(operation, JSON.parse(bytes.toString()), bytes, send);
+      response.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0" }).end(answer.body);
+    } catch (error) {
+      if (error instanceof ReplyLost) response.destroy();
+      else refuse(response, error as Error);
+    }
+  });
+  server.keepAliveTimeout = 600_000;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await Promise.all([closed, pool.destroy()]);
+    },
+  };
+};

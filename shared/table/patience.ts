@@ -1,0 +1,56 @@
+/**
+ * Until when operations that DynamoDB refuses because of other requests are tried again: for people a few
+ * seconds, for workers the time that their invocation has left.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout } from "node:timers/promises";
+import { Refusal } from "../contract/errors.ts";
+
+/** People get an answer after this time; API Gateway would wait for 29 seconds. */
+const peopleMilliseconds = 6_000;
+
+/** Pauses are at most this long, so that whoever came first is not overtaken by all who come later. */
+const longestPauseMilliseconds = 320;
+
+/** What a client is told to wait, as a header in seconds. */
+const retryAfterSeconds = 2;
+
+/** A worker keeps this of its time to put away what it has done, or a third of what is left. */
+const reserveMilliseconds = 10_000;
+
+const deadlines = new AsyncLocalStorage<number>();
+
+/** Runs the work of an invocation that has so much time left: what it sends is tried again for most of it. */
+export const withTimeOf = <R>(remainingMilliseconds: number, work: () => Promise<R>): Promise<R> => {
+  const reserve = Math.min(reserveMilliseconds, remainingMilliseconds / 3);
+  return deadlines.run(Date.now() + remainingMilliseconds - reserve, work);
+};
+
+/**
+ * Runs `attempt` again as long as it throws an error that `isPassing` recognizes, after short random pauses,
+ * until the time of the invocation or else 6 seconds are over. Then it throws the refusal `busy`. Operations
+ * inside of `attempt` share the time. After `signal` is aborted no further try begins.
+ */
+export const whilePassing = <R>(
+  attempt: () => Promise<R>,
+  isPassing: (error: unknown) => boolean,
+  signal?: AbortSignal,
+): Promise<R> => {
+  const until = deadlines.getStore() ?? Date.now() + peopleMilliseconds;
+  return deadlines.run(until, async () => {
+    for (let count = 1; ; count++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!isPassing(error) || signal?.aborted) throw error;
+        const longest = Math.min(20 * 2 ** (count - 1), longestPauseMilliseconds);
+        const milliseconds = Math.random() * longest;
+        if (Date.now() + milliseconds > until) throw busy(error);
+        await setTimeout(milliseconds);
+      }
+    }
+  });
+};
+
+const busy = (cause: unknown): Refusal =>
+  Object.assign(new Refusal("busy", { headers: { "Retry-After": String(retryAfterSeconds) } }), { cause });

@@ -1,0 +1,178 @@
+/** People and workers of one organization at once, on a table as slow as DynamoDB. */
+import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { beforeAll, describe, expect, test } from "vitest";
+import { undisturbed } from "../../local/dynamodb/behaviour.ts";
+import { administrator } from "../../shared/activity/actor.ts";
+import * as log from "../../shared/activity/log.ts";
+import * as configure from "../../shared/alerts/configure.ts";
+import { deliveries } from "../../shared/alerts/delivery.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
+import * as domains from "../../shared/domains/domain.ts";
+import * as emails from "../../shared/emails/email.ts";
+import * as findings from "../../shared/findings/finding.ts";
+import { check } from "../../shared/scans/check.ts";
+import type { Key } from "../../shared/table/keys.ts";
+import { withTimeOf } from "../../shared/table/patience.ts";
+import {
+  createOrganization,
+  invocation,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+} from "../scans/in-process-workers.ts";
+import { type Command, intercept } from "../table/intercept.ts";
+
+const domainName = "contended.example";
+/** Five blocks of e-mails, which are five chunks of the scan. */
+const addressCount = 5 * 512;
+const breachedCount = addressCount / 16;
+const channelCount = 20;
+const breaches = ["Alpha", "Beta", "Gamma"];
+
+/** Calls at the same time. This one process stands for as many functions, and has a limited share of a core. */
+const inFlight = 40;
+
+const latency = { read: 4, write: 8, transaction: 30 };
+const breached = Object.fromEntries(
+  Array.from({ length: breachedCount }, (_, index): [number, string[]] => [16 * index, breaches]),
+);
+useWorkers({ breached: { [domainName]: breached } }, { ...undisturbed, latency });
+
+type Watched = { tries: number; refused: number; most: number; hot: Record<string, number> };
+
+/** The row of a transaction's entry, without numbers. */
+const rowOf = (entry: Record<string, { Key?: Key; Item?: Key }> | undefined): string => {
+  const [{ Key, Item } = {}] = Object.values(entry ?? {});
+  const { pk = "", sk = "" } = Key ?? Item ?? {};
+  return `${pk} ${sk}`.replace(/\d+/g, "0");
+};
+
+/** Counts tries of transactions, those that were refused, the most tries of one, and conflicts by row. */
+const watchTransactions = (): (() => Watched) => {
+  const triesOf = new Map<unknown, number>();
+  const hot: Record<string, number> = {};
+  let refused = 0;
+  const stop = intercept<Command>("initialize", (next, { commandName = "" }) => async (sent) => {
+    if (!commandName.startsWith("TransactWrite")) return next(sent);
+    const token = sent.input.ClientRequestToken;
+    triesOf.set(token, (triesOf.get(token) ?? 0) + 1);
+    try {
+      return await next(sent);
+    } catch (error) {
+      refused++;
+      const reasons = error instanceof TransactionCanceledException ? error.CancellationReasons : [];
+      for (const [index, { Code }] of (reasons ?? []).entries()) {
+        if (Code !== "TransactionConflict") continue;
+        const row = rowOf((sent.input.TransactItems as Parameters<typeof rowOf>[0][])[index]);
+        hot[row] = (hot[row] ?? 0) + 1;
+      }
+      throw error;
+    }
+  });
+  return () => {
+    stop();
+    const tries = [...triesOf.values()];
+    return { tries: tries.reduce((sum, each) => sum + each, 0), refused, most: Math.max(0, ...tries), hot };
+  };
+};
+
+/** Milliseconds that each call took, in ascending order, and how many were refused as `busy`. */
+const timed = async (calls: readonly (() => Promise<unknown>)[]) => {
+  let busy = 0;
+  const times: number[] = [];
+  const waiting = calls.values();
+  const work = async (): Promise<void> => {
+    for (const call of waiting) {
+      const begin = performance.now();
+      await call().catch((error) => {
+        if (!(error instanceof Refusal) || error.refusal !== "busy") throw error;
+        busy++;
+      });
+      times.push(Math.round(performance.now() - begin));
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, work));
+  return { times: times.sort((one, other) => one - other), busy };
+};
+
+const percentile = (times: readonly number[], share: number): number =>
+  times[Math.ceil(times.length * share) - 1] ?? 0;
+
+describe("one organization", () => {
+  let org: number;
+  let scanSeconds: number;
+  let scanned: ReturnType<ReturnType<typeof watchTransactions>>;
+
+  beforeAll(async () => {
+    org = await createOrganization({ [domainName]: addressCount });
+    for (let count = 0; count < channelCount; count++) {
+      await configure.create(
+        org,
+        {
+          channel: "webhook",
+          config: { url: `https://192.0.32.8/hooks/${count}` },
+          isEnabled: true,
+          notifyOnNewBreach: true,
+          notifyOnScanComplete: false,
+          notifyOnScanError: false,
+        },
+        administrator,
+        async () => undefined,
+      );
+    }
+    await startAndPlan(org);
+    const messages = await takeMessages("scan-checks");
+    const watch = watchTransactions();
+    const begin = performance.now();
+    await Promise.all(messages.map((message) => withTimeOf(300_000, () => check(message, invocation()))));
+    scanSeconds = (performance.now() - begin) / 1_000;
+    scanned = watch();
+    console.log(
+      "first scan, 20 channels:",
+      JSON.stringify({ chunks: messages.length, scanSeconds, ...scanned }),
+    );
+  }, 120_000);
+
+  test("a first scan with 20 channels records and alerts everything once", async () => {
+    expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(breachedCount * breaches.length);
+    expect(deliveries.sum(await deliveries.directory(org))).toBe(breachedCount * channelCount);
+  });
+
+  const actionCount = async () => (await log.list(org, { limit: 1, offset: 0 }, new Date())).total;
+
+  test("of 200 calls each is done or refused as busy, none by half", async () => {
+    const ids: number[] = [];
+    for (const offset of [0, 100]) {
+      const page = await findings.list(org, { limit: 100, offset, acknowledged: false });
+      ids.push(...page.breaches.map(({ id }) => id));
+    }
+    const before = await actionCount();
+    const [domain] = await domains.list(org);
+    const domainId = domain?.id ?? 0;
+    const calls = Array.from({ length: 200 }, (_, index) => () => {
+      const id = ids[index] ?? 0;
+      if (index % 10 < 4) return findings.acknowledge(org, { id, resolution: "handled" }, administrator);
+      if (index % 10 < 6)
+        return emails.add(org, { email: `new${index}@${domain?.name}`, domainId }, administrator);
+      return findings.list(org, { limit: 50, offset: 0 });
+    });
+    const watch = watchTransactions();
+    const { times, busy } = await timed(calls);
+    const watched = watch();
+    console.log(
+      "200 mixed calls:",
+      JSON.stringify({
+        p50: percentile(times, 0.5),
+        p95: percentile(times, 0.95),
+        last: times.at(-1),
+        busy,
+        ...watched,
+      }),
+    );
+    expect(await actionCount()).toBe(before + 120 - busy);
+    const { total } = await findings.list(org, { limit: 1, offset: 0, acknowledged: true });
+    const { total: added } = await emails.list(org, { limit: 1, offset: 0 });
+    expect(total + added - addressCount).toBe(120 - busy);
+    expect(times.at(-1)).toBeLessThan(10_000);
+  }, 60_000);
+});
