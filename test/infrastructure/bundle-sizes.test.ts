@@ -61,7 +61,7 @@ const limits: Record<string, number> = {
   "list-sessions": 265,
   "list-teams": 277,
   "look-up-emails": 376,
-  "mail-sign-in-link": 292,
+  "mail-sign-in-link": 293,
   "plan-scan": 375,
   "preview-import": 346,
   "redeem-sign-in-link": 273,
