@@ -1,24 +1,34 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 
-type ButtonProps = Omit<JSX.IntrinsicElements["button"], "class" | "type"> & {
+type ButtonProps = Omit<JSX.IntrinsicElements["button"], "class" | "type" | "disabled"> & {
   kind?: "primary" | "danger" | "quiet" | undefined;
   isBusy?: boolean;
+  disabled?: boolean;
   isSubmit?: boolean;
   children: ComponentChildren;
 };
 
-/** Busy buttons keep the focus and say that they are busy; they do nothing meanwhile. */
-export function Button({ kind, isBusy = false, isSubmit = false, children, onClick, ...rest }: ButtonProps) {
+/** Busy and disabled buttons do nothing, and keep the focus: browsers take it from what gets `disabled`. */
+export function Button({
+  kind,
+  isBusy = false,
+  disabled = false,
+  isSubmit = false,
+  children,
+  onClick,
+  ...rest
+}: ButtonProps) {
+  const isOff = isBusy || disabled;
   return (
     <button
       {...rest}
       type={isSubmit ? "submit" : "button"}
       class={`button ${kind ?? ""}`}
       aria-busy={isBusy}
-      aria-disabled={isBusy || undefined}
+      aria-disabled={isOff || undefined}
       onClick={(event) => {
-        if (isBusy) event.preventDefault();
+        if (isOff) event.preventDefault();
         else onClick?.(event);
       }}
     >

@@ -4,6 +4,7 @@ import type { LocalService } from "../../local/harness/service.ts";
 import { type Answer, type NameServer, startNameServer } from "../alerts/name-server.ts";
 import { createOrganization } from "../service/organization.ts";
 import { startOwnService } from "../service/own-service.ts";
+import { focused, follow, press } from "./keyboard.ts";
 import { go, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
@@ -57,5 +58,27 @@ describe("Domains", () => {
       .getByText("Verified", { exact: true })
       .waitFor();
     expect(nameServer.queries.map(({ name }) => name)).toContain("_breach-monitor.checked.example");
+  });
+
+  test("the keyboard alone checks a domain", async () => {
+    const { apiUrl } = service;
+    const organization = await createOrganization({}, { apiUrl });
+    const { page } = await signInTo(organization, { apiUrl });
+    await follow(page, "Domains");
+    await press(page, "Add domain");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.type("keyboard.example");
+    await page.keyboard.press("Enter");
+    const row = page.getByRole("row").filter({ hasText: "_breach-monitor.keyboard.example" });
+    const value = (await row.getByText("breach-monitor=").textContent()) ?? "";
+    await press(page, "Check now", "keyboard.example");
+    const dialog = page.getByRole("dialog", { name: "Check keyboard.example" });
+    await dialog.getByText("The record is not there yet.").waitFor();
+    records.set("_breach-monitor.keyboard.example", [value]);
+    await press(page, "Check again");
+    await dialog.getByText("The record is there: keyboard.example is verified.").waitFor();
+    await press(page, "Close");
+    await dialog.waitFor({ state: "detached" });
+    expect(await focused(page)).toBe("Check now");
   });
 });

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest";
 import { hashOf } from "../../shared/organizations/secret.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-import { linkIn, mailsTo } from "../dashboard/outbox.ts";
-import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
+import { mailedLink } from "./mailed-link.ts";
 import { createUser, go, linkFor, signIn, signInTo, urlOf, useBrowser, visit } from "./visit.ts";
 
 useBrowser();
@@ -44,15 +43,6 @@ describe("signing in", () => {
     expect(page.url()).toBe(urlOf("/activity"));
   });
 });
-
-/** The link in the only mail to an address. */
-const mailedLink = async (address: string): Promise<string> => {
-  const [mail = ""] = await eventually(
-    () => mailsTo(address),
-    (mails) => mails.length === 1,
-  );
-  return linkIn(mail).href;
-};
 
 describe("a mailed link", () => {
   test("is asked for on the page, and signs in", async () => {

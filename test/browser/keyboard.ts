@@ -1,0 +1,30 @@
+import type { Page } from "playwright-core";
+import { isLoaded } from "./visit.ts";
+
+/** The text of the element that has the focus. */
+export const focused = async (page: Page): Promise<string> =>
+  ((await page.locator(":focus").textContent()) ?? "").trim();
+
+/** Presses Tab until the element with this text has the focus; of several, the one with this description. */
+export const tabTo = async (page: Page, text: string, about?: string): Promise<void> => {
+  const focus = page.locator(":focus");
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press("Tab");
+    if ((await focus.count()) === 0 || (await focused(page)) !== text) continue;
+    if (about === undefined || (await focus.getAttribute("aria-description")) === about) return;
+  }
+  throw new Error(`Tab does not reach ${text}`);
+};
+
+/** Goes to a button or link with Tab, and presses Enter. */
+export const press = async (page: Page, text: string, about?: string): Promise<void> => {
+  await tabTo(page, text, about);
+  await page.keyboard.press("Enter");
+};
+
+/** Goes to another page by the navigation, and waits until it is there. */
+export const follow = async (page: Page, name: string): Promise<void> => {
+  await press(page, name);
+  await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+  await isLoaded(page);
+};
