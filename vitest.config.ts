@@ -18,6 +18,8 @@ const longest = [
   "alerts/faults",
   "browser/waiting",
   "browser/accessibility",
+  "browser/accessibility-failing",
+  "browser/keyboard-administration",
   "service/interruption",
   "service/audit",
   "service/chaos",

@@ -1,0 +1,40 @@
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+
+/** The script that checks a page; visits run it before their pages. */
+export const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+/** The places whose pages are checked: with data, without, and failing. */
+export const places = [
+  "/",
+  "/findings",
+  "/emails",
+  "/domains",
+  "/scans",
+  "/alerts",
+  "/activity",
+  "/settings/api-keys",
+  "/settings/members",
+  "/settings/teams",
+  "/settings/sessions",
+  "/settings/organization",
+];
+
+/** What axe-core finds and what is wider than the screen, in light and dark, at 320 and 1280 pixels. */
+export const problems = async (page: Page): Promise<string[]> => {
+  const found: string[] = [];
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+    if (overflow > 0) found.push(`${width} px: ${overflow} px too wide`);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const violations = await page.evaluate<string[]>(
+        `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+           nodes.map(({ target, failureSummary }) => [id, target.join(" "), failureSummary].join(": "))))`,
+      );
+      found.push(...violations.map((each) => `${width} px, ${colorScheme}: ${each}`));
+    }
+  }
+  return found;
+};
