@@ -105,7 +105,7 @@ test("a short webhook secret is accepted, and the log has a warning without the 
   expect(await readLogs()).not.toMatch(/1[567]-CHARACTERS|S3CR3T/);
 });
 
-test("the line of every request names its organization and actor, also of a refused one", async () => {
+test("each request line names organization and actor, also of a refused one", async () => {
   const organization = await createOrganization();
   const { id: org, api, key } = organization;
   const user = await signIn(organization);

@@ -67,7 +67,7 @@ test("the entry of a change names the channel and what changed, never a value", 
   );
 });
 
-test("a changed destination is told to the other channels that want scan errors, and to no one else", async () => {
+test("a changed destination is told only to channels that want scan errors", async () => {
   const organization = await createOrganization();
   const { api } = organization;
   const [wants, wantsNot] = [inboxOf(organization, "wants"), inboxOf(organization, "wants-not")];
