@@ -1,6 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { admitAnyone, authenticate, authenticateDashboard } from "../../shared/api/authenticate.ts";
-import { type Decision, toContext } from "../../shared/api/principal.ts";
+import { callerOf, type Decision, toContext } from "../../shared/api/principal.ts";
 
 /** The paths of endpoints that anyone may call, as API Gateway declares them. */
 const pathsForAnyone: readonly string[] = JSON.parse(process.env.PATHS_FOR_ANYONE ?? "[]");
@@ -25,7 +25,10 @@ export const handler = async (
     Version: "2012-10-17",
     Statement: [{ Action: "execute-api:Invoke", Effect: effect, Resource: `${api}/${stage}/*` }],
   });
-  if (decision === "unauthenticated") return { principalId: "nobody", policyDocument: policy("Deny") };
+  if (isUnauthenticated(decision)) {
+    logRefused(event, decision);
+    return { principalId: "nobody", policyDocument: policy("Deny") };
+  }
   return {
     principalId: principalIdOf(decision),
     policyDocument: policy("Allow"),
@@ -33,7 +36,29 @@ export const handler = async (
   };
 };
 
-const principalIdOf = (decision: Exclude<Decision, "unauthenticated">): string => {
+const isUnauthenticated = (decision: Decision): boolean =>
+  decision !== "anyone" && "refusal" in decision && decision.refusal === "unauthenticated";
+
+/**
+ * The line that an endpoint would log (answer.ts), of a request that reaches none. Written without the logger's
+ * library, which every cold start of the authorizer would load.
+ */
+const logRefused = (event: APIGatewayRequestAuthorizerEvent, decision: Decision): void => {
+  const line = {
+    level: "INFO",
+    message: "request",
+    timestamp: new Date().toISOString(),
+    requestId: event.requestContext.requestId,
+    method: event.httpMethod,
+    route: event.resource,
+    status: 401,
+    refusal: "unauthenticated",
+    ...callerOf(toContext(decision)),
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+};
+
+const principalIdOf = (decision: Decision): string => {
   if (decision === "anyone") return "anyone";
   return "refusal" in decision ? "refused" : `organization-${decision.organizationId}`;
 };

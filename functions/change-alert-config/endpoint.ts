@@ -14,6 +14,7 @@ export const changeAlertConfig = defineEndpoint({
   refusals: ["channelNotFound"],
   limit: "alertConfigWrites",
   counted: "by handler",
-  uses: ["table:read", "table:write"],
+  // Other channels are told when alerts are turned away.
+  uses: ["table:read", "table:write", "queue:deliveries"],
   timeoutSeconds: 15,
 });

@@ -9,6 +9,7 @@ export const deleteAlertConfig = defineEndpoint({
   status: 200,
   reply: z.object({ ok: z.boolean() }),
   refusals: ["channelNotFound"],
-  uses: ["table:read", "table:write"],
+  // Other channels are told when alerts are turned away.
+  uses: ["table:read", "table:write", "queue:deliveries"],
   timeoutSeconds: removalTimeoutSeconds,
 });

@@ -1,11 +1,5 @@
 import type * as z from "zod/mini";
-import * as activity from "../activity/activity.ts";
-import type { Actor } from "../activity/actor.ts";
-import { removalLeaseSeconds, secondsAfter } from "../contract/alert-timing.ts";
-import { Refusal } from "../contract/errors.ts";
-import { exists } from "../table/condition.ts";
-import { dueShard, type Key, keys } from "../table/keys.ts";
-import { withOptimisticRetry } from "../table/optimistic-retry.ts";
+import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { urlPreview } from "./envelope.ts";
 import type { AlertConfig, ChannelKind, channelConfig, EventType } from "./schema.ts";
@@ -73,34 +67,6 @@ const shownConfig = (form: ChannelForm): AlertConfig["config"] => {
   }
 };
 
-/**
- * Removes a channel and leaves a row that makes the sweep delete its delivery history (history.ts). A
- * delivery that is created concurrently is deleted by its worker, which finds no channel. Refuses
- * `channelNotFound`.
- */
-export const remove = async (org: number, id: number, actor: Actor): Promise<void> => {
-  await withOptimisticRetry(async () => {
-    const [row, slot] = await Promise.all([get(org, id), activity.slot(org)]);
-    if (row === undefined) throw new Refusal("channelNotFound");
-    await table.transact([
-      { delete: keys.channel(org, id), if: exists },
-      { update: keys.channelCount(org), add: { channels: -1 } },
-      {
-        put: {
-          ...keys.channelRemoval(org, id),
-          dueShard: dueShard("CHANNEL-REMOVAL", id),
-          dueAt: secondsAfter(new Date(), removalLeaseSeconds),
-        },
-      },
-      ...activity.writes(org, slot, {
-        action: "alert_config.deleted",
-        summary: `Deleted ${describe(row.channel)}`,
-        actor,
-      }),
-    ]);
-  });
-};
-
-/** How the activity log names a channel. */
-export const describe = (kind: ChannelKind): string =>
-  ({ email: "an e-mail", slack: "a Slack", webhook: "a webhook" })[kind].concat(" alert channel");
+/** How the activity log and alerts name a channel. */
+export const describe = ({ channel, id }: Pick<Channel, "channel" | "id">): string =>
+  `the ${{ email: "e-mail", slack: "Slack", webhook: "webhook" }[channel]} alert channel ${id}`;

@@ -6,14 +6,17 @@ import type { Actor } from "../activity/actor.ts";
 import { Refusal } from "../contract/errors.ts";
 import { valid } from "../contract/valid.ts";
 import { drawId } from "../lists/blocks.ts";
-import { absent, condition, exists } from "../table/condition.ts";
-import { type Key, keys } from "../table/keys.ts";
+import { absent, allOf, condition, exists } from "../table/condition.ts";
+import { keys } from "../table/keys.ts";
 import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
-import { type Channel, type ChannelForm, describe, type Flags } from "./channel.ts";
+import type { Channel, ChannelForm, Flags } from "./channel.ts";
+import * as channels from "./channel.ts";
+import type { Raised } from "./delivery.ts";
 import { parseDestination, resolveDestination } from "./destination.ts";
 import { isUrlPreview, urlPreview } from "./envelope.ts";
 import { type alertConfigPatch, channelConfig } from "./schema.ts";
+import { changesOf, raiseTurn } from "./turned-away.ts";
 
 const maximumChannels = 20;
 
@@ -45,7 +48,7 @@ export const create = async (
     { put: { ...keys.channel(org, id), ...input, ...form, id, createdAt: slot.createdAt }, if: absent },
     ...activity.writes(org, slot, {
       action: "alert_config.created",
-      summary: `Created ${describe(form.channel)}`,
+      summary: `Created ${channels.describe({ ...form, id })}`,
       actor,
     }),
   ]);
@@ -56,8 +59,8 @@ export type ChannelPatch = z.output<typeof alertConfigPatch>;
 
 /**
  * Changes a channel. `config` is merged field by field; a change of the kind needs the full config of the new
- * kind. A patch that changes nothing succeeds without an entry in the activity log. Refuses `channelNotFound`
- * and `invalidInput`.
+ * kind. A patch that changes nothing succeeds without an entry in the activity log. Gives the messages of the
+ * alerts to the other channels. Refuses `channelNotFound` and `invalidInput`.
  */
 export const change = (
   org: number,
@@ -65,34 +68,51 @@ export const change = (
   patch: ChannelPatch,
   actor: Actor,
   count: Count,
-): Promise<void> =>
+): Promise<Raised["messages"]> =>
   withOptimisticRetry(async () => {
-    const [row, slot] = await Promise.all([
-      table.get<Channel & Key>(keys.channel(org, id)),
-      activity.slot(org),
-    ]);
+    const [all, slot] = await Promise.all([channels.list(org), activity.slot(org)]);
+    const row = all.find((channel) => channel.id === id);
     if (row === undefined) throw new Refusal("channelNotFound");
     const form = patchedForm(row, patch);
     if (namesDestination(row, patch)) await assertPublic(form, count);
-    const { channel: _, config: __, ...flags } = patch;
+    const { channel: _, config: __, ...named } = patch;
+    const flags = changedFlags(row, named);
     const read = { channel: row.channel, config: row.config };
     const isReconfigured = !isDeepStrictEqual(form, read);
-    if (!isReconfigured && isDeepStrictEqual({ ...row, ...flags }, row)) return;
+    if (!isReconfigured && Object.keys(flags).length === 0) return [];
+    const after: Channel = { ...row, ...flags, ...form };
+    const others = all.filter((channel) => channel !== row);
+    const told = await raiseTurn(org, { before: row, after, others });
     await table.transact([
       {
         update: keys.channel(org, id),
-        // Sets only what the patch names, so that concurrent patches do not undo each other. The config is
-        // merged with the stored one, so the condition requires that the stored one has not changed.
+        // Sets only what the patch changes, so that concurrent patches do not undo each other. The condition
+        // requires what is changed to be as it was read: the log and the alerts say what it was before.
         set: { ...flags, ...(isReconfigured && form) },
-        if: isReconfigured ? condition("#channel = :channel AND #config = :config", read) : exists,
+        if: allOf(
+          isReconfigured ? condition("#channel = :channel AND #config = :config", read) : exists,
+          ...Object.keys(flags).map((flag) =>
+            condition(`#${flag} = :${flag}`, { [flag]: row[flag as keyof Flags] }),
+          ),
+        ),
       },
       ...activity.writes(org, slot, {
         action: "alert_config.updated",
-        summary: `Changed ${describe(form.channel)}`,
+        summary: `Changed ${channels.describe(after)}: ${changesOf(row, after)}`,
         actor,
       }),
+      ...told.writes,
     ]);
+    return told.messages;
   });
+
+/** The flags that a patch sets to another value. */
+const changedFlags = (row: Channel, patch: { [Flag in keyof Flags]?: boolean | undefined }): Partial<Flags> =>
+  Object.fromEntries(
+    Object.entries(patch).filter(
+      ([flag, value]) => value !== undefined && value !== row[flag as keyof Flags],
+    ),
+  );
 
 /** A form in the shape that is stored: an empty secret means no secret. */
 const normalized = (form: ChannelForm): ChannelForm => {

@@ -1,3 +1,4 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
 import type { Actor } from "../activity/actor.ts";
 import * as counts from "../counts/counts.ts";
 import { chunk } from "../table/chunk.ts";
@@ -5,8 +6,9 @@ import { condition, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
-import * as channels from "./channel.ts";
 import { type Delivery, deliveries, ofChannel } from "./delivery.ts";
+import { enqueueAlerts } from "./enqueue.ts";
+import { remove } from "./remove.ts";
 
 /** A transaction deletes deliveries of one block, and so writes one row of the directory besides, and one of counts. */
 const directoryWrites = 1;
@@ -16,9 +18,14 @@ const deletionsPerTransaction = table.maxTransactionWrites - directoryWrites - c
 const historySeconds = 15;
 
 /** Removes a channel, and as much of its delivery history as time allows. Refuses `channelNotFound`. */
-export const removeWithHistory = async (org: number, channelId: number, actor: Actor): Promise<void> => {
+export const removeWithHistory = async (
+  org: number,
+  channelId: number,
+  actor: Actor,
+  logger: Logger,
+): Promise<void> => {
   const until = Date.now() + historySeconds * 1000;
-  await channels.remove(org, channelId, actor);
+  await enqueueAlerts(org, await remove(org, channelId, actor), logger);
   // The channel is removed even if this fails: the sweep deletes the rest, and reports an error that
   // persists.
   await deleteHistory(org, channelId, () => Date.now() < until).catch(() => {});

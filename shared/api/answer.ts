@@ -4,7 +4,7 @@ import type middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { Refusal, replyTo } from "../contract/errors.ts";
-import { fromAnyContext, fromContext, type Principal } from "./principal.ts";
+import { callerOf, fromAnyContext, fromContext, type Principal } from "./principal.ts";
 
 export type Served = APIGatewayProxyEvent & { principal?: Principal; input?: Record<string, unknown> };
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
@@ -25,7 +25,7 @@ export const identify = (endpoint?: Endpoint): middy.MiddlewareObj<Served, APIGa
 export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => {
   const logger = new Logger();
   const finish = (event: Served, response: APIGatewayProxyResult, refusal?: string) => {
-    const { requestId, httpMethod, resourcePath, requestTimeEpoch } = event.requestContext;
+    const { requestId, httpMethod, resourcePath, requestTimeEpoch, authorizer } = event.requestContext;
     response.headers = { ...response.headers, ...everyHeader(requestId) };
     logger.info("request", {
       requestId,
@@ -33,7 +33,7 @@ export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => 
       route: resourcePath,
       status: response.statusCode,
       milliseconds: Date.now() - requestTimeEpoch,
-      organizationId: event.principal?.organizationId,
+      ...callerOf(authorizer),
       refusal,
     });
   };

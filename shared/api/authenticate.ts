@@ -9,46 +9,53 @@ import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { type Credential, credentialOf, isForeignOrigin, isOwnOrigin } from "./credential.ts";
 import * as limits from "./limits.ts";
-import type { Decision, GatewayRefusal, Principal } from "./principal.ts";
+import type { Caller, Decision, GatewayRefusal, Principal } from "./principal.ts";
 
 type Given = Exclude<Credential, "none">;
 
 /** Who a valid credential belongs to, and why the organization is refused although it is valid. */
-type Authenticated = { principal: Principal; lapsed: RefusalName | undefined };
+type Authenticated = { principal: Principal; lapsed: RefusalName | undefined; touch: () => Promise<void> };
+
+/** `caller`: the credential is stored, though perhaps revoked or ended. `valid`: it is neither. */
+type Identified = { caller?: Caller; valid?: Authenticated };
+
+const nobody: Identified = {};
 
 /**
  * Decides who a request of /api/v1 is from. The order of checks is: address limit, authentication, key limit,
- * origin, billing. One parallel trip to the table reads the rows and counts the request; "unauthenticated"
- * becomes API Gateway's 401.
+ * origin, billing. One parallel trip to the table reads the rows and counts the request. Refusals say whose
+ * credential it was.
  */
 export const authenticate = async (
   event: APIGatewayRequestAuthorizerEvent,
   now: Date = new Date(),
-): Promise<Principal | GatewayRefusal | "unauthenticated"> => {
+): Promise<Principal | GatewayRefusal> => {
   const { sourceIp } = event.requestContext.identity;
-  const refusedSeconds = limits.secondsRefused("v1", sourceIp, now);
-  if (refusedSeconds > 0) return { refusal: "addressLimit", retryAfterSeconds: refusedSeconds };
-
   const credential = credentialOf(event);
+  const refusedSeconds = limits.secondsRefused("v1", sourceIp, now);
+  if (refusedSeconds > 0) return refuse(credential, {}, "addressLimit", refusedSeconds);
+
   const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
-  const [addressSeconds, keySeconds, authenticated] = await Promise.all([
+  const [addressSeconds, keySeconds, identified] = await Promise.all([
     limits.countAddress("v1", sourceIp, now),
     keyHash === undefined ? 0 : limits.countKey(keyHash, now),
-    credential === "none" ? undefined : identify(credential, now),
+    credential === "none" ? nobody : identify(credential, now),
   ]);
 
   if (addressSeconds > 0) {
     // The key's limit must not count this request. If this write fails, the key has one request less this
     // minute.
     if (keyHash !== undefined) await limits.uncountKey(keyHash, now).catch(() => {});
-    return { refusal: "addressLimit", retryAfterSeconds: addressSeconds };
+    return refuse(credential, identified, "addressLimit", addressSeconds);
   }
-  if (credential === "none" || authenticated === undefined) return "unauthenticated";
-  if (keySeconds > 0) return { refusal: "keyLimit", retryAfterSeconds: keySeconds };
-  if (credential.kind === "session" && !isOwnOrigin(event)) return { refusal: "foreignOrigin" };
-  if (authenticated.lapsed !== undefined) return { refusal: authenticated.lapsed };
-  await authenticated.touch();
-  return authenticated.principal;
+  const { valid } = identified;
+  if (credential === "none" || valid === undefined) return refuse(credential, identified, "unauthenticated");
+  if (keySeconds > 0) return refuse(credential, identified, "keyLimit", keySeconds);
+  if (credential.kind === "session" && !isOwnOrigin(event))
+    return refuse(credential, identified, "foreignOrigin");
+  if (valid.lapsed !== undefined) return refuse(credential, identified, valid.lapsed);
+  await valid.touch();
+  return valid.principal;
 };
 
 /**
@@ -62,27 +69,33 @@ export const authenticateDashboard = async (
 ): Promise<Decision> => {
   const credential = credentialOf(event);
   if (credential === "none" || credential.kind === "key") {
-    const refusal = await countAddress(event, now);
-    if (refusal !== undefined) return refusal;
-    const key = credential === "none" ? undefined : await identify(credential, now);
-    return key === undefined ? "unauthenticated" : { refusal: "sessionRequired" };
+    const seconds = await countAddress(event, now);
+    if (seconds > 0) return refuse(credential, {}, "addressLimit", seconds);
+    const key = credential === "none" ? nobody : await identify(credential, now);
+    return refuse(credential, key, key.valid === undefined ? "unauthenticated" : "sessionRequired");
   }
 
   const { sourceIp } = event.requestContext.identity;
   const refusedSeconds = limits.secondsRefused("session", credential.hash, now);
-  if (refusedSeconds > 0) return { refusal: "sessionLimit", retryAfterSeconds: refusedSeconds };
+  if (refusedSeconds > 0) return refuse(credential, {}, "sessionLimit", refusedSeconds);
   // An address over its limit may only guess: cookies that it makes up are read, but not counted.
   const isGuess = limits.secondsRefused("dashboard", sourceIp, now) > 0;
-  const [countedSeconds, authenticated] = await Promise.all([
+  const [countedSeconds, identified] = await Promise.all([
     isGuess ? undefined : limits.countSession(credential.hash, now),
     identify(credential, now),
   ]);
-  if (authenticated === undefined) return (await countAddress(event, now)) ?? "unauthenticated";
+  const { valid } = identified;
+  if (valid === undefined) {
+    const addressSeconds = await countAddress(event, now);
+    return addressSeconds > 0
+      ? refuse(credential, identified, "addressLimit", addressSeconds)
+      : refuse(credential, identified, "unauthenticated");
+  }
   const seconds = countedSeconds ?? (await limits.countSession(credential.hash, now));
-  if (seconds > 0) return { refusal: "sessionLimit", retryAfterSeconds: seconds };
-  if (!isOwnOrigin(event)) return { refusal: "foreignOrigin" };
-  await authenticated.touch();
-  const { principal, lapsed } = authenticated;
+  if (seconds > 0) return refuse(credential, identified, "sessionLimit", seconds);
+  if (!isOwnOrigin(event)) return refuse(credential, identified, "foreignOrigin");
+  await valid.touch();
+  const { principal, lapsed } = valid;
   return lapsed === undefined ? principal : { ...principal, lapsed };
 };
 
@@ -91,42 +104,57 @@ export const admitAnyone = async (
   event: APIGatewayRequestAuthorizerEvent,
   now: Date = new Date(),
 ): Promise<Decision> => {
-  const refusal = await countAddress(event, now);
-  if (refusal !== undefined) return refusal;
+  const seconds = await countAddress(event, now);
+  if (seconds > 0) return { refusal: "addressLimit", retryAfterSeconds: seconds };
   return isForeignOrigin(event) ? { refusal: "foreignOrigin" } : "anyone";
 };
 
+/** Counts a request against its address; the seconds for which it is refused, or 0. */
 const countAddress = async (
   { requestContext }: APIGatewayRequestAuthorizerEvent,
   now: Date,
-): Promise<GatewayRefusal | undefined> => {
+): Promise<number> => {
   const { sourceIp } = requestContext.identity;
-  const seconds =
-    limits.secondsRefused("dashboard", sourceIp, now) ||
-    (await limits.countAddress("dashboard", sourceIp, now));
-  return seconds > 0 ? { refusal: "addressLimit", retryAfterSeconds: seconds } : undefined;
+  return limits.secondsRefused("dashboard", sourceIp, now) || limits.countAddress("dashboard", sourceIp, now);
 };
 
+/** A refusal with whose credential it was, or else the organization that the credential begins with. */
+const refuse = (
+  credential: Credential,
+  { caller }: Identified,
+  refusal: RefusalName,
+  retryAfterSeconds?: number,
+): GatewayRefusal => ({
+  refusal,
+  ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  ...(caller && { caller }),
+  ...(!caller && credential !== "none" && { claimed: credential.organizationId }),
+});
+
 /**
- * Reads the rows of a credential, its organization and its user in one request; undefined unless it is valid.
+ * Reads the rows of a credential, its organization and its user in one request.
  * `touch` notes its use, at most once an hour; a use that could not be noted is no reason to refuse it.
  */
-const identify = async (
-  credential: Given,
-  now: Date,
-): Promise<(Authenticated & { touch: () => Promise<void> }) | undefined> => {
+const identify = async (credential: Given, now: Date): Promise<Identified> => {
   const { organizationId } = credential;
   const key = keyOf(credential);
   const user = credential.kind === "session" ? [keys.user(organizationId, credential.userId)] : [];
   const rows = await table.getMany([key, keys.organization(organizationId), ...user]);
   const [row, owner, member] = rows as [(ApiKey | Session)?, Organization?, User?];
-  if (row === undefined || owner === undefined || owner.deleting === true) return undefined;
+  if (row === undefined || owner === undefined || owner.deleting === true) return {};
+  const caller: Caller =
+    "userId" in row
+      ? { organizationId: owner.id, actorType: "user", actorId: row.userId }
+      : { organizationId: owner.id, actorType: "api_key", actorId: row.id };
   const found = "userId" in row ? ofSession(row, member, credential, now) : ofKey(row);
-  if (found === undefined) return undefined;
+  if (found === undefined) return { caller };
   return {
-    principal: { organizationId: owner.id, ...found },
-    lapsed: billingRefusal(owner.billing, now),
-    touch: () => touch(key, row, now).catch(() => {}),
+    caller,
+    valid: {
+      principal: { organizationId: owner.id, ...found },
+      lapsed: billingRefusal(owner.billing, now),
+      touch: () => touch(key, row, now).catch(() => {}),
+    },
   };
 };
 

@@ -10,24 +10,39 @@ export type Principal = {
   session?: { id: number; hash: string; role: Role };
 };
 
+/** Whose credential a request brought, for logs: also of one that has ended or may not do what it asked for. */
+export type Caller = { organizationId: number; actorType: "user" | "api_key"; actorId: number };
+
 /**
- * A refusal by the authorizer. The endpoint's handler answers it, since API Gateway cannot make its reply.
+ * A refusal by the authorizer. The endpoint's handler answers it, since API Gateway cannot make its reply; only
+ * `unauthenticated` becomes API Gateway's 401. `claimed` is the organization that an unknown credential begins with.
  */
-export type GatewayRefusal = { refusal: RefusalName; retryAfterSeconds?: number };
+export type GatewayRefusal = {
+  refusal: RefusalName;
+  retryAfterSeconds?: number;
+  caller?: Caller;
+  claimed?: number;
+};
 
 /** A user of an organization whose subscription has lapsed, whom few endpoints answer; `lapsed` says why. */
 type Lapsed = Principal & { lapsed: RefusalName };
 
 /** "anyone": of an endpoint that looks at no credential. */
-export type Decision = Principal | Lapsed | GatewayRefusal | "anyone" | "unauthenticated";
+export type Decision = Principal | Lapsed | GatewayRefusal | "anyone";
 
 /** The context that the authorizer passes to the endpoint through API Gateway, which takes strings only. */
-export const toContext = (decision: Exclude<Decision, "unauthenticated">): Record<string, string> => {
+export const toContext = (decision: Decision): Record<string, string> => {
   if (decision === "anyone") return { anyone: "true" };
   if ("refusal" in decision) {
-    const { refusal, retryAfterSeconds } = decision;
+    const { refusal, retryAfterSeconds, caller, claimed } = decision;
     return {
       refusal,
+      ...(caller && {
+        organizationId: String(caller.organizationId),
+        actorType: caller.actorType,
+        actorId: String(caller.actorId),
+      }),
+      ...(claimed !== undefined && { claimedOrganizationId: String(claimed) }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds: String(retryAfterSeconds) }),
     };
   }
@@ -71,6 +86,21 @@ export const fromContext = (
 /** The same for what answers undeclared routes, whoever may call them. */
 export const fromAnyContext = (context: Context): Principal | undefined =>
   fromContext(context, context?.anyone === "true" ? { access: "anyone" } : {});
+
+const callerFields = ["organizationId", "actorType", "actorId", "claimedOrganizationId"] as const;
+
+/**
+ * Who a request is from, for its log line, whether it is served or refused. `claimedOrganizationId` is what an
+ * unknown credential says of itself; nothing confirms it.
+ */
+export const callerOf = (context: Context): Record<string, string | number> =>
+  Object.fromEntries(
+    callerFields.flatMap((field) => {
+      const value = context?.[field];
+      if (typeof value !== "string") return [];
+      return [[field, field === "actorType" ? value : Number(value)]];
+    }),
+  );
 
 const throwRefusal = (context: Context): void => {
   const { refusal, retryAfterSeconds } = context ?? {};

@@ -1,5 +1,6 @@
 import * as channels from "../alerts/channel.ts";
 import * as delivery from "../alerts/delivery.ts";
+import { enqueueAlerts } from "../alerts/enqueue.ts";
 import type { EmailChange } from "../contract/messages.ts";
 import { emails } from "../emails/record.ts";
 import { findings, following } from "../findings/record.ts";
@@ -16,7 +17,6 @@ import {
   writesOfStep,
 } from "./check-writes.ts";
 import type { ClosedChunk } from "./email-chunks.ts";
-import { enqueueAlerts } from "./enqueue-alerts.ts";
 import { lockRenewer } from "./lock.ts";
 
 /**

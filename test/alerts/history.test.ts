@@ -4,6 +4,7 @@ import * as channels from "../../shared/alerts/channel.ts";
 import * as configure from "../../shared/alerts/configure.ts";
 import { deliveries, raiseFor } from "../../shared/alerts/delivery.ts";
 import { deleteHistory } from "../../shared/alerts/history.ts";
+import { remove } from "../../shared/alerts/remove.ts";
 import { chunk } from "../../shared/table/chunk.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
@@ -30,7 +31,7 @@ const removedChannelWith = async (count: number) => {
     Array.from({ length: count }, () => ({ event, channel })),
   );
   for (const part of chunk(writes, 50)) await table.transact(deliveries.writes(org, part));
-  await channels.remove(org, id, administrator);
+  await remove(org, id, administrator);
   return {
     org,
     id,

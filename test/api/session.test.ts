@@ -49,7 +49,7 @@ describe("a session ends", () => {
     const { org, use } = await create();
     expect(await use(7 * day - hour)).toMatchObject({ organizationId: org });
     expect(await use(14 * day - 2 * hour)).toMatchObject({ organizationId: org });
-    expect(await use(21 * day)).toBe("unauthenticated");
+    expect(await use(21 * day)).toMatchObject({ refusal: "unauthenticated" });
   });
 
   test("after 30 days, however often it is used", async () => {
@@ -57,7 +57,7 @@ describe("a session ends", () => {
     for (const days of [6, 12, 18, 24, 29.9]) {
       expect(await use(days * day)).toMatchObject({ organizationId: org });
     }
-    expect(await use(30 * day + 1000)).toBe("unauthenticated");
+    expect(await use(30 * day + 1000)).toMatchObject({ refusal: "unauthenticated" });
   });
 
   test("with the transaction that removes the user, even if the call dies after it", async () => {
@@ -70,8 +70,10 @@ describe("a session ends", () => {
     await expect(users.remove(org, user.id, { force: true })).rejects.toBe(died);
     restore();
     expect(await row()).toBeDefined();
-    expect(await use(1000)).toBe("unauthenticated");
-    expect(await use(1000, authenticateDashboard as typeof authenticate)).toBe("unauthenticated");
+    expect(await use(1000)).toMatchObject({ refusal: "unauthenticated" });
+    expect(await use(1000, authenticateDashboard as typeof authenticate)).toMatchObject({
+      refusal: "unauthenticated",
+    });
     // Repeating the call deletes what is left.
     expect(await users.remove(org, user.id)).toBe("already");
     expect(await row()).toBeUndefined();
@@ -125,7 +127,7 @@ test("a cookie that names another user than its session's is none", async () => 
   const other = await users.create(org, { email: "alan@acme.example", name: null });
   if (other === "exists") throw new Error("Another user has the address");
   const forged = mintSession(org, other.id).slice(0, 16) + value.slice(16);
-  expect(await authenticate(eventWith(forged))).toBe("unauthenticated");
+  expect(await authenticate(eventWith(forged))).toMatchObject({ refusal: "unauthenticated" });
   expect(await table.get(keys.session(org, user.id, hashOf(value)))).toBeDefined();
 });
 

@@ -13,6 +13,7 @@ describe("an API key", () => {
     const { id: org, key } = await createOrganization();
     expect(key).toMatch(/^bms_[0-9A-Za-z]{38}$/);
     const listed = await admin("key list", { org });
+    expect(listed.keys).toMatchObject([{ preview: key.slice(0, 16) }]);
     expect(JSON.stringify(listed)).not.toContain(key);
     expect(JSON.stringify(listed)).not.toContain(hashOf(key));
   });

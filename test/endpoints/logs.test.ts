@@ -2,6 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { hashOf, mintApiKey } from "../../shared/organizations/secret.ts";
+import { dashboardUrl } from "../dashboard/signed-in.ts";
+import { admin } from "../service/admin.ts";
 import { addBreachedEmail, createChannel, inboxOf, listDeliveries } from "../service/alert-channels.ts";
 import { createClient } from "../service/client.ts";
 import { eventually } from "../service/eventually.ts";
@@ -101,4 +103,42 @@ test("a short webhook secret is accepted, and the log has a warning without the 
   expect(channels).not.toContain(unsigned);
   expect(channels).not.toContain(enough);
   expect(await readLogs()).not.toMatch(/1[567]-CHARACTERS|S3CR3T/);
+});
+
+test("each request line names organization and actor, also of a refused one", async () => {
+  const organization = await createOrganization();
+  const { id: org, api, key } = organization;
+  const user = await signIn(organization);
+  const keyLine = { organizationId: org, actorType: "api_key", actorId: expect.any(Number) };
+  const userLine = { organizationId: org, actorType: "user", actorId: expect.any(Number) };
+  const stranger = createClient({ authorization: `Bearer ${mintApiKey(org)}` });
+  const dashboard = createClient({ authorization: `Bearer ${key}` }, dashboardUrl());
+  const lineOf = async (reply: { headers: Record<string, unknown> }): Promise<Record<string, unknown>> => {
+    const id = `"requestId":"${reply.headers["x-request-id"]}"`;
+    const logs = await eventually(readLogs, (text) => text.includes(id));
+    const line = logs.split("\n").find((each) => each.includes(id)) ?? "";
+    return JSON.parse(line.slice(line.indexOf("{")));
+  };
+
+  const served = await lineOf(await api.get("/emails"));
+  expect(served).toMatchObject({ status: 200, ...keyLine });
+  expect(await lineOf(await user.api.get("/emails"))).toMatchObject({ status: 200, ...userLine });
+  expect(await lineOf(await api.get("/emails?limit=x"))).toMatchObject({ status: 400, ...keyLine });
+  expect(await lineOf(await dashboard.get("/overview"))).toMatchObject({ status: 403, ...keyLine });
+  // The authorizer's line: no endpoint sees these.
+  const unknown = await lineOf(await stranger.get("/emails"));
+  expect(unknown).toMatchObject({ status: 401, refusal: "unauthenticated", claimedOrganizationId: org });
+  expect(unknown).not.toHaveProperty("organizationId");
+  const { actorId } = served;
+  await admin("key revoke", { org, key: Number(actorId) });
+  const revoked = await lineOf(await api.get("/emails"));
+  expect(revoked).toMatchObject({
+    status: 401,
+    ...keyLine,
+    actorId,
+    route: expect.stringContaining("emails"),
+  });
+  const nobody = await lineOf(await createClient({}).get("/emails"));
+  expect(nobody).toMatchObject({ message: "request", status: 401, method: "GET" });
+  expect(nobody).not.toHaveProperty("claimedOrganizationId");
 });

@@ -49,7 +49,9 @@ describe("a session cookie", () => {
       requestContext: { identity: { sourceIp: "hostile cookies" } },
     };
     const startedAt = performance.now();
-    expect(await authenticate(event as unknown as APIGatewayRequestAuthorizerEvent)).toBe("unauthenticated");
+    expect(await authenticate(event as unknown as APIGatewayRequestAuthorizerEvent)).toMatchObject({
+      refusal: "unauthenticated",
+    });
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 

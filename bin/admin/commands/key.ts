@@ -33,9 +33,11 @@ export const keyCommands: Commands = {
   },
 };
 
-const shown = ({ id, label, createdAt, revokedAt }: apiKeys.ListedKey) => ({
+const shown = ({ id, label, preview, createdAt, lastUsedAt, revokedAt }: apiKeys.ListedKey) => ({
   id,
   label,
+  preview,
   createdAt,
+  lastUsedAt,
   revokedAt,
 });

@@ -5,6 +5,7 @@ import * as configure from "../../../shared/alerts/configure.ts";
 import { type AlertEvent, deliveries, raise } from "../../../shared/alerts/delivery.ts";
 import { deleteHistory } from "../../../shared/alerts/history.ts";
 import * as operator from "../../../shared/alerts/operator.ts";
+import { remove } from "../../../shared/alerts/remove.ts";
 import * as organizations from "../../../shared/organizations/organization.ts";
 import * as queue from "../../../shared/queue/queue.ts";
 import { keys } from "../../../shared/table/keys.ts";
@@ -132,8 +133,9 @@ const planRedispatch = ({ clock, chance, faults, invocations }: Parts): void => 
 
 const planChannelChanges = (all: Channels, { clock, invocations, witnesses }: Parts): void => {
   const channelIdOf = (name: string): number => all[name]?.id ?? 0;
-  const setEnabled = (name: string, isEnabled: boolean) => () =>
-    configure.change(witnesses.org, channelIdOf(name), { isEnabled }, administrator, async () => undefined);
+  const setEnabled = (name: string, isEnabled: boolean) => async () => {
+    await configure.change(witnesses.org, channelIdOf(name), { isEnabled }, administrator, async () => {});
+  };
   clock.at(startedAt + 30 * minute, common, setEnabled("disabled", false));
   clock.at(startedAt + 5.5 * hour, common, setEnabled("disabled", true));
   clock.at(startedAt + 40 * minute, common, setEnabled("abandoned", false));
@@ -147,7 +149,7 @@ const planChannelChanges = (all: Channels, { clock, invocations, witnesses }: Pa
 };
 
 const removeChannel = async (org: number, id: number): Promise<void> => {
-  if ((await channels.get(org, id)) !== undefined) await channels.remove(org, id, administrator);
+  if ((await channels.get(org, id)) !== undefined) await remove(org, id, administrator);
   if ((await table.get(keys.channelRemoval(org, id))) !== undefined) {
     await deleteHistory(org, id, () => true);
   }

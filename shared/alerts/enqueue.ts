@@ -1,6 +1,6 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
-import type { Raised } from "../alerts/delivery.ts";
 import * as queue from "../queue/queue.ts";
+import type { Raised } from "./delivery.ts";
 
 /**
  * Enqueues the messages of deliveries that are written. A failure is logged and not thrown: the deliveries'
