@@ -23,7 +23,7 @@ const failing = [
   "/dashboard/organization",
 ];
 
-describe("axe-core finds nothing where nothing answers, light and dark, at 320 and 1280 pixels", () => {
+describe("axe-core finds nothing where nothing answers, light and dark, wide and narrow", () => {
   let visit: Visit;
 
   beforeAll(async () => {

@@ -173,6 +173,5 @@ describe("one organization", () => {
     const { total } = await findings.list(org, { limit: 1, offset: 0, acknowledged: true });
     const { total: added } = await emails.list(org, { limit: 1, offset: 0 });
     expect(total + added - addressCount).toBe(120 - busy);
-    expect(times.at(-1)).toBeLessThan(10_000);
   }, 60_000);
 });

@@ -9,6 +9,7 @@ import { findings } from "../../shared/findings/record.ts";
 import { blocksIn } from "../../shared/lists/directory.ts";
 import * as removals from "../../shared/removals/removal.ts";
 import { keys } from "../../shared/table/keys.ts";
+import { withTimeOf } from "../../shared/table/patience.ts";
 import * as table from "../../shared/table/table.ts";
 import { createOrganization, runChecks, startAndPlan, useWorkers } from "../scans/in-process-workers.ts";
 
@@ -109,7 +110,10 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
   test("stay exact when the same findings are acknowledged by many at once", async () => {
     const { org } = await createScanned();
     const open = (await openIds(org)).slice(0, 12);
-    await Promise.all([...open, ...open, ...open].map((id) => acknowledge(org, id)));
+    // On a busy machine they take longer than people would wait.
+    await withTimeOf(60_000, () =>
+      Promise.all([...open, ...open, ...open].map((id) => acknowledge(org, id))),
+    );
     expect(counts.totalOf(await counts.read(org))).toEqual({ open: 102, acknowledged: 12 });
     expect(await counts.read(org)).toEqual(await recounted(org));
   });

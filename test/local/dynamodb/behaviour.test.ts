@@ -116,9 +116,10 @@ describe("throttling", () => {
   test("is answered as on-demand tables do, alone, in transactions and in batches", async () => {
     const { put, transact, send, key, TableName, get } = await start({ partitions: 1 });
     const large = { v: { S: "x".repeat(399 * 1024) } };
-    for (let count = 0; count < 3; count++) {
-      await send(new PutItemCommand({ TableName, Item: { ...key(String(count)), ...large } }));
-    }
+    const putLarge = (sk: string) => send(new PutItemCommand({ TableName, Item: { ...key(sk), ...large } }));
+    await Promise.all([putLarge("0"), putLarge("1")]);
+    // Together they take many times what a second gives, so that the next writes come too early on a slow machine too.
+    await Promise.allSettled(Array.from({ length: 20 }, (_, count) => putLarge(`further ${count}`)));
     await expect(put("1")).rejects.toMatchObject({ name: "ThrottlingException" });
     await expect(transact("1")).rejects.toMatchObject(conflicting("ThrottlingError"));
     expect((await get("1")).Item).toBeDefined();
