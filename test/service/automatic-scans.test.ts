@@ -50,12 +50,13 @@ describe("automatic scans", () => {
 
   test("a new organization is scanned daily; the schedule can be changed and ended", async () => {
     const { id, api } = await prepare("day");
-    const [first] = await eventually(
+    // On a busy machine a day has passed before the address is added, and the first scan finds nothing.
+    const scans = await eventually(
       () => completed(api, "scheduled"),
-      (scans) => scans.length > 0,
+      (some) => some.some(({ newBreachesFound }) => newBreachesFound > 0),
       60,
     );
-    expect(first).toMatchObject({ type: "scheduled", newBreachesFound: 1 });
+    expect(scans.reduce((sum, { newBreachesFound }) => sum + newBreachesFound, 0)).toBe(1);
     const schedule = await scheduleOf(id);
     expect(await schedule()).toMatchObject({
       ScheduleExpression: "rate(1 day)",
