@@ -56,7 +56,7 @@ beforeAll(async () => {
     },
   });
   restored = synthesize("restored", { tableName: "Kept.table_2-restored" });
-}, 60_000);
+}, 150_000);
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function synthesize(
