@@ -254,12 +254,12 @@ describe("a window", () => {
       await table.update(row, { add: { requests: 99 } });
       expect(await requestAt(`${minute}:10.000`)).toMatchObject({ organizationId: id });
       const refusal = (retryAfterSeconds: number) => ({ refusal: "addressLimit", retryAfterSeconds });
-      // The one that uses the limit up has read who calls; those after it are refused before that.
+      // The request that uses the limit up has been identified. Later ones only claim an organization.
       const caller = { organizationId: id, actorType: "api_key", actorId: expect.any(Number) };
       expect(await requestAt(`${minute}:10.000`)).toEqual({ ...refusal(50), caller });
       const refused = await Promise.all(times(20, () => requestAt(`${minute}:20.500`)));
-      expect(refused).toEqual(times(20, () => refusal(40)));
-      expect(await requestAt(`${minute}:59.999`)).toEqual(refusal(1));
+      expect(refused).toEqual(times(20, () => ({ ...refusal(40), claimed: id })));
+      expect(await requestAt(`${minute}:59.999`)).toEqual({ ...refusal(1), claimed: id });
       expect(await table.get(row)).toMatchObject({ requests: 101 });
     }
   });
