@@ -171,7 +171,7 @@ const measurePageChanges = async (page: Page): Promise<Cell[]> => {
   ];
 };
 
-/** Presses Next, and waits until other rows are there. Adds no script of its own but this. */
+/** Presses Next, and waits until other rows are there. A script of its own, because that of the test driver would be measured too. */
 const turnPage = `new Promise((resolve) => {
   const first = document.querySelector("tbody tr").textContent;
   new MutationObserver((_, observer) => {

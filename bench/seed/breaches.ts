@@ -1,4 +1,5 @@
 /** The breaches of a seeded table: as Have I Been Pwned lists them, and as the catalog stores them. */
+import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import type { Breach } from "../../shared/catalog/schema.ts";
 import { keys } from "../../shared/table/keys.ts";
 import { type Row, smallScans } from "./shape.ts";
@@ -11,25 +12,11 @@ export const breachName = (id: number): string => `Seeded${String(id).padStart(3
 
 /** A breach as Have I Been Pwned lists it. */
 export const upstreamBreach = (id: number) => ({
-  Name: breachName(id),
-  Title: `Seeded breach ${id}`,
+  ...inventedBreach(breachName(id), `Seeded breach ${id}`),
   Domain: `seeded-${id}.example`,
-  BreachDate: "2020-02-02",
-  AddedDate: "2020-03-03T00:00:00Z",
-  ModifiedDate: "2020-03-03T00:00:00Z",
   PwnCount: 1_234_567,
   Description: `In February 2020, the invented service <a href="https://seeded-${id}.example">Seeded ${id}</a> had a data breach. ${"The data was later found on a forum, with addresses, names and salted hashes of passwords. ".repeat(4)}`,
   DataClasses: ["Email addresses", "Names", "Passwords", "Phone numbers", "Physical addresses"],
-  IsVerified: true,
-  IsFabricated: false,
-  IsSensitive: false,
-  IsRetired: false,
-  IsSpamList: false,
-  IsMalware: false,
-  IsSubscriptionFree: false,
-  IsStealerLog: false,
-  LogoPath: "",
-  Attribution: null,
 });
 
 export const upstreamCatalog = () =>

@@ -1,16 +1,14 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { booleanParameter, count, idParameter, pageQuery, total } from "../../shared/contract/page.ts";
-import { ownedFinding } from "../../shared/findings/schema.ts";
+import { idParameter, pageQuery, total } from "../../shared/contract/page.ts";
+import { findingFilters, ownedFinding, unacknowledged } from "../../shared/findings/schema.ts";
 
 export const listFindings = defineEndpoint({
   summary: "List breach findings with whose address each is, newest first",
   access: "user",
   query: z.object({
     ...pageQuery,
-    acknowledged: z
-      .optional(booleanParameter("acknowledged"))
-      .check(z.meta({ description: "Only acknowledged (`true`) or unacknowledged (`false`) findings" })),
+    ...findingFilters,
     breachId: z
       .optional(idParameter("breachId"))
       .check(z.meta({ description: "Only findings of this breach" })),
@@ -20,19 +18,12 @@ export const listFindings = defineEndpoint({
     emailId: z
       .optional(idParameter("emailId"))
       .check(z.meta({ description: "Only findings of this e-mail" })),
-    scanId: z
-      .optional(idParameter("scanId"))
-      .check(z.meta({ description: "Only findings that this scan was the first to detect" })),
   }),
   status: 200,
   reply: z.object({
     findings: z.array(ownedFinding),
     total,
-    unacknowledged: count.check(
-      z.meta({
-        description: "How many findings of the organization are unacknowledged, whatever the filters",
-      }),
-    ),
+    unacknowledged,
   }),
   refusals: [],
   uses: ["table:read"],

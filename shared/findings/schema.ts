@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { count, idField } from "../contract/page.ts";
+import { booleanParameter, count, idField, idParameter } from "../contract/page.ts";
 import { text, timestamp } from "../contract/text.ts";
 
 export const resolution = z.enum(["handled", "ignored"]);
@@ -52,3 +52,18 @@ export const ownedFinding = z
   })
   .check(z.meta({ id: "OwnedFinding" }));
 export type OwnedFinding = z.infer<typeof ownedFinding>;
+
+/** Filters that both lists of findings have. */
+export const findingFilters = {
+  acknowledged: z
+    .optional(booleanParameter("acknowledged"))
+    .check(z.meta({ description: "Only acknowledged (`true`) or unacknowledged (`false`) findings" })),
+  scanId: z
+    .optional(idParameter("scanId"))
+    .check(z.meta({ description: "Only findings that this scan was the first to detect" })),
+};
+
+/** In the reply of both lists of findings. */
+export const unacknowledged = count.check(
+  z.meta({ description: "How many findings of the organization are unacknowledged, whatever the filters" }),
+);
