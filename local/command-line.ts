@@ -35,6 +35,8 @@ const options = {
   "table-latency": { type: "string" },
   "table-partitions": { type: "string" },
   "lost-replies": { type: "string" },
+  "index-lag": { type: "string" },
+  "expire-rows": { type: "boolean" },
   "no-demo": { type: "boolean" },
 } as const;
 
@@ -52,6 +54,8 @@ export const usage = `Usage: npm start -- [option]...
   --table-latency R/W/T milliseconds that reads, writes and transactions take besides the engine's
   --table-partitions N  partitions that throttle, 1000 write and 3000 read units a second each: 4 is a new table
   --lost-replies N      the probability that the reply to a write gets lost after it was done
+  --index-lag N         milliseconds by which the table's index lags behind it
+  --expire-rows         rows go as soon as their time to live is over; DynamoDB may keep them for days
   --no-demo             makes no demo organization
 `;
 
@@ -111,6 +115,8 @@ export const readCommandLine = (
         values["lost-replies"] ?? "0",
         (value) => Number(value) >= 0 && Number(value) < 1,
       ),
+      indexLag: readNumber("--index-lag", values["index-lag"] ?? "0", (value) => /^\d{1,5}$/.test(value)),
+      expiresRows: values["expire-rows"] === true,
     },
     withDemo: !values["no-demo"],
   };
@@ -137,6 +143,7 @@ const ranges: Record<string, string> = {
   "--speed": "a number from 1 to 1000000",
   "--table-partitions": "a whole number from 1 to 9999",
   "--lost-replies": "a number from 0 to below 1",
+  "--index-lag": "a whole number from 0 to 99999",
 };
 
 const readNumber = (option: string, value: string, isValid: (value: string) => boolean): number => {

@@ -1,8 +1,10 @@
 /**
  * How DynamoDB behaves beyond what the engine does: transactions refuse what overlaps them, requests take
- * time, partitions throttle, and replies get lost. It stands between the front and the engine.
+ * time, partitions throttle, replies get lost, indexes lag, and rows expire. It stands between the front and the engine.
  */
 import { setTimeout } from "node:timers/promises";
+import { openExpiry } from "./expiry.ts";
+import { openLaggingIndexes } from "./lagging-index.ts";
 import {
   type Body,
   batchRows,
@@ -16,8 +18,8 @@ import { openThroughput, type Throughput, type Units } from "./throughput.ts";
 
 export type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer };
 
-/** Sends a request's body to the engine. */
-type Send = (body: Buffer) => Promise<Answer>;
+/** Sends a request's body to the engine. `operation`: another one than the request's own. */
+export type Send = (body: Buffer, operation?: string) => Promise<Answer>;
 
 export type BehaviourSettings = {
   /** Milliseconds that requests take besides the engine's time. */
@@ -26,12 +28,18 @@ export type BehaviourSettings = {
   partitions: number | undefined;
   /** The probability that the reply to a write gets lost after the write was done. */
   lostReplies: number;
+  /** By how many milliseconds indexes lag behind the table. */
+  indexLag: number;
+  /** Whether rows go as soon as their time to live is over. Otherwise they stay. */
+  expiresRows: boolean;
 };
 
 export const undisturbed: BehaviourSettings = {
   latency: { read: 0, write: 0, transaction: 0 },
   partitions: undefined,
   lostReplies: 0,
+  indexLag: 0,
+  expiresRows: false,
 };
 
 /** Thrown instead of an answer: the connection is to be closed without one. */
@@ -42,15 +50,30 @@ export type Behaviour = (operation: string, body: Body, bytes: Buffer, send: Sen
 
 const singleWrites = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
 
-export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): Behaviour => {
-  const { latency, lostReplies } = settings;
+/** `timeToLive`: the attribute with the epoch seconds after which a row may be deleted. */
+export const openBehaviour = (
+  settings: BehaviourSettings,
+  keyNames: KeyNames,
+  timeToLive: string | undefined,
+): Behaviour => {
+  const { latency, lostReplies, indexLag, expiresRows } = settings;
   const throughput = settings.partitions === undefined ? undefined : openThroughput(settings.partitions);
   /** Rows of write transactions in flight. */
   const held = new Set<string>();
   /** Rows of other writes in flight, and by how many; they only refuse transactions that read. */
   const written = new Map<string, number>();
   const tokens = new Set<string>();
+  const indexes = indexLag === 0 ? undefined : openLaggingIndexes(indexLag, keyNames);
+  const noteExpiry = expiresRows && timeToLive !== undefined ? openExpiry(timeToLive, keyNames) : undefined;
 
+  const noting = async (rows: readonly Row[], send: Send, act: () => Promise<Answer>): Promise<Answer> => {
+    const answer = await act();
+    for (const row of answer.status === 200 ? rows : []) {
+      indexes?.noteWrite(row, send);
+      noteExpiry?.(row, send);
+    }
+    return answer;
+  };
   const isHeld = ({ id }: Row): boolean => held.has(id);
   const write = async (rows: readonly Row[], act: () => Promise<Answer>): Promise<Answer> => {
     for (const { id } of rows) written.set(id, (written.get(id) ?? 0) + 1);
@@ -91,7 +114,8 @@ export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): 
     if (token !== undefined) tokens.add(token);
     try {
       await pause(latency.transaction);
-      return losingReply(await metered(throughput, send, "write", partitions)(bytes));
+      const sending = metered(throughput, send, "write", partitions);
+      return losingReply(await noting(rows, send, () => sending(bytes)));
     } finally {
       for (const { id } of rows) held.delete(id);
       if (token !== undefined) tokens.delete(token);
@@ -115,7 +139,7 @@ export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): 
     if (isHeld(row)) return refusal("TransactionConflictException", conflict);
     if (throughput?.isSpent(row.partition, "write")) return refusal("ThrottlingException", throttled);
     const sending = metered(throughput, send, "write", [row.partition]);
-    return losingReply(await write([row], () => sending(bytes)));
+    return losingReply(await write([row], () => noting([row], send, () => sending(bytes))));
   };
 
   const batch =
@@ -135,7 +159,7 @@ export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): 
         return withUnprocessed(await sending(sent), "UnprocessedKeys", body, left);
       }
       const rows = taken.map(({ row }) => row);
-      const answer = losingReply(await write(rows, () => sending(sent)));
+      const answer = losingReply(await write(rows, () => noting(rows, send, () => sending(sent))));
       return withUnprocessed(answer, "UnprocessedItems", body, left);
     };
 
@@ -145,6 +169,9 @@ export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): 
       return refusal("ThrottlingException", throttled);
     }
     await pause(latency.read);
+    if (indexes !== undefined && operation === "Query" && body.IndexName !== undefined) {
+      return indexes.query(body, send);
+    }
     return metered(throughput, send, "read", partition === undefined ? [] : [partition])(bytes);
   };
 

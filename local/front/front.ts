@@ -53,7 +53,7 @@ export const startFront = async (options: {
   dynamodb?: BehaviourSettings;
 }): Promise<Front> => {
   const { assembly, upstreams, dynamodb = undisturbed } = options;
-  const behave = openBehaviour(dynamodb, keyNamesIn(assembly));
+  const behave = openBehaviour(dynamodb, keyNamesIn(assembly), timeToLiveIn(assembly));
   const iam = openIam(assembly);
   const pools = openPools(upstreams);
 
@@ -78,8 +78,9 @@ export const startFront = async (options: {
       const refusal = iam.refusal(caller, permission);
       if (refusal !== undefined) throw new Refused(service, "AccessDeniedException", refusal);
     }
-    const send = (bytes: Buffer) => forward(pools[service], caller, request, bytes);
     const operation = target?.slice(target.indexOf(".") + 1) ?? "";
+    const send = (bytes: Buffer, other?: string) =>
+      forward(pools[service], caller, request, bytes, other && `DynamoDB_20120810.${other}`);
     reply(response, await (service === "dynamodb" ? behave(operation, parsed, body, send) : send(body)));
   };
 
@@ -147,6 +148,7 @@ const forward = async (
   caller: string,
   request: IncomingMessage,
   body: Buffer,
+  target = request.headers["x-amz-target"]?.toString(),
 ): Promise<Answer> => {
   const headers = Object.entries(request.headers).filter(([name]) => !connectionHeaders.has(name));
   // DynamoDB Local, which may stand behind this, keeps a separate database for each access key id.
@@ -154,7 +156,12 @@ const forward = async (
   const answer = await pool.request({
     method: request.method ?? "GET",
     path: request.url ?? "/",
-    headers: { ...Object.fromEntries(headers), authorization, [callerHeader]: caller },
+    headers: {
+      ...Object.fromEntries(headers),
+      authorization,
+      [callerHeader]: caller,
+      ...(target !== undefined && { "x-amz-target": target }),
+    },
     body: body.length === 0 ? null : body,
   });
   return {
@@ -172,13 +179,26 @@ const reply = (response: ServerResponse, { status, headers, body }: Answer): voi
   response.end(body);
 };
 
+type TableProperties = {
+  KeySchema?: { AttributeName: string; KeyType: string }[];
+  TimeToLiveSpecification?: { AttributeName: string; Enabled: boolean };
+};
+
+const tablesIn = (assembly: Assembly) =>
+  ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"].flatMap((type) =>
+    assembly.ofType<TableProperties>(type),
+  );
+
+/** The attribute with a row's time to live, which all tables of the template share. */
+const timeToLiveIn = (assembly: Assembly): string | undefined =>
+  tablesIn(assembly)
+    .map(({ properties }) => properties.TimeToLiveSpecification)
+    .find((specification) => specification?.Enabled)?.AttributeName;
+
 /** The key attributes of the template's tables, partition keys first; none of unknown tables. */
 const keyNamesIn = (assembly: Assembly): KeyNames => {
-  const tables = ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"].flatMap((type) =>
-    assembly.ofType<{ KeySchema?: { AttributeName: string; KeyType: string }[] }>(type),
-  );
   const namesOf = new Map(
-    tables.map(({ logicalId, properties: { KeySchema = [] } }) => [
+    tablesIn(assembly).map(({ logicalId, properties: { KeySchema = [] } }) => [
       assembly.physicalId(logicalId),
       KeySchema.toSorted((one, other) => (one.KeyType < other.KeyType ? -1 : 1)).map(
         (each) => each.AttributeName,

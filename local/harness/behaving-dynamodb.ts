@@ -7,22 +7,23 @@ import { refuse } from "../front/refusal.ts";
 
 /**
  * Starts a server that behaves as the local runtime's DynamoDB does, in front of an engine whose tables have
- * the keys `pk` and `sk`. Roles are not checked.
+ * the keys `pk` and `sk` and the time to live `expiresAt`. Roles are not checked.
  */
 export const startBehavingDynamodb = async (
   engineUrl: string,
   settings: BehaviourSettings,
 ): Promise<{ url: string; close: () => Promise<void> }> => {
   const pool = new Pool(engineUrl, { connections: 64 });
-  const behave = openBehaviour(settings, () => ["pk", "sk"]);
+  const behave = openBehaviour(settings, () => ["pk", "sk"], "expiresAt");
   const server = createServer(async (request, response) => {
     try {
       const bytes = await buffer(request);
       const { host: _, connection: __, "content-length": ___, ...headers } = request.headers;
       const target = headers["x-amz-target"] ?? "";
       const operation = target.toString().split(".")[1] ?? "";
-      const send = async (body: Buffer) => {
-        const reply = await pool.request({ method: "POST", path: "/", headers, body });
+      const send = async (body: Buffer, other = operation) => {
+        const targeted = { ...headers, "x-amz-target": `DynamoDB_20120810.${other}` };
+        const reply = await pool.request({ method: "POST", path: "/", headers: targeted, body });
         return {
           status: reply.statusCode,
           headers: {},

@@ -61,15 +61,26 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
   const dialogs = [
     ["/findings", "ada@demo.example"],
     ["/findings", "Acknowledge"],
+    ["/findings", "Export CSV"],
     ["/emails", "Add e-mail"],
     ["/emails", "Import"],
     ["/emails", "Edit"],
     ["/emails", "Remove"],
     ["/domains", "Add domain"],
+    ["/domains", "Check now"],
+    ["/domains", "Remove"],
     ["/alerts", "Add channel"],
+    ["/alerts", "Edit"],
+    ["/alerts", "Delete"],
     ["/settings/api-keys", "Create API key"],
+    ["/settings/api-keys", "Revoke"],
     ["/settings/members", "Invite"],
+    ["/settings/members", "Edit"],
+    ["/settings/members", "Remove"],
+    ["/settings/sessions", "Sign out everywhere else"],
     ["/settings/teams", "Add team"],
+    ["/settings/teams", "Rename"],
+    ["/settings/teams", "Delete"],
   ] as const;
   test.each(dialogs)("%s, the dialog of %s", async (place, name) => {
     const page = signedIn.full?.page as Page;
@@ -78,6 +89,21 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     if (name === "Acknowledge") await page.getByRole("row").nth(1).getByRole("checkbox").check();
     await page.getByRole("main").getByRole("button", { name, exact: true }).first().click();
     await page.getByRole("dialog").waitFor();
+    expect(await problems(page)).toEqual([]);
+  });
+
+  test("the dialog that shows a new API key, and the deliveries of a channel", async () => {
+    const page = signedIn.full?.page as Page;
+    await page.goto(urlOf("/settings/api-keys"));
+    await page.getByRole("button", { name: "Create API key" }).click();
+    await page.getByLabel("Label").fill("Export");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Your new API key" }).waitFor();
+    expect(await problems(page)).toEqual([]);
+    await page.goto(urlOf("/alerts"));
+    await page.getByRole("button", { name: "Send test" }).click();
+    await page.getByRole("button", { name: "Deliveries" }).click();
+    await page.getByRole("cell", { name: "Notice or test" }).waitFor();
     expect(await problems(page)).toEqual([]);
   });
 

@@ -14,6 +14,8 @@ describe("the command line", () => {
         latency: { read: 0, write: 0, transaction: 0 },
         partitions: undefined,
         lostReplies: 0,
+        indexLag: 0,
+        expiresRows: false,
       },
       allowedOrigins: [],
       hibpUrl: undefined,
@@ -25,12 +27,19 @@ describe("the command line", () => {
   test("takes every option", () => {
     const text =
       "--port 0 --data data --speed 3600 --allow-origin http://127.0.0.1:9000 --allow-origin https://hooks.example/ " +
-      "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo --table-latency 4/8/30 --table-partitions 4 --lost-replies 0.01";
+      "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo --table-latency 4/8/30 --table-partitions 4 --lost-replies 0.01 " +
+      "--index-lag 800 --expire-rows";
     expect(read(...text.split(" "))).toEqual({
       port: 0,
       dataDirectory: "/home/ada/data",
       speed: 3600,
-      dynamodb: { latency: { read: 4, write: 8, transaction: 30 }, partitions: 4, lostReplies: 0.01 },
+      dynamodb: {
+        latency: { read: 4, write: 8, transaction: 30 },
+        partitions: 4,
+        lostReplies: 0.01,
+        indexLag: 800,
+        expiresRows: true,
+      },
       allowedOrigins: ["http://127.0.0.1:9000", "https://hooks.example"],
       nameServer: "127.0.0.1:5353",
       hibpUrl: undefined,

@@ -18,8 +18,10 @@ declare module "vitest" {
 /** The global set-up of vitest: starts one service and one receiver for all test files. */
 export default async function setUp({ provide }: TestProject): Promise<() => Promise<void>> {
   const receiver: Receiver = await startReceiver();
+  const { AWS_ENDPOINT_URL_DYNAMODB: engine } = process.env;
   const service = await startService(["--memory", "--allow-origin", receiver.url], {
     LOCAL_KEPT_MEGABYTES: "65536",
+    ...(engine !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: engine }),
   });
   const { dataDirectory } = await readLocalStack(service.apiUrl);
   provide("apiUrl", service.apiUrl);

@@ -19,7 +19,7 @@ import { destinationOf, kinds, known } from "./channel.ts";
 const types: Record<Delivery["type"], string> = {
   breach: "New breaches",
   scan_complete: "Scan complete",
-  scan_error: "Scan error",
+  scan_error: "Notice or test",
 };
 const states: Record<Delivery["status"], { label: string; look: string }> = {
   delivered: { label: "Delivered", look: "good" },

@@ -1,15 +1,18 @@
+import { setTimeout as pause } from "node:timers/promises";
 import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  QueryCommand,
   TransactGetItemsCommand,
   TransactWriteItemsCommand,
 } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, test } from "vitest";
 import { type BehaviourSettings, undisturbed } from "../../../local/dynamodb/behaviour.ts";
 import { openThroughput } from "../../../local/dynamodb/throughput.ts";
+import { dueIndex } from "../../../shared/table/keys.ts";
 import { startEngine } from "../../table/engine.ts";
 
 const ending: (() => Promise<void>)[] = [];
@@ -145,4 +148,45 @@ test("reads, writes and transactions take the time that is asked for", async () 
   expect(await timed(() => get("1"))).toBeGreaterThanOrEqual(39);
   expect(await timed(() => put("1"))).toBeGreaterThanOrEqual(79);
   expect(await timed(() => transact("1"))).toBeGreaterThanOrEqual(119);
+});
+
+test("an index shows what the table held a while ago", async () => {
+  const { TableName, key, send } = await start({ indexLag: 300 });
+  const write = (sk: string, dueAt?: string) =>
+    send(
+      new PutItemCommand({
+        TableName,
+        Item: { ...key(sk), ...(dueAt && { dueShard: { S: "SCAN#0" }, dueAt: { S: dueAt } }) },
+      }),
+    );
+  const due = async () => {
+    const { Items = [] } = await send(
+      new QueryCommand({
+        TableName,
+        IndexName: dueIndex.name,
+        KeyConditionExpression: "#shard = :shard AND #at <= :to",
+        ExpressionAttributeNames: { "#shard": dueIndex.partition, "#at": dueIndex.sort },
+        ExpressionAttributeValues: { ":shard": { S: "SCAN#0" }, ":to": { S: "2026" } },
+      }),
+    );
+    return Items.map(({ sk, dueAt }) => `${sk?.S} ${dueAt?.S}`);
+  };
+  await write("1", "2025");
+  expect(await due()).toEqual(["1 2025"]);
+  await write("2", "2024");
+  await write("3", "2027");
+  await write("1");
+  expect(await due()).toEqual(["1 2025"]);
+  await pause(400);
+  expect(await due()).toEqual(["2 2024"]);
+});
+
+test("rows stay when their time to live is over, unless they are asked to go", async () => {
+  const past = { N: String(Math.floor(Date.now() / 1000) - 1) };
+  for (const expiresRows of [false, true]) {
+    const { TableName, key, send, get } = await start({ expiresRows });
+    await send(new PutItemCommand({ TableName, Item: { ...key("1"), expiresAt: past } }));
+    await pause(200);
+    expect((await get("1")).Item === undefined).toBe(expiresRows);
+  }
 });
