@@ -6,6 +6,7 @@ import { domainCommands } from "./commands/domain.ts";
 import { emailCommands } from "./commands/email.ts";
 import { findingCommands } from "./commands/finding.ts";
 import { keyCommands } from "./commands/key.ts";
+import { operatorLogCommands } from "./commands/operator-log.ts";
 import { orgCommands } from "./commands/org.ts";
 import { scanCommands } from "./commands/scan.ts";
 import { sessionCommands } from "./commands/session.ts";
@@ -26,4 +27,5 @@ export const commands: Commands = {
   ...channelCommands,
   ...deliveryCommands,
   ...checkCommand,
+  ...operatorLogCommands,
 };

@@ -34,6 +34,7 @@ const foldersOfShared = [
   "contract",
   "page",
   "table",
+  "operators",
   "queue",
   "mail",
   "lists",

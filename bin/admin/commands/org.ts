@@ -34,6 +34,7 @@ export const orgCommands: Commands = {
       "seat-allowance": "optional N|none",
       "scan-every": `optional ${oneOf(scanFrequency)}`,
     },
+    isAct: true,
     run: async (flags, stack) => {
       const paid: Billing = {
         status: "active",
@@ -75,6 +76,7 @@ export const orgCommands: Commands = {
   "org delete": {
     about: "Deletes an organization with all that is of it, for good; --name is its name.",
     flags: { org: "required ID", name: "required NAME" },
+    isAct: true,
     run: async (flags, stack) => {
       const org = parseId("org", flags);
       // `findOrganization` would not find an organization whose deletion has begun and has to be repeated.
@@ -98,6 +100,7 @@ export const orgCommands: Commands = {
       "trial-ends": "optional 2030-01-31T00:00:00Z",
       "seat-allowance": "optional N|none",
     },
+    isAct: true,
     run: async (flags) => {
       const { id, billing } = await findOrganization(flags);
       const status = parse("status", billingStatus, flags.status);
