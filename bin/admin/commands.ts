@@ -4,6 +4,7 @@ import { checkCommand } from "./commands/check.ts";
 import { deliveryCommands } from "./commands/delivery.ts";
 import { domainCommands } from "./commands/domain.ts";
 import { emailCommands } from "./commands/email.ts";
+import { eraseCommand } from "./commands/erase.ts";
 import { findingCommands } from "./commands/finding.ts";
 import { keyCommands } from "./commands/key.ts";
 import { operatorLogCommands } from "./commands/operator-log.ts";
@@ -27,5 +28,6 @@ export const commands: Commands = {
   ...channelCommands,
   ...deliveryCommands,
   ...checkCommand,
+  ...eraseCommand,
   ...operatorLogCommands,
 };

@@ -9,7 +9,7 @@ const generalFlags = ["json", "port", "stack"];
 /** Runs a command; if it is an act, what it writes is in the operators' log. */
 export const runCommand = async (
   name: string,
-  { isAct = false, isLongAct = () => false, run, flags: kinds }: Command,
+  { isAct = false, isLongAct = () => false, privateFlags = [], run, flags: kinds }: Command,
   flags: Flags,
   stack: Stack,
 ): Promise<Record<string, unknown>> => {
@@ -17,7 +17,10 @@ export const runCommand = async (
   if (!isAct && !isLong) return run(flags, stack);
   const given = Object.entries(flags)
     .filter(([flag]) => !generalFlags.includes(flag))
-    .map(([flag, value]) => (kinds[flag] === "switch" ? `--${flag}` : `--${flag} ${value}`));
+    .map(([flag, value]) => {
+      if (kinds[flag] === "switch") return `--${flag}`;
+      return `--${flag} ${privateFlags.includes(flag) ? "…" : value}`;
+    });
   const org = Number(flags.org);
   const entry = {
     operator: await findOperator(stack),

@@ -56,6 +56,7 @@ const foldersOfShared = [
   "proofs",
   "overview",
   "audit",
+  "personal-data",
 ];
 
 describe("folders of shared/ import one way", () => {
