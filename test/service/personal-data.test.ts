@@ -137,7 +137,7 @@ describe("erase", () => {
     expect(await rowsOf(org)).toEqual(before);
   });
 
-  test("leaves no row that mentions the address, in several organizations, also when it dies in between", async () => {
+  test("leaves no row that mentions the address, also when it dies in between", async () => {
     const other = await fill();
     const died = new Error("died");
     let writes = 0;
