@@ -44,6 +44,7 @@ export async function bundlePage(directory: string): Promise<void> {
     join(directory, "index.html"),
     html
       .replace("%icon%", `${base}/icon.svg`)
+      .replace("%licenses%", `${base}/licenses.txt`)
       .replace("%styles%", addressOf("dashboard/styles/main.css"))
       .replace("%script%", addressOf("dashboard/main.tsx")),
   );
