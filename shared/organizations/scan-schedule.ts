@@ -13,6 +13,8 @@ export type ScheduleOutputs = {
   ScheduleGroupName?: string;
   ScheduledScanFunctionArn?: string;
   ScheduledScanRoleArn?: string;
+  /** Where EventBridge Scheduler leaves an event that it could not hand over. */
+  DeadLettersQueueArn?: string;
 };
 
 /** EventBridge Scheduler spreads the invocations over this window: not all organizations start at once. */
@@ -57,6 +59,7 @@ export const schedule = async (
       RoleArn: outputs.ScheduledScanRoleArn,
       Input: JSON.stringify({ organizationId: org }),
       RetryPolicy: { MaximumRetryAttempts: 5, MaximumEventAgeInSeconds: 3600 },
+      DeadLetterConfig: { Arn: outputs.DeadLettersQueueArn },
     },
   } as const;
   try {
