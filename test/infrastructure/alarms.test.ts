@@ -120,7 +120,7 @@ test("there are seven alarms, each on one metric, or the two that nothing else t
     expect(Metrics).toBeUndefined();
 });
 
-test("a metric that costs money is there only for an alarm, and only when something happens", () => {
+test("a metric that costs money is there for an alarm, and only when something happens", () => {
   for (const assembly of [all, minimal]) {
     const watched = propertiesOf<Alarm>(assembly, "AWS::CloudWatch::Alarm").map(
       ({ Namespace, MetricName }) => `${Namespace} ${MetricName}`,
@@ -233,7 +233,7 @@ test("dead-letters goes off while there are any", () => {
   });
 });
 
-test("sweep-not-running goes off without any run in two intervals, missing data included", () => {
+test("sweep-not-running goes off without any run in two of its intervals", () => {
   expect(alarmNamed("sweep-not-running")).toMatchObject({
     Namespace: "AWS/Lambda",
     MetricName: "Invocations",
@@ -245,7 +245,7 @@ test("sweep-not-running goes off without any run in two intervals, missing data 
   });
 });
 
-test("throttling of the table rings when it lasts, that of functions at once and for the whole account", () => {
+test("throttling of the table rings when it lasts, that of functions at once", () => {
   expect(alarmNamed("table-throttled")).toMatchObject({
     Namespace: "AWS/DynamoDB",
     MetricName: "WriteThrottleEvents",

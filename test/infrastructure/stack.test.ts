@@ -757,7 +757,7 @@ test("two stages have no name in common, so that one account can hold both", () 
   expect(names(staging, "staging").filter((name) => ours.has(name))).toEqual([]);
 });
 
-test("with a web ACL an address is blocked that asks much more than the service answers", () => {
+test("with a web ACL an address is blocked that asks far more than its limit", () => {
   expect(production.ofType("AWS::WAFv2::WebACL")).toEqual([]);
   expect(staging.ofType<Properties>("AWS::WAFv2::WebACL")).toMatchObject([
     {

@@ -30,7 +30,7 @@ const errorsOfSweep = async (): Promise<unknown[][]> => {
   return error.mock.calls;
 };
 
-test("an alert that has been due for ten minutes tells that the re-dispatch does not run", async () => {
+test("an alert due for ten minutes tells that the re-dispatch does not run", async () => {
   await deliveryDue(11);
   expect(await errorsOfSweep()).toEqual([[silentSchedule, { schedule: "redispatch-alerts" }]]);
 });
