@@ -7,6 +7,7 @@
  * - `alarmEmail`: the address that alarms are sent to. Without it alarms exist but notify nobody.
  * - `senderEmail`: the address that e-mail alerts come from. SES must have verified it or its domain.
  *   Without it no e-mail is sent, and deliveries of e-mail channels fail.
+ * - `alarms`, `requestsPerSecond`, `webAcl`, `tableEncryption`, `gatewayRequestIds`: lib/options.ts.
  * - `domainName` and `certificateArn`: a name of the deployment's own, and the ARN of a certificate for it in
  *   the stack's region.
  * - `tableName`: an existing table to use instead of creating one (docs/restore.md).
@@ -18,6 +19,7 @@ import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { readDomain } from "../lib/api-domain.ts";
 import { bundleFunctions } from "../lib/bundle.ts";
+import { readOptions } from "../lib/options.ts";
 import { ServiceStack } from "../lib/service-stack.ts";
 
 const app = new App({
@@ -39,6 +41,7 @@ const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env
 new ServiceStack(app, `breach-monitor-${stage}`, {
   description: `Breach monitoring service, stage ${stage}`,
   bundles: await bundleFunctions(join(app.outdir, "bundles")),
+  options: readOptions((name) => app.node.tryGetContext(name)),
   alarmEmail: app.node.tryGetContext("alarmEmail"),
   senderEmail: app.node.tryGetContext("senderEmail"),
   domain: readDomain(app.node.tryGetContext("domainName"), app.node.tryGetContext("certificateArn")),

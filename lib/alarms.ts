@@ -1,4 +1,4 @@
-import { Duration, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import {
   Alarm,
   type AlarmProps,
@@ -8,23 +8,40 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import { type ILogGroup, QueryDefinition, QueryString, type QueryStringProps } from "aws-cdk-lib/aws-logs";
 import { Subscription, SubscriptionProtocol, Topic } from "aws-cdk-lib/aws-sns";
-import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-const period = Duration.minutes(5);
+export const alarmSets = ["all", "minimal"] as const;
+/** `minimal`: only those that tell when the service stops working without anybody noticing. */
+export type AlarmSet = (typeof alarmSets)[number];
+
+type AlarmsProps = {
+  set: AlarmSet;
+  /** Undefined: the alarms exist but notify nobody. */
+  email: string | undefined;
+};
+
+type Definition = {
+  name: string;
+  /** What people notice rather than what broke, and where to look. */
+  description: string;
+  metric: IMetric;
+  /** Whether the set `minimal` has it too. */
+  isMinimal?: boolean;
+} & Partial<Omit<AlarmProps, "metric">>;
 
 /**
- * All alarms of the stack. An alarm goes off at the first occurrence, and its description says what users
- * notice rather than what broke. It notifies when it goes off and when it is over.
+ * All alarms of the stack. CloudWatch charges each metric that an alarm refers to, so one alarm watches what many
+ * functions have in common, and its description names the saved query that names the function.
  */
 export class Alarms extends Construct {
   private readonly topic: Topic | undefined;
+  private readonly set: AlarmSet;
 
-  /** Without an e-mail address the alarms exist but notify nobody. */
-  constructor(scope: Construct, id: string, { email }: { email: string | undefined }) {
+  constructor(scope: Construct, id: string, { set, email }: AlarmsProps) {
     super(scope, id);
+    this.set = set;
     if (email === undefined) return;
     this.topic = new Topic(this, "Topic", { displayName: Stack.of(this).stackName, enforceSSL: true });
     // `enforceSSL` replaces SNS's default policy, which lets the account's alarms publish.
@@ -40,50 +57,37 @@ export class Alarms extends Construct {
     });
   }
 
-  /** `over` must be longer than the time between two runs, or the alarm ends between two failures. */
-  onErrors(name: string, fn: IFunction, description: string, over = period): void {
-    this.add(`${name}-errors`, fn.metricErrors({ period: over }), description);
-  }
-
-  /** Goes off when a function has not run within `over`, for whatever reason. */
-  onNotRunning(name: string, fn: IFunction, description: string, over: Duration): void {
-    this.add(`${name}-not-running`, fn.metricInvocations({ period: over }), description, {
-      threshold: 1,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.BREACHING,
-    });
-  }
-
   /**
-   * Goes off when Lambda drops an event of Scheduler, because the function failed or was throttled too long.
+   * Adds an alarm whose name is unique in the stack. It goes off at the first occurrence unless the definition says
+   * otherwise, and notifies when it goes off and when it is over.
    */
-  onDropped(name: string, fn: IFunction, description: string, over: Duration): void {
-    const metric = fn.metric("AsyncEventsDropped", { statistic: "Sum", period: over });
-    this.add(`${name}-dropped`, metric, description);
-  }
-
-  onDeadLetters(name: string, queue: IQueue, description: string): void {
-    const metric = queue.metricApproximateNumberOfMessagesVisible({ period, statistic: "Maximum" });
-    this.add(`${name}-dead-letters`, metric, description);
-  }
-
-  /**
-   * Adds an alarm whose `name` is unique in the stack. It goes off above 0 unless `options` say otherwise.
-   */
-  add(name: string, metric: IMetric, description: string, options: Partial<AlarmProps> = {}): void {
+  add({ name, description, isMinimal = false, ...definition }: Definition): void {
+    if (!this.has({ isMinimal })) return;
     const alarm = new Alarm(this, name, {
       alarmName: `${Stack.of(this).stackName}-${name}`,
       alarmDescription: description,
-      metric,
       threshold: 0,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
-      ...options,
+      ...definition,
     });
     if (this.topic === undefined) return;
     const notify = new SnsAction(this.topic);
     alarm.addAlarmAction(notify);
     alarm.addOkAction(notify);
+  }
+
+  /** Whether this deployment has such an alarm. Without it nothing is made that only the alarm looks at. */
+  has({ isMinimal = false }: { isMinimal?: boolean }): boolean {
+    return isMinimal || this.set === "all";
+  }
+
+  /** Saves a query of CloudWatch Logs Insights and returns its name, for the description of an alarm. */
+  saveQuery(name: string, logGroups: ILogGroup[], query: QueryStringProps): string {
+    const queryDefinitionName = `${Stack.of(this).stackName}/${name}`;
+    const queryString = new QueryString(query);
+    new QueryDefinition(this, `${name}-query`, { queryDefinitionName, logGroups, queryString });
+    return queryDefinitionName;
   }
 }

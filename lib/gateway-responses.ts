@@ -4,6 +4,7 @@
  */
 import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
 import { refusals } from "../shared/contract/errors.ts";
+import type { Options } from "./options.ts";
 
 type GatewayResponse = {
   type: ResponseType;
@@ -41,7 +42,7 @@ const responses: readonly GatewayResponse[] = [
   { type: ResponseType.DEFAULT_5XX, status: 500, error: "Internal error" },
 ];
 
-export function addGatewayResponses(api: RestApi): void {
+export function addGatewayResponses(api: RestApi, { gatewayRequestIds }: Options): void {
   for (const { type, status, error, headers } of responses) {
     const fixed = { "Content-Type": "application/json", "Cache-Control": "no-store", ...headers };
     api.addGatewayResponse(type.responseType, {
@@ -49,7 +50,9 @@ export function addGatewayResponses(api: RestApi): void {
       ...(status !== undefined && { statusCode: String(status) }),
       responseHeaders: {
         ...Object.fromEntries(Object.entries(fixed).map(([name, value]) => [name, `'${value}'`])),
-        "X-Request-Id": "context.requestId",
+        // API Gateway documents values from the request and constants only. Without it, the same id is in API Gateway's own
+        // header x-amzn-RequestId.
+        ...(gatewayRequestIds && { "X-Request-Id": "context.requestId" }),
       },
       templates: {
         // `messageString` is already quoted and escaped.

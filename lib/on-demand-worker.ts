@@ -1,7 +1,8 @@
-import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { Duration } from "aws-cdk-lib";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import type { Construct } from "constructs";
 import type { OnDemandWorker } from "../shared/contract/worker.ts";
-import type { Alarms } from "./alarms.ts";
 import { createScheduleRole } from "./schedule-role.ts";
 import { ServiceFunction, type ServiceFunctionProps } from "./service-function.ts";
 
@@ -13,17 +14,18 @@ type OnDemandWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resourc
 export class OnDemandWorkerFunction extends ServiceFunction {
   readonly scheduleRoleArn: string;
 
-  constructor(scope: Construct, { name, code, resources, worker }: OnDemandWorkerProps, alarms: Alarms) {
-    super(scope, { name, code, resources, ...worker });
-    this.scheduleRoleArn = createScheduleRole(this, resources.scheduleGroup.ref, this.function).roleArn;
-    alarms.onErrors(name, this.function, worker.impact);
-    // No dead-letter queue: its messages would say no more than the alarm.
-    const dropped = new Metric({
-      namespace: "AWS/Scheduler",
-      metricName: "InvocationDroppedCount",
-      dimensionsMap: { ScheduleGroup: resources.scheduleGroup.ref },
-      statistic: "Sum",
+  constructor(scope: Construct, { name, code, resources, worker }: OnDemandWorkerProps) {
+    const { deadLetters, scheduleGroup } = resources;
+    const leave = () =>
+      new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [deadLetters.queueArn] });
+    super(scope, { name, code, resources, ...worker, statements: [leave()], isTraced: false });
+    // The next run of such a schedule is a day or a week away. What fails on every try, or finds no concurrency for so
+    // long, becomes a dead letter that names the function and holds the event.
+    this.function.configureAsyncInvoke({
+      retryAttempts: 2,
+      maxEventAge: Duration.hours(worker.maximumEventAgeHours),
+      onFailure: new SqsDestination(deadLetters),
     });
-    alarms.add(`${name}-dropped`, dropped, worker.impact);
+    this.scheduleRoleArn = createScheduleRole(this, scheduleGroup.ref, this.function, leave()).roleArn;
   }
 }

@@ -2,28 +2,29 @@ import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import type { QueueWorker } from "../shared/contract/worker.ts";
-import type { Alarms } from "./alarms.ts";
 import { ServiceFunction, type ServiceFunctionProps } from "./service-function.ts";
 
 type QueueWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resources"> & { worker: QueueWorker };
 
 /** A function that a queue feeds one message at a time: each failed message is a failed invocation. */
 export class QueueWorkerFunction extends ServiceFunction {
-  constructor(scope: Construct, { name, code, resources, worker }: QueueWorkerProps, alarms: Alarms) {
+  constructor(scope: Construct, { name, code, resources, worker }: QueueWorkerProps) {
     const queue = resources.queues[worker.queue];
     // The event source reads the queue with the function's role. Lambda requires these three actions.
     const receive = new PolicyStatement({
       actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
       resources: [queue.queueArn],
     });
-    super(scope, { name, code, resources, ...worker, statements: [receive] });
+    super(scope, { name, code, resources, ...worker, statements: [receive], isTraced: false });
     if (worker.pollsConcurrently) this.function.addEnvironment("SOURCE_QUEUE_URL", queue.queueUrl);
     new EventSourceMapping(this, "Source", {
       target: this.function,
       eventSourceArn: queue.queueArn,
       batchSize: 1,
-      maxConcurrency: worker.maximumConcurrency,
+      // Lambda polls an idle queue with two pollers instead of five if there is no maximum.
+      ...(worker.maximumConcurrency !== undefined && { maxConcurrency: worker.maximumConcurrency }),
+      // Without a sender of e-mail nothing sends to the queue of mails.
+      enabled: worker.needsSender !== true || resources.sender !== undefined,
     });
-    alarms.onErrors(name, this.function, worker.impact);
   }
 }

@@ -3,6 +3,7 @@ import {
   AccessLogField,
   AccessLogFormat,
   AuthorizationType,
+  type CfnAuthorizer,
   type CfnRestApi,
   EndpointAccessMode,
   EndpointType,
@@ -18,9 +19,12 @@ import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { Route } from "../shared/contract/endpoint.ts";
 import type { Alarms } from "./alarms.ts";
+import { addApiAlarms } from "./api-alarms.ts";
 import { type ApiDomain, serveUnderDomain } from "./api-domain.ts";
 import { FunctionIntegration } from "./function-integration.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
+import type { Options } from "./options.ts";
+import { addWebAcl } from "./web-acl.ts";
 
 /** A part of the API: the first segment of its paths, and each of its routes with the function of its endpoint. */
 export type ApiPart = { name: string; routes: readonly { route: Route; function: IFunction }[] };
@@ -32,6 +36,7 @@ type ServiceApiProps = {
   refuseRoute: IFunction;
   /** Answers what is under /app, and leads there from the root. */
   serveDashboard: IFunction;
+  options: Options;
   /** A name of its own; undefined: the one that API Gateway gives it. */
   domain: ApiDomain | undefined;
 };
@@ -53,6 +58,9 @@ const accessLogFormat = AccessLogFormat.custom(
 
 const stageName = "api";
 
+/** Requests at once: some people who open the dashboard together, of which each load takes five. */
+const burst = 100;
+
 /**
  * The REST API, with its parts at `<url>/api/<name>`. Every request below a part passes the authorizer, on any
  * path. Below `/api/app` is the dashboard's page, for everybody.
@@ -63,7 +71,7 @@ export class ServiceApi extends Construct {
 
   constructor(
     scope: Construct,
-    { parts, authorize, refuseRoute, serveDashboard, domain }: ServiceApiProps,
+    { parts, authorize, refuseRoute, serveDashboard, options, domain }: ServiceApiProps,
     alarms: Alarms,
   ) {
     super(scope, "Api");
@@ -82,6 +90,9 @@ export class ServiceApi extends Construct {
       resultsCacheTtl: Duration.seconds(0),
       identitySources: [],
     });
+    // CDK writes an empty text, and a property that is not there is what API Gateway documents for no source.
+    const cfnAuthorizer = authorizer.node.findChild("Resource") as CfnAuthorizer;
+    cfnAuthorizer.addPropertyDeletionOverride("IdentitySource");
     const api = new RestApi(this, "RestApi", {
       restApiName: stackName,
       endpointTypes: [EndpointType.REGIONAL],
@@ -96,8 +107,8 @@ export class ServiceApi extends Construct {
         tracingEnabled: true,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
         accessLogFormat,
-        throttlingRateLimit: 500,
-        throttlingBurstLimit: 1000,
+        throttlingRateLimit: options.requestsPerSecond,
+        throttlingBurstLimit: Math.max(burst, 2 * options.requestsPerSecond),
       },
     });
     // A regional API without a policy accepts TLS 1.0. This policy accepts TLS 1.2 and 1.3 with forward
@@ -107,7 +118,7 @@ export class ServiceApi extends Construct {
     restApi.endpointAccessMode = EndpointAccessMode.STRICT;
     // Removes CDK's own output, since the stack's output `ApiUrl` has the path too.
     api.node.tryRemoveChild("Endpoint");
-    addGatewayResponses(api);
+    addGatewayResponses(api, options);
 
     const functions = parts.flatMap(({ routes }) => routes.map((each) => each.function));
     const invoker = new Role(this, "Invoker", {
@@ -159,16 +170,13 @@ export class ServiceApi extends Construct {
     // Not `api.url`, which waits for the stage: functions that are told this url are a part of it.
     const host = domain?.name ?? `${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
     this.url = Fn.join("", [`https://${host}/${stageName}`]);
-    alarms.add(
-      "api-server-errors",
-      api.metricServerError({ period: Duration.minutes(5), statistic: "Sum" }),
-      "Clients get 500 answers",
-    );
+    addApiAlarms(api, accessLogs, alarms);
+    if (options.webAcl) addWebAcl(api);
     Validations.of(api).acknowledge(
       { id: "AwsSolutions-APIG2", reason: "The functions validate requests, so that errors name the field" },
       {
         id: "AwsSolutions-APIG3",
-        reason: "A web ACL costs more than an idle deployment; administrators can attach one to the stage",
+        reason: "A web ACL costs twice as much as an idle deployment: an option adds one",
       },
       {
         id: "AwsSolutions-APIG6",

@@ -29,6 +29,8 @@ export type ServiceFunctionProps = {
   statements?: readonly PolicyStatement[];
   /** Default: one of its own. */
   logGroup?: ILogGroup | undefined;
+  /** Whether X-Ray traces it. */
+  isTraced: boolean;
 };
 
 /** A log group that is kept for 90 days. */
@@ -39,29 +41,35 @@ export const createLogGroup = (scope: Construct, id: string, name: string): LogG
     removalPolicy: RemovalPolicy.DESTROY,
   });
 
+/** Traces have no resources to name. */
+const sendTraces = (): PolicyStatement =>
+  new PolicyStatement({
+    actions: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
+    resources: ["*"],
+  });
+
 /**
  * A function with its own role, which may do exactly what the contract's `uses` say. The role contains its
  * policy, because a policy of its own would count among the 500 resources that a stack may have.
  */
 export class ServiceFunction extends Construct {
+  readonly name: string;
   readonly function: LambdaFunction;
+  readonly logGroup: ILogGroup;
 
   constructor(scope: Construct, { name, code, uses, resources, ...contract }: ServiceFunctionProps) {
     super(scope, name);
+    this.name = name;
     const functionName = `${Stack.of(this).stackName}-${name}`;
     const grants = uses.map((use) => grantOf(use, resources)).filter((grant) => grant !== undefined);
 
-    const logGroup = contract.logGroup ?? createLogGroup(this, "Logs", name);
+    this.logGroup = contract.logGroup ?? createLogGroup(this, "Logs", name);
     const statements = [
       new PolicyStatement({
         actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
-        resources: [logGroup.logGroupArn],
+        resources: [this.logGroup.logGroupArn],
       }),
-      // Traces have no resources to name.
-      new PolicyStatement({
-        actions: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
-        resources: ["*"],
-      }),
+      ...(contract.isTraced ? [sendTraces()] : []),
       ...grants
         .filter(({ actions }) => actions.length > 0)
         .map(({ environment: _, ...statement }) => new PolicyStatement(statement)),
@@ -90,14 +98,14 @@ export class ServiceFunction extends Construct {
       functionName,
       // Not to be changed from here on: the permissions that CDK would add are in the policy above.
       role: role.withoutPolicyUpdates(),
-      logGroup,
+      logGroup: this.logGroup,
       code,
       handler: "index.handler",
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(contract.timeoutSeconds ?? 10),
       memorySize: contract.memoryMegabytes ?? 256,
-      tracing: Tracing.ACTIVE,
+      tracing: contract.isTraced ? Tracing.ACTIVE : Tracing.DISABLED,
       loggingFormat: LoggingFormat.JSON,
       ...(contract.recursive && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {

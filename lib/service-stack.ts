@@ -14,17 +14,21 @@ import type { ApiDomain } from "./api-domain.ts";
 import type { Bundles } from "./bundle.ts";
 import { createHibpApiKey } from "./hibp-api-key.ts";
 import { OnDemandWorkerFunction } from "./on-demand-worker.ts";
+import type { Options } from "./options.ts";
 import { QueueWorkerFunction } from "./queue-worker.ts";
 import { ServiceApi } from "./rest-api.ts";
 import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
 import { findSender } from "./sender.ts";
 import { createLogGroup, ServiceFunction } from "./service-function.ts";
 import { createTable, findTable } from "./table.ts";
+import { addThrottleAlarms } from "./throttle-alarms.ts";
 import type { Resources } from "./uses.ts";
-import { WorkQueue } from "./work-queue.ts";
+import { createDeadLetterQueue, WorkQueue } from "./work-queue.ts";
+import { addDeadLetterAlarm, addFailureAlarm, addSilenceAlarm } from "./worker-alarms.ts";
 
 export type ServiceStackProps = StackProps & {
   bundles: Bundles;
+  options: Options;
   /** The address that alarms are sent to. Undefined: alarms notify nobody. */
   alarmEmail: string | undefined;
   /** The address that e-mail alerts come from, verified in SES (or its domain). Undefined: none are sent. */
@@ -40,43 +44,55 @@ export class ServiceStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { bundles, alarmEmail, senderEmail, domain, tableName, ...props }: ServiceStackProps,
+    { bundles, options, alarmEmail, senderEmail, domain, tableName, ...props }: ServiceStackProps,
   ) {
     super(scope, id, props);
-    const alarms = new Alarms(this, "Alarms", { email: alarmEmail });
+    const alarms = new Alarms(this, "Alarms", { set: options.alarms, email: alarmEmail });
 
     // What the functions use
-    const table = tableName === undefined ? createTable(this) : findTable(this, tableName);
+    const table =
+      tableName === undefined ? createTable(this, options.tableEncryption) : findTable(this, tableName);
     const hibpSecretName = `${this.stackName}/hibp-api-key`;
     const hibpApiKey = createHibpApiKey(this, hibpSecretName);
     const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {
       name: `${this.stackName}-${startScheduledScan.scheduleGroup}`,
     });
+    const deadLetters = createDeadLetterQueue(this);
     const queues = Object.fromEntries(
-      queueWorkers.map(({ worker }) => [worker.queue, new WorkQueue(this, worker, alarms).queue]),
+      queueWorkers.map(({ worker }) => [worker.queue, new WorkQueue(this, worker, deadLetters).queue]),
     ) as Record<QueueName, Queue>;
     const sender = senderEmail === undefined ? undefined : findSender(senderEmail);
     // Functions are told where the dashboard is, and the API is made of functions.
     const dashboardUrl = Lazy.string({ produce: () => `${api.url}/app` });
-    const resources: Resources = { table, queues, hibpApiKey, scheduleGroup, sender, dashboardUrl };
+    const resources: Resources = {
+      table,
+      queues,
+      hibpApiKey,
+      scheduleGroup,
+      deadLetters,
+      sender,
+      dashboardUrl,
+    };
 
     // Workers
-    for (const { name, folder, worker } of queueWorkers) {
-      new QueueWorkerFunction(this, { name, code: bundles(folder), worker, resources }, alarms);
-    }
-    for (const { name, folder, worker } of scheduledWorkers) {
-      new ScheduledWorkerFunction(this, { name, code: bundles(folder), worker, resources }, alarms);
-    }
-    const scheduledScan = new OnDemandWorkerFunction(
-      this,
-      {
-        name: "start-scheduled-scan",
-        code: bundles("start-scheduled-scan"),
-        worker: startScheduledScan,
-        resources,
-      },
-      alarms,
+    const fedByQueues = queueWorkers.map(
+      ({ name, folder, worker }) =>
+        new QueueWorkerFunction(this, { name, code: bundles(folder), worker, resources }),
     );
+    const onSchedule = scheduledWorkers.map(({ name, folder, worker }) => {
+      const scheduled = new ScheduledWorkerFunction(this, { name, code: bundles(folder), worker, resources });
+      if (worker.isWatchman) addSilenceAlarm(scheduled, worker, alarms);
+      return scheduled;
+    });
+    const scheduledScan = new OnDemandWorkerFunction(this, {
+      name: "start-scheduled-scan",
+      code: bundles("start-scheduled-scan"),
+      worker: startScheduledScan,
+      resources,
+    });
+    addFailureAlarm(this, [...fedByQueues, ...onSchedule, scheduledScan], alarms);
+    addDeadLetterAlarm(deadLetters, alarms);
+    addThrottleAlarms(table, alarms);
 
     // The API
     const apiResources: Resources = {
@@ -91,8 +107,14 @@ export class ServiceStack extends Stack {
       contract: Pick<Endpoint, "uses" | "timeoutSeconds" | "memoryMegabytes">,
       logGroup?: ILogGroup,
     ) =>
-      new ServiceFunction(this, { name, code: bundles(name), resources: apiResources, ...contract, logGroup })
-        .function;
+      new ServiceFunction(this, {
+        name,
+        code: bundles(name),
+        resources: apiResources,
+        ...contract,
+        logGroup,
+        isTraced: true,
+      }).function;
     const refuseRoute = createFunction("refuse-route", { uses: [] });
     refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath()));
     const authorize = createFunction("authorize", {
@@ -118,6 +140,7 @@ export class ServiceStack extends Stack {
         authorize,
         refuseRoute,
         serveDashboard: createFunction("serve-dashboard", { uses: [] }),
+        options,
         domain,
       },
       alarms,
@@ -135,6 +158,7 @@ export class ServiceStack extends Stack {
       ScheduleGroupName: scheduleGroup.ref,
       ScheduledScanFunctionArn: scheduledScan.function.functionArn,
       ScheduledScanRoleArn: scheduledScan.scheduleRoleArn,
+      DeadLettersQueueArn: deadLetters.queueArn,
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }

@@ -9,17 +9,18 @@ import {
 } from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
 import { dueIndex, timeToLive } from "../shared/table/keys.ts";
+import type { TableEncryptionChoice } from "./options.ts";
 
 /**
  * Creates the single table (keys: shared/table/keys.ts). It outlives its stack: deleting it takes two
  * deliberate steps.
  */
-export function createTable(scope: Construct): Table {
+export function createTable(scope: Construct, encryption: TableEncryptionChoice): Table {
   const table = new Table(scope, "Table", {
     partitionKey: { name: "pk", type: AttributeType.STRING },
     sortKey: { name: "sk", type: AttributeType.STRING },
     billingMode: BillingMode.PAY_PER_REQUEST,
-    encryption: TableEncryption.AWS_MANAGED,
+    encryption: encryption === "aws-managed" ? TableEncryption.AWS_MANAGED : TableEncryption.DEFAULT,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     deletionProtection: true,
     removalPolicy: RemovalPolicy.RETAIN,

@@ -20,6 +20,8 @@ export type Resources = {
   queues: Record<QueueName, Queue>;
   hibpApiKey: Secret;
   scheduleGroup: CfnScheduleGroup;
+  /** Where what was given up is kept. */
+  deadLetters: Queue;
   /** What schedules of organizations invoke, and in which role. Undefined for the workers that are made before it. */
   scheduledScan?: { functionArn: string; roleArn: string };
   /** Undefined: e-mail is not set up, and none is sent. */
@@ -38,7 +40,7 @@ export type Grant = {
 /** What a word of `uses` grants. Undefined when the resource is not set up. */
 export function grantOf(
   use: Use,
-  { table, queues, hibpApiKey, scheduleGroup, scheduledScan, sender, dashboardUrl }: Resources,
+  { table, queues, hibpApiKey, scheduleGroup, deadLetters, scheduledScan, sender, dashboardUrl }: Resources,
 ): Grant | undefined {
   const queue = (name: QueueName): Grant => ({
     actions: ["sqs:SendMessage"],
@@ -116,6 +118,7 @@ export function grantOf(
         environment: {
           SCHEDULE_GROUP_NAME: scheduleGroup.ref,
           SCHEDULED_SCAN_FUNCTION_ARN: functionArn,
+          DEAD_LETTERS_QUEUE_ARN: deadLetters.queueArn,
         },
       };
     }

@@ -1,31 +1,35 @@
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration, Stack, Validations } from "aws-cdk-lib";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { QueueWorker } from "../shared/contract/worker.ts";
-import type { Alarms } from "./alarms.ts";
 
 /** How often a message is received before it goes to the dead-letter queue. */
 const maximumReceives = 5;
 
-/** A queue that keeps messages that could not be processed for 14 days, so that somebody can look at them. */
-export function createDeadLetterQueue(scope: Construct, name: string): Queue {
-  return new Queue(scope, "DeadLetters", {
-    queueName: `${Stack.of(scope).stackName}-${name}-dead-letters`,
+/**
+ * The queue that keeps what was given up for 14 days, so that somebody can look at it. It is one for all queues and
+ * schedules, so that one alarm is enough.
+ */
+export function createDeadLetterQueue(scope: Construct): Queue {
+  const queue = new Queue(scope, "DeadLetters", {
+    queueName: `${Stack.of(scope).stackName}-dead-letters`,
     retentionPeriod: Duration.days(14),
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
   });
+  Validations.of(queue).acknowledge({
+    id: "AwsSolutions-SQS3",
+    reason: "This is the dead-letter queue itself",
+  });
+  return queue;
 }
 
-/**
- * The queue of one worker and its dead-letter queue, with an alarm that goes off at the first dead letter.
- */
+/** The queue of one worker. */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
 
-  constructor(scope: Construct, worker: QueueWorker, alarms: Alarms) {
+  constructor(scope: Construct, worker: QueueWorker, deadLetters: Queue) {
     super(scope, `${worker.queue}-queue`);
-    const deadLetters = createDeadLetterQueue(this, worker.queue);
     this.queue = new Queue(this, "Queue", {
       queueName: `${Stack.of(this).stackName}-${worker.queue}`,
       // Six times the timeout, as Lambda recommends: throttled invocations are retried within it.
@@ -34,6 +38,5 @@ export class WorkQueue extends Construct {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
     });
-    alarms.onDeadLetters(worker.queue, deadLetters, worker.impact);
   }
 }

@@ -27,7 +27,7 @@ export const v1: Part = {
 - Unknown fields of bodies and unknown query parameters are ignored, except where a schema forbids them. Wrong types are not coerced. A query parameter may be given once.
 - Lists are ordered newest first. Filters combine with AND; unknown ids in filters give an empty list.
 - Every error is JSON with a sentence for people in \`error\`; some have a \`code\` or \`reason\` for programs.
-- An unknown path is 404; another method of a known path is 405 with \`Allow\`. A request of more than 10 MB is 413.
+- An unknown path is 404; another method of a known path is 405 with \`Allow\`. A body of more than 10 MiB is 413 as plain text, without the headers of other replies: API Gateway refuses it before the service sees it.
 - ${perMinute.address} requests a minute pass from one address, and ${perMinute.key} with one API key. Windows are fixed, aligned to the UTC minute or hour.
 - What is checked first is answered first: address limit (429), authentication (401), origin (403), key limit (429), subscription (402), path and method (404, 405), input (400, 413), the organization's hourly limit (429), existence and state (404, 409, 400).`,
   routes,

@@ -104,12 +104,19 @@ export const refusalReply = (names: readonly RefusalName[]): Json => {
     description: sentences.join("; or: "),
     headers: headersOf(status),
     content: {
+      ...(names.includes("tooLarge") ? { "text/plain": overTenMebibytes } : {}),
       "application/json": {
         schema: isDeepStrictEqual(schema, errorSchema([])) ? { $ref: "#/components/schemas/Error" } : schema,
         examples,
       },
     },
   };
+};
+
+/** How API Gateway refuses a body that it does not read to the end. */
+const overTenMebibytes: Json = {
+  schema: { type: "string" },
+  example: "HTTP content length exceeded 10485760 bytes.",
 };
 
 /** Fields that only one refusal has, besides its code. */

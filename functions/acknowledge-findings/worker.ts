@@ -4,7 +4,7 @@ import { defineQueueWorker } from "../../shared/contract/worker.ts";
 export const acknowledgeFindings = defineQueueWorker({
   queue: "acknowledgements",
   impact: "Requests to acknowledge many findings do not finish, and their organizations can make no others",
-  maximumConcurrency: 5,
+  // An organization has one request at a time.
   timeoutSeconds: acknowledgementTimeoutSeconds,
   // Its speed is that of making and reading requests of the table.
   memoryMegabytes: 1024,

@@ -7,6 +7,7 @@ const stack = {
   ScheduleGroupName: process.env.SCHEDULE_GROUP_NAME ?? "",
   ScheduledScanFunctionArn: process.env.SCHEDULED_SCAN_FUNCTION_ARN ?? "",
   ScheduledScanRoleArn: process.env.SCHEDULED_SCAN_ROLE_ARN ?? "",
+  DeadLettersQueueArn: process.env.DEAD_LETTERS_QUEUE_ARN ?? "",
 };
 
 export const handler = serve(changeOrganization, async ({ org, actor, body }) => {

@@ -3,7 +3,8 @@ import { defineQueueWorker } from "../../shared/contract/worker.ts";
 export const mailSignInLink = defineQueueWorker({
   queue: "sign-in-mails",
   impact: "Who asks for a sign-in link or is invited gets no e-mail; the operator can make a link",
-  maximumConcurrency: 5,
+  // The limits of requests for links keep the messages few.
+  needsSender: true,
   timeoutSeconds: 20,
   uses: ["table:read", "table:write", "email", "dashboard-url"],
 });

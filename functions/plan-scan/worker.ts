@@ -4,7 +4,7 @@ import { defineQueueWorker } from "../../shared/contract/worker.ts";
 export const planScan = defineQueueWorker({
   queue: "scan-plans",
   impact: "Scans stay pending: nobody learns of new breaches until this works again",
-  maximumConcurrency: 10,
+  // An organization has one scan at a time, and schedules and the catalog spread theirs over time.
   timeoutSeconds: timeoutSeconds.planScan,
   recursive: true,
   memoryMegabytes: 1024,

@@ -1,5 +1,8 @@
 import { sweepAcknowledgement } from "../../shared/acknowledgements/sweep.ts";
 import { deleteHistory } from "../../shared/alerts/history.ts";
+import { isRedispatchSilent } from "../../shared/alerts/overdue.ts";
+import { isSyncSilent } from "../../shared/catalog/subscription-state.ts";
+import { silentSchedule } from "../../shared/contract/log-lines.ts";
 import { proofDaySeconds, proofLossSeconds } from "../../shared/contract/proof-timing.ts";
 import * as deletion from "../../shared/organizations/deletion.ts";
 import { type ProofIntervals, recheck } from "../../shared/proofs/proof.ts";
@@ -39,7 +42,7 @@ type SweepSettings = {
 /**
  * Starts requested scans, and continues interrupted work: scans and requests to acknowledge findings whose
  * workers have been silent, removals of e-mails, alert channels, teams and domains, deletions of organizations,
- * and mails with sign-in links. Looks up the records of proved domains.
+ * and mails with sign-in links. Looks up the records of proved domains. Logs which other schedules do not run.
  */
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
   const now = new Date();
@@ -62,8 +65,22 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
   for (const [kind, handle] of Object.entries(handlers)) {
     failures += await forEachDue(kind as DueKind, now, invocation, handle);
   }
+  await watchSchedules(invocation);
   if (failures > 0)
     throw new Error(`${failures} due rows failed; the log names them, and the next sweep tries again`);
+};
+
+/** The other schedules, by what each of them leaves undone when it does not run. */
+const isSilent: Readonly<Record<string, (now: Date) => Promise<boolean>>> = {
+  "redispatch-alerts": isRedispatchSilent,
+  "sync-catalog": isSyncSilent,
+};
+
+/** Logs which other schedules do not run, for the alarm on failed runs. The sweep itself has an alarm on not running. */
+const watchSchedules = async ({ logger }: Invocation): Promise<void> => {
+  for (const [schedule, isSilentAt] of Object.entries(isSilent)) {
+    if (await isSilentAt(new Date())) logger.error(silentSchedule, { schedule });
+  }
 };
 
 /** Handles all due rows of a kind and returns how many failed. A failure is logged, and its row stays due. */

@@ -7,6 +7,7 @@ const maximumLambdaSeconds = 900;
 
 export const sweep = defineScheduledWorker({
   everyMinutes: 5,
+  isWatchman: true,
   impact:
     "Interrupted scans, removals, deletions and acknowledgements stay as they are, lost sign-in links are not mailed, and no domain's record is looked up",
   timeoutSeconds: 240,

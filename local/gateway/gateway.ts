@@ -12,6 +12,7 @@ import { type HttpReply, readGatewayResponses } from "./gateway-response.ts";
 import { integrate } from "./integration.ts";
 import { Refused } from "./refusal.ts";
 import {
+  BodyTooLong,
   type GatewayRequest,
   type RoutedRequest,
   readBody,
@@ -56,11 +57,14 @@ export const startGateway = async ({
     isCompressing: api.minimumCompressionBytes !== undefined,
   };
 
-  const reply = async (request: GatewayRequest, incoming: IncomingMessage): Promise<HttpReply> => {
+  const reply = async (
+    request: GatewayRequest,
+    incoming: IncomingMessage,
+    body: Buffer,
+  ): Promise<HttpReply> => {
     try {
       refuseLongHeaders(incoming);
       const routed = api.route(request);
-      const body = await readBody(incoming);
       const { authorizer } = routed.route;
       const context = authorizer && (await authorize(lambda, authorizer, routed));
       return await integrate(integration, routed, context, body);
@@ -72,7 +76,12 @@ export const startGateway = async ({
 
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const request = readRequest(incoming);
-    const answered = api.isOfStage(request) ? await reply(request, incoming) : forbidden();
+    const body = await readBody(incoming).catch((error: unknown) => {
+      if (error instanceof BodyTooLong) return error;
+      throw error;
+    });
+    if (body instanceof BodyTooLong) return refuseLongBody(outgoing, body);
+    const answered = api.isOfStage(request) ? await reply(request, incoming, body) : forbidden();
     const { minimumCompressionBytes: minimumBytes } = api;
     send(
       outgoing,
@@ -165,6 +174,12 @@ const forbidden = (): HttpReply => ({
   headers: [["Content-Type", "application/json"]],
   body: Buffer.from('{"message":"Forbidden"}'),
 });
+
+/** Comes before everything else that API Gateway does: without a gateway response, and without an id. */
+const refuseLongBody = (outgoing: ServerResponse, { message }: BodyTooLong): void => {
+  outgoing.writeHead(413, { "Content-Type": "text/plain; charset=utf-8", "Content-Length": message.length });
+  outgoing.end(message);
+};
 
 const send = (outgoing: ServerResponse, request: GatewayRequest, reply: HttpReply): void => {
   const headers = [

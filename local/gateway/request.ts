@@ -1,7 +1,7 @@
 /** A request as the gateway has received it, and API Gateway's limits for it. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { type Refusal, Refused } from "./refusal.ts";
+import { Refused } from "./refusal.ts";
 import type { Route } from "./routes.ts";
 
 export type Pairs = [name: string, value: string][];
@@ -116,13 +116,13 @@ export const refuseLongHeaders = (incoming: IncomingMessage): void => {
   }
 };
 
-/** Reads the whole body. Throws `Refused` as soon as it is too long. */
+/** The request's body is longer than API Gateway reads. */
+export class BodyTooLong extends Error {}
+
+/** Reads the whole body. Throws `BodyTooLong` as soon as it is too long. */
 export const readBody = async (incoming: IncomingMessage): Promise<Buffer> => {
-  const tooLarge: Refusal = {
-    type: "REQUEST_TOO_LARGE",
-    message: `HTTP content length exceeded ${maximumBodyBytes} bytes.`,
-  };
-  if (Number(incoming.headers["content-length"] ?? 0) > maximumBodyBytes) throw new Refused(tooLarge);
+  const tooLong = () => new BodyTooLong(`HTTP content length exceeded ${maximumBodyBytes} bytes.`);
+  if (Number(incoming.headers["content-length"] ?? 0) > maximumBodyBytes) throw tooLong();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -130,7 +130,7 @@ export const readBody = async (incoming: IncomingMessage): Promise<Buffer> => {
       bytes += chunk.length;
       // The rest is read and dropped: closing the connection now would lose the answer on its way.
       if (bytes <= maximumBodyBytes) chunks.push(chunk);
-      else reject(new Refused(tooLarge));
+      else reject(tooLong());
     });
     incoming.on("end", () => resolve(Buffer.concat(chunks)));
     incoming.on("error", reject);

@@ -5,6 +5,7 @@ export type Target = {
   RoleArn: string;
   Input?: string;
   RetryPolicy?: { MaximumRetryAttempts?: number };
+  DeadLetterConfig?: { Arn?: string };
 };
 
 /** What a client gives to CreateSchedule and UpdateSchedule. Dates are seconds since 1970, as in the API. */

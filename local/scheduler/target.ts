@@ -43,9 +43,22 @@ export const reachTarget = async (
       if (options.closing.aborted) return;
       if (index === attemptDelaysMilliseconds.length - 1) {
         options.report(`Schedule ${schedule.name} could not reach its target: ${(error as Error).message}`);
+        leaveDeadLetter(
+          options,
+          schedule,
+          inputOf(options, schedule, { executionId, attempt: index + 1, time }),
+        );
       }
     }
   }
+};
+
+/** An event that no attempt could hand over goes to the schedule's dead-letter queue, if its role may send there. */
+const leaveDeadLetter = ({ assembly, sqs }: TargetOptions, { definition }: Schedule, input: string): void => {
+  const { RoleArn: roleArn, DeadLetterConfig: { Arn: queueArn } = {} } = definition.Target;
+  if (queueArn === undefined) return;
+  if (decide(statementsOf(assembly, roleArn), "sqs:SendMessage", queueArn) === "allow")
+    sqs.send(queueArn, input);
 };
 
 const tryTarget = async (options: TargetOptions, schedule: Schedule, execution: Execution): Promise<void> => {
@@ -89,22 +102,53 @@ const inputOf = (
   });
 };
 
-/** Invokes asynchronously: Lambda, not Scheduler, retries a function that fails, as its settings say. */
+type InvokeConfig = {
+  FunctionName: string;
+  MaximumRetryAttempts?: number;
+  DestinationConfig?: { OnFailure?: { Destination: string } };
+};
+
+/**
+ * Invokes asynchronously: Lambda, not Scheduler, retries a function that fails, and leaves a record of an event that
+ * failed on every try, as the function's settings say.
+ */
 const invoke = async (
-  { assembly, lambda, speed, report, closing }: TargetOptions,
+  { assembly, lambda, sqs, speed, report, closing }: TargetOptions,
   schedule: Schedule,
   event: unknown,
 ): Promise<void> => {
   const { Arn: functionArn } = schedule.definition.Target;
   const setting = assembly
-    .ofType<{ FunctionName: string; MaximumRetryAttempts?: number }>("AWS::Lambda::EventInvokeConfig")
+    .ofType<InvokeConfig>("AWS::Lambda::EventInvokeConfig")
     .find(({ properties }) => functionArn.endsWith(`:${properties.FunctionName}`));
   const retries = setting?.properties.MaximumRetryAttempts ?? functionRetryDelaysMilliseconds.length;
+  let responsePayload: unknown;
   for (const delay of [0, ...functionRetryDelaysMilliseconds.slice(0, retries)]) {
     await setTimeout(delay / speed, undefined, { ref: false });
     if (closing.aborted) return;
     const result = await lambda.invoke(functionArn, event);
     if (!("functionError" in result)) return;
     report(`Schedule ${schedule.name}: its function failed: ${result.payload.errorMessage}`);
+    responsePayload = result.payload;
   }
+  const queueArn = setting?.properties.DestinationConfig?.OnFailure?.Destination;
+  if (queueArn === undefined) return;
+  const record = {
+    version: "1.0",
+    timestamp: new Date().toISOString(),
+    requestContext: {
+      requestId: randomUUID(),
+      functionArn: `${functionArn}:$LATEST`,
+      condition: "RetriesExhausted",
+      approximateInvokeCount: retries + 1,
+    },
+    requestPayload: event,
+    responseContext: { statusCode: 200, executedVersion: "$LATEST", functionError: "Unhandled" },
+    responsePayload,
+  };
+  const [invoked] = assembly
+    .ofType<{ Role: string }>("AWS::Lambda::Function")
+    .filter(({ logicalId }) => assembly.arn(logicalId) === functionArn);
+  const statements = statementsOf(assembly, invoked?.properties.Role ?? "");
+  if (decide(statements, "sqs:SendMessage", queueArn) === "allow") sqs.send(queueArn, JSON.stringify(record));
 };

@@ -19,6 +19,17 @@ export type SubscriptionRow = Subscription & {
 /** Every catalog sync refreshes the subscription: four times in this time. */
 export const maximumAgeSeconds = 3_600;
 
+/**
+ * Whether no sync has asked HIBP within the last hour. A sync that fails is not silent, and before HIBP's first answer
+ * each sync fails.
+ */
+export const isSyncSilent = async (now: Date): Promise<boolean> => {
+  const row = await table.get<SubscriptionRow>(keys.subscription(), { consistent: false });
+  if (row === undefined) return false;
+  const lastAt = Math.max(Date.parse(row.at), Date.parse(row.failedAt ?? row.at));
+  return now.getTime() - lastAt > 1_000 * maximumAgeSeconds;
+};
+
 /** The subscription as HIBP last answered it, and whether HIBP has answered within the last hour and not failed since. */
 export const state = async (
   now: Date,

@@ -15,8 +15,13 @@ type Worker = {
 /** Invoked once for each message of a queue. */
 export type QueueWorker = Worker & {
   queue: QueueName;
-  /** Concurrent invocations, 2 to 1000. */
-  maximumConcurrency: number;
+  /**
+   * Concurrent invocations, 2 to 1000. Undefined where the messages themselves are few, since a maximum makes an
+   * idle queue dearer.
+   */
+  maximumConcurrency?: number;
+  /** Its queue is not polled in a stack without a sender of e-mail. */
+  needsSender?: boolean;
   /** The worker also polls its queue (concurrent-polling.ts), whose url it gets as SOURCE_QUEUE_URL. */
   pollsConcurrently?: boolean;
   /** The worker sends to its own queue on purpose, so Lambda must not stop it as a loop (RecursiveLoop). */
@@ -24,10 +29,18 @@ export type QueueWorker = Worker & {
 };
 
 /** Invoked at a fixed rate. */
-export type ScheduledWorker = Worker & { everyMinutes: number };
+export type ScheduledWorker = Worker & {
+  everyMinutes: number;
+  /** Has an alarm on not running, because it watches the other schedules. */
+  isWatchman?: boolean;
+};
 
 /** Invoked by schedules that the product creates at run time in this group, each with its own input. */
-export type OnDemandWorker = Worker & { scheduleGroup: string };
+export type OnDemandWorker = Worker & {
+  scheduleGroup: string;
+  /** How long Lambda tries to run it for one event, 1 to 6. */
+  maximumEventAgeHours: number;
+};
 
 export const defineQueueWorker = <const W extends QueueWorker>(worker: W): W => worker;
 export const defineScheduledWorker = <const W extends ScheduledWorker>(worker: W): W => worker;

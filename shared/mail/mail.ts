@@ -69,10 +69,14 @@ const distinct = (addresses: readonly string[]): string[] => {
   return [...written.values()];
 };
 
-/** The account's sending rate or daily quota is used up. */
-const isThrottled = (error: unknown): boolean =>
-  error instanceof Error &&
-  (error.name === "TooManyRequestsException" || error.name === "LimitExceededException");
+/** Errors that mean that the account's sending rate, daily quota or rate of requests is used up. */
+const throttlingErrors = new Set([
+  "LimitExceededException",
+  "ThrottlingException",
+  "TooManyRequestsException",
+]);
+
+const isThrottled = (error: unknown): boolean => error instanceof Error && throttlingErrors.has(error.name);
 
 /** Reasons by the name of the SES error; the message of the error may contain addresses and is not shown. */
 const reasons: Readonly<Record<string, string>> = {
@@ -83,6 +87,7 @@ const reasons: Readonly<Record<string, string>> = {
   MailFromDomainNotVerifiedException: "sender is not verified",
   MessageRejected: "message rejected: sender or recipient not verified, or content refused",
   SendingPausedException: "e-mail sending is paused",
+  ThrottlingException: "limit of e-mail sending reached",
   TooManyRequestsException: "limit of e-mail sending reached",
 };
 

@@ -14,6 +14,8 @@ export type ScheduleOutputs = {
   ScheduleGroupName?: string;
   ScheduledScanFunctionArn?: string;
   ScheduledScanRoleArn?: string;
+  /** Where EventBridge Scheduler leaves an event that it could not hand over. */
+  DeadLettersQueueArn?: string;
 };
 
 /** EventBridge Scheduler spreads the invocations over this window: not all organizations start at once. */
@@ -58,6 +60,7 @@ export const schedule = async (
       RoleArn: outputs.ScheduledScanRoleArn,
       Input: JSON.stringify(withVersion({ organizationId: org })),
       RetryPolicy: { MaximumRetryAttempts: 5, MaximumEventAgeInSeconds: 3600 },
+      DeadLetterConfig: { Arn: outputs.DeadLettersQueueArn },
     },
   } as const;
   try {

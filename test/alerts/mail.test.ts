@@ -283,7 +283,7 @@ describe("sending", () => {
     expect(received).toHaveLength(1);
   });
 
-  test.each(["TooManyRequestsException", "LimitExceededException"])(
+  test.each(["TooManyRequestsException", "LimitExceededException", "ThrottlingException"])(
     "that SES throttles (%s) may be repeated later",
     async (name) => {
       answer = refuse(name);

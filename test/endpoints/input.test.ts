@@ -62,12 +62,16 @@ describe("a body", () => {
     expect((await api.request("POST", "/emails", { raw })).status).toBe(201);
   });
 
-  test("too large for the gateway or for a function is 413 as well", async () => {
+  test("too large for a function is 413 as well, and for API Gateway in plain text", async () => {
     const { api } = await createOrganization();
-    const replies = await Promise.all(
+    const [forFunction, forGateway] = await Promise.all(
       [7, 11].map((size) => api.request("POST", "/emails", { raw: Buffer.alloc(size * mebibyte, "x") })),
     );
-    for (const reply of replies) expectRefusal(reply, 413, /too large/);
+    expectRefusal(forFunction as NonNullable<typeof forFunction>, 413, /too large/);
+    expect(forGateway).toMatchObject({
+      status: 413,
+      body: { text: "HTTP content length exceeded 10485760 bytes." },
+    });
     expect((await api.get("/emails")).status).toBe(200);
   });
 

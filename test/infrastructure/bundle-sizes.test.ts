@@ -77,7 +77,7 @@ const limits: Record<string, number> = {
   "serve-dashboard": 10,
   "start-scan": 303,
   "start-scheduled-scan": 290,
-  sweep: 336,
+  sweep: 337,
   "sync-catalog": 312,
   "test-alert-config": 307,
 };

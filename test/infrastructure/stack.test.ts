@@ -12,9 +12,11 @@ import { routes } from "../../functions/routes.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
 import { type ApiDomain, readDomain } from "../../lib/api-domain.ts";
 import { type Bundles, bundleFunctions, folders } from "../../lib/bundle.ts";
+import { readOptions } from "../../lib/options.ts";
 import { ServiceStack } from "../../lib/service-stack.ts";
 import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
 import { refusals } from "../../shared/contract/errors.ts";
+import { perMinute } from "../../shared/contract/limits.ts";
 import { messages } from "../../shared/contract/messages.ts";
 
 type Properties = Record<string, never>;
@@ -27,8 +29,9 @@ type Statement = {
 type Alarm = {
   AlarmName: string;
   AlarmDescription: string;
-  Dimensions: { Value: string }[];
+  Dimensions?: { Value: string }[];
   MetricName: string;
+  Namespace: string;
   Period: number;
   AlarmActions?: string[];
   OKActions?: string[];
@@ -39,7 +42,7 @@ const directory = mkdtempSync(join(tmpdir(), "stack-test-"));
 const stackName = "breach-monitor-production";
 let bundles: Bundles;
 let production: Assembly;
-/** Sends alarms and alerts by e-mail, and has a name of its own. */
+/** Has everything that can be chosen: alarms and alerts by e-mail, a name of its own, a web ACL. */
 let staging: Assembly;
 /** Uses an existing table. */
 let restored: Assembly;
@@ -54,6 +57,12 @@ beforeAll(async () => {
       name: "breaches.example.com",
       certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1",
     },
+    context: {
+      requestsPerSecond: "200",
+      webAcl: "true",
+      tableEncryption: "aws-managed",
+      gatewayRequestIds: false,
+    },
   });
   restored = synthesize("restored", { tableName: "Kept.table_2-restored" });
 }, 150_000);
@@ -66,10 +75,24 @@ function synthesize(
     senderEmail,
     domain,
     tableName,
-  }: { alarmEmail?: string; senderEmail?: string; domain?: ApiDomain; tableName?: string } = {},
+    context = {},
+  }: {
+    alarmEmail?: string;
+    senderEmail?: string;
+    domain?: ApiDomain;
+    tableName?: string;
+    context?: Record<string, unknown>;
+  } = {},
 ): Assembly {
   const app = new App({ outdir: join(directory, `cdk.out-${stage}`) });
-  new ServiceStack(app, `breach-monitor-${stage}`, { bundles, alarmEmail, senderEmail, domain, tableName });
+  new ServiceStack(app, `breach-monitor-${stage}`, {
+    bundles,
+    options: readOptions((name) => context[name]),
+    alarmEmail,
+    senderEmail,
+    domain,
+    tableName,
+  });
   app.synth();
   return openAssembly(join(directory, `cdk.out-${stage}`), environment);
 }
@@ -88,6 +111,7 @@ const everyRoute = [
 const isOfDashboard = (name: string) => dashboardRoutes.some((route) => route.name === name);
 
 const workers = [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers];
+const isWorker = (name: string) => workers.some((worker) => worker.name === name);
 const contracts = [
   {
     name: "authorize",
@@ -155,7 +179,7 @@ const functionNamed = (name: string) =>
     Role: string;
     Runtime: string;
     Timeout: number;
-    TracingConfig: { Mode: string };
+    TracingConfig?: { Mode: string };
   }>(production, "AWS::Lambda::Function", "FunctionName", `${stackName}-${name}`);
 
 /** Everything that a role may do, as "action resource". */
@@ -184,8 +208,8 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
     const expected = new Set([
       `logs:CreateLogStream ${logs}`,
       `logs:PutLogEvents ${logs}`,
-      "xray:PutTraceSegments *",
-      "xray:PutTelemetryRecords *",
+      ...(isWorker(name) ? [] : ["xray:PutTraceSegments *", "xray:PutTelemetryRecords *"]),
+      ...(name === "start-scheduled-scan" ? [`sqs:SendMessage ${queueArn("dead-letters")}`] : []),
       ...contract.uses.flatMap(allowedBy),
     ]);
     if (contract.queue !== undefined) {
@@ -202,9 +226,9 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
       Architectures: ["arm64"],
       Timeout: contract.timeoutSeconds ?? 10,
       MemorySize: contract.memoryMegabytes ?? 256,
-      TracingConfig: { Mode: "Active" },
       Handler: "index.handler",
     });
+    expect(functionNamed(name).TracingConfig?.Mode).toBe(isWorker(name) ? undefined : "Active");
     expect(functionNamed(name).RecursiveLoop).toBe(contract.recursive ? "Allow" : undefined);
   });
 
@@ -225,7 +249,9 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
         ...(name === "refuse-route" ? ["DECLARED_METHODS"] : []),
         ...(name === "authorize" ? ["PATHS_FOR_ANYONE"] : []),
         ...(uses("dashboard-url") ? ["DASHBOARD_URL"] : []),
-        ...(uses("schedules") ? ["SCHEDULE_GROUP_NAME", "SCHEDULED_SCAN_FUNCTION_ARN"] : []),
+        ...(uses("schedules")
+          ? ["SCHEDULE_GROUP_NAME", "SCHEDULED_SCAN_FUNCTION_ARN", "DEAD_LETTERS_QUEUE_ARN"]
+          : []),
         ...(uses("schedule-role") ? ["SCHEDULED_SCAN_ROLE_ARN"] : []),
         ...(contract.pollsConcurrently ? ["SOURCE_QUEUE_URL"] : []),
         ...queues,
@@ -306,10 +332,9 @@ test("every endpoint of the dashboard says who may call it, none of /api/v1 does
   for (const { endpoint } of routes) expect(endpoint.access).toBeUndefined();
 });
 
-test("the stack has at most 450 resources, of 500 that CloudFormation takes", () => {
-  for (const stage of ["production", "staging"]) {
-    expect(templateResources(stage).length).toBeLessThanOrEqual(450);
-  }
+test("with all options the stack has at most 450 resources, of 500 that there may be", () => {
+  expect(templateResources("staging").length).toBeGreaterThan(templateResources("production").length);
+  expect(templateResources("staging").length).toBeLessThanOrEqual(450);
 });
 
 test.each(["deliver-alert", "retry-alert"])("%s knows where the dashboard is", (name) => {
@@ -377,12 +402,6 @@ test("no policy allows all actions of a service, and only traces have all resour
   }
 });
 
-const alarmsOn = (dimension: string) =>
-  production
-    .ofType<Alarm>("AWS::CloudWatch::Alarm")
-    .map(({ properties }) => properties)
-    .filter(({ Dimensions }) => Dimensions.some(({ Value }) => Value === dimension));
-
 test("every queue has a worker", () => {
   expect(queueWorkers.map(({ worker }) => worker.queue).sort()).toEqual(Object.keys(messages).sort());
 });
@@ -398,31 +417,31 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
     expect(queue().VisibilityTimeout).toBeGreaterThanOrEqual(6 * worker.timeoutSeconds);
   });
 
-  test("has a dead-letter queue of 14 days, whose alarm says what people notice", () => {
+  test("gives up a message after some tries, and leaves it as a dead letter", () => {
     const { deadLetterTargetArn, maxReceiveCount } = queue().RedrivePolicy;
-    expect(deadLetterTargetArn).toBe(queueArn(`${worker.queue}-dead-letters`));
+    expect(deadLetterTargetArn).toBe(queueArn("dead-letters"));
     expect(maxReceiveCount).toBe(5);
-    const deadLetters = `${stackName}-${worker.queue}-dead-letters`;
-    expect(named(production, "AWS::SQS::Queue", "QueueName", deadLetters)).toMatchObject({
-      MessageRetentionPeriod: 1_209_600,
-    });
-    expect(alarmsOn(deadLetters)).toMatchObject([
-      { AlarmDescription: worker.impact, Threshold: 0, ComparisonOperator: "GreaterThanThreshold" },
-    ]);
   });
 
-  test("feeds its function one message at a time", () => {
-    const sources = production
-      .ofType<{ EventSourceArn: string }>("AWS::Lambda::EventSourceMapping")
+  type Source = { EventSourceArn: string; ScalingConfig?: object; Enabled: boolean };
+  const sourceIn = (assembly: Assembly) => {
+    const sources = assembly
+      .ofType<Source>("AWS::Lambda::EventSourceMapping")
       .map(({ properties }) => properties)
-      .filter(({ EventSourceArn }) => EventSourceArn === queueArn(worker.queue));
-    expect(sources).toMatchObject([
-      {
-        FunctionName: `${stackName}-${name}`,
-        BatchSize: 1,
-        ScalingConfig: { MaximumConcurrency: worker.maximumConcurrency },
-      },
-    ]);
+      .filter(({ EventSourceArn }) => EventSourceArn.endsWith(`-${worker.queue}`));
+    expect(sources).toHaveLength(1);
+    return sources[0] as Source;
+  };
+
+  test("feeds its function one message at a time", () => {
+    expect(sourceIn(production)).toMatchObject({ FunctionName: `${stackName}-${name}`, BatchSize: 1 });
+    const { maximumConcurrency: MaximumConcurrency } = worker;
+    expect(sourceIn(production).ScalingConfig).toEqual(MaximumConcurrency && { MaximumConcurrency });
+  });
+
+  test("is not polled where nothing can be sent to it", () => {
+    expect(sourceIn(production).Enabled).toBe(name !== "mail-sign-in-link");
+    expect(sourceIn(staging).Enabled).toBe(true);
   });
 });
 
@@ -439,28 +458,24 @@ test("every queue is encrypted and refuses plain connections", () => {
   expect(guarded.sort()).toEqual(queues.map(({ logicalId }) => production.arn(logicalId)).sort());
 });
 
-describe.each(workers)("alarm of $name", ({ name, worker }) => {
-  test("goes off when the function fails and says what people notice", () => {
-    const alarms = alarmsOn(`${stackName}-${name}`).filter(({ MetricName }) => MetricName === "Errors");
-    expect(alarms).toMatchObject([
-      { AlarmDescription: worker.impact, Threshold: 0, TreatMissingData: "notBreaching" },
-    ]);
-  });
+test("the dead letters of all queues and schedules are kept for 14 days", () => {
+  const deadLetters = named(production, "AWS::SQS::Queue", "QueueName", `${stackName}-dead-letters`);
+  expect(deadLetters).toMatchObject({ MessageRetentionPeriod: 1_209_600 });
 });
 
-test("an alarm goes off when Scheduler gives up a run of an organization's schedule", () => {
-  expect(alarmsOn(`${stackName}-scheduled-scans`)).toMatchObject([
+test("a scheduled scan that cannot be started within an hour becomes a dead letter", () => {
+  const settings = production
+    .ofType<Properties>("AWS::Lambda::EventInvokeConfig")
+    .map(({ properties }) => properties)
+    .filter(({ FunctionName }) => FunctionName === `${stackName}-start-scheduled-scan`);
+  expect(settings).toMatchObject([
     {
-      AlarmDescription: onDemandWorkers[0]?.worker.impact,
-      Namespace: "AWS/Scheduler",
-      MetricName: "InvocationDroppedCount",
-      Dimensions: [{ Name: "ScheduleGroup" }],
-      Statistic: "Sum",
-      Threshold: 0,
-      ComparisonOperator: "GreaterThanThreshold",
-      TreatMissingData: "notBreaching",
+      MaximumEventAgeInSeconds: 3600,
+      MaximumRetryAttempts: 2,
+      DestinationConfig: { OnFailure: { Destination: queueArn("dead-letters") } },
     },
   ]);
+  expect(production.outputs().DeadLettersQueueArn).toBe(queueArn("dead-letters"));
 });
 
 describe.each(scheduledWorkers)("schedule of $name", ({ name, worker }) => {
@@ -476,57 +491,23 @@ describe.each(scheduledWorkers)("schedule of $name", ({ name, worker }) => {
     expect(schedule().ScheduleExpression).toBe(`rate(${worker.everyMinutes} ${unit})`);
   });
 
-  const alarmsOf = (metric: string) =>
-    alarmsOn(`${stackName}-${name}`).filter(({ MetricName }) => MetricName === metric);
-
-  test("has an alarm that goes off when Lambda drops a run", () => {
-    expect(alarmsOf("AsyncEventsDropped")).toMatchObject([
-      {
-        AlarmDescription: worker.impact,
-        Namespace: "AWS/Lambda",
-        Dimensions: [{ Name: "FunctionName" }],
-        Threshold: 0,
-        ComparisonOperator: "GreaterThanThreshold",
-        Statistic: "Sum",
-        TreatMissingData: "notBreaching",
-      },
-    ]);
-  });
-
-  test("has an alarm that goes off when the function does not run at all", () => {
-    expect(alarmsOf("Invocations")).toMatchObject([
-      {
-        AlarmDescription: worker.impact,
-        Threshold: 1,
-        ComparisonOperator: "LessThanThreshold",
-        Statistic: "Sum",
-        TreatMissingData: "breaching",
-      },
-    ]);
-  });
-
-  test("has alarms over periods longer than the time between two runs", () => {
-    const periods = alarmsOn(`${stackName}-${name}`).map(({ Period }) => Period);
-    expect(periods).toHaveLength(3);
-    for (const period of periods) expect(period).toBeGreaterThan(worker.everyMinutes * 60);
-  });
-
   test("may only invoke its function and leave dead letters", () => {
     const { Target } = schedule();
     expect(permissionsOf(Target.RoleArn).sort()).toEqual([
       `lambda:InvokeFunction ${Target.Arn}`,
-      `sqs:SendMessage ${queueArn(`${name}-dead-letters`)}`,
+      `sqs:SendMessage ${queueArn("dead-letters")}`,
     ]);
-    expect(alarmsOn(`${stackName}-${name}-dead-letters`)).toMatchObject([
-      { AlarmDescription: worker.impact },
-    ]);
+    expect(Target.DeadLetterConfig.Arn).toBe(queueArn("dead-letters"));
   });
 });
 
 test("schedules made at run time may invoke one function, from the stack's group only", () => {
   const outputs = production.outputs();
   const roleArn = outputs.ScheduledScanRoleArn ?? "";
-  expect(permissionsOf(roleArn)).toEqual([`lambda:InvokeFunction ${outputs.ScheduledScanFunctionArn}`]);
+  expect(permissionsOf(roleArn)).toEqual([
+    `lambda:InvokeFunction ${outputs.ScheduledScanFunctionArn}`,
+    `sqs:SendMessage ${queueArn("dead-letters")}`,
+  ]);
   expect(
     production.resource(production.logicalIdOf(roleArn) ?? "").properties.AssumeRolePolicyDocument,
   ).toMatchObject({
@@ -651,7 +632,7 @@ describe("REST API", () => {
   test("asks the authorizer for every request, without cache or identity sources", () => {
     const authorizers = production.ofType<Properties>("AWS::ApiGateway::Authorizer");
     expect(authorizers).toMatchObject([{ properties: { Type: "REQUEST", AuthorizerResultTtlInSeconds: 0 } }]);
-    expect(authorizers[0]?.properties.IdentitySource ?? "").toBe("");
+    expect(authorizers[0]?.properties).not.toHaveProperty("IdentitySource");
   });
 
   test("sends every route to its function", () => {
@@ -774,6 +755,69 @@ test("two stages have no name in common, so that one account can hold both", () 
     );
   const ours = new Set(names(production, "production"));
   expect(names(staging, "staging").filter((name) => ours.has(name))).toEqual([]);
+});
+
+test("with a web ACL an address is blocked that asks far more than its limit", () => {
+  expect(production.ofType("AWS::WAFv2::WebACL")).toEqual([]);
+  expect(staging.ofType<Properties>("AWS::WAFv2::WebACL")).toMatchObject([
+    {
+      properties: {
+        Scope: "REGIONAL",
+        DefaultAction: { Allow: {} },
+        Rules: [
+          {
+            Action: { Block: {} },
+            Statement: {
+              RateBasedStatement: {
+                AggregateKeyType: "IP",
+                EvaluationWindowSec: 300,
+                Limit: 5 * 5 * perMinute.address,
+              },
+            },
+          },
+        ],
+      },
+    },
+  ]);
+  expect(staging.ofType<Properties>("AWS::WAFv2::WebACLAssociation")).toMatchObject([
+    { properties: { ResourceArn: expect.stringMatching(/::\/restapis\/local\/stages\/api$/) } },
+  ]);
+});
+
+test("API Gateway lets through few requests a second, or as many as an option says", () => {
+  type Stage = { MethodSettings: { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }[] };
+  const throttle = (assembly: Assembly) =>
+    assembly.ofType<Stage>("AWS::ApiGateway::Stage")[0]?.properties.MethodSettings;
+  expect(throttle(production)).toMatchObject([{ ThrottlingRateLimit: 15, ThrottlingBurstLimit: 100 }]);
+  expect(throttle(staging)).toMatchObject([{ ThrottlingRateLimit: 200, ThrottlingBurstLimit: 400 }]);
+});
+
+test("the table's key is in the account only where an option says so", () => {
+  const encryption = (assembly: Assembly) =>
+    assembly.ofType<{ SSESpecification?: object }>("AWS::DynamoDB::Table")[0]?.properties.SSESpecification;
+  expect(encryption(production)).toEqual({ SSEEnabled: false });
+  expect(encryption(staging)).toEqual({ SSEEnabled: true });
+});
+
+test("an option can leave the request's id out of replies of API Gateway itself", () => {
+  type Response = { ResponseParameters: Record<string, string> };
+  const idsOf = (assembly: Assembly) =>
+    assembly
+      .ofType<Response>("AWS::ApiGateway::GatewayResponse")
+      .map(({ properties }) => properties.ResponseParameters["gatewayresponse.header.X-Request-Id"]);
+  expect(new Set(idsOf(production))).toEqual(new Set(["context.requestId"]));
+  expect(new Set(idsOf(staging))).toEqual(new Set([undefined]));
+});
+
+test.each([
+  [{ alarms: "some" }, 'alarms must be all or minimal, not "some"'],
+  [{ requestsPerSecond: "0" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "0"'],
+  [{ requestsPerSecond: "1e3" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "1e3"'],
+  [{ requestsPerSecond: 10_001 }, 'requestsPerSecond must be a whole number from 1 to 10000, not "10001"'],
+  [{ webAcl: "yes" }, 'webAcl must be true or false, not "yes"'],
+  [{ tableEncryption: "none" }, 'tableEncryption must be aws-owned or aws-managed, not "none"'],
+])("the option %o is refused", (context: Record<string, unknown>, sentence) => {
+  expect(() => readOptions((name) => context[name])).toThrow(sentence);
 });
 
 test("with an alarm address every alarm notifies it, also when the alarm is over", () => {

@@ -42,7 +42,9 @@ export const createClient = (headers: Record<string, string>, apiUrl: string = i
       ...(body !== undefined && { body }),
     });
     const text = await reply.body.text();
-    return { status: reply.statusCode, headers: reply.headers, body: text === "" ? {} : JSON.parse(text) };
+    const isPlain = String(reply.headers["content-type"]).startsWith("text/plain");
+    const read = () => (isPlain ? { text } : JSON.parse(text));
+    return { status: reply.statusCode, headers: reply.headers, body: text === "" ? {} : read() };
   };
   return {
     address: localAddress,

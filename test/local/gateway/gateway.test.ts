@@ -445,13 +445,19 @@ describe("the authorizer", () => {
 });
 
 describe("limits", () => {
-  test("a body over 10 MB is 413, with or without Content-Length", async () => {
+  test("a body over 10 MB is 413 in plain text, with or without Content-Length", async () => {
     const body = Buffer.alloc(10 * 1024 * 1024 + 1, "x");
-    expect(await send("POST", "/api/v1/emails", { body })).toMatchObject({
-      status: 413,
-      json: { error: "HTTP content length exceeded 10485760 bytes." },
-    });
-    expect(await send("POST", "/api/v1/emails", { body, isChunked: true })).toMatchObject({ status: 413 });
+    for (const isChunked of [false, true]) {
+      for (const path of ["/api/v1/emails", "/api/nowhere"]) {
+        const reply = await send("POST", path, { body, isChunked });
+        expect(reply).toMatchObject({
+          status: 413,
+          headers: { "content-type": "text/plain; charset=utf-8" },
+        });
+        expect(reply.bytes.toString()).toBe("HTTP content length exceeded 10485760 bytes.");
+        expect(reply.headers["x-amzn-requestid"]).toBeUndefined();
+      }
+    }
   });
 
   test("a body that is too large for a function as base64 is 413", async () => {

@@ -47,7 +47,7 @@ const start = async (
   let failuresLeft = options.failTimes ?? 0;
   const scheduler = await startScheduler({
     assembly: openTemplate({
-      Worker: { Type: "AWS::Lambda::Function", Properties: {} },
+      Worker: { Type: "AWS::Lambda::Function", Properties: { Role: { "Fn::GetAtt": ["Role", "Arn"] } } },
       Role: { Type: "AWS::IAM::Role", Properties: {} },
       Policy: {
         Type: "AWS::IAM::Policy",
@@ -293,6 +293,52 @@ describe.concurrent("firing", () => {
     expect(usual.firings.length).toBe(3);
     expect(untried.firings.length).toBe(1);
     expect(untried.reported.join()).toContain("broken");
+  });
+
+  test("an event that fails on every try is left in the queue that the function names", async ({
+    expect,
+  }) => {
+    const setting = {
+      FunctionName: { Ref: "Worker" },
+      Qualifier: "$LATEST",
+      MaximumRetryAttempts: 1,
+      DestinationConfig: { OnFailure: { Destination: queueArn } },
+    };
+    const { firings, create } = await start({
+      failTimes: 9,
+      speed: 200,
+      resources: { Settings: { Type: "AWS::Lambda::EventInvokeConfig", Properties: setting } },
+    });
+    await create({ ScheduleExpression: once });
+    await expect.poll(() => firings.length, { timeout: 10_000 }).toBe(3);
+    expect(firings.map(({ target }) => target)).toEqual([functionArn, functionArn, queueArn]);
+    expect(JSON.parse(String(firings[2]?.input))).toMatchObject({
+      requestContext: {
+        functionArn: `${functionArn}:$LATEST`,
+        condition: "RetriesExhausted",
+        approximateInvokeCount: 2,
+      },
+      requestPayload: { hello: 1 },
+      responsePayload: { errorMessage: "broken" },
+    });
+  });
+
+  test("an event that cannot be handed over is left in the schedule's dead-letter queue", async ({
+    expect,
+  }) => {
+    const { firings, create } = await start();
+    await create({
+      ScheduleExpression: once,
+      Target: {
+        Arn: `${functionArn}-other`,
+        RoleArn: roleArn,
+        Input: '"lost"',
+        DeadLetterConfig: { Arn: queueArn },
+      },
+    });
+    await expect
+      .poll(() => firings, { timeout: 10_000 })
+      .toMatchObject([{ target: queueArn, input: '"lost"' }]);
   });
 
   test("a target that the role does not allow is not reached, which is reported", async ({ expect }) => {

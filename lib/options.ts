@@ -1,0 +1,61 @@
+/** What whoever deploys may choose, beside names and addresses: context values of the app, checked. */
+import { type AlarmSet, alarmSets } from "./alarms.ts";
+
+export type Options = {
+  alarms: AlarmSet;
+  /** How many requests a second API Gateway lets through, all clients together. It answers 429 to the others. */
+  requestsPerSecond: number;
+  /** Whether a web ACL limits the requests of each address before API Gateway counts them. */
+  webAcl: boolean;
+  tableEncryption: TableEncryptionChoice;
+  /** Whether replies of API Gateway itself carry `X-Request-Id` too. */
+  gatewayRequestIds: boolean;
+};
+
+const tableEncryptions = ["aws-owned", "aws-managed"] as const;
+/** `aws-managed`: the key is in the account, and each use of it is in CloudTrail and costs a request to KMS. */
+export type TableEncryptionChoice = (typeof tableEncryptions)[number];
+
+/** A flood of the dearest requests that need no credential costs less than 20 dollars a day with it (docs/cost.md). */
+const defaultRequestsPerSecond = 15;
+
+/** API Gateway's own limit for all APIs of an account and region. */
+const maximumRequestsPerSecond = 10_000;
+
+/** Reads the options with `contextOf`. Throws a sentence that names the value which is wrong. */
+export function readOptions(contextOf: (name: string) => unknown): Options {
+  return {
+    alarms: choice("alarms", contextOf("alarms"), alarmSets),
+    requestsPerSecond: rate("requestsPerSecond", contextOf("requestsPerSecond")),
+    webAcl: flag("webAcl", contextOf("webAcl"), false),
+    tableEncryption: choice("tableEncryption", contextOf("tableEncryption"), tableEncryptions),
+    gatewayRequestIds: flag("gatewayRequestIds", contextOf("gatewayRequestIds"), true),
+  };
+}
+
+/** One of the values; the first of them by default. */
+function choice<const Value extends string>(
+  name: string,
+  value: unknown,
+  values: readonly [Value, ...Value[]],
+): Value {
+  if (value === undefined) return values[0];
+  const found = values.find((each) => each === value);
+  if (found === undefined) throw new Error(`${name} must be ${values.join(" or ")}, not "${value}"`);
+  return found;
+}
+
+/** `-c` gives text, and cdk.json can give a boolean. */
+function flag(name: string, value: unknown, usual: boolean): boolean {
+  if (value === undefined) return usual;
+  return choice(name, String(value), ["true", "false"]) === "true";
+}
+
+function rate(name: string, value: unknown): number {
+  if (value === undefined) return defaultRequestsPerSecond;
+  const isWhole = /^[1-9]\d*$/.test(String(value));
+  if (!isWhole || Number(value) > maximumRequestsPerSecond) {
+    throw new Error(`${name} must be a whole number from 1 to ${maximumRequestsPerSecond}, not "${value}"`);
+  }
+  return Number(value);
+}

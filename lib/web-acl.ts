@@ -1,0 +1,41 @@
+import { Aws, Stack } from "aws-cdk-lib";
+import type { RestApi } from "aws-cdk-lib/aws-apigateway";
+import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
+
+/** Of one address in five minutes: five times what the service itself answers to an address. */
+const requestsOfAddress = 2_500;
+
+/**
+ * A web ACL with one rule: an address with too many requests is blocked until it has asked less. Blocked requests
+ * reach neither API Gateway's throttle, which all clients share, nor any function.
+ */
+export function addWebAcl(api: RestApi): void {
+  const name = Stack.of(api).stackName;
+  const visibilityConfig = {
+    // Metrics of AWS WAF are free; samples would show paths and headers.
+    cloudWatchMetricsEnabled: true,
+    sampledRequestsEnabled: false,
+  };
+  const acl = new CfnWebACL(api, "WebAcl", {
+    name,
+    description: `Limits the requests of each address to ${name}`,
+    scope: "REGIONAL",
+    defaultAction: { allow: {} },
+    visibilityConfig: { ...visibilityConfig, metricName: name },
+    rules: [
+      {
+        name: "requests-of-an-address",
+        priority: 0,
+        action: { block: {} },
+        statement: {
+          rateBasedStatement: { aggregateKeyType: "IP", limit: requestsOfAddress, evaluationWindowSec: 300 },
+        },
+        visibilityConfig: { ...visibilityConfig, metricName: `${name}-requests-of-an-address` },
+      },
+    ],
+  });
+  new CfnWebACLAssociation(api, "WebAclAssociation", {
+    resourceArn: `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}::/restapis/${api.restApiId}/stages/${api.deploymentStage.stageName}`,
+    webAclArn: acl.attrArn,
+  });
+}

@@ -1,0 +1,4 @@
+/** Lines of logs that alarms look for. */
+
+/** The sweep's, of a schedule whose work is long overdue; `schedule` names its function. */
+export const silentSchedule = "schedule does not run";

@@ -1,0 +1,260 @@
+/** Which alarms there are, what they look at, and how the one who is paged finds the function. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App } from "aws-cdk-lib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
+import { bundleFunctions } from "../../lib/bundle.ts";
+import { readOptions } from "../../lib/options.ts";
+import { ServiceStack } from "../../lib/service-stack.ts";
+import { openLog } from "../../local/lambda/log.ts";
+import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
+import { silentSchedule } from "../../shared/contract/log-lines.ts";
+
+type Alarm = {
+  AlarmName: string;
+  AlarmDescription: string;
+  Namespace: string;
+  MetricName: string;
+  Dimensions?: { Name: string; Value: string }[];
+  Metrics?: unknown;
+  Period: number;
+};
+type MetricFilter = {
+  LogGroupName: string;
+  FilterPattern: string;
+  MetricTransformations: {
+    MetricNamespace: string;
+    MetricName: string;
+    MetricValue: string;
+    DefaultValue?: number;
+  }[];
+};
+type Query = { Name: string; LogGroupNames: string[]; QueryString: string };
+
+const stackName = "breach-monitor-alarms";
+const directory = mkdtempSync(join(tmpdir(), "alarms-test-"));
+let all: Assembly;
+let minimal: Assembly;
+
+beforeAll(async () => {
+  const bundles = await bundleFunctions(join(directory, "bundles"));
+  const synthesize = (alarms: string | undefined): Assembly => {
+    const outdir = join(directory, `cdk.out-${alarms}`);
+    const app = new App({ outdir });
+    new ServiceStack(app, stackName, {
+      bundles,
+      options: readOptions((name) => (name === "alarms" ? alarms : undefined)),
+      alarmEmail: "oncall@example.com",
+      senderEmail: undefined,
+      domain: undefined,
+      tableName: undefined,
+    });
+    app.synth();
+    return openAssembly(outdir, { region: "us-east-1", accountId: "000000000000" });
+  };
+  all = synthesize(undefined);
+  minimal = synthesize("minimal");
+}, 150_000);
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const propertiesOf = <P extends object>(assembly: Assembly, type: string): P[] =>
+  assembly.ofType<P>(type).map(({ properties }) => properties);
+const alarmNames = (assembly: Assembly): string[] =>
+  propertiesOf<Alarm>(assembly, "AWS::CloudWatch::Alarm").map(({ AlarmName }) =>
+    AlarmName.slice(stackName.length + 1),
+  );
+const alarmNamed = (name: string): Alarm => {
+  const alarms = propertiesOf<Alarm>(all, "AWS::CloudWatch::Alarm");
+  const found = alarms.find(({ AlarmName }) => AlarmName === `${stackName}-${name}`);
+  expect(found, name).toBeDefined();
+  return found as Alarm;
+};
+const filtersOf = ({ Namespace, MetricName }: Alarm): MetricFilter[] =>
+  propertiesOf<MetricFilter>(all, "AWS::Logs::MetricFilter").filter(
+    ({ MetricTransformations: [metric] }) =>
+      metric?.MetricNamespace === Namespace && metric.MetricName === MetricName,
+  );
+/** The saved query that an alarm's description names. */
+const queryOf = ({ AlarmDescription }: Alarm): Query => {
+  const query = propertiesOf<Query>(all, "AWS::Logs::QueryDefinition").find(({ Name }) =>
+    AlarmDescription.includes(`The saved query "${Name}"`),
+  );
+  expect(query, AlarmDescription).toBeDefined();
+  return query as Query;
+};
+
+const valueAt = (line: object, path: string): unknown =>
+  path
+    .split(".")
+    .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], line);
+
+/** Whether a line of JSON matches a filter pattern of comparisons that && and || join, as CloudWatch Logs reads it. */
+const matches = (pattern: string, line: object): boolean => {
+  const holds = (comparison: string): boolean => {
+    const [, path = "", operator, value] =
+      /^\$\.([\w.]+) (=|!=) "([^"]*)"$/.exec(comparison.replace(/[()]/g, "").trim()) ?? [];
+    expect(operator, `${comparison} is a comparison`).toBeDefined();
+    const found = valueAt(line, path);
+    return found !== undefined && (operator === "=" ? found === value : found !== value);
+  };
+  const body = /^\{ (.+) \}$/.exec(pattern)?.[1] ?? "";
+  return body.split("||").some((alternative) => alternative.split("&&").every(holds));
+};
+
+const workers = [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers].map(({ name }) => name);
+
+test("there are seven alarms, each on one metric, or the two that nothing else tells", () => {
+  expect(alarmNames(all).sort()).toEqual([
+    "api-server-errors",
+    "dead-letters",
+    "failed-runs",
+    "lambda-throttled",
+    "refused-requests",
+    "sweep-not-running",
+    "table-throttled",
+  ]);
+  expect(alarmNames(minimal).sort()).toEqual(["failed-runs", "sweep-not-running"]);
+  for (const { Metrics } of propertiesOf<Alarm>(all, "AWS::CloudWatch::Alarm"))
+    expect(Metrics).toBeUndefined();
+});
+
+test("a metric that costs money is there for an alarm, and only when something happens", () => {
+  for (const assembly of [all, minimal]) {
+    const watched = propertiesOf<Alarm>(assembly, "AWS::CloudWatch::Alarm").map(
+      ({ Namespace, MetricName }) => `${Namespace} ${MetricName}`,
+    );
+    for (const { MetricTransformations } of propertiesOf<MetricFilter>(assembly, "AWS::Logs::MetricFilter")) {
+      for (const metric of MetricTransformations) {
+        expect(watched).toContain(`${metric.MetricNamespace} ${metric.MetricName}`);
+        expect(metric).toMatchObject({ MetricValue: "1" });
+        expect(metric.DefaultValue).toBeUndefined();
+      }
+    }
+  }
+});
+
+describe("failed-runs", () => {
+  const logGroups = () => workers.map((name) => `/aws/lambda/${stackName}-${name}`).sort();
+
+  test("looks at every function that no client waits for, and its query too", () => {
+    const alarm = alarmNamed("failed-runs");
+    expect(
+      filtersOf(alarm)
+        .map(({ LogGroupName }) => LogGroupName)
+        .sort(),
+    ).toEqual(logGroups());
+    expect([...queryOf(alarm).LogGroupNames].sort()).toEqual(logGroups());
+    expect(queryOf(alarm).QueryString).toContain("@log");
+  });
+
+  test("stays on between two failures of the rarest schedule", () => {
+    const longest = Math.max(...scheduledWorkers.map(({ worker }) => worker.everyMinutes));
+    expect(alarmNamed("failed-runs").Period).toBeGreaterThan(longest * 60);
+  });
+
+  test("counts runs that failed or took too long, and schedules that are silent", () => {
+    const log = openLog(directory, "worker");
+    const report = { durationMilliseconds: 5, memoryMegabytes: 256, initMilliseconds: undefined };
+    log.started("a");
+    log.reported("a", { ...report, status: "success" });
+    log.reported("b", { ...report, status: "error" });
+    log.close();
+    const written = readFileSync(join(directory, "worker.log"), "utf8").trim().split("\n");
+    const lines: object[] = [
+      ...written.map((line) => JSON.parse(line)),
+      { type: "platform.report", record: { requestId: "c", status: "timeout" } },
+      { level: "ERROR", message: silentSchedule, schedule: "sync-catalog" },
+      { level: "INFO", message: "scan ended" },
+    ];
+    for (const { FilterPattern } of filtersOf(alarmNamed("failed-runs"))) {
+      expect(lines.map((line) => matches(FilterPattern, line))).toEqual([
+        false,
+        false,
+        true,
+        true,
+        true,
+        false,
+      ]);
+    }
+  });
+});
+
+describe("alarms of the API", () => {
+  const accessLog = (status: number): object => {
+    const [stage] = propertiesOf<{ AccessLogSetting: { Format: string } }>(all, "AWS::ApiGateway::Stage");
+    return JSON.parse(
+      stage?.AccessLogSetting.Format.replace("$context.status", String(status)).replaceAll(
+        /\$context[\w.]+/g,
+        "x",
+      ) ?? "",
+    );
+  };
+
+  test("count requests without a valid credential or beyond a limit, and no others", () => {
+    const [filter, ...others] = filtersOf(alarmNamed("refused-requests"));
+    expect(others).toEqual([]);
+    expect(filter?.LogGroupName).toBe(`/aws/apigateway/${stackName}`);
+    const statuses = [200, 401, 404, 429, 500];
+    expect(statuses.filter((status) => matches(filter?.FilterPattern ?? "", accessLog(status)))).toEqual([
+      401, 429,
+    ]);
+  });
+
+  test.each(["api-server-errors", "refused-requests"])(
+    "%s names a query of fields in the access log",
+    (name) => {
+      const { LogGroupNames, QueryString } = queryOf(alarmNamed(name));
+      expect(LogGroupNames).toEqual([`/aws/apigateway/${stackName}`]);
+      const [, grouped = ""] = / by ([\w, ]+)/.exec(QueryString) ?? [];
+      for (const field of grouped.split(", ")) expect(Object.keys(accessLog(200))).toContain(field);
+    },
+  );
+
+  test("api-server-errors goes off at the first answer of 500", () => {
+    expect(alarmNamed("api-server-errors")).toMatchObject({
+      Namespace: "AWS/ApiGateway",
+      MetricName: "5XXError",
+      Statistic: "Sum",
+      Threshold: 0,
+      ComparisonOperator: "GreaterThanThreshold",
+    });
+  });
+});
+
+test("dead-letters goes off while there are any", () => {
+  expect(alarmNamed("dead-letters")).toMatchObject({
+    Namespace: "AWS/SQS",
+    MetricName: "ApproximateNumberOfMessagesVisible",
+    Dimensions: [{ Name: "QueueName", Value: `${stackName}-dead-letters` }],
+    Statistic: "Maximum",
+    Threshold: 0,
+  });
+});
+
+test("sweep-not-running goes off without any run in two of its intervals", () => {
+  expect(alarmNamed("sweep-not-running")).toMatchObject({
+    Namespace: "AWS/Lambda",
+    MetricName: "Invocations",
+    Dimensions: [{ Name: "FunctionName", Value: `${stackName}-sweep` }],
+    Period: 600,
+    Threshold: 1,
+    ComparisonOperator: "LessThanThreshold",
+    TreatMissingData: "breaching",
+  });
+});
+
+test("throttling of the table rings when it lasts, that of functions at once", () => {
+  expect(alarmNamed("table-throttled")).toMatchObject({
+    Namespace: "AWS/DynamoDB",
+    MetricName: "WriteThrottleEvents",
+    Dimensions: [{ Name: "TableName", Value: all.outputs().TableName }],
+    Period: 300,
+    EvaluationPeriods: 3,
+    Threshold: 0,
+  });
+  const { Dimensions = [], ...throttles } = alarmNamed("lambda-throttled");
+  expect(throttles).toMatchObject({ Namespace: "AWS/Lambda", MetricName: "Throttles", Threshold: 0 });
+  expect(Dimensions).toEqual([]);
+});
