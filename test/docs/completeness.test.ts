@@ -62,7 +62,7 @@ describe("docs/operate.md", () => {
   test("has every alarm", () => {
     const sources = ["worker", "throttle", "api"].map((part) => read(`lib/${part}-alarms.ts`)).join("");
     const names = [...sources.matchAll(/^ +name: ["`]([^"`]+)["`],$/gm)].map(([, name = ""]) =>
-      name.replaceAll("${name}", "sweep"),
+      name.replace(/^\$\{name\}/, "sweep"),
     );
     expect(names).toHaveLength(7);
     for (const name of names) expect(read("docs/operate.md")).toContain(`| \`${name}\``);
