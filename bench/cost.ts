@@ -1,6 +1,9 @@
 import type { Arm, Table } from "./arm.ts";
+import { floodTable } from "./cost/flood.ts";
 import { measureOrganization, measureQuietHour } from "./cost/measurements.ts";
-import { monthTable } from "./cost/month.ts";
+import { idleTable, monthTable } from "./cost/month.ts";
+import { plainAssembly } from "./service.ts";
+import { resourcesOf } from "./stack.ts";
 
 /** Numbers of addresses; each has three findings. */
 const sizes = [10, 1_000, 100_000];
@@ -11,7 +14,8 @@ export const cost: Arm = {
   run: async (context) => {
     const quietHour = await measureQuietHour(context);
     const scheduled = new Set(quietHour.runs.map(({ name }) => name));
-    const tables: Table[] = [];
+    const resources = resourcesOf(await plainAssembly());
+    const tables: Table[] = [idleTable(quietHour, resources), floodTable(resources)];
     for (const addresses of sizes) {
       const size = { addresses, findings: 3 * addresses };
       const measured = await measureOrganization(size, scheduled, context);

@@ -53,12 +53,17 @@ let synthesized: Promise<string> | undefined;
 
 /** Directory of the synthesized stack; synthesized once for each process. */
 export const assembly = (): Promise<string> => {
-  synthesized ??= (async () => {
-    const directory = join(scratchDirectory(), "assembly");
-    await synthesize(directory, { senderEmail: "alerts@seeded.example" }, new AbortController().signal);
-    return directory;
-  })();
+  synthesized ??= synthesizeWith("assembly", { senderEmail: "alerts@seeded.example" });
   return synthesized;
+};
+
+/** What a deployment without any option would be. */
+export const plainAssembly = (): Promise<string> => synthesizeWith("plain-assembly", {});
+
+const synthesizeWith = async (name: string, context: Record<string, string>): Promise<string> => {
+  const directory = join(scratchDirectory(), name);
+  await synthesize(directory, context, new AbortController().signal);
+  return directory;
 };
 
 /**

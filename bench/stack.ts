@@ -1,19 +1,48 @@
+import { globSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { openAssembly } from "../local/template/assembly.ts";
 
 export type Resources = {
   /** Each watches one metric, which is what AWS charges for. */
   alarms: number;
+  /** Of them, those of the set `minimal`. */
+  minimalAlarms: number;
   /** Names of the functions that a queue invokes, without the stack's name. */
   queueFunctions: string[];
+  /** Queues that are polled, by whether their event source has a maximum concurrency. */
+  polledQueues: { capped: number; uncapped: number };
+  /** Whether the table's key is one of KMS in the account. */
+  hasTableKey: boolean;
+  /** Requests a second that API Gateway lets through. */
+  requestsPerSecond: number;
+  /** The largest file of the dashboard's page, which needs no credential. */
+  largestPageFile: number;
 };
 
-/** Resources of the template that cost money while idle. */
+type EventSource = { FunctionName: string; Enabled?: boolean; ScalingConfig?: object };
+
+/** Resources of the template that cost money while idle, and limits of what a flood costs. */
 export const resourcesOf = (assemblyDirectory: string): Resources => {
   const assembly = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
+  const propertiesOf = <P extends object>(type: string): P[] =>
+    assembly.ofType<P>(type).map(({ properties }) => properties);
+  const sources = propertiesOf<EventSource>("AWS::Lambda::EventSourceMapping");
+  const polled = sources.filter(({ Enabled }) => Enabled !== false);
+  const capped = polled.filter(({ ScalingConfig }) => ScalingConfig !== undefined).length;
+  const alarms = propertiesOf<{ AlarmName: string }>("AWS::CloudWatch::Alarm");
+  const [table] = propertiesOf<{ SSESpecification?: { SSEEnabled: boolean } }>("AWS::DynamoDB::Table");
+  const [stage] = propertiesOf<{ MethodSettings: { ThrottlingRateLimit: number }[] }>(
+    "AWS::ApiGateway::Stage",
+  );
+  const pageFiles = globSync("**/page/assets/*", { cwd: assemblyDirectory });
   return {
-    alarms: assembly.ofType("AWS::CloudWatch::Alarm").length,
-    queueFunctions: assembly
-      .ofType<{ FunctionName: string }>("AWS::Lambda::EventSourceMapping")
-      .map(({ properties }) => properties.FunctionName.slice(assembly.stackName.length + 1)),
+    alarms: alarms.length,
+    minimalAlarms: alarms.filter(({ AlarmName }) => /-(?:failed-runs|sweep-not-running)$/.test(AlarmName))
+      .length,
+    queueFunctions: sources.map(({ FunctionName }) => FunctionName.slice(assembly.stackName.length + 1)),
+    polledQueues: { capped, uncapped: polled.length - capped },
+    hasTableKey: table?.SSESpecification?.SSEEnabled ?? false,
+    requestsPerSecond: stage?.MethodSettings[0]?.ThrottlingRateLimit ?? Number.NaN,
+    largestPageFile: Math.max(...pageFiles.map((file) => statSync(join(assemblyDirectory, file)).size)),
   };
 };

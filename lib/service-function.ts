@@ -29,6 +29,8 @@ export type ServiceFunctionProps = {
   statements?: readonly PolicyStatement[];
   /** Default: one of its own. */
   logGroup?: ILogGroup | undefined;
+  /** What people notice when it fails. */
+  impact?: string | undefined;
   /** Whether X-Ray traces it. */
   isTraced: boolean;
 };
@@ -96,6 +98,7 @@ export class ServiceFunction extends Construct {
 
     this.function = new LambdaFunction(this, "Function", {
       functionName,
+      ...(contract.impact !== undefined && { description: `If it fails: ${contract.impact}` }),
       // Not to be changed from here on: the permissions that CDK would add are in the policy above.
       role: role.withoutPolicyUpdates(),
       logGroup: this.logGroup,

@@ -23,8 +23,23 @@ export const mix: readonly { share: number; call: Call; function: string }[] = [
   { share: 5, function: "acknowledge-breach", call: { method: "POST", path: "/breaches/acknowledge" } },
 ];
 
-/** An idle event source keeps five long polls of 20 seconds open on its queue. */
-export const pollsPerMinute = 5 * 3;
+/**
+ * Long polls of 20 seconds that an event source keeps open on an idle queue: five, and as few as two if it has no
+ * maximum concurrency (AWS Lambda's guide, "Configuring scaling behavior for SQS event source mappings").
+ */
+export const pollsPerMinute = { capped: 5 * 3, uncapped: 2 * 3 };
+
+/** What AWS gives every month, not only in an account's first year. API Gateway, Secrets Manager, requests to the table and its backups have nothing. */
+export const alwaysFree = {
+  queueRequests: 1_000_000,
+  alarmMetrics: 10,
+  customMetrics: 10,
+  keyRequests: 20_000,
+  storedGigabytes: 25,
+  loggedGigabytes: 5,
+  traces: 100_000,
+  sentGigabytes: 100,
+};
 
 /** A message is sent, received and deleted. */
 export const requestsPerMessage = 3;
@@ -37,6 +52,15 @@ export const keptMinutes = 5;
 
 /** A line of API Gateway's access log. */
 export const accessLogBytes = 300;
+
+/** Lambda's own lines of a run, and the function's. */
+export const runLogBytes = 1_000;
+
+/** A run of the authorizer, or of the function of the page. */
+export const shortRunSeconds = 0.02;
+
+/** X-Ray traces one request a second, and this share of the others. */
+export const tracedShare = 0.05;
 
 /** Months that logs are kept. */
 export const logMonths = 3;

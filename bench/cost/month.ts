@@ -2,8 +2,10 @@
 import type { Cell, Table } from "../arm.ts";
 import { dollarsForUnits, price, type Units } from "../prices.ts";
 import type { Size } from "../seed/shape.ts";
+import type { Resources } from "../stack.ts";
 import {
   accessLogBytes,
+  alwaysFree,
   calls,
   catalogSize,
   coreShare,
@@ -18,22 +20,21 @@ import {
 } from "./assumptions.ts";
 import { gigabyteSecondsOf, type Measurements, type Work } from "./measurements.ts";
 
-type Line = [item: string, arithmetic: string, dollars: number];
+/** `free`: the part of the dollars that an always-free tier covers. */
+type Line = [item: string, arithmetic: string, dollars: number, free?: number];
 
 /** `quietHour`: what the schedules do in an hour in which nothing is due. */
 export const monthTable = (size: Size, quietHour: Work, measured: Measurements): Table => {
   const { dailyScan, call } = measured;
   const [, dailyScanDollars] = costOfScan(dailyScan, measured.resources.queueFunctions);
   const month: Line[] = [
-    ...fixedLines(quietHour, measured),
+    ...fixedLines(quietHour, measured.resources, { syncs: syncsOf(quietHour), plans: plansOf(dailyScan) }),
     ...keyAndStorageLines(quietHour, measured),
     ...callLines(quietHour, measured),
     ...scanLines(measured),
     ...observabilityLines(quietHour, measured),
     dataLine(measured),
   ];
-  // The total adds up the dollars as shown, so that a reader's sum agrees.
-  const total = month.reduce((sum, [, , dollars]) => sum + Number(dollars.toFixed(3)), 0);
   const functionDollars =
     price.gigabyteSecond *
     (hours * gigabyteSecondsOf(quietHour.runs) +
@@ -42,32 +43,78 @@ export const monthTable = (size: Size, quietHour: Work, measured: Measurements):
   return {
     title: `A month of ${count(size.addresses)} addresses, ${count(size.findings)} findings`,
     columns: ["Item", "Arithmetic", "Dollars"],
-    rows: [...month, ["A month", "", total] satisfies Line, ...onceLines(size, measured)].map(
-      ([item, arithmetic, dollars]): Cell[] => [item, arithmetic, dollars.toFixed(3)],
-    ),
+    rows: [...month, ...totals(month, "A month"), ...onceLines(size, measured)].map(asRow),
     notes: [
-      "A scan a day that finds nothing new, and 1,000 API calls a day: 50 % unacknowledged findings, 20 % e-mails, 15 % scans, 10 % activity, 5 % acknowledgments. us-east-1 on demand, without the free tier (which would cover most of the first lines) and without the HIBP subscription.",
+      "A scan a day that finds nothing new, and 1,000 API calls a day: 50 % unacknowledged findings, 20 % e-mails, 15 % scans, 10 % activity, 5 % acknowledgments. us-east-1 on demand, without free tiers unless said, and without the HIBP subscription.",
       `Measured: units, runs and their logs, stored bytes (the seeded rows and their copies in the index, by DynamoDB's rules for sizes), sent bytes. The schedules are those of an hour in which nothing is due, with a catalog of ${count(catalogSize)} breaches. Alarms, queues and memory are read from the template.`,
       `GB-s are of this machine. Lambda gives a function with 256 MB a seventh of a core: if all measured time were computing, Lambda would cost ${dollarsOf(functionDollars * (1 / coreShare - 1))} a month more.`,
-      `Assumed: each queue has five long polls of 20 seconds open; an idle instance ends ${keptMinutes} minutes after its last run; each role asks for the table's key again after ${keptMinutes} minutes; each sync and each scan reads the HIBP key anew, which instances keep for five minutes; an access log of ${accessLogBytes} bytes a call; a trace for each call and each run; answers without compression.`,
+      `Assumed: an event source has five long polls of 20 seconds open on its idle queue, and two if it has no maximum concurrency; an idle instance ends ${keptMinutes} minutes after its last run; each sync and each scan reads the HIBP key anew, which instances keep for five minutes; an access log of ${accessLogBytes} bytes a call; a request with 401 or 429 in every hour, so that their metric is charged all month; a trace for each call; answers without compression.`,
       `Left out, less than 1 % each: API calls and functions of the import; the organization's own schedule; further scans when the catalog changes (${dollarsOf(dailyScanDollars)} each) and their findings; rows that expire; data sent to HIBP and webhooks; the code in S3.`,
     ],
   };
 };
 
+const asRow = ([item, arithmetic, dollars]: Line): Cell[] => [item, arithmetic, dollars.toFixed(3)];
+
+/** The sum of lines, and what is left of it with the always-free tiers. They add up dollars as shown, so that a reader's sum agrees. */
+const totals = (lines: readonly Line[], item: string): Line[] => {
+  const total = lines.reduce((sum, [, , dollars]) => sum + Number(dollars.toFixed(3)), 0);
+  const free = lines.reduce((sum, [, , dollars, free = 0]) => sum + Math.min(dollars, free), 0);
+  return [
+    [item, "", total],
+    [`${item}, always-free tiers taken off`, "", total - free],
+  ];
+};
+
+const syncsOf = (hour: Work): number => hour.runs.filter(({ name }) => name === "sync-catalog").length;
+
+const plansOf = (scan: Work): number => scan.runs.filter(({ name }) => name === "plan-scan").length;
+
+/** What a deployment costs that nobody uses: no calls, no scans, no addresses. */
+export const idleTable = (quietHour: Work, resources: Resources): Table => {
+  const logged = (hours * quietHour.logBytes) / 2 ** 30;
+  const lines: Line[] = [
+    ...fixedLines(quietHour, resources, { syncs: syncsOf(quietHour), plans: 0 }),
+    logLine(logged),
+  ];
+  const [total, freed] = totals(lines, "An idle month");
+  const saved = (resources.alarms - resources.minimalAlarms) * price.alarmMetric;
+  const minimal: Line = [
+    "An idle month with `-c alarms=minimal`",
+    `${resources.minimalAlarms} alarms`,
+    (total?.[2] ?? 0) - saved,
+  ];
+  return {
+    title: "An idle month",
+    columns: ["Item", "Arithmetic", "Dollars"],
+    rows: [...lines, total as Line, freed as Line, minimal].map(asRow),
+    notes: [
+      `With a sender of e-mail one more queue is polled: ${dollarsOf(pollsPerMinute.uncapped * minutes * price.queueRequest)} more. With the table's key in the account each role asks KMS for it while it works. With a web ACL: ${dollarsOf(price.webAcl + price.webAclRule)} more, and $0.60 a million requests.`,
+    ],
+  };
+};
+
 /** What costs the same whether or not anyone uses the service. */
-const fixedLines = (hour: Work, { dailyScan, resources }: Measurements): Line[] => {
-  const { queueFunctions, alarms } = resources;
-  const syncs = hour.runs.filter(({ name }) => name === "sync-catalog").length;
-  const plans = dailyScan.runs.filter(({ name }) => name === "plan-scan").length;
+const fixedLines = (
+  hour: Work,
+  { polledQueues: { capped, uncapped }, alarms }: Resources,
+  { syncs, plans }: { syncs: number; plans: number },
+): Line[] => {
   const hourSeconds = gigabyteSecondsOf(hour.runs);
+  const polls = minutes * (capped * pollsPerMinute.capped + uncapped * pollsPerMinute.uncapped);
   return [
     [
       "Queues, polled while idle",
-      `${queueFunctions.length} queues × ${pollsPerMinute} polls × ${count(minutes)} minutes × $0.40/million`,
-      queueFunctions.length * pollsPerMinute * minutes * price.queueRequest,
+      `(${capped} queues with a maximum concurrency × ${pollsPerMinute.capped} polls + ${uncapped} without × ${pollsPerMinute.uncapped}) × ${count(minutes)} minutes × $0.40/million`,
+      polls * price.queueRequest,
+      alwaysFree.queueRequests * price.queueRequest,
     ],
-    ["Alarms", `${alarms} metrics × $0.10`, alarms * price.alarmMetric],
+    [
+      "Alarms",
+      `${alarms} metrics × $0.10`,
+      alarms * price.alarmMetric,
+      alwaysFree.alarmMetrics * price.alarmMetric,
+    ],
     [
       "Secret (the HIBP key)",
       `$0.40 + (${hours} hours × ${syncs} syncs + ${days} scans × ${plans} runs of plan-scan) × $0.05/10,000`,
@@ -80,25 +127,28 @@ const fixedLines = (hour: Work, { dailyScan, resources }: Measurements): Line[] 
         (hour.runs.length * (price.schedule + price.invocation) +
           hourSeconds * price.gigabyteSecond +
           dollarsForUnits(hour)),
+      hours * (hour.runs.length * (price.schedule + price.invocation) + hourSeconds * price.gigabyteSecond),
     ],
   ];
 };
 
-const keyAndStorageLines = (hour: Work, { storedBytes }: Measurements): Line[] => {
+const keyAndStorageLines = (hour: Work, { storedBytes, resources }: Measurements): Line[] => {
   const { busyFunctions, coldRuns, keptTimes } = instanceUse(hour);
   const gigabytes = storedBytes / 2 ** 30;
-  return [
-    [
-      "Encryption of the table (KMS requests)",
-      `(${busyFunctions} roles × ${count(keptTimes)} times ${keptMinutes} minutes + ${count(coldRuns)} runs of roles that work less often) × $0.03/10,000`,
-      (busyFunctions * keptTimes + coldRuns) * price.keyRequest,
-    ],
-    [
-      "Table and its backups",
-      `${show(gigabytes)} GB × ($0.25 + $0.20)`,
-      gigabytes * (price.storedGigabyte + price.backedUpGigabyte),
-    ],
+  const storage: Line = [
+    "Table and its backups",
+    `${show(gigabytes)} GB × ($0.25 + $0.20)`,
+    gigabytes * (price.storedGigabyte + price.backedUpGigabyte),
+    Math.min(gigabytes, alwaysFree.storedGigabytes) * price.storedGigabyte,
   ];
+  if (!resources.hasTableKey) return [storage];
+  const key: Line = [
+    "Encryption of the table (KMS requests)",
+    `(${busyFunctions} roles × ${count(keptTimes)} times ${keptMinutes} minutes + ${count(coldRuns)} runs of roles that work less often) × $0.03/10,000`,
+    (busyFunctions * keptTimes + coldRuns) * price.keyRequest,
+    alwaysFree.keyRequests * price.keyRequest,
+  ];
+  return [key, storage];
 };
 
 const callLines = (hour: Work, { call }: Measurements): Line[] => {
@@ -109,11 +159,13 @@ const callLines = (hour: Work, { call }: Measurements): Line[] => {
       "Functions of the API",
       `${count(calls)} × (2 runs × $0.20 + ${show(call.gigabyteSeconds)} GB-s × $13.33)/million`,
       calls * (2 * price.invocation + call.gigabyteSeconds * price.gigabyteSecond),
+      Number.POSITIVE_INFINITY,
     ],
     [
       "Cold starts",
       `${count(coldRuns)} runs of functions that work less often than every ${keptMinutes} minutes × ${show(call.startGigabyteSeconds)} GB-s × $13.33/million`,
       coldRuns * call.startGigabyteSeconds * price.gigabyteSecond,
+      Number.POSITIVE_INFINITY,
     ],
     [
       "Table units of the API",
@@ -125,27 +177,40 @@ const callLines = (hour: Work, { call }: Measurements): Line[] => {
 
 const scanLines = ({ dailyScan, resources }: Measurements): Line[] => {
   const [arithmetic, dollars] = costOfScan(dailyScan, resources.queueFunctions);
-  return [["Daily scans, each with an alert to one webhook", `${days} × ${arithmetic}`, days * dollars]];
+  const free = days * (dollars - dollarsForUnits(dailyScan));
+  return [
+    ["Daily scans, each with an alert to one webhook", `${days} × ${arithmetic}`, days * dollars, free],
+  ];
 };
 
 const observabilityLines = (hour: Work, { call, dailyScan }: Measurements): Line[] => {
   const loggedBytes =
     calls * (call.logBytes + accessLogBytes) + hours * hour.logBytes + days * dailyScan.logBytes;
   const logged = loggedBytes / 2 ** 30;
-  const traces = calls + hours * hour.runs.length + days * dailyScan.runs.length;
   return [
+    logLine(logged),
     [
-      "Logs, kept for three months",
-      `${show(logged)} GB × ($0.50 + ${logMonths} × $0.03)`,
-      logged * (price.loggedGigabyte + logMonths * price.keptLogGigabyte),
+      "Metric of refused requests (401, 429)",
+      "1 metric × $0.30",
+      price.customMetric,
+      alwaysFree.customMetrics * price.customMetric,
     ],
-    ["Traces", `${count(traces)} × $5.00/million`, traces * price.trace],
+    ["Traces", `${count(calls)} × $5.00/million`, calls * price.trace, alwaysFree.traces * price.trace],
   ];
 };
 
+const logLine = (gigabytes: number): Line => [
+  "Logs, kept for three months",
+  `${show(gigabytes)} GB × ($0.50 + ${logMonths} × $0.03)`,
+  gigabytes * (price.loggedGigabyte + logMonths * price.keptLogGigabyte),
+  Math.min(gigabytes, alwaysFree.loggedGigabytes) *
+    (price.loggedGigabyte + logMonths * price.keptLogGigabyte),
+];
+
 const dataLine = ({ call }: Measurements): Line => {
   const sent = (calls * call.sentBytes) / 2 ** 30;
-  return ["Data sent", `${show(sent)} GB × $0.09`, sent * price.sentGigabyte];
+  const free = alwaysFree.sentGigabytes * price.sentGigabyte;
+  return ["Data sent", `${show(sent)} GB × $0.09`, sent * price.sentGigabyte, free];
 };
 
 /** What is paid once, before the first month. */

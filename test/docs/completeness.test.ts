@@ -53,6 +53,22 @@ describe("docs/entrypoints.md", () => {
   });
 });
 
+describe("docs/operate.md", () => {
+  test.each([...queueWorkers, ...scheduledWorkers, ...onDemandWorkers])(
+    "says what people notice when $name fails",
+    ({ name, worker }) => expect(read("docs/operate.md")).toContain(`| \`${name}\` | ${worker.impact} |`),
+  );
+
+  test("has every alarm", () => {
+    const sources = ["worker", "throttle", "api"].map((part) => read(`lib/${part}-alarms.ts`)).join("");
+    const names = [...sources.matchAll(/^ +name: ["`]([^"`]+)["`],$/gm)].map(([, name = ""]) =>
+      name.replace(/^\$\{name\}/, "sweep"),
+    );
+    expect(names).toHaveLength(7);
+    for (const name of names) expect(read("docs/operate.md")).toContain(`| \`${name}\``);
+  });
+});
+
 describe("docs/architecture.md", () => {
   test("names every folder of shared/", () => {
     const text = read("docs/architecture.md");
