@@ -17,8 +17,6 @@ export type QueueWorker = Worker & {
   queue: QueueName;
   /** Concurrent invocations, 2 to 1000. */
   maximumConcurrency: number;
-  /** The worker also polls its queue (concurrent-polling.ts), whose url it gets as SOURCE_QUEUE_URL. */
-  pollsConcurrently?: boolean;
   /** The worker sends to its own queue on purpose, so Lambda must not stop it as a loop (RecursiveLoop). */
   recursive?: boolean;
 };

@@ -16,6 +16,7 @@ import { ServiceStack } from "../../lib/service-stack.ts";
 import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
 import { refusals } from "../../shared/contract/errors.ts";
 import { messages } from "../../shared/contract/messages.ts";
+import { retryDelaySeconds } from "../../shared/queue/retry-delay.ts";
 
 type Properties = Record<string, never>;
 type Statement = {
@@ -105,7 +106,6 @@ const contracts = [
     memoryMegabytes?: number;
     queue?: string;
     recursive?: boolean;
-    pollsConcurrently?: boolean;
   };
 }[];
 
@@ -189,7 +189,12 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
       ...contract.uses.flatMap(allowedBy),
     ]);
     if (contract.queue !== undefined) {
-      for (const action of ["ReceiveMessage", "DeleteMessage", "GetQueueAttributes"]) {
+      for (const action of [
+        "ReceiveMessage",
+        "DeleteMessage",
+        "GetQueueAttributes",
+        "ChangeMessageVisibility",
+      ]) {
         expected.add(`sqs:${action} ${queueArn(contract.queue)}`);
       }
     }
@@ -227,7 +232,7 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
         ...(uses("dashboard-url") ? ["DASHBOARD_URL"] : []),
         ...(uses("schedules") ? ["SCHEDULE_GROUP_NAME", "SCHEDULED_SCAN_FUNCTION_ARN"] : []),
         ...(uses("schedule-role") ? ["SCHEDULED_SCAN_ROLE_ARN"] : []),
-        ...(contract.pollsConcurrently ? ["SOURCE_QUEUE_URL"] : []),
+        ...(contract.queue === undefined ? [] : ["SOURCE_QUEUE_URL"]),
         ...queues,
       ]),
     );
@@ -391,6 +396,7 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
   const queue = () =>
     named<{
       VisibilityTimeout: number;
+      MessageRetentionPeriod?: number;
       RedrivePolicy: { deadLetterTargetArn: string; maxReceiveCount: number };
     }>(production, "AWS::SQS::Queue", "QueueName", `${stackName}-${worker.queue}`);
 
@@ -398,10 +404,23 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
     expect(queue().VisibilityTimeout).toBeGreaterThanOrEqual(6 * worker.timeoutSeconds);
   });
 
+  test("keeps messages through three hours in which Lambda throttles every receive", () => {
+    const { VisibilityTimeout, RedrivePolicy } = queue();
+    expect(RedrivePolicy.maxReceiveCount * VisibilityTimeout).toBeGreaterThanOrEqual(3 * 3600);
+  });
+
+  test("gives up a message that always fails within a day, long before it expires", () => {
+    const { maxReceiveCount } = queue().RedrivePolicy;
+    const receives = Array.from({ length: maxReceiveCount }, (_, index) => index + 1);
+    const delays = receives.map((count) => retryDelaySeconds(count) + worker.timeoutSeconds);
+    const crashes = maxReceiveCount * queue().VisibilityTimeout;
+    expect(delays.reduce((sum, delay) => sum + delay, 0)).toBeLessThan(86_400);
+    expect(crashes).toBeLessThan(queue().MessageRetentionPeriod ?? 345_600);
+  });
+
   test("has a dead-letter queue of 14 days, whose alarm says what people notice", () => {
-    const { deadLetterTargetArn, maxReceiveCount } = queue().RedrivePolicy;
+    const { deadLetterTargetArn } = queue().RedrivePolicy;
     expect(deadLetterTargetArn).toBe(queueArn(`${worker.queue}-dead-letters`));
-    expect(maxReceiveCount).toBe(5);
     const deadLetters = `${stackName}-${worker.queue}-dead-letters`;
     expect(named(production, "AWS::SQS::Queue", "QueueName", deadLetters)).toMatchObject({
       MessageRetentionPeriod: 1_209_600,
