@@ -10,13 +10,19 @@ type QueueWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resources"
 export class QueueWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: QueueWorkerProps) {
     const queue = resources.queues[worker.queue];
-    // The event source reads the queue with the function's role. Lambda requires these three actions.
+    // The event source reads the queue with the function's role. Lambda requires the first three actions; with
+    // the last one a worker makes a failed message visible again soon.
     const receive = new PolicyStatement({
-      actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
+      actions: [
+        "sqs:ReceiveMessage",
+        "sqs:DeleteMessage",
+        "sqs:GetQueueAttributes",
+        "sqs:ChangeMessageVisibility",
+      ],
       resources: [queue.queueArn],
     });
     super(scope, { name, code, resources, ...worker, statements: [receive], isTraced: false });
-    if (worker.pollsConcurrently) this.function.addEnvironment("SOURCE_QUEUE_URL", queue.queueUrl);
+    this.function.addEnvironment("SOURCE_QUEUE_URL", queue.queueUrl);
     new EventSourceMapping(this, "Source", {
       target: this.function,
       eventSourceArn: queue.queueArn,

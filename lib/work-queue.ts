@@ -3,8 +3,12 @@ import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { QueueWorker } from "../shared/contract/worker.ts";
 
-/** How often a message is received before it goes to the dead-letter queue. */
-const maximumReceives = 5;
+/**
+ * How often a message is received before it goes to the dead-letter queue. Lambda's throttling counts as a
+ * receive too, so that a few would end there in an hour without concurrency, although nothing is wrong with
+ * them. A message that always fails takes about half a day, since retry-delay.ts spaces its receives.
+ */
+const maximumReceives = 100;
 
 /**
  * The queue that keeps what was given up for 14 days, so that somebody can look at it. It is one for all queues and
@@ -32,7 +36,8 @@ export class WorkQueue extends Construct {
     super(scope, `${worker.queue}-queue`);
     this.queue = new Queue(this, "Queue", {
       queueName: `${Stack.of(this).stackName}-${worker.queue}`,
-      // Six times the timeout, as Lambda recommends: throttled invocations are retried within it.
+      // Six times the timeout, as Lambda recommends: throttled invocations are retried within it. A worker that
+      // fails shows its message again sooner; for one that dies, the sweep and the re-dispatch are quicker.
       visibilityTimeout: Duration.seconds(6 * worker.timeoutSeconds),
       deadLetterQueue: { queue: deadLetters, maxReceiveCount: maximumReceives },
       encryption: QueueEncryption.SQS_MANAGED,

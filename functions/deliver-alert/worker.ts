@@ -3,7 +3,6 @@ import { defineQueueWorker } from "../../shared/contract/worker.ts";
 
 const delivery = {
   timeoutSeconds: deliveryTimeoutSeconds,
-  pollsConcurrently: true,
   uses: ["table:read", "table:write", "queue:delivery-retries", "email", "dashboard-url"],
   intervals: {
     REDISPATCH_INTERVAL_SECONDS: 3600,

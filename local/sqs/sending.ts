@@ -1,4 +1,7 @@
-/** What fauxqs lacks when messages are sent: groups, delays that pass faster, and a limit for delays. */
+/**
+ * What fauxqs lacks when messages are sent: groups, delays that pass faster, and a limit for delays. The delay
+ * that ChangeMessageVisibility sets passes faster too.
+ */
 import type { Fauxqs, Queue } from "./fauxqs.ts";
 
 /** An entry of SendMessageBatch, or a SendMessage request. */
@@ -24,6 +27,10 @@ export const handleSending = (fauxqs: Fauxqs, speed: number): void => {
 
   app.addHook("preHandler", async (request, reply) => {
     const action = request.headers["x-amz-target"]?.toString().replace("AmazonSQS.", "");
+    if (action === "ChangeMessageVisibility") {
+      const change = request.body as { VisibilityTimeout?: number };
+      if (change.VisibilityTimeout !== undefined) change.VisibilityTimeout /= speed;
+    }
     if (action !== "SendMessage" && action !== "SendMessageBatch") return;
     const body = request.body as SendRequest;
     const queue = queueByUrl(body.QueueUrl ?? "");

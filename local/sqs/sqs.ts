@@ -14,7 +14,7 @@ export type Sqs = {
 
 /**
  * Runs the template's queues and event source mappings on a free loopback port. Delays pass `speed` times
- * faster; visibility timeouts do not. Messages live in memory and do not survive a restart: to the product a
+ * faster, also those that a worker sets with ChangeMessageVisibility; visibility timeouts of queues do not. Messages live in memory and do not survive a restart: to the product a
  * message only wakes a worker, and its own sweeps send it again.
  */
 export const startSqs = async (settings: {

@@ -22,8 +22,6 @@ export type QueueWorker = Worker & {
   maximumConcurrency?: number;
   /** Its queue is not polled in a stack without a sender of e-mail. */
   needsSender?: boolean;
-  /** The worker also polls its queue (concurrent-polling.ts), whose url it gets as SOURCE_QUEUE_URL. */
-  pollsConcurrently?: boolean;
   /** The worker sends to its own queue on purpose, so Lambda must not stop it as a loop (RecursiveLoop). */
   recursive?: boolean;
 };

@@ -1,8 +1,10 @@
 import { Logger } from "@aws-lambda-powertools/logger";
-import type { Context, SQSEvent } from "aws-lambda";
+import type { Context, SQSEvent, SQSRecord } from "aws-lambda";
 import { type Message, messages, type QueueName } from "../contract/messages.ts";
 import { requireKnown, versionAttribute } from "../contract/version.ts";
 import { withTimeOf } from "../table/patience.ts";
+import * as source from "./queue.ts";
+import { retryDelaySeconds } from "./retry-delay.ts";
 
 /** What a worker is told about its invocation. `remainingSeconds`: until Lambda ends it. */
 export type Invocation = { logger: Logger; remainingSeconds: () => number };
@@ -17,7 +19,7 @@ const messageOf = <Q extends QueueName>(queue: Q, text: string): Message<Q> => {
 /**
  * Makes the Lambda handler of a queue's worker, which parses each message by its schema and handles it. An
  * error is logged and fails the invocation: the function's alarm counts it, and SQS delivers the message
- * again until its last receive.
+ * again soon (retry-delay.ts), until its last receive.
  */
 export const consume = <Q extends QueueName>(
   queue: Q,
@@ -38,8 +40,20 @@ export const consume = <Q extends QueueName>(
           receives: record.attributes.ApproximateReceiveCount,
           error: error as Error,
         });
+        await retrySoon(record, logger);
         throw error;
       }
     }
   };
+};
+
+/** Without this a failed message would stay hidden for its queue's whole visibility timeout. */
+const retrySoon = async ({ receiptHandle, attributes }: SQSRecord, logger: Logger): Promise<void> => {
+  try {
+    const receives = Number(attributes.ApproximateReceiveCount);
+    await source.showAgain(receiptHandle, retryDelaySeconds(receives));
+  } catch (error) {
+    // The message comes again all the same, after the visibility timeout.
+    logger.warn("message could not be shown again soon", { error: error as Error });
+  }
 };

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
+  ChangeMessageVisibilityCommand,
   DeleteMessageCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
@@ -111,4 +112,15 @@ export const receive = async (
 /** Deletes a received message, so that SQS does not deliver it again. */
 export const remove = async (receiptHandle: string): Promise<void> => {
   await client().send(new DeleteMessageCommand({ QueueUrl: source(), ReceiptHandle: receiptHandle }));
+};
+
+/** Makes a received message visible again after this many seconds, whatever its queue's visibility timeout. */
+export const showAgain = async (receiptHandle: string, seconds: number): Promise<void> => {
+  await client().send(
+    new ChangeMessageVisibilityCommand({
+      QueueUrl: source(),
+      ReceiptHandle: receiptHandle,
+      VisibilityTimeout: seconds,
+    }),
+  );
 };

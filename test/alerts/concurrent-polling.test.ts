@@ -50,7 +50,8 @@ const invoke = async (_: string, event: unknown) => {
 let sqs: Sqs;
 let url: string;
 beforeAll(async () => {
-  sqs = await startSqs({ assembly, lambda: { invoke }, speed: 1 });
+  // A message that failed comes again within a second.
+  sqs = await startSqs({ assembly, lambda: { invoke }, speed: 60 });
   url = `${sqs.endpoint}/000000000000/${assembly.physicalId("Work")}`;
   const environment = {
     AWS_REGION: "us-east-1",

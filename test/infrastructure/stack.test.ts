@@ -18,6 +18,7 @@ import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
 import { refusals } from "../../shared/contract/errors.ts";
 import { perMinute } from "../../shared/contract/limits.ts";
 import { messages } from "../../shared/contract/messages.ts";
+import { retryDelaySeconds } from "../../shared/queue/retry-delay.ts";
 
 type Properties = Record<string, never>;
 type Statement = {
@@ -129,7 +130,6 @@ const contracts = [
     memoryMegabytes?: number;
     queue?: string;
     recursive?: boolean;
-    pollsConcurrently?: boolean;
   };
 }[];
 
@@ -213,7 +213,12 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
       ...contract.uses.flatMap(allowedBy),
     ]);
     if (contract.queue !== undefined) {
-      for (const action of ["ReceiveMessage", "DeleteMessage", "GetQueueAttributes"]) {
+      for (const action of [
+        "ReceiveMessage",
+        "DeleteMessage",
+        "GetQueueAttributes",
+        "ChangeMessageVisibility",
+      ]) {
         expected.add(`sqs:${action} ${queueArn(contract.queue)}`);
       }
     }
@@ -253,7 +258,7 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
           ? ["SCHEDULE_GROUP_NAME", "SCHEDULED_SCAN_FUNCTION_ARN", "DEAD_LETTERS_QUEUE_ARN"]
           : []),
         ...(uses("schedule-role") ? ["SCHEDULED_SCAN_ROLE_ARN"] : []),
-        ...(contract.pollsConcurrently ? ["SOURCE_QUEUE_URL"] : []),
+        ...(contract.queue === undefined ? [] : ["SOURCE_QUEUE_URL"]),
         ...queues,
       ]),
     );
@@ -410,6 +415,7 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
   const queue = () =>
     named<{
       VisibilityTimeout: number;
+      MessageRetentionPeriod?: number;
       RedrivePolicy: { deadLetterTargetArn: string; maxReceiveCount: number };
     }>(production, "AWS::SQS::Queue", "QueueName", `${stackName}-${worker.queue}`);
 
@@ -417,10 +423,22 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
     expect(queue().VisibilityTimeout).toBeGreaterThanOrEqual(6 * worker.timeoutSeconds);
   });
 
-  test("gives up a message after some tries, and leaves it as a dead letter", () => {
-    const { deadLetterTargetArn, maxReceiveCount } = queue().RedrivePolicy;
-    expect(deadLetterTargetArn).toBe(queueArn("dead-letters"));
-    expect(maxReceiveCount).toBe(5);
+  test("leaves what it gives up as a dead letter", () => {
+    expect(queue().RedrivePolicy.deadLetterTargetArn).toBe(queueArn("dead-letters"));
+  });
+
+  test("keeps messages through three hours in which Lambda throttles every receive", () => {
+    const { VisibilityTimeout, RedrivePolicy } = queue();
+    expect(RedrivePolicy.maxReceiveCount * VisibilityTimeout).toBeGreaterThanOrEqual(3 * 3600);
+  });
+
+  test("gives up a message that always fails within a day, long before it expires", () => {
+    const { maxReceiveCount } = queue().RedrivePolicy;
+    const receives = Array.from({ length: maxReceiveCount }, (_, index) => index + 1);
+    const delays = receives.map((count) => retryDelaySeconds(count) + worker.timeoutSeconds);
+    const crashes = maxReceiveCount * queue().VisibilityTimeout;
+    expect(delays.reduce((sum, delay) => sum + delay, 0)).toBeLessThan(86_400);
+    expect(crashes).toBeLessThan(queue().MessageRetentionPeriod ?? 345_600);
   });
 
   type Source = { EventSourceArn: string; ScalingConfig?: object; Enabled: boolean };

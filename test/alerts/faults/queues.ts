@@ -1,3 +1,4 @@
+import type { ChangeMessageVisibilityCommandInput } from "@aws-sdk/client-sqs";
 import type { Context, SQSEvent } from "aws-lambda";
 import { handler as deliver } from "../../../functions/deliver-alert/handler.ts";
 import { type SqsQueue, SqsStore } from "../../../local/sqs/fauxqs.ts";
@@ -33,6 +34,11 @@ export class Queues {
   enqueue(url: string | undefined, body: string, delaySeconds: number | undefined): void {
     const queue = this.#queues.find((each) => each.url === url);
     queue?.enqueue(SqsStore.createMessage(body, {}, delaySeconds));
+  }
+
+  /** Makes a message visible again after this time. */
+  showAgain({ ReceiptHandle = "", VisibilityTimeout = 0 }: ChangeMessageVisibilityCommandInput): void {
+    for (const queue of this.#queues) queue.changeVisibility(ReceiptHandle, VisibilityTimeout);
   }
 
   /** Starts a worker for every visible message, now and then two. */

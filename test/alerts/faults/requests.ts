@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import {
+  ChangeMessageVisibilityCommand,
   ReceiveMessageCommand,
   type SendMessageBatchCommand,
   type SendMessageCommand,
@@ -80,10 +81,18 @@ export class Requests {
       SQSClient.prototype.send = send;
     });
     SQSClient.prototype.send = ((
-      command: SendMessageCommand | SendMessageBatchCommand | ReceiveMessageCommand,
+      command:
+        | SendMessageCommand
+        | SendMessageBatchCommand
+        | ReceiveMessageCommand
+        | ChangeMessageVisibilityCommand,
     ) => {
       // The simulation starts an invocation for each message, so that polling finds none.
       if (command instanceof ReceiveMessageCommand) return pause(50, { Messages: [] });
+      if (command instanceof ChangeMessageVisibilityCommand) {
+        this.#parts.queues.showAgain(command.input);
+        return Promise.resolve({});
+      }
       const { QueueUrl } = command.input;
       const entries = "Entries" in command.input ? (command.input.Entries ?? []) : [command.input];
       const messages = entries as { MessageBody: string; DelaySeconds?: number }[];
