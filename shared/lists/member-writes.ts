@@ -3,7 +3,7 @@
  * counters of its block, on the condition that the member has the group key that was read. So counters stay
  * exact, however many writers there are.
  */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import {
   absent,
   allOf,
@@ -70,11 +70,22 @@ export const deletion = (key: Key, id: number, from: string, given?: Condition):
 const hasGroupKey = (groupKey: string): Condition =>
   condition("#group = :groupKeyBefore", { groupKeyBefore: groupKey });
 
+/** Among how many own rows simultaneous writers of a block are divided: each takes a transaction at a time. */
+export const parts = 8;
+
+/** A part for a transaction that many may make at once. Workers that write thousands of blocks stay in part 0. */
+export const drawPart = (): number => randomInt(parts);
+
 /**
  * The writes of a transaction: the writes of the members in their order, then one update for each block whose
- * counters move. A transaction takes 100 writes in all.
+ * counters move, in its own row of this part. A transaction takes 100 writes in all.
  */
-export const transactionOf = (org: number, kind: ListKind, memberWrites: readonly MemberWrite[]): Write[] => {
+export const transactionOf = (
+  org: number,
+  kind: ListKind,
+  memberWrites: readonly MemberWrite[],
+  part = 0,
+): Write[] => {
   const blocks = new Map<number, { net: Map<string, number>; from?: string }>();
   for (const { block, moves, blockFrom } of memberWrites) {
     const entry = blocks.get(block) ?? { net: new Map<string, number>() };
@@ -86,7 +97,7 @@ export const transactionOf = (org: number, kind: ListKind, memberWrites: readonl
     .filter(([, { net }]) => net.size > 0)
     .map(
       ([block, { net, from }]): Write => ({
-        update: keys.directory(org, kind, block),
+        update: keys.directory(org, kind, block, part),
         // A counter that moves by 0 is written too: its group has other members now.
         add: { ...Object.fromEntries(net), writes: 1 },
         setOnce: { life: newLife(), from },

@@ -128,9 +128,10 @@ export const keys = {
   acknowledgementLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ACKNOWLEDGEMENT-LOCK" }),
 
   // Counted lists
-  directory: (org: number, kind: ListKind, block: number): Key => ({
+  /** One of the rows that count the members of a block. `part` 0 is the row of lists whose rows are not divided. */
+  directory: (org: number, kind: ListKind, block: number, part = 0): Key => ({
     pk: `ORG#${org}#${kind}`,
-    sk: padded(block),
+    sk: part === 0 ? padded(block) : `${padded(block)}.${part}`,
   }),
   /** The counters of up to 64 blocks (lists/fold.ts). */
   fold: (org: number, kind: ListKind, index: number): Key => ({
