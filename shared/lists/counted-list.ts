@@ -10,7 +10,7 @@ import * as table from "../table/table.ts";
 import { blockOf, firstIdOf, type Reserved } from "./blocks.ts";
 import * as directories from "./directory.ts";
 import { type FieldKinds, type GroupFields, groupKeyCodec } from "./group-key.ts";
-import { changing, deletion, drawPart, insertion, type MemberWrite, transactionOf } from "./member-writes.ts";
+import { changing, deletion, insertion, type MemberWrite, transactionOf } from "./member-writes.ts";
 import { countOf, planPage } from "./plan.ts";
 import { countBlock, readBlock, readIds, readPlanned } from "./read-members.ts";
 
@@ -63,12 +63,9 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     delete: (org: number, id: number, from: G, given?: Condition): MemberWrite =>
       deletion(key(org, id), id, codec.encode(from), given),
 
-    /** `divided`: many may write to one block at once, which is then counted in several rows. */
-    writes: (
-      org: number,
-      memberWrites: readonly MemberWrite[],
-      { divided = false }: { divided?: boolean } = {},
-    ): Write[] => transactionOf(org, kind, memberWrites, divided ? drawPart() : 0),
+    /** `part`: in which of the own rows of its block a member is counted (`drawPart`). */
+    writes: (org: number, memberWrites: readonly MemberWrite[], part = 0): Write[] =>
+      transactionOf(org, kind, memberWrites, part),
 
     get: (org: number, id: number): Promise<M | undefined> => table.get<M>(key(org, id)),
 

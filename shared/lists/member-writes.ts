@@ -14,7 +14,7 @@ import {
   type Write,
 } from "../table/condition.ts";
 import { type Key, keys, type ListKind } from "../table/keys.ts";
-import { blockOf, type Reserved } from "./blocks.ts";
+import { blockOf, blockSize, type Reserved } from "./blocks.ts";
 
 /** A write of one member and the counters that it moves. `transactionOf` makes one transaction of several. */
 export type MemberWrite = {
@@ -73,8 +73,11 @@ const hasGroupKey = (groupKey: string): Condition =>
 /** Among how many own rows simultaneous writers of a block are divided: each takes a transaction at a time. */
 export const parts = 8;
 
-/** A part for a transaction that many may make at once. Workers that write thousands of blocks stay in part 0. */
+/** For a transaction that many may make at once. Who writes alone to many blocks keeps to part 0: every row costs its readers. */
 export const drawPart = (): number => randomInt(parts);
+
+/** For a worker whose ids begin with this one: workers that share a block mostly begin in different parts of it. */
+export const partOf = (id: number): number => Math.floor(((id - 1) % blockSize) / (blockSize / parts));
 
 /**
  * The writes of a transaction: the writes of the members in their order, then one update for each block whose

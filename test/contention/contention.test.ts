@@ -30,7 +30,7 @@ const channelCount = 20;
 const breaches = ["Alpha", "Beta", "Gamma"];
 
 /** Calls at the same time. This one process stands for as many functions, and has a limited share of a core. */
-const inFlight = 40;
+const inFlight = 200;
 
 const latency = { read: 4, write: 8, transaction: 30 };
 const breached = Object.fromEntries(
