@@ -63,6 +63,7 @@ export const buildList = (kind: ListKind) => {
       const own = [...blocks].map(
         ([block, { from, members }]): OwnRow => ({
           block,
+          part: 0,
           from,
           counts: new Map([...members].map(([groupKey, ids]) => [groupKey, ids.length])),
           life: "seeded00",

@@ -1,5 +1,6 @@
 import { type Reserved, reserveOne } from "../lists/blocks.ts";
 import { countedList } from "../lists/counted-list.ts";
+import { drawPart } from "../lists/member-writes.ts";
 import type { Write } from "../table/condition.ts";
 import { type Action, type Category, categoryOf } from "./actions.ts";
 import type { Actor } from "./actor.ts";
@@ -21,7 +22,7 @@ export const writes = (
   { action, summary, actor }: { action: Action; summary: string; actor: Actor },
 ): Write[] => {
   const category = categoryOf[action];
-  return entries.writes(org, [
-    entries.put(org, reserved, { category }, { action, category, summary, actor }),
-  ]);
+  const entry = entries.put(org, reserved, { category }, { action, category, summary, actor });
+  // Every action of the organization counts in the newest block.
+  return entries.writes(org, [entry], drawPart());
 };

@@ -92,7 +92,7 @@ export const inspectBlock =
       excess: wrong
         .filter(({ name }) => name !== "from")
         .map(({ name, is, should }) => [name, Number(is ?? 0) - Number(should ?? 0)]),
-      repair: () => setCounters(keys.directory(org, list.kind, number), wrong, stored),
+      repair: () => setCounters(keys.directory(org, list.kind, number, stored.part), wrong, stored),
     };
   };
 
@@ -109,18 +109,21 @@ const shown = ({ own }: StoredBlock, name: string, is: unknown): unknown =>
 const attributesPerUpdate = 50;
 
 /**
- * Sets each wrong counter of the own row, on the condition that it is as it was read, to what the fold lacks.
+ * Sets each wrong counter of the own row, on the condition that it is as it was read, to what fold and other own rows lack.
  * Even a counter of 0 makes readers ignore the rare members that the fold notes for this group.
  */
 const setCounters = async (
   key: Key,
   wrong: readonly Wrong[],
-  { own = {}, folded }: StoredBlock,
+  { own = {}, others }: StoredBlock,
 ): Promise<void> => {
   for (const part of chunk(wrong, attributesPerUpdate)) {
     const values = part.map(({ name, should }) => {
-      const inFold = folded?.counts.get(name);
-      return { name, is: own[name], value: inFold === undefined ? should : Number(should ?? 0) - inFold };
+      // Another damaged row is repaired after this one.
+      const elsewhere = others?.counts.get(name);
+      // Of several damaged rows each is repaired as if the others were empty, until none is damaged.
+      const value = elsewhere === undefined ? should : Number(should ?? 0) - (elsewhere || 0);
+      return { name, is: own[name], value };
     });
     await table.update(key, {
       set: Object.fromEntries(values.map(({ name, value }) => [name, value])),

@@ -38,13 +38,15 @@ export type Counts = {
   notDelivered: Map<number, number>;
 };
 
-/** Rows for transactions about many breaches, by the block of a finding: simultaneous workers are mostly in different blocks. */
+/** Rows for transactions about many breaches, by the block of a finding or by the worker's part. */
 const placesOfBlocks = 8;
-/** Rows for changes of one finding, by its breach: such a row holds an eighth of the breaches and costs less to write. */
+/** Rows for changes of one finding, by its breach: such a row holds a part of the breaches and costs less to write. */
 const placesOfOthers = 8;
 
 export const placeOfBlock = (id: number): string => `BLOCK#${blockOf(id) % placesOfBlocks}`;
-const placeOfOther = (id: number): string => `OTHER#${id % placesOfOthers}`;
+/** Changes of one breach are divided among two rows, a quarter of the breaches in each, which many write to at once. */
+const placeOfOther = (id: number, part = 0): string =>
+  `OTHER#${(id + (part % 2) * (placesOfOthers / 2)) % placesOfOthers}`;
 
 export const places: readonly string[] = [
   ...Array.from({ length: placesOfBlocks }, (_, place) => `BLOCK#${place}`),
@@ -83,14 +85,18 @@ export const differencesOf = (changes: Changes): Map<string, number> => {
   return new Map([...differences].filter(([, by]) => by !== 0));
 };
 
-/** The write that counts changes, for the transaction that makes them; none when no count moves. */
-export const writes = (org: number, changes: Changes): Write[] =>
-  writesTo(keys.counts(org, placeOf(changes)), differencesOf(changes));
+/**
+ * The write that counts changes, for the transaction that makes them; none when no count moves. `part`: who writes at the same time
+ * names other ones, and writes to other rows.
+ */
+export const writes = (org: number, changes: Changes, part?: number): Write[] =>
+  writesTo(keys.counts(org, placeOf(changes, part)), differencesOf(changes));
 
-const placeOf = ({ findings: [first, ...others] = [], notDelivered }: Changes): string => {
+const placeOf = ({ findings: [first, ...others] = [], notDelivered }: Changes, part?: number): string => {
   if (first === undefined) return placeOfOther(notDelivered?.deliveryId ?? 0);
   const isOfOneBreach = others.every(({ breachId }) => breachId === first.breachId);
-  return isOfOneBreach ? placeOfOther(first.breachId) : placeOfBlock(first.id);
+  if (isOfOneBreach) return placeOfOther(first.breachId, part);
+  return part === undefined ? placeOfBlock(first.id) : `BLOCK#${part % placesOfBlocks}`;
 };
 
 /** `writes` counts the writes to the row, so that an audit sees that nothing moved while it read. */

@@ -1,6 +1,6 @@
 /**
  * Notes of which findings of a breach were detected, acknowledged or deleted, in the transaction that does so: one row for each
- * block of findings. They stay until the index takes them over (breach-index.ts). A finding only ever moves from open to
+ * block of findings, or several where many write at once. They stay until the index takes them over (breach-index.ts). A finding only ever moves from open to
  * acknowledged to deleted, so notes mean the same in any order and however often they are taken over.
  */
 import { blockOf, blockSize, firstIdOf } from "../lists/blocks.ts";
@@ -23,6 +23,7 @@ export type Facts = { added: Map<number, string>; acknowledged: Set<number>; rem
 /** A row of notes. With `life` and `writes` it is deleted only as it was read. */
 export type NoteRow = {
   block: number;
+  part: number;
   life: string;
   writes: number;
   bytes: number;
@@ -39,8 +40,8 @@ const attributeOf = ({ from, to }: NotedChange): string => {
   return from === undefined ? to : acknowledgedAttribute;
 };
 
-/** The notes of changes that change a group. One write for each block. */
-export const writes = (org: number, changes: readonly NotedChange[]): Write[] =>
+/** The notes of changes that change a group, in the rows of this part. One write for each block. */
+export const writes = (org: number, changes: readonly NotedChange[], part = 0): Write[] =>
   [
     ...Map.groupBy(
       changes.filter(({ from, to }) => from !== to),
@@ -50,7 +51,7 @@ export const writes = (org: number, changes: readonly NotedChange[]): Write[] =>
     const noted = Map.groupBy(ofBlock, attributeOf);
     const numbers = [...noted].map(([name, some]) => [name, new Set(some.map(numberOf))] as const);
     return {
-      update: keys.findingNotes(org, block),
+      update: keys.findingNotes(org, block, part),
       add: { ...Object.fromEntries(numbers), writes: 1 },
       setOnce: { life: newLife() },
     };
@@ -70,7 +71,7 @@ export const read = async (org: number, options: { limit?: number } = {}): Promi
 };
 
 const noteRow = (row: table.WireRow): NoteRow => {
-  const block = Number(row.sk?.S);
+  const [block = 0, part = 0] = (row.sk?.S ?? "").split(".").map(Number);
   const facts = new Map<number, Facts>();
   let bytes = 100;
   for (const [name, value] of Object.entries(row)) {
@@ -87,7 +88,7 @@ const noteRow = (row: table.WireRow): NoteRow => {
       else ofBreach.added.set(id, name);
     }
   }
-  return { block, life: row.life?.S ?? "", writes: Number(row.writes?.N), bytes, facts };
+  return { block, part, life: row.life?.S ?? "", writes: Number(row.writes?.N), bytes, facts };
 };
 
 /** What rows say together, by breach. */
@@ -106,7 +107,7 @@ export const factsOf = (rows: readonly Pick<NoteRow, "facts">[]): Map<number, Fa
 };
 
 /** Deletes a row of notes unless something was noted since it was read. */
-export const forget = async (org: number, { block, life, writes }: NoteRow): Promise<boolean> => {
+export const forget = async (org: number, { block, part, life, writes }: NoteRow): Promise<boolean> => {
   const isAsRead = condition("#life = :life AND #writes = :writes", { life, writes });
-  return (await table.attempt(table.remove(keys.findingNotes(org, block), isAsRead))).written;
+  return (await table.attempt(table.remove(keys.findingNotes(org, block, part), isAsRead))).written;
 };

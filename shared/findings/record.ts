@@ -49,10 +49,14 @@ export type FindingChange = FollowedFinding & {
 /**
  * The writes of everything that follows from changes of findings, for the transaction that makes these: counts, and notes for the index
  * of breaches. One write, and one for each block of 512 ids. `breachedEmails`: by how much the number of active e-mails with a
- * finding changes.
+ * finding changes. `part`: as of the list's own writes, so that who writes at the same time writes to other rows.
  */
-export const following = (org: number, changes: readonly FindingChange[], breachedEmails = 0): Write[] => [
-  ...counts.writes(org, { findings: changes, breachedEmails }),
+export const following = (
+  org: number,
+  changes: readonly FindingChange[],
+  { breachedEmails = 0, part }: { breachedEmails?: number; part?: number } = {},
+): Write[] => [
+  ...counts.writes(org, { findings: changes, breachedEmails }, part),
   ...notes.writes(
     org,
     changes.map(({ id, breachId, from, to }) => ({
@@ -61,6 +65,7 @@ export const following = (org: number, changes: readonly FindingChange[], breach
       from: from && findings.groupKeyOf(from),
       to: to && findings.groupKeyOf(to),
     })),
+    part,
   ),
 ];
 
@@ -68,6 +73,7 @@ export const following = (org: number, changes: readonly FindingChange[], breach
 export const followingAcknowledgment = (
   org: number,
   rows: readonly (FollowedFinding & { group: string })[],
+  part?: number,
 ): Write[] =>
   following(
     org,
@@ -75,6 +81,7 @@ export const followingAcknowledgment = (
       const from = findings.groupOf(row);
       return { ...row, from, to: { ...from, acknowledged: true } };
     }),
+    { ...(part !== undefined && { part }) },
   );
 
 /** The writes that delete those of the findings which still exist, for one transaction. `breachedEmails`: as of `following`. */
@@ -92,7 +99,7 @@ export const deletions = async (
     ...following(
       org,
       rows.map((row) => ({ ...row, from: findings.groupOf(row) })),
-      breachedEmails,
+      { breachedEmails },
     ),
   ];
 };

@@ -23,7 +23,9 @@ import {
   type FoldLimits,
   foldedBlocks,
   foldLimits,
+  isSound,
   isTaken,
+  nameOf,
   type OwnRow,
   type RareIds,
   withRows,
@@ -36,10 +38,10 @@ export const foldedKinds: readonly ListKind[] = ["EMAIL", "FINDING", "ACTIVITY"]
 /** Lists whose pages have a time boundary. Their folds keep the times when blocks began. */
 export const timedKinds: readonly ListKind[] = ["SCAN", "ACTIVITY"];
 
-/** Fewer new rows are left alone, because rewriting the newest fold for them costs more than it saves. */
+/** Fewer new blocks are left alone, because rewriting the newest fold for them costs more than it saves. */
 const worthFolding = 2;
 
-/** A fold is rewritten when this many of its blocks, or half of them, have an own row. */
+/** A fold is rewritten when its blocks have this many own rows, or half as many as there are blocks. */
 const worthRewriting = 8;
 
 /**
@@ -106,9 +108,9 @@ type FoldChange = { fold: Fold; taking: readonly OwnRow[]; own: readonly OwnRow[
 export const nextChange = ({ own, folds }: DirectoryRows, limits: FoldLimits): FoldChange | undefined => {
   const { unfolded, folded } = assign(own, folds);
   // The newest block is left out, because it is still written to.
-  const full = unfolded.slice(1).filter(isSound).reverse();
+  const full = unfolded.filter((row) => row.block !== unfolded[0]?.block && isSound(row)).reverse();
   const [newest] = folds;
-  if (full.length >= worthFolding) {
+  if (new Set(full.map(({ block }) => block)).size >= worthFolding) {
     const fold = newest === undefined || newest.isFull ? emptyFold((newest?.index ?? -1) + 1) : newest;
     return {
       fold,
@@ -120,7 +122,8 @@ export const nextChange = ({ own, folds }: DirectoryRows, limits: FoldLimits): F
     const rows = folded[place] ?? [];
     const changed = rows.filter((row) => isSound(row) && !isTaken(fold, row));
     const gone =
-      Object.keys(fold.taken).length - rows.filter((row) => row.life === fold.taken[row.block]?.life).length;
+      Object.keys(fold.taken).length -
+      rows.filter((row) => row.life === fold.taken[nameOf(row)]?.life).length;
     const isWorth = changed.length >= Math.min(worthRewriting, Math.max(2, foldedBlocks(fold).size / 2));
     if (isWorth && charactersOf(fold) < 2 * limits.characters) return { fold, taking: changed, own: rows };
     if (gone >= worthForgetting) return { fold, taking: [], own: rows };
@@ -132,16 +135,13 @@ export const nextChange = ({ own, folds }: DirectoryRows, limits: FoldLimits): F
 const leftOver = ({ own, folds }: DirectoryRows): OwnRow[] =>
   assign(own, folds).folded.flatMap((rows, place) => rows.filter((row) => isTaken(folds[place], row)));
 
-/** Whether the counters of a row are intact. A damaged row is not folded, so that the audit finds it. */
-const isSound = ({ counts, life }: OwnRow): boolean =>
-  life !== "" && [...counts.values()].every(Number.isSafeInteger);
-
-/** The oldest of the rows: as many as the fold has room for, and at least one. */
+/** The rows of the oldest blocks: as many as the fold has room for, and at least one. */
 const fitting = (fold: Fold, rows: readonly OwnRow[], limits: FoldLimits): OwnRow[] => {
   const room = Math.max(1, limits.blocks - foldedBlocks(fold).size);
+  const blocks = new Set([...new Set(rows.map(({ block }) => block))].slice(0, room));
   let characters = charactersOf(fold);
-  return rows.slice(0, room).filter((row, index) => {
-    const fits = index === 0 || characters < limits.characters;
+  return rows.filter((row, index) => {
+    const fits = blocks.has(row.block) && (index === 0 || characters < limits.characters);
     characters += JSON.stringify([...row.counts]).length;
     return fits;
   });
@@ -186,9 +186,9 @@ const storeOf = (org: number, kind: ListKind): FoldStore => ({
     const isOlder = condition("attribute_not_exists(#pk) OR #number < :number", { number: fold.number });
     await table.attempt(table.put(row, isOlder));
   },
-  deleteRow: async ({ block, life, writes }) => {
+  deleteRow: async ({ block, part, life, writes }) => {
     const isAsRead = condition("#life = :life AND #writes = :writes", { life, writes });
-    await table.attempt(table.remove(keys.directory(org, kind, block), isAsRead));
+    await table.attempt(table.remove(keys.directory(org, kind, block, part), isAsRead));
   },
 });
 

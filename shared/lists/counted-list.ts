@@ -63,8 +63,9 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     delete: (org: number, id: number, from: G, given?: Condition): MemberWrite =>
       deletion(key(org, id), id, codec.encode(from), given),
 
-    writes: (org: number, memberWrites: readonly MemberWrite[]): Write[] =>
-      transactionOf(org, kind, memberWrites),
+    /** `part`: in which of the own rows of its block a member is counted (`drawPart`). */
+    writes: (org: number, memberWrites: readonly MemberWrite[], part = 0): Write[] =>
+      transactionOf(org, kind, memberWrites, part),
 
     get: (org: number, id: number): Promise<M | undefined> => table.get<M>(key(org, id)),
 

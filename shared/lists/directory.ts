@@ -9,7 +9,6 @@
  */
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { marshall } from "@aws-sdk/util-dynamodb";
 import type { Item } from "../table/condition.ts";
 import { foldPrefix, keys, type ListKind, rarePrefix } from "../table/keys.ts";
 import * as table from "../table/table.ts";
@@ -20,9 +19,11 @@ import {
   type Counts,
   type Fold,
   foldedBlocks,
+  isSound,
   type OwnRow,
   type RareIds,
   totalsOf,
+  unfoldedBlock,
 } from "./fold.ts";
 import { isReserved } from "./group-key.ts";
 
@@ -109,8 +110,10 @@ const readOnce = async (
 const ownRow = (row: table.WireRow): OwnRow => {
   const counts = new Map<string, number>();
   for (const name in row) if (!isReserved(name)) counts.set(name, Number(row[name]?.N));
+  const [block, part = 0] = (row.sk?.S ?? "").split(".");
   return {
-    block: Number(row.sk?.S),
+    block: Number(block),
+    part: Number(part),
     from: row.from?.S ?? "",
     counts,
     life: row.life?.S ?? "",
@@ -151,13 +154,10 @@ export const rareAttributes = (number: number, rare: RareIds) => ({
 export const sectionsOf = ({ own, folds, rare }: DirectoryRows): Directory => {
   const { unfolded, folded } = assign(own, folds);
   return [
-    ...unfolded.map(
-      (row): Section => ({
-        counts: row.counts,
-        from: row.from,
-        blocks: () => [blockOf(row)],
-      }),
-    ),
+    ...[...Map.groupBy(unfolded, ({ block }) => block)].map(([number, rows]): Section => {
+      const block = unfoldedBlock(number, rows);
+      return { counts: block.counts, from: block.from, blocks: () => [block] };
+    }),
     ...folds.map((fold, place): Section => {
       const rows = folded[place] ?? [];
       return {
@@ -168,13 +168,6 @@ export const sectionsOf = ({ own, folds, rare }: DirectoryRows): Directory => {
     }),
   ];
 };
-
-const blockOf = ({ block, from, counts }: OwnRow): Block => ({
-  block,
-  from,
-  counts: new Map(counts),
-  rare: new Map(),
-});
 
 /**
  * When the oldest block began. An own row can be older than all blocks of its fold, if its block came late.
@@ -189,23 +182,37 @@ const oldestOf = ({ from }: Fold, rows: readonly OwnRow[]): string | undefined =
 /** All blocks one by one, newest first. */
 export const blocksIn = (directory: Directory): Block[] => directory.flatMap((section) => section.blocks());
 
-/** A block as it is stored. `folded`: what its fold says without what is in the own row too. */
-export type StoredBlock = { own: Item | undefined; folded: Block | undefined; block: Block | undefined };
+/**
+ * A block as it is stored. `own`: its own row, the first damaged one if it has several, or else that of part
+ * 0. `others`: what its fold and its other own rows say, without what is in the own row too.
+ */
+export type StoredBlock = {
+  part: number;
+  own: Item | undefined;
+  others: Block | undefined;
+  block: Block | undefined;
+};
 
-/** For audits. The own row is read before the fold, so a fold made in between shows in the fold only. */
+/** For audits. Own rows are read before the fold, so a fold made in between shows in the fold only. */
 export const readStored = async (org: number, kind: ListKind, block: number): Promise<StoredBlock> => {
-  const own = await table.get(keys.directory(org, kind, block));
+  const { pk, sk } = keys.directory(org, kind, block);
+  const stored = await table.queryWire({ pk, from: sk, to: `${sk}.~`, descending: true });
   const { folds, rare } = await readRows(org, kind, { withRare: true });
   const fold = folds.findLast(({ last }) => block <= last);
-  const row = own && ownRow(marshall(own, { removeUndefinedValues: true }));
-  if (fold === undefined) return { own, folded: undefined, block: row && blockOf(row) };
-  const find = (own: OwnRow[]): Block | undefined =>
-    blocksOf(fold, own, rare.get(fold.index) ?? new Map()).find((each) => each.block === block);
-  if (row === undefined) return { own, folded: find([]), block: find([]) };
-  const isFolded = foldedBlocks(fold).has(block);
+  const find = (own: readonly OwnRow[]): Block | undefined => {
+    if (fold !== undefined)
+      return blocksOf(fold, own, rare.get(fold.index) ?? new Map()).find((each) => each.block === block);
+    return own.length === 0 ? undefined : unfoldedBlock(block, own);
+  };
+  const rows = stored.map(ownRow);
+  const { part } = rows.find((row) => !isSound(row)) ?? { part: 0 };
+  const place = rows.findIndex((row) => row.part === part);
+  const isElsewhere = rows.some((row) => row.part !== part) || (fold && foldedBlocks(fold).has(block));
+  const emptied = rows.map((row) => (row.part === part ? { ...row, counts: new Map(), from: "" } : row));
   return {
-    own,
-    folded: isFolded ? find([{ ...row, counts: new Map(), from: "" }]) : undefined,
-    block: find([row]),
+    part,
+    own: stored[place] && table.fromWire(stored[place]),
+    others: isElsewhere ? find(emptied) : undefined,
+    block: find(rows),
   };
 };

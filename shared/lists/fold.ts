@@ -7,9 +7,10 @@
 /** Number of members by group key. May be 0. */
 export type Counts = ReadonlyMap<string, number>;
 
-/** The own row of a block, in which its writers count. */
+/** An own row of a block, in which its writers count. A block that many write to has several, which are added up. */
 export type OwnRow = {
   block: number;
+  part: number;
   /** ISO 8601: no member of this block is older, and no member of an earlier block is younger. */
   from: string;
   /** What writers have added and removed since the row was made. */
@@ -48,9 +49,17 @@ export type Fold = {
    * a time boundary.
    */
   from: Runs;
-  /** What it took, by block. */
-  taken: Record<number, Taken>;
+  /** What it took, by the name of the own row. */
+  taken: Record<string, Taken>;
 };
+
+/** Whether the counters of a row are intact. A damaged row is not folded, so that the audit finds it. */
+export const isSound = ({ counts, life }: OwnRow): boolean =>
+  life !== "" && [...counts.values()].every(Number.isSafeInteger);
+
+/** What folds call an own row: the block, and the part unless it is 0. */
+export const nameOf = ({ block, part }: Pick<OwnRow, "block" | "part">): string =>
+  part === 0 ? String(block) : `${block}.${part}`;
 
 /** What the directory says of a block. */
 export type Block = {
@@ -115,7 +124,7 @@ export const foldedBlocks = (fold: Fold): Map<number, Block> => {
 
 /** Counters that are both in a fold and in an own row. */
 const inBoth = (fold: Fold, row: OwnRow): Counts => {
-  const taken = fold.taken[row.block];
+  const taken = fold.taken[nameOf(row)];
   return taken?.life === row.life ? countsOf(taken) : new Map();
 };
 
@@ -134,7 +143,15 @@ export const totalsOf = (fold: Fold, own: readonly OwnRow[]): Map<string, number
   return totals;
 };
 
-/** The blocks of a fold, newest first. The value of a block is fold + own row − what is in both. */
+/** A block that is in no fold, from all of its own rows: the last of them that knows when the block began tells it. */
+export const unfoldedBlock = (block: number, rows: readonly OwnRow[]): Block => {
+  const counts = new Map<string, number>();
+  for (const row of rows) add(counts, row.counts, 1);
+  // A row that only counts changes of members does not know when its block began.
+  return { block, from: rows.findLast(({ from }) => from !== "")?.from ?? "", counts, rare: new Map() };
+};
+
+/** The blocks of a fold, newest first. The value of a block is fold + own rows − what is in both. */
 export const blocksOf = (fold: Fold, own: readonly OwnRow[], rare: RareIds): Block[] => {
   const blocks = foldedBlocks(fold);
   for (const [number, ids] of rare) {
@@ -158,14 +175,14 @@ export const blocksOf = (fold: Fold, own: readonly OwnRow[], rare: RareIds): Blo
  * counters may have moved.
  */
 const changedGroups = (fold: Fold, row: OwnRow, block: Block): string[] => {
-  const taken = fold.taken[row.block];
+  const taken = fold.taken[nameOf(row)];
   if (taken?.life !== row.life) return [...row.counts.keys()];
   return taken.writes === row.writes ? [] : [...block.counts.keys()];
 };
 
 /** Whether a fold has taken a row as it is. Such a row only waits to be deleted. */
 export const isTaken = (fold: Fold | undefined, row: OwnRow): boolean => {
-  const taken = fold?.taken[row.block];
+  const taken = fold?.taken[nameOf(row)];
   return taken?.life === row.life && taken.writes === row.writes;
 };
 
@@ -203,10 +220,8 @@ export const withRows = (
     limits: FoldLimits;
   },
 ): Fold => {
-  const lives = new Map(own.map((row) => [row.block, row.life]));
-  const stillThere = Object.entries(fold.taken).filter(
-    ([block, { life }]) => lives.get(Number(block)) === life,
-  );
+  const lives = new Map(own.map((row) => [nameOf(row), row.life]));
+  const stillThere = Object.entries(fold.taken).filter(([name, { life }]) => lives.get(name) === life);
   const blocks = blocksOf(fold, rows, new Map());
   const next: Fold = {
     index: fold.index,
@@ -219,10 +234,10 @@ export const withRows = (
     taken: {
       ...Object.fromEntries(stillThere),
       ...Object.fromEntries(
-        rows.map(({ block, life, writes, counts }) => [
-          block,
-          { life, writes, counts: Object.fromEntries(counts) },
-        ]),
+        rows.map((row) => {
+          const { life, writes, counts } = row;
+          return [nameOf(row), { life, writes, counts: Object.fromEntries(counts) }];
+        }),
       ),
     },
   };

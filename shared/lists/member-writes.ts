@@ -3,7 +3,7 @@
  * counters of its block, on the condition that the member has the group key that was read. So counters stay
  * exact, however many writers there are.
  */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import {
   absent,
   allOf,
@@ -14,7 +14,7 @@ import {
   type Write,
 } from "../table/condition.ts";
 import { type Key, keys, type ListKind } from "../table/keys.ts";
-import { blockOf, type Reserved } from "./blocks.ts";
+import { blockOf, blockSize, type Reserved } from "./blocks.ts";
 
 /** A write of one member and the counters that it moves. `transactionOf` makes one transaction of several. */
 export type MemberWrite = {
@@ -70,11 +70,25 @@ export const deletion = (key: Key, id: number, from: string, given?: Condition):
 const hasGroupKey = (groupKey: string): Condition =>
   condition("#group = :groupKeyBefore", { groupKeyBefore: groupKey });
 
+/** Among how many own rows simultaneous writers of a block are divided: each takes a transaction at a time. */
+export const parts = 8;
+
+/** For a transaction that many may make at once. Who writes alone to many blocks keeps to part 0: every row costs its readers. */
+export const drawPart = (): number => randomInt(parts);
+
+/** For a worker whose ids begin with this one: workers that share a block mostly begin in different parts of it. */
+export const partOf = (id: number): number => Math.floor(((id - 1) % blockSize) / (blockSize / parts));
+
 /**
  * The writes of a transaction: the writes of the members in their order, then one update for each block whose
- * counters move. A transaction takes 100 writes in all.
+ * counters move, in its own row of this part. A transaction takes 100 writes in all.
  */
-export const transactionOf = (org: number, kind: ListKind, memberWrites: readonly MemberWrite[]): Write[] => {
+export const transactionOf = (
+  org: number,
+  kind: ListKind,
+  memberWrites: readonly MemberWrite[],
+  part = 0,
+): Write[] => {
   const blocks = new Map<number, { net: Map<string, number>; from?: string }>();
   for (const { block, moves, blockFrom } of memberWrites) {
     const entry = blocks.get(block) ?? { net: new Map<string, number>() };
@@ -86,7 +100,7 @@ export const transactionOf = (org: number, kind: ListKind, memberWrites: readonl
     .filter(([, { net }]) => net.size > 0)
     .map(
       ([block, { net, from }]): Write => ({
-        update: keys.directory(org, kind, block),
+        update: keys.directory(org, kind, block, part),
         // A counter that moves by 0 is written too: its group has other members now.
         add: { ...Object.fromEntries(net), writes: 1 },
         setOnce: { life: newLife(), from },

@@ -5,6 +5,7 @@ import type { EmailChange } from "../contract/messages.ts";
 import { emails } from "../emails/record.ts";
 import { findings, following } from "../findings/record.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
+import { partOf } from "../lists/member-writes.ts";
 import { absent, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
@@ -42,6 +43,8 @@ export const recordCheck = async (
     reserve(org, "FINDING", foundCount, { tag: scanId }),
     delivery.reserveIds(org, eventCount * deliveriesPerEvent),
   ]);
+  // Workers whose chunks share a block of findings, count in different rows.
+  const part = partOf(ids[0]?.id ?? 1);
   const renew = lockRenewer(org, scanId);
   const skipped = new Set<number>();
   for (const group of inTransactions(steps, deliveriesPerEvent)) {
@@ -50,14 +53,23 @@ export const recordCheck = async (
       0,
       group.reduce((sum, step) => sum + step.found.length, 0),
     );
-    const closed = await recordSteps(check, alertChannels, group, { ids: groupIds, deliveryIds }, skipped);
+    const closed = await recordSteps(
+      check,
+      alertChannels,
+      group,
+      { ids: groupIds, deliveryIds, part },
+      skipped,
+    );
     if (closed !== undefined) return closed.skipped;
   }
   return skippedBefore + skipped.size;
 };
 
-/** Ids for the findings of some steps; and those left for deliveries of the chunk, of which raising takes some. */
-type Ids = { ids: readonly Reserved[]; deliveryIds: Reserved[] };
+/**
+ * Ids for the findings of some steps; and those left for deliveries of the chunk, of which raising takes some.
+ * `part`: of the rows that count, for all transactions of the chunk.
+ */
+type Ids = { ids: readonly Reserved[]; deliveryIds: Reserved[]; part: number };
 
 /**
  * Records steps together, or one by one if that fails. Returns the closed chunk's row if the chunk is closed.
@@ -72,7 +84,7 @@ const recordSteps = async (
   const result = await writeSteps(check, alertChannels, steps, ids, skipped);
   if (result !== "changed") return result === "written" ? undefined : result;
   for (const step of steps) {
-    const closed = await recordAlone(check, alertChannels, step, skipped);
+    const closed = await recordAlone(check, alertChannels, step, ids.part, skipped);
     if (closed !== undefined) return closed;
   }
   return undefined;
@@ -84,11 +96,12 @@ const recordAlone = async (
   check: Check,
   alertChannels: readonly channels.Channel[],
   step: Step,
+  part: number,
   skipped: Set<number>,
 ): Promise<ClosedChunk | undefined> => {
   for (let count = 0; count < maximumTries; count++) {
     const ids = await reserve(check.org, "FINDING", step.found.length, { tag: check.scanId });
-    const result = await writeSteps(check, alertChannels, [step], { ids, deliveryIds: [] }, skipped);
+    const result = await writeSteps(check, alertChannels, [step], { ids, deliveryIds: [], part }, skipped);
     if (result !== "changed") return result === "written" ? undefined : result;
   }
   throw new Error(
@@ -107,7 +120,7 @@ const writeSteps = async (
   check: Check,
   alertChannels: readonly channels.Channel[],
   steps: readonly Step[],
-  { ids, deliveryIds }: Ids,
+  { ids, deliveryIds, part }: Ids,
   skipped: Set<number>,
 ): Promise<WriteResult> => {
   const { org, scanId, batch, chunk, logger } = check;
@@ -140,11 +153,12 @@ const writeSteps = async (
     ...findings.writes(
       org,
       stepWrites.flatMap(({ newFindings }) => newFindings),
+      part,
     ),
     ...following(
       org,
       stepWrites.flatMap(({ detected }) => detected),
-      stepWrites.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0),
+      { breachedEmails: stepWrites.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0), part },
     ),
     ...stepWrites.flatMap(({ seenFindings }) => seenFindings),
     ...delivery.deliveries.writes(org, raised.writes),

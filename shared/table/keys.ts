@@ -97,7 +97,10 @@ export const keys = {
   /** One of the rows that count findings by month and by breach, and breached e-mails (counts/counts.ts). */
   counts: (org: number, place: string): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
   /** What happened to the findings of a block, by breach, until the index of breaches takes it over (findings/breach-notes.ts). */
-  findingNotes: (org: number, block: number): Key => ({ pk: `ORG#${org}#FINDING-NOTES`, sk: padded(block) }),
+  findingNotes: (org: number, block: number, part = 0): Key => ({
+    pk: `ORG#${org}#FINDING-NOTES`,
+    sk: part === 0 ? padded(block) : `${padded(block)}.${part}`,
+  }),
   /** The number of the last take-over of notes. */
   noteTakeOvers: (org: number): Key => ({ pk: `ORG#${org}#FINDING-NOTES`, sk: "~TAKE-OVERS" }),
   /** Some of the findings of a breach (findings/breach-index.ts). */
@@ -128,9 +131,10 @@ export const keys = {
   acknowledgementLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ACKNOWLEDGEMENT-LOCK" }),
 
   // Counted lists
-  directory: (org: number, kind: ListKind, block: number): Key => ({
+  /** One of the rows that count the members of a block, of which there are several where many write at once. */
+  directory: (org: number, kind: ListKind, block: number, part = 0): Key => ({
     pk: `ORG#${org}#${kind}`,
-    sk: padded(block),
+    sk: part === 0 ? padded(block) : `${padded(block)}.${part}`,
   }),
   /** The counters of up to 64 blocks (lists/fold.ts). */
   fold: (org: number, kind: ListKind, index: number): Key => ({

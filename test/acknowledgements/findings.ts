@@ -61,7 +61,7 @@ export const addFindings = async (
       ...following(
         org,
         rows.map(({ reserved, group, row }) => ({ ...row, id: reserved.id, to: group })),
-        ofEmails.filter((row) => row !== undefined && !isBreached(row)).length,
+        { breachedEmails: ofEmails.filter((row) => row !== undefined && !isBreached(row)).length },
       ),
     ]);
   }

@@ -6,7 +6,6 @@ import { administrator } from "../../shared/activity/actor.ts";
 import * as log from "../../shared/activity/log.ts";
 import * as configure from "../../shared/alerts/configure.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
-import { Refusal } from "../../shared/contract/errors.ts";
 import * as domains from "../../shared/domains/domain.ts";
 import * as emails from "../../shared/emails/email.ts";
 import * as findings from "../../shared/findings/finding.ts";
@@ -23,14 +22,18 @@ import {
 import { type Command, intercept } from "../table/intercept.ts";
 
 const domainName = "contended.example";
-/** Five blocks of e-mails, which are five chunks of the scan. */
+/** Two chunks of the scan, whose findings share a block. */
 const addressCount = 5 * 512;
 const breachedCount = addressCount / 16;
 const channelCount = 20;
 const breaches = ["Alpha", "Beta", "Gamma"];
 
-/** Calls at the same time. This one process stands for as many functions, and has a limited share of a core. */
-const inFlight = 40;
+/**
+ * With its pauses so many tries take less than the six seconds that people wait. Tries are counted and not
+ * timed, since other tests share the machine.
+ */
+const mostTries = 24;
+const patienceMilliseconds = 40_000;
 
 const latency = { read: 4, write: 8, transaction: 30 };
 const breached = Object.fromEntries(
@@ -40,11 +43,11 @@ useWorkers({ breached: { [domainName]: breached } }, { ...undisturbed, latency }
 
 type Watched = { tries: number; refused: number; most: number; hot: Record<string, number> };
 
-/** The row of a transaction's entry, without numbers. */
+/** The row of a transaction's entry, without numbers and parts. */
 const rowOf = (entry: Record<string, { Key?: Key; Item?: Key }> | undefined): string => {
   const [{ Key, Item } = {}] = Object.values(entry ?? {});
   const { pk = "", sk = "" } = Key ?? Item ?? {};
-  return `${pk} ${sk}`.replace(/\d+/g, "0");
+  return `${pk} ${sk}`.replace(/\d+(\.\d+)?/g, "0");
 };
 
 /** Counts tries of transactions, those that were refused, the most tries of one, and conflicts by row. */
@@ -76,27 +79,10 @@ const watchTransactions = (): (() => Watched) => {
   };
 };
 
-/** Milliseconds that each call took, in ascending order, and how many were refused as `busy`. */
-const timed = async (calls: readonly (() => Promise<unknown>)[]) => {
-  let busy = 0;
-  const times: number[] = [];
-  const waiting = calls.values();
-  const work = async (): Promise<void> => {
-    for (const call of waiting) {
-      const begin = performance.now();
-      await call().catch((error) => {
-        if (!(error instanceof Refusal) || error.refusal !== "busy") throw error;
-        busy++;
-      });
-      times.push(Math.round(performance.now() - begin));
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, work));
-  return { times: times.sort((one, other) => one - other), busy };
+/** Opens connections to the table a few at a time, as functions that are in use have theirs. */
+const openConnections = async (act: () => Promise<unknown>): Promise<void> => {
+  for (const count of [10, 20, 40, 60, 80, 100]) await Promise.all(Array.from({ length: count }, act));
 };
-
-const percentile = (times: readonly number[], share: number): number =>
-  times[Math.ceil(times.length * share) - 1] ?? 0;
 
 describe("one organization", () => {
   let org: number;
@@ -136,17 +122,23 @@ describe("one organization", () => {
   test("a first scan with 20 channels records and alerts everything once", async () => {
     expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(breachedCount * breaches.length);
     expect(deliveries.sum(await deliveries.directory(org))).toBe(breachedCount * channelCount);
+    expect(scanned.most).toBeLessThanOrEqual(4);
   });
 
   const actionCount = async () => (await log.list(org, { limit: 1, offset: 0 }, new Date())).total;
 
-  test("of 200 calls each is done or refused as busy, none by half", async () => {
+  test("200 calls at once are all done, each within a few tries", async () => {
     const ids: number[] = [];
     for (const offset of [0, 100]) {
       const page = await findings.list(org, { limit: 100, offset, acknowledged: false });
       ids.push(...page.breaches.map(({ id }) => id));
     }
     const before = await actionCount();
+    const addressIds: number[] = [];
+    for (const offset of [0, 100]) {
+      const page = await emails.list(org, { limit: 100, offset });
+      addressIds.push(...page.emails.map(({ id }) => id));
+    }
     const [domain] = await domains.list(org);
     const domainId = domain?.id ?? 0;
     const calls = Array.from({ length: 200 }, (_, index) => () => {
@@ -154,24 +146,20 @@ describe("one organization", () => {
       if (index % 10 < 4) return findings.acknowledge(org, { id, resolution: "handled" }, administrator);
       if (index % 10 < 6)
         return emails.add(org, { email: `new${index}@${domain?.name}`, domainId }, administrator);
+      if (index % 10 < 7)
+        return emails.assign(org, addressIds[index] ?? 0, { ownerName: "Ada" }, administrator);
       return findings.list(org, { limit: 50, offset: 0 });
     });
+    await openConnections(() => domains.list(org));
     const watch = watchTransactions();
-    const { times, busy } = await timed(calls);
+    await withTimeOf(patienceMilliseconds, () => Promise.all(calls.map((call) => call())));
     const watched = watch();
-    console.log(
-      "200 mixed calls:",
-      JSON.stringify({
-        p50: percentile(times, 0.5),
-        p95: percentile(times, 0.95),
-        last: times.at(-1),
-        busy,
-        ...watched,
-      }),
-    );
-    expect(await actionCount()).toBe(before + 120 - busy);
+    console.log("200 mixed calls:", JSON.stringify(watched));
+    expect(await actionCount()).toBe(before + 140);
     const { total } = await findings.list(org, { limit: 1, offset: 0, acknowledged: true });
     const { total: added } = await emails.list(org, { limit: 1, offset: 0 });
-    expect(total + added - addressCount).toBe(120 - busy);
+    expect({ total, added }).toEqual({ total: 80, added: addressCount + 40 });
+    expect(watched.most).toBeLessThanOrEqual(mostTries);
+    expect(watched.refused).toBeLessThan(5 * 140);
   }, 60_000);
 });

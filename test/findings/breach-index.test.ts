@@ -278,7 +278,8 @@ test("an audit repairs a wrong index, and builds it where there is none", async 
   await expectRight(some);
 
   for (const breachId of [1, 2]) await table.remove(keys.breachSegment(org, breachId, 0));
-  for (const { block } of await notes.read(org)) await table.remove(keys.findingNotes(org, block));
+  for (const { block, part } of await notes.read(org))
+    await table.remove(keys.findingNotes(org, block, part));
   expect((await inspected(true)).every(({ repaired }) => repaired)).toBe(true);
   expect(await inspected(false)).toEqual([]);
   await expectRight(some);

@@ -6,11 +6,13 @@
 import { describe, expect, test } from "vitest";
 import { compactIn, type FoldStore } from "../../shared/lists/compact.ts";
 import { blocksIn, type DirectoryRows, isConsistent, sectionsOf } from "../../shared/lists/directory.ts";
-import type { Fold, OwnRow, RareIds } from "../../shared/lists/fold.ts";
+import { type Fold, nameOf, type OwnRow, type RareIds } from "../../shared/lists/fold.ts";
 
 const limits = { blocks: 3, characters: 40 };
 const blockCount = 12;
 const groupKeys = ["a", "b", "c"];
+/** Own rows of a block, in the order of a query. */
+const parts = [1, 0];
 
 /** How a rule of docs/lists.md is broken. */
 type Broken =
@@ -24,6 +26,8 @@ type Broken =
   | "a reader subtracts what a fold took from another life"
   | "a folder reads after it took its number"
   | "a folder deletes rows before it writes the fold"
+  | "a fold names one of the rows that it took of a block"
+  | "a reader takes one own row for all of its block"
   | "a folder forgets rows that are still there"
   | "a folder takes any fold for full"
   | "rare members of another change of the fold are believed"
@@ -46,7 +50,9 @@ class Death extends Error {}
 class World {
   /** Members by block: id to group key. */
   readonly members = Array.from({ length: blockCount }, () => new Map<number, string>());
-  readonly own = new Map<number, OwnRow>();
+  readonly own = new Map<string, OwnRow>();
+  /** By name of an own row: all that was ever counted in it, folded or not. */
+  readonly counted = new Map<string, Map<string, number>>();
   readonly folds = new Map<number, string>();
   readonly rare = new Map<number, { number: number; ids: RareIds }>();
   number = 0;
@@ -166,21 +172,29 @@ class World {
     });
   }
 
-  /** Writes the own row of a block as member-writes.ts does. */
+  /** Writes an own row of a block as member-writes.ts does. */
   #count(block: number, moved: ReadonlyMap<string, number>): void {
     const isSame = this.#broken === "a row that is made again has the same life";
-    const before = this.own.get(block);
+    const part = parts[this.#random(parts.length)] as number;
+    const name = nameOf({ block, part });
+    const before = this.own.get(name);
     const counts = new Map(before?.counts);
-    for (const [groupKey, by] of moved) counts.set(groupKey, (counts.get(groupKey) ?? 0) + by);
+    const counted = this.counted.get(name) ?? new Map();
+    this.counted.set(name, counted);
+    for (const sums of [counts, counted])
+      for (const [groupKey, by] of moved) sums.set(groupKey, (sums.get(groupKey) ?? 0) + by);
     const life = before?.life ?? (isSame ? "same" : `life${this.#lives++}`);
-    this.own.set(block, { block, from: "", counts, life, writes: (before?.writes ?? 0) + 1 });
+    this.own.set(name, { block, part, from: "", counts, life, writes: (before?.writes ?? 0) + 1 });
   }
 
   /**
-   * Reads the rows of a directory one by one. `saw` gets the members that a block has when its own row is
-   * read.
+   * Reads the rows of a directory one by one. `saw` is called when an own row is read, or its place if there
+   * is none.
    */
-  async #query(isMortal: boolean, saw: (block: number) => void = () => {}): Promise<DirectoryRows> {
+  async #query(
+    isMortal: boolean,
+    saw: (block: number, part: number) => void = () => {},
+  ): Promise<DirectoryRows> {
     const rows: DirectoryRows = { taken: 0, own: [], folds: [], rare: new Map() };
     await this.#request(
       () => {
@@ -189,14 +203,16 @@ class World {
       { isMortal },
     );
     for (let block = blockCount - 1; block >= 0; block--) {
-      await this.#request(
-        () => {
-          const row = this.own.get(block);
-          if (row !== undefined) rows.own.push(row);
-          saw(block);
-        },
-        { isMortal },
-      );
+      for (const part of parts) {
+        await this.#request(
+          () => {
+            const row = this.own.get(nameOf({ block, part }));
+            if (row !== undefined) rows.own.push(row);
+            saw(block, part);
+          },
+          { isMortal },
+        );
+      }
     }
     for (let index = blockCount; index >= 0; index--) {
       if (!this.folds.has(index) && this.#random(3) !== 0) continue;
@@ -221,10 +237,20 @@ class World {
     return rows;
   }
 
-  /** Compares what a reader sees of each block with the members at the time when the block's row was read. */
+  /**
+   * Compares what a reader sees of each block with what was counted in each of its rows when the row was read,
+   * and rare members with the members when the first row was read.
+   */
   async #read(): Promise<void> {
     const seen = new Map<number, ReadonlyMap<number, string>>();
-    const rows = await this.#query(false, (block) => seen.set(block, new Map(this.members[block])));
+    const sums = new Map<number, Map<string, number>>();
+    const rows = await this.#query(false, (block, part) => {
+      if (!seen.has(block)) seen.set(block, new Map(this.members[block]));
+      const sum = sums.get(block) ?? new Map<string, number>();
+      sums.set(block, sum);
+      for (const [key, count] of this.counted.get(nameOf({ block, part })) ?? [])
+        sum.set(key, (sum.get(key) ?? 0) + count);
+    });
     if (!isConsistent(rows) && this.#broken !== "a reader believes folds that were made while it read")
       return;
     const mutated = this.#asRead(rows);
@@ -237,7 +263,7 @@ class World {
       const { counts, rare } = found.get(block) ?? { counts: new Map(), rare: new Map() };
       const believed = trusting.find((each) => each.block === block)?.rare ?? rare;
       const isRight =
-        groupKeys.every((key) => (counts.get(key) ?? 0) === (idsByGroup.get(key)?.length ?? 0)) &&
+        groupKeys.every((key) => (counts.get(key) ?? 0) === (sums.get(block)?.get(key) ?? 0)) &&
         [...believed].every(
           ([key, ids]) =>
             String(ids) === String((idsByGroup.get(key) ?? []).sort((one, other) => other - one)),
@@ -250,9 +276,14 @@ class World {
     if (this.#broken === "a reader adds what a fold and a row both hold") {
       return { ...rows, folds: rows.folds.map((fold) => ({ ...fold, taken: {} })) };
     }
+    if (this.#broken === "a reader takes one own row for all of its block") {
+      const isFirst = (row: OwnRow) => rows.own.find(({ block }) => block === row.block) === row;
+      return { ...rows, own: rows.own.filter(isFirst) };
+    }
     if (this.#broken !== "a reader subtracts what a fold took from another life") return rows;
-    const lifeIn = (block: number) => rows.folds.map(({ taken }) => taken[block]?.life).find((life) => life);
-    return { ...rows, own: rows.own.map((row) => ({ ...row, life: lifeIn(row.block) ?? row.life })) };
+    const lifeIn = (row: OwnRow) =>
+      rows.folds.map(({ taken }) => taken[nameOf(row)]?.life).find((life) => life);
+    return { ...rows, own: rows.own.map((row) => ({ ...row, life: lifeIn(row) ?? row.life })) };
   }
 
   async #fold(): Promise<void> {
@@ -297,15 +328,16 @@ class World {
         broken === "a folder reads after it took its number" ? Promise.resolve(true) : takeNumber(number),
       writeFold: async (fold, was) => {
         if (broken === "a folder deletes rows before it writes the fold") {
-          for (const [block, { life, writes }] of Object.entries(fold.taken)) {
-            await this.#delete({ block: Number(block), life, writes });
+          for (const [name, { life, writes }] of Object.entries(fold.taken)) {
+            const [block, part = 0] = name.split(".").map(Number) as [number, number?];
+            await this.#delete({ block, part, life, writes });
           }
         }
         return this.#request(() => {
           const stored = this.folds.get(fold.index);
           const number = stored === undefined ? 0 : (JSON.parse(stored) as Fold).number;
           if (number !== was && broken !== "a fold is written whatever it is by then") return false;
-          this.folds.set(fold.index, JSON.stringify(fold));
+          this.folds.set(fold.index, JSON.stringify(this.#asWritten(fold)));
           this.foldsWritten++;
           return true;
         }, slow);
@@ -318,6 +350,15 @@ class World {
     };
   }
 
+  #asWritten(fold: Fold): Fold {
+    if (this.#broken !== "a fold names one of the rows that it took of a block") return fold;
+    const isNamed = (name: string) => !name.endsWith(".1") || fold.taken[name.slice(0, -2)] === undefined;
+    return {
+      ...fold,
+      taken: Object.fromEntries(Object.entries(fold.taken).filter(([name]) => isNamed(name))),
+    };
+  }
+
   #asFolderReads(fold: Fold): Fold {
     if (this.#broken === "a folder forgets rows that are still there") return { ...fold, taken: {} };
     if (this.#broken === "a folder takes any fold for full")
@@ -325,14 +366,15 @@ class World {
     return fold;
   }
 
-  #delete({ block, life, writes }: Pick<OwnRow, "block" | "life" | "writes">): Promise<void> {
+  #delete({ block, part, life, writes }: Omit<OwnRow, "counts" | "from">): Promise<void> {
     return this.#request(
       () => {
-        const row = this.own.get(block);
+        const name = nameOf({ block, part });
+        const row = this.own.get(name);
         const isLife = row?.life === life || this.#broken === "a row is deleted whatever its life is";
         const isWrites =
           row?.writes === writes || this.#broken === "a row is deleted whatever was written to it";
-        if (isLife && isWrites) this.own.delete(block);
+        if (isLife && isWrites) this.own.delete(name);
       },
       { isMortal: true, slowOneIn: 10 },
     );
@@ -374,6 +416,8 @@ describe("a reader sees something wrong as soon as", () => {
     "a reader subtracts what a fold took from another life",
     "a folder reads after it took its number",
     "a folder deletes rows before it writes the fold",
+    "a fold names one of the rows that it took of a block",
+    "a reader takes one own row for all of its block",
     "a folder forgets rows that are still there",
     "a folder takes any fold for full",
     "rare members of another change of the fold are believed",

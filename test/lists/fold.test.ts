@@ -7,6 +7,7 @@ import { emptyFold, type Fold, foldLimits, type OwnRow, withRows } from "../../s
 
 const row = (block: number, counts: Record<string, number>, life = `life${block}`, writes = 1): OwnRow => ({
   block,
+  part: 0,
   from: "2030-01-01T00:00:00.000Z",
   counts: new Map(Object.entries(counts)),
   life,

@@ -187,7 +187,9 @@ describe("damage is found with its id and repaired:", () => {
 
   test("lost directory rows of every list", async () => {
     const blocks = await latestBlocks();
-    for (const { key } of blocks) await table.remove(key);
+    for (const { key } of blocks) {
+      for (const row of await table.query<Key>({ pk: key.pk, prefix: key.sk })) await table.remove(row);
+    }
     await expectFoundAndRepaired(...blocks.map(({ subject }) => subject));
     expect(await latestBlocks()).toEqual(blocks);
   });
