@@ -10,6 +10,7 @@ import { connect } from "./admin/connect.ts";
 import { CommandError } from "./admin/error.ts";
 import { help, written } from "./admin/help.ts";
 import { print } from "./admin/print.ts";
+import { runCommand } from "./admin/run-command.ts";
 
 const run = async (args: string[]): Promise<void> => {
   const firstFlag = args.findIndex((arg) => arg.startsWith("-"));
@@ -35,7 +36,7 @@ const run = async (args: string[]): Promise<void> => {
     port: values.port as string | undefined,
     stack: values.stack as string | undefined,
   });
-  const result = await command.run(values as Record<string, string>, stack);
+  const result = await runCommand(name, command, values as Record<string, string>, stack);
   const show = (command.print ?? print) as typeof print;
   process.stdout.write(values.json === true ? `${JSON.stringify(result)}\n` : show(result));
   if ((command.isWrong as ((given: typeof result) => boolean) | undefined)?.(result)) process.exitCode = 1;

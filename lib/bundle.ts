@@ -6,6 +6,7 @@ import { build } from "esbuild";
 import { dashboardRoutes } from "../functions/dashboard-routes.ts";
 import { routes } from "../functions/routes.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../functions/workers.ts";
+import { noticesOf } from "./notices.ts";
 import { bundlePage } from "./page-bundle.ts";
 import { plainSchemaKeys, replacedModules } from "./replaced-modules.ts";
 
@@ -35,7 +36,8 @@ export type Contents = { bytes: number; sources: Record<string, number> };
 
 /**
  * Bundles the `functions/<folder>/handler.ts` of each function into `<directory>/<folder>/index.js`, and the
- * dashboard's page into the folder of the function that serves it. The same sources give the same bytes, wherever
+ * dashboard's page into the folder of the function that serves it. Beside each bundle is a file with the licenses of the packages
+ * in it. The same sources give the same bytes, wherever
  * the checkout is. Throws if a handler is missing or does not build.
  */
 export async function bundleFunctions(directory: string): Promise<Bundles> {
@@ -76,15 +78,21 @@ export async function writeBundles(directory: string): Promise<Record<string, Co
     await writeFile(join(directory, folder, "package.json"), '{ "type": "commonjs" }\n');
   }
   await bundlePage(join(directory, "serve-dashboard", "page"));
-  return Object.fromEntries(
+  const contents: Record<string, Contents> = Object.fromEntries(
     Object.values(metafile.outputs).map(({ entryPoint = "", bytes, inputs }) => [
       entryPoint.split("/")[1],
       {
         bytes,
         sources: Object.fromEntries(
-          Object.entries(inputs).map(([source, { bytesInOutput }]) => [source, bytesInOutput]),
+          Object.entries(inputs)
+            .map(([source, { bytesInOutput }]) => [source, bytesInOutput] as const)
+            .filter(([, inOutput]) => inOutput > 0),
         ),
       },
     ]),
   );
+  for (const [folder, { sources }] of Object.entries(contents)) {
+    await writeFile(join(directory, folder, "licenses.txt"), noticesOf(Object.keys(sources)));
+  }
+  return contents;
 }

@@ -106,6 +106,7 @@ const startServices = async (
         AWS_SECRET_ACCESS_KEY: "local",
         AWS_SESSION_TOKEN: "local",
         HIBP_BASE_URL: hibp.url,
+        PLAIN_HTTP: "true",
         OUTBOUND_ALLOWED_ORIGINS: allowedOrigins.join(","),
         PROOF_NAME_SERVER: nameServer ?? "",
       }),

@@ -2,6 +2,7 @@
  * An organization of a given size, as rows of the table: what the service would have written had it watched
  * these addresses for 500 days. Every counter agrees with its members.
  */
+import { withVersion } from "../../shared/contract/version.ts";
 import { mintApiKey, mintSession } from "../../shared/organizations/secret.ts";
 import { domainNames } from "./addresses.ts";
 import { catalogRows } from "./breaches.ts";
@@ -73,7 +74,7 @@ export const seed = (
     rowCount: 2 * addresses + findingCount + activityCount + blockCount(addresses) + blockCount(findingCount),
   };
 
-  const rows = function* (): Generator<Row> {
+  const unversionedRows = function* (): Generator<Row> {
     yield* organizationRows(clock(0), { apiKeys, session });
     yield* domainRows(addresses, clock, lastScan);
     yield* catalogRows();
@@ -83,6 +84,9 @@ export const seed = (
     yield* emailRows(addresses, clock, { lastScan, totals });
     if (isScanned) yield* scanRows(clock, addresses, totals.countsByScan);
     if (isScanned) yield* activityRows(activityCount, clock);
+  };
+  const rows = function* (): Generator<Row> {
+    for (const row of unversionedRows()) yield withVersion(row);
   };
   return { seeded, rows };
 };

@@ -10,6 +10,12 @@ export type Command = {
   /** One sentence for people. */
   about: string;
   flags: Record<string, FlagKind>;
+  /** Whether it changes something, so that the operators' log gets an entry in its first transaction. */
+  isAct?: boolean;
+  /** Whether it changes something by many writes with these flags. The operators' log then gets the entry before. */
+  isLongAct?: (flags: Flags) => boolean;
+  /** Flags whose values the operators' log must not keep. */
+  privateFlags?: readonly string[];
   /** Gives the result that `--json` prints. Throws `CommandError`. */
   run: (flags: Flags, stack: Stack) => Promise<Record<string, unknown>>;
   /** The result as text for people; default: a table of a list, or a line for each field. */

@@ -4,8 +4,10 @@ import { checkCommand } from "./commands/check.ts";
 import { deliveryCommands } from "./commands/delivery.ts";
 import { domainCommands } from "./commands/domain.ts";
 import { emailCommands } from "./commands/email.ts";
+import { eraseCommand } from "./commands/erase.ts";
 import { findingCommands } from "./commands/finding.ts";
 import { keyCommands } from "./commands/key.ts";
+import { operatorLogCommands } from "./commands/operator-log.ts";
 import { orgCommands } from "./commands/org.ts";
 import { scanCommands } from "./commands/scan.ts";
 import { sessionCommands } from "./commands/session.ts";
@@ -26,4 +28,6 @@ export const commands: Commands = {
   ...channelCommands,
   ...deliveryCommands,
   ...checkCommand,
+  ...eraseCommand,
+  ...operatorLogCommands,
 };

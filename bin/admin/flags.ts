@@ -1,4 +1,5 @@
 /** Parsers of the values that flags take. Each throws a `CommandError` that names the flag. */
+import { resolve } from "node:path";
 import * as z from "zod/mini";
 import { text } from "../../shared/contract/text.ts";
 import { valid } from "../../shared/contract/valid.ts";
@@ -30,6 +31,12 @@ export const parseId = (flag: string, flags: Flags): number => parseNumber(flag,
 
 export const parseName = (flag: string, value: string | undefined): string =>
   parse(flag, text(200).check(z.refine((given) => given.trim() !== "", "must not be empty")), value);
+
+/** The absolute path of a file. A relative one starts at the caller's directory (INIT_CWD): npm runs commands in the project's. */
+export const parsePath = (flag: string, path: string | undefined): string => {
+  if (path === undefined || path === "") throw new CommandError(`--${flag} must name a file.`);
+  return resolve(process.env.INIT_CWD ?? process.cwd(), path);
+};
 
 /** Gives the time in UTC with milliseconds, as every stored time is: times are compared as strings. */
 export const parseTime = (flag: string, value: string | undefined): string =>

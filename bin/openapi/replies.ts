@@ -34,7 +34,7 @@ export const sharedRefusals: Record<Part["name"], Record<string, readonly Refusa
     Lapsed: lapsed,
     ForeignOrigin: ["foreignOrigin"],
     TooManyRequests: ["addressLimit", "keyLimit"],
-    Busy: ["busy"],
+    Busy: ["busy", "newerVersion"],
     Unexpected: [],
   },
   dashboard: {
@@ -43,7 +43,7 @@ export const sharedRefusals: Record<Part["name"], Record<string, readonly Refusa
     SessionRequired: ["sessionRequired"],
     NotAllowed: ["sessionRequired", "foreignOrigin"],
     TooManyRequests: ["addressLimit", "sessionLimit"],
-    Busy: ["busy"],
+    Busy: ["busy", "newerVersion"],
     Unexpected: [],
   },
 };
@@ -62,6 +62,7 @@ export const refusedBy = (
   ...(access === "admin" ? (["adminOnly"] as const) : []),
   ...(method === "GET" ? [] : (["foreignOrigin"] as const)),
   "busy",
+  "newerVersion",
   "addressLimit",
   ...(access === undefined ? (["keyLimit"] as const) : []),
   ...(access === "user" || access === "admin" ? (["sessionLimit"] as const) : []),

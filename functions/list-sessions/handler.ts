@@ -11,6 +11,7 @@ export const handler = serve(listSessions, async ({ org, actor, session, query: 
       lastUsedAt: each.lastUsedAt,
       expiresAt: sessions.expiresAt(each),
       isCurrent: each.id === session.id,
+      createdBy: sessions.createdBy(each),
     })),
     total: all.length,
   };

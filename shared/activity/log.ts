@@ -1,8 +1,7 @@
 import { retentionAt } from "../contract/retention.ts";
 import type { Category } from "./actions.ts";
 import { entries } from "./activity.ts";
-import type { Actor } from "./actor.ts";
-import { type Membership, membership } from "./membership.ts";
+import { membership, shownActor } from "./membership.ts";
 import type { ActivityEntry } from "./schema.ts";
 
 /** A page of the entries that are still visible, newest first; `total` counts those that match the filter. */
@@ -30,20 +29,9 @@ export const list = async (
       category: row.category,
       action: row.action,
       summary: row.summary,
-      actor: shown(row.actor, users),
+      actor: shownActor(row.actor, users),
     })),
     total,
     retention,
   };
-};
-
-/**
- * The actor as clients see it. Name and address of removed users, and of users who were never members
- * (support staff), are not shown.
- */
-const shown = (actor: Actor, { members, removed }: Membership): ActivityEntry["actor"] => {
-  if (actor.type !== "user" || members.has(actor.id)) return { type: actor.type, label: actor.label };
-  return removed.has(actor.id)
-    ? { type: "removed", label: "Removed user" }
-    : { type: "support", label: "Support" };
 };

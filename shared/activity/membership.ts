@@ -1,6 +1,8 @@
 import type { Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import type { Actor } from "./actor.ts";
+import type { ActivityEntry } from "./schema.ts";
 
 /** Ids of the organization's users, and of the users that were removed from it. No id is in both sets. */
 export type Membership = { members: ReadonlySet<number>; removed: ReadonlySet<number> };
@@ -9,6 +11,17 @@ export type Membership = { members: ReadonlySet<number>; removed: ReadonlySet<nu
 export const membership = async (org: number): Promise<Membership> => {
   const row = await table.get<Partial<Membership>>(keys.membership(org));
   return { members: row?.members ?? new Set(), removed: row?.removed ?? new Set() };
+};
+
+/**
+ * The actor as clients see it. Name and address of removed users, and of users who were never members
+ * (support staff), are not shown.
+ */
+export const shownActor = (actor: Actor, { members, removed }: Membership): ActivityEntry["actor"] => {
+  if (actor.type !== "user" || members.has(actor.id)) return { type: actor.type, label: actor.label };
+  return removed.has(actor.id)
+    ? { type: "removed", label: "Removed user" }
+    : { type: "support", label: "Support" };
 };
 
 /** For the transaction that creates the user. */

@@ -4,7 +4,11 @@ import type middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { Refusal, replyTo } from "../contract/errors.ts";
+import { NewerVersion } from "../contract/version.ts";
 import { callerOf, fromAnyContext, fromContext, type Principal } from "./principal.ts";
+
+/** About how long a deployment takes, in which some functions are of the next release already. */
+const updateSeconds = 60;
 
 export type Served = APIGatewayProxyEvent & { principal?: Principal; input?: Record<string, unknown> };
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
@@ -24,6 +28,10 @@ export const identify = (endpoint?: Endpoint): middy.MiddlewareObj<Served, APIGa
 /** Turns errors into replies, adds the headers that every reply has, and logs one line for each request. */
 export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => {
   const logger = new Logger();
+  const refuseNewer = (error: NewerVersion): Refusal => {
+    logger.error("newer version", { error });
+    return new Refusal("newerVersion", { headers: { "Retry-After": String(updateSeconds) } });
+  };
   const finish = (event: Served, response: APIGatewayProxyResult, refusal?: string) => {
     const { requestId, httpMethod, resourcePath, requestTimeEpoch, authorizer } = event.requestContext;
     response.headers = { ...response.headers, ...everyHeader(requestId) };
@@ -42,7 +50,8 @@ export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => 
       if (response !== null && response !== undefined) finish(event, response);
     },
     onError: (request) => {
-      const { event, error } = request;
+      const { event } = request;
+      const error = request.error instanceof NewerVersion ? refuseNewer(request.error) : request.error;
       if (error instanceof Refusal) {
         const { status, body } = replyTo(error);
         request.response = { ...json(status, body), headers: error.headers };

@@ -1,7 +1,8 @@
 /** What a request brings to tell who it is from: an API key or a session cookie; and where it comes from. */
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
+import { isPlainHttp } from "../contract/plain-http.ts";
 import { apiKeyPrefix, readApiKey, readSession } from "../organizations/secret.ts";
-import { type Headers, headerValues, isPlainHttp } from "./headers.ts";
+import { type Headers, headerValues } from "./headers.ts";
 import { cookieName } from "./session-cookie.ts";
 
 /** A well-formed key or session cookie; "none" if the request has no credential or a malformed one. */
@@ -36,7 +37,7 @@ const isOtherScheme = (value: string): boolean => {
 };
 
 const cookieValue = (event: Headers): string | undefined => {
-  const name = cookieName(isPlainHttp(event));
+  const name = cookieName();
   const values = headerValues(event, "cookie")
     .flatMap((header) => header.split(";"))
     .map(readCookie)
@@ -76,5 +77,5 @@ export const isForeignOrigin = (event: APIGatewayRequestAuthorizerEvent): boolea
 const isOwn = (event: Headers, origin: string): boolean => {
   const [host] = headerValues(event, "host");
   if (host === undefined) return false;
-  return origin.toLowerCase() === `${isPlainHttp(event) ? "http" : "https"}://${host.toLowerCase()}`;
+  return origin.toLowerCase() === `${isPlainHttp() ? "http" : "https"}://${host.toLowerCase()}`;
 };

@@ -1,10 +1,6 @@
 /** The headers of a request or authorizer event, whose names are in the client's case. */
 export type Headers = { multiValueHeaders: Record<string, string[] | undefined> | null };
 
-/** Local runs use plain HTTP; API Gateway never does. */
-export const isPlainHttp = (event: Headers): boolean =>
-  headerValues(event, "x-forwarded-proto").at(-1) === "http";
-
 export const headerValues = (event: Headers, name: string): string[] =>
   Object.entries(event.multiValueHeaders ?? {})
     .filter(([header]) => header.toLowerCase() === name)

@@ -5,7 +5,6 @@ import type { Endpoint, Upload } from "../contract/endpoint.ts";
 import { Refusal } from "../contract/errors.ts";
 import { valid } from "../contract/valid.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
-import { isPlainHttp } from "./headers.ts";
 import * as limits from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import { clearCookie, setCookie } from "./session-cookie.ts";
@@ -83,14 +82,14 @@ export const serve = <E extends Endpoint>(
       if (endpoint.counted !== "by handler") await count();
       const { upload } = endpoint;
       const file = upload && readUpload && (() => readUpload(event, upload));
-      const cookies = endpoint.cookie === "cleared" ? [clearCookie(isPlainHttp(event))] : [];
+      const cookies = endpoint.cookie === "cleared" ? [clearCookie()] : [];
       const call = {
         org,
         actor,
         session,
         count,
         file,
-        setCookie: (value: string) => cookies.push(setCookie(value, isPlainHttp(event))),
+        setCookie: (value: string) => cookies.push(setCookie(value)),
         ...event.input,
       } as unknown as Call<E>;
       const given = await handle(call);

@@ -14,7 +14,7 @@ import { absent, condition, type Write } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { type State, stateKey } from "./details.ts";
-import { breaches, UpstreamFailure } from "./hibp.ts";
+import { breaches, malformed, UpstreamFailure } from "./hibp.ts";
 import type { BreachDetails } from "./schema.ts";
 import * as subscription from "./subscription.ts";
 import { withUpstream } from "./upstream.ts";
@@ -84,9 +84,16 @@ export const ids = async (): Promise<Map<string, number>> => {
 };
 
 /**
+ * An answer may name a few breaches that HIBP's list does not have yet. More of them are no breaches: the catalog keeps every name for
+ * good, and each would become a finding.
+ */
+const maximumUnlisted = 100;
+
+/**
  * name → id of all these names. A new name gets its id here, and the details that HIBP lists; when HIBP does
  * not answer, its name is its title until the next sync. In both cases the next sync announces it as new.
  * `callSeconds` limits how long HIBP's answer may take (default 60).
+ * @throws UpstreamFailure when more than a hundred names are not in HIBP's list.
  */
 export const idsFor = async (
   names: Iterable<string>,
@@ -97,9 +104,10 @@ export const idsFor = async (
   const unknown = wanted.filter((name) => !knownIds.has(name));
   if (unknown.length > 0) {
     const listed = await fetchList({ waitSeconds, callSeconds }).catch((error: unknown): Listed => {
-      if (error instanceof UpstreamFailure) return new Map();
+      if (error instanceof UpstreamFailure && unknown.length <= maximumUnlisted) return new Map();
       throw error;
     });
+    if (unknown.filter((name) => !listed.has(name)).length > maximumUnlisted) throw malformed("breaches");
     const minted = await mint(unknown.map((name) => listed.get(name)?.details ?? bareDetails(name)));
     for (const [name, id] of minted) knownIds.set(name, id);
   }

@@ -48,12 +48,15 @@ const maxRetryAfterSeconds = 86_400;
 
 const megabyte = 1_000_000;
 
+/** Ten times as many as there are. */
+const maximumListed = 10_000;
+
 /** All breaches that HIBP lists, without entries that have no usable name. */
 export const breaches = async (timeoutSeconds = 60): Promise<ListedBreach[]> => {
   const answer = await ask("breaches", "", { timeoutSeconds, maxBytes: 64 * megabyte });
   const entries = parse("breaches", z.array(z.unknown()), answer);
   const known = entries.flatMap((entry) => upstreamBreach.safeParse(entry).data ?? []);
-  if (known.length === 0 && entries.length > 0) throw malformed("breaches");
+  if ((known.length === 0 && entries.length > 0) || known.length > maximumListed) throw malformed("breaches");
   return known;
 };
 
@@ -245,7 +248,7 @@ const parse = <T>(resource: Resource, schema: z.ZodMiniType<T>, answer: unknown)
   return parsed.data;
 };
 
-const malformed = (resource: Resource): UpstreamFailure =>
+export const malformed = (resource: Resource): UpstreamFailure =>
   new UpstreamFailure("unavailable", `HIBP's answer to ${resource} is malformed`);
 
 const encode = (argument: string): string => {

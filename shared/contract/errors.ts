@@ -135,6 +135,7 @@ export const refusals = {
   organizationLimit: { status: 429, error: "The organization's hourly limit for this request is used up" },
   scanNotQueued: { status: 500, error: "The scan could not be queued" },
   busy: { status: 503, error: "Too many changes at the same time: try again in a moment" },
+  newerVersion: { status: 503, error: "The service is being updated: try again in a few minutes" },
   dnsUnavailable: { status: 503, error: "DNS does not answer at the moment: try again later" },
 } as const satisfies Record<string, RefusalForm>;
 

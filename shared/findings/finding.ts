@@ -1,5 +1,6 @@
 import * as activity from "../activity/activity.ts";
 import type { Actor } from "../activity/actor.ts";
+import { membership, shownActor } from "../activity/membership.ts";
 import * as catalog from "../catalog/details.ts";
 import { Refusal } from "../contract/errors.ts";
 import * as domains from "../domains/domain.ts";
@@ -71,7 +72,9 @@ export const described = async (
   const hasOwnCheck = (row: Shown): boolean =>
     noted.domains.has(row.domainId) || noted.emails.has(row.emailId);
   const ownIds = rows.filter(hasOwnCheck).map((row) => row.emailId);
-  const [ownEmails, domainsById, breaches] = await Promise.all([
+  const isByUser = rows.some(({ acknowledgment }) => acknowledgment?.by.type === "user");
+  const [users, ownEmails, domainsById, breaches] = await Promise.all([
+    isByUser ? membership(org) : undefined,
     emailsOf(ownIds),
     domains.getMany(
       org,
@@ -96,7 +99,8 @@ export const described = async (
     const { id, name, title, domain, breachDate, dataClasses, pwnCount, description } = breach;
     const { scanId, acknowledged } = findings.groupOf(row);
     const { at = null, by, reason = null, resolution = null } = row.acknowledgment ?? {};
-    const byWhom = by?.id == null ? null : { id: by.id, label: by.label };
+    const label = by && (users === undefined ? by.label : shownActor(by, users).label);
+    const byWhom = by?.id == null || label === undefined ? null : { id: by.id, label };
     return {
       id: row.id,
       email: row.email,

@@ -2,6 +2,8 @@
  * The group key of a member: the values of the fields that its list can be filtered by, joined to one word
  * such as `12-3-1`. A group is the decoded form: `{ domainId: 12, teamId: 3, isActive: true }`.
  */
+import { versionAttribute } from "../contract/version.ts";
+
 type Value = number | string | boolean | null;
 
 export type GroupFields = Record<string, Value>;
@@ -16,7 +18,7 @@ export type FieldKinds<G> = {
 };
 
 /** Attributes of an own row that are not counters. No group key may have one of these names. */
-const reservedNames = new Set(["pk", "sk", "from", "life", "writes"]);
+const reservedNames = new Set(["pk", "sk", "from", "life", "writes", versionAttribute]);
 
 export const isReserved = (name: string): boolean => reservedNames.has(name);
 

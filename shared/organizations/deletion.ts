@@ -18,11 +18,14 @@ const locksOf = (org: number): Key[] => [keys.scanLock(org), keys.acknowledgemen
  */
 export const begin = async (org: number): Promise<"begun" | "unknown"> => {
   const { written } = await table.attempt(
-    table.update(keys.organization(org), {
-      // `dueAt` lies in the past, so that the deletion is due at once even if this machine's clock is ahead.
-      set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() },
-      if: exists,
-    }),
+    table.transact([
+      {
+        update: keys.organization(org),
+        // `dueAt` lies in the past, so that the deletion is due at once even if this machine's clock is ahead.
+        set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() },
+        if: exists,
+      },
+    ]),
   );
   if (!written) return "unknown";
   for (const { pk } of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(pk);

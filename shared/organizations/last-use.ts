@@ -32,6 +32,8 @@ export type Session = {
   createdAt: string;
   /** Exact to the hour. */
   lastUsedAt: string;
+  /** An operator made it with the command line; absent when the user signed in. */
+  byOperator?: true;
   /** Epoch seconds: the earlier end of the longest life and the longest idle time. DynamoDB deletes the row later. */
   expiresAt: number;
 };

@@ -58,21 +58,21 @@ export const existing = async (org: number): Promise<Organization> => {
   return organization;
 };
 
-/** Throws `ConditionFailed` when the organization does not exist. */
+/** Throws `TransactionRefused` when the organization does not exist. */
 export const setBilling = async (org: number, billing: Billing): Promise<void> => {
-  await table.update(keys.organization(org), { set: { billing }, if: exists });
+  await table.transact([{ update: keys.organization(org), set: { billing }, if: exists }]);
 };
 
 /**
- * Notes how often an organization is scanned, and when the first of these scans begins (ISO 8601). Throws `ConditionFailed` when the
- * organization does not exist.
+ * Notes how often an organization is scanned, and when the first of these scans begins (ISO 8601). Throws `TransactionRefused` when
+ * the organization does not exist.
  */
 export const setScanFrequency = async (
   org: number,
   scanEvery: ScanFrequency,
   firstScanAt: string | null,
 ): Promise<void> => {
-  await table.update(keys.organization(org), { set: { scanEvery, firstScanAt }, if: exists });
+  await table.transact([{ update: keys.organization(org), set: { scanEvery, firstScanAt }, if: exists }]);
 };
 
 export const scanPeriodMilliseconds = { day: 86_400_000, week: 7 * 86_400_000 } as const;

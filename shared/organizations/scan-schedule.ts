@@ -6,6 +6,7 @@ import {
   SchedulerClient,
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
+import { withVersion } from "../contract/version.ts";
 import { type ScanFrequency, scanPeriodMilliseconds } from "./organization.ts";
 
 /** The outputs of the stack that a schedule refers to. */
@@ -57,7 +58,7 @@ export const schedule = async (
     Target: {
       Arn: outputs.ScheduledScanFunctionArn,
       RoleArn: outputs.ScheduledScanRoleArn,
-      Input: JSON.stringify({ organizationId: org }),
+      Input: JSON.stringify(withVersion({ organizationId: org })),
       RetryPolicy: { MaximumRetryAttempts: 5, MaximumEventAgeInSeconds: 3600 },
       DeadLetterConfig: { Arn: outputs.DeadLettersQueueArn },
     },

@@ -84,6 +84,11 @@ export const session = z
       }),
     ),
     isCurrent: z.boolean().check(z.meta({ description: "Whether this request came with it" })),
+    createdBy: z
+      .enum(["user", "operator"])
+      .check(
+        z.meta({ description: "`operator`: not by signing in, but by an operator with the command line" }),
+      ),
   })
   .check(z.meta({ id: "Session" }));
 

@@ -8,6 +8,10 @@ import { hashOf, mintSession } from "./secret.ts";
 
 export type { Session } from "./last-use.ts";
 
+/** Who made a session. */
+export const createdBy = ({ byOperator }: Session): "user" | "operator" =>
+  byOperator === true ? "operator" : "user";
+
 /** When the session ends unless it is used, ISO 8601. */
 export const expiresAt = (session: Session): string => new Date(session.expiresAt * 1000).toISOString();
 
@@ -17,7 +21,11 @@ export type NewSession = { session: Session; value: string; writes: Write[] };
  * Prepares a session. Only the hash of `value`, the cookie's value, is in the writes, so the caller must show
  * `value` now. The writes fail when the organization is deleted or the user is removed.
  */
-export const prepare = async (org: number, user: { id: number; email: string }): Promise<NewSession> => {
+export const prepare = async (
+  org: number,
+  user: { id: number; email: string },
+  { byOperator = false }: { byOperator?: boolean } = {},
+): Promise<NewSession> => {
   const id = await drawId("SESSION");
   const value = mintSession(org, user.id);
   const now = new Date();
@@ -28,6 +36,7 @@ export const prepare = async (org: number, user: { id: number; email: string }):
     userLabel: user.email,
     createdAt,
     lastUsedAt: createdAt,
+    ...(byOperator && { byOperator }),
     [timeToLive]: expiry(createdAt, now),
   };
   return {
@@ -46,14 +55,14 @@ export const prepare = async (org: number, user: { id: number; email: string }):
 };
 
 /**
- * Creates a session of a user. Throws `TransactionRefused` when the organization or the user does not exist, or
+ * Creates a session of a user, for an operator. Throws `TransactionRefused` when the organization or the user does not exist, or
  * the user was removed.
  */
 export const create = async (
   org: number,
   user: { id: number; email: string },
 ): Promise<{ id: number; value: string; expiresAt: string }> => {
-  const { session, value, writes } = await prepare(org, user);
+  const { session, value, writes } = await prepare(org, user, { byOperator: true });
   await table.transact(writes);
   return { id: session.id, value, expiresAt: expiresAt(session) };
 };
@@ -83,7 +92,7 @@ export const end = (org: number, userId: number, hash: string): Promise<void> =>
 export const revoke = async (org: number, id: number): Promise<"revoked" | "unknown"> => {
   const row = (await rowsOf(org)).find((each) => each.id === id);
   if (row === undefined) return "unknown";
-  await table.remove(row);
+  await table.transact([{ delete: { pk: row.pk, sk: row.sk } }]);
   return "revoked";
 };
 

@@ -1,6 +1,7 @@
 /** What the page's function answers. */
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { refusals } from "../contract/errors.ts";
+import { isPlainHttp } from "../contract/plain-http.ts";
 import type { PageFiles } from "./files.ts";
 
 const pagePath = "/api/app/";
@@ -72,11 +73,10 @@ const cacheControl = {
  */
 export function replyWith(files: PageFiles, event: APIGatewayProxyEvent): APIGatewayProxyResult {
   const { statusCode, headers, body } = answer(files, event);
-  const isHttps = headerOf(event, "x-forwarded-proto") === "https";
   const all = {
     ...securityHeaders,
     "X-Request-Id": event.requestContext.requestId,
-    ...(isHttps && strictTransportSecurity),
+    ...(!isPlainHttp() && strictTransportSecurity),
     ...headers,
   };
   return { statusCode, headers: all, body: body ?? "" };

@@ -1,10 +1,18 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import type { Context, SQSEvent } from "aws-lambda";
 import { type Message, messages, type QueueName } from "../contract/messages.ts";
+import { requireKnown, versionAttribute } from "../contract/version.ts";
 import { withTimeOf } from "../table/patience.ts";
 
 /** What a worker is told about its invocation. `remainingSeconds`: until Lambda ends it. */
 export type Invocation = { logger: Logger; remainingSeconds: () => number };
+
+/** Throws for a message of a newer version too, whose form says nothing to this release. */
+const messageOf = <Q extends QueueName>(queue: Q, text: string): Message<Q> => {
+  const body: unknown = JSON.parse(text);
+  requireKnown("message", (body as Record<string, unknown> | null)?.[versionAttribute]);
+  return messages[queue].parse(body) as Message<Q>;
+};
 
 /**
  * Makes the Lambda handler of a queue's worker, which parses each message by its schema and handles it. An
@@ -21,7 +29,7 @@ export const consume = <Q extends QueueName>(
     // One record: event sources have batches of one (lib/queue-worker.ts).
     for (const record of event.Records) {
       try {
-        const message = messages[queue].parse(JSON.parse(record.body)) as Message<Q>;
+        const message = messageOf(queue, record.body);
         await withTimeOf(context.getRemainingTimeInMillis(), () => handle(message, invocation));
       } catch (error) {
         logger.error("message failed", {

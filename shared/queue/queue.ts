@@ -8,6 +8,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import type { Message, QueueName } from "../contract/messages.ts";
+import { withVersion } from "../contract/version.ts";
 import { urlVariable } from "../contract/worker.ts";
 
 /** SQS accepts ten messages and 1 MiB in a batch; some bytes are left for what SQS adds to the bodies. */
@@ -42,7 +43,7 @@ export const send = async <Q extends QueueName>(
   await client().send(
     new SendMessageCommand({
       QueueUrl: urlOf(queue),
-      MessageBody: JSON.stringify(message),
+      MessageBody: JSON.stringify(withVersion(message)),
       DelaySeconds: delaySeconds,
       MessageGroupId: group,
     }),
@@ -67,7 +68,7 @@ export const sendAll = async <Q extends QueueName>(
     bytes = 0;
   };
   for (const { message, group } of messages) {
-    const MessageBody = JSON.stringify(message);
+    const MessageBody = JSON.stringify(withVersion(message));
     const size = Buffer.byteLength(MessageBody);
     if (batch.length === maximumBatch || bytes + size > maximumBatchBytes) await flush();
     batch.push({

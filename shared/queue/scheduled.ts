@@ -1,5 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import type { Context } from "aws-lambda";
+import { requireKnown, versionAttribute } from "../contract/version.ts";
 import { withTimeOf } from "../table/patience.ts";
 import type { Invocation } from "./consume.ts";
 
@@ -12,6 +13,8 @@ export const scheduled =
     const logger = new Logger();
     try {
       const invocation = { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 };
+      // Schedules of organizations were made by this release or by any other; those of the stack have no version.
+      requireKnown("message", (input as { [versionAttribute]?: unknown } | undefined)?.[versionAttribute]);
       await withTimeOf(context.getRemainingTimeInMillis(), () => run(input, invocation));
     } catch (error) {
       logger.error("scheduled work failed", { error: error as Error });

@@ -65,7 +65,8 @@ const startAutomatically = async (org: number, type: ScanType, logger: Logger): 
     logger.info("scan started", { organizationId: org, scanId, type });
     return "started";
   } catch (error) {
-    if (!(error instanceof Refusal) || error.refusal === "scanNotQueued") throw error;
-    return error.refusal === "scanInProgress" ? "in progress" : "skipped";
+    if (error instanceof Refusal && error.refusal === "scanInProgress") return "in progress";
+    if (error instanceof Refusal && error.refusal === "noActiveEmails") return "skipped";
+    throw error;
   }
 };

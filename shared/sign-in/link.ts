@@ -33,7 +33,7 @@ export const create = async (
   const now = new Date();
   const expiresAt = Math.floor(now.getTime() / 1000) + lifetimeSeconds;
   const link: Link = { ...bearer, createdAt: now.toISOString(), [timeToLive]: expiresAt };
-  await table.put({ ...keys.signInLink(hashOf(token)), ...link }, absent);
+  await table.transact([{ put: { ...keys.signInLink(hashOf(token)), ...link }, if: absent }]);
   return { token, expiresAt: new Date(expiresAt * 1000).toISOString() };
 };
 

@@ -1,6 +1,8 @@
 /** Conditions, changes and writes, and the expressions that they become in requests. */
 import type { RefusalName } from "../contract/errors.ts";
+import { firstVersion, versionAttribute } from "../contract/version.ts";
 import type { Key } from "./keys.ts";
+import { isNotNewer } from "./version.ts";
 
 /**
  * A condition on one row, as a DynamoDB condition expression that writes every attribute as `#name`; the
@@ -138,10 +140,13 @@ export class Placeholders {
   }
 }
 
+/** The condition of any write. A row that is absent has no version. */
+const guarded = (given: Condition | undefined): Condition =>
+  given === absent ? absent : (allOf(given, isNotNewer) ?? isNotNewer);
+
 export const conditionFields = (given: Condition | undefined): Expressions => {
-  if (given === undefined) return {};
   const placeholders = new Placeholders();
-  const expression = placeholders.expression(given);
+  const expression = placeholders.expression(guarded(given));
   return { ConditionExpression: expression, ...placeholders.fields() };
 };
 
@@ -154,10 +159,11 @@ export const changeFields = (change: Change): Expressions & { UpdateExpression?:
   const set = Object.entries(change.set ?? {})
     .filter(([, value]) => value !== undefined)
     .map(([path, value]) => `${placeholders.path(path)} = ${placeholders.value(value)}`);
-  const setOnce = given(change.setOnce).map(([path, value]) => {
+  const setOnceTo = ([path, value]: [string, unknown]): string => {
     const name = placeholders.path(path);
     return `${name} = if_not_exists(${name}, ${placeholders.value(value)})`;
-  });
+  };
+  const setOnce = given(change.setOnce).map(setOnceTo);
   const operands = (record: Record<string, unknown> = {}): string[] =>
     given(record).map(([path, value]) => `${placeholders.path(path)} ${placeholders.value(value)}`);
   const add = operands(change.add);
@@ -165,16 +171,19 @@ export const changeFields = (change: Change): Expressions & { UpdateExpression?:
   const remove = (change.remove ?? []).map((path) => placeholders.path(path));
   const clause = (verb: string, actions: string[]): string[] =>
     actions.length === 0 ? [] : [`${verb} ${actions.join(", ")}`];
+  const isChange = [set, setOnce, add, take, remove].some((actions) => actions.length > 0);
+  // A row without a version has the first one, also when a later release writes this.
+  const version = isChange ? [setOnceTo([versionAttribute, firstVersion])] : [];
   const update = [
-    ...clause("SET", [...set, ...setOnce]),
+    ...clause("SET", [...set, ...setOnce, ...version]),
     ...clause("ADD", add),
     ...clause("DELETE", take),
     ...clause("REMOVE", remove),
   ].join(" ");
-  const expression = change.if === undefined ? undefined : placeholders.expression(change.if);
+  const expression = placeholders.expression(guarded(change.if));
   return {
     ...(update !== "" && { UpdateExpression: update }),
-    ...(expression !== undefined && { ConditionExpression: expression }),
+    ConditionExpression: expression,
     ...placeholders.fields(),
   };
 };

@@ -163,6 +163,8 @@ export const keys = {
   signInLink: (hash: string): Key => ({ pk: `SIGN-IN-LINK#${hash}`, sk: "LINK" }),
   /** A message with a sign-in link that is still to be sent, if somebody has the address. */
   signInMail: (id: string): Key => ({ pk: `SIGN-IN-MAIL#${id}`, sk: "MAIL" }),
+  /** `id` tells apart what was done in one millisecond. */
+  operatorEntry: (at: string, id: string): Key => ({ pk: "OPERATOR-LOG", sk: `${at}#${id}` }),
   counter: (kind: ListKind | CounterKind): Key => ({ pk: "COUNTER", sk: kind }),
   /** One small row for each organization: the list of all organizations. */
   organizations: (org: number): Key => ({ pk: "ORGANIZATIONS", sk: padded(org) }),

@@ -7,10 +7,12 @@ import {
   type QueryCommandOutput,
 } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
+import { versionAttribute } from "../contract/version.ts";
 import { chunk } from "./chunk.ts";
 import { tableName, wire } from "./clients.ts";
 import { type Condition, Placeholders } from "./condition.ts";
 import { Unprocessed, withContentionRetry } from "./contention.ts";
+import { readable } from "./version.ts";
 
 /** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */
 export type WireRow = Record<string, AttributeValue>;
@@ -31,7 +33,7 @@ export const readBatches = async (
   { consistent = true, project }: BatchOptions,
 ): Promise<WireRow[]> => {
   const placeholders = new Placeholders();
-  const projection = project?.map((path) => placeholders.path(path)).join(", ");
+  const projection = projectionOf(project, placeholders);
   const fields = {
     ConsistentRead: consistent,
     ProjectionExpression: projection,
@@ -45,7 +47,7 @@ export const readBatches = async (
         const reply = await wire().send(
           new BatchGetItemCommand({ RequestItems: { [tableName()]: { Keys: left, ...fields } } }),
         );
-        rows.push(...(reply.Responses?.[tableName()] ?? []));
+        for (const row of reply.Responses?.[tableName()] ?? []) rows.push(readable(row));
         left = reply.UnprocessedKeys?.[tableName()]?.Keys ?? [];
         if (left.length > 0) throw new Unprocessed("DynamoDB left keys of a batch unprocessed");
       };
@@ -54,6 +56,10 @@ export const readBatches = async (
   );
   return rows;
 };
+
+/** What is read of a row is read with its version. */
+const projectionOf = (project: readonly string[] | undefined, placeholders: Placeholders) =>
+  project && [...project, versionAttribute].map((path) => placeholders.path(path)).join(", ");
 
 export type QueryInput = {
   pk: string;
@@ -69,7 +75,7 @@ export type QueryInput = {
    * `sort` attributes.
    */
   index?: { name: string; partition: string; sort: string } | undefined;
-  /** Attribute paths to return instead of whole rows. */
+  /** Attribute paths to return instead of whole rows. Not for an index, which has keys only. */
   project?: readonly string[] | undefined;
   /**
    * Sends only rows for which this holds; the others cost as many read units. Takes no key attributes, and
@@ -105,6 +111,7 @@ export async function* queryReplies(
     });
     const reply = await withContentionRetry(() => wire().send(command));
     left -= reply.Count ?? 0;
+    reply.Items?.forEach(readable);
     yield reply;
     start = reply.LastEvaluatedKey;
     if (start === undefined) return;
@@ -118,7 +125,9 @@ const expressionsOf = (input: QueryInput): Partial<QueryCommandInput> => {
     `${placeholders.path(index?.partition ?? "pk")} = ${placeholders.value(pk)}`,
     ...sortCondition(input, placeholders),
   ];
-  const projection = project?.map((path) => placeholders.path(path)).join(", ");
+  if (index !== undefined && project !== undefined)
+    throw new Error("A query of an index gives whole entries");
+  const projection = projectionOf(project, placeholders);
   const filter = where && placeholders.expression(where);
   const { ExpressionAttributeValues, ...names } = placeholders.fields();
   return {

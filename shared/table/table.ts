@@ -1,13 +1,16 @@
 /**
  * The single table: reads, conditional writes and transactions. Import it as `import * as table from
- * …/table.ts`. Reads are strongly consistent unless a caller says otherwise. Sets are JavaScript Sets.
+ * …/table.ts`. Reads are strongly consistent unless a caller says otherwise. Sets are JavaScript Sets. Every read and write throws
+ * `NewerVersion` (contract/version.ts) when it meets a row that a later release wrote in a form of its own.
  */
 import { randomUUID } from "node:crypto";
 import { ConditionalCheckFailedException, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { Refusal } from "../contract/errors.ts";
+import { versionAttribute, withVersion } from "../contract/version.ts";
 import { documents, tableName, wire } from "./clients.ts";
+import { companion } from "./companion.ts";
 import {
   type Change,
   type Condition,
@@ -20,6 +23,7 @@ import { withContentionRetry } from "./contention.ts";
 import type { Key } from "./keys.ts";
 import { type BatchOptions, type QueryInput, queryReplies, readBatches, type WireRow } from "./read.ts";
 import { type FailedWrite, failedWrites, rowInError, transactItems } from "./transaction.ts";
+import { readable } from "./version.ts";
 
 /** DynamoDB's quota for one transaction. */
 export const maxTransactionWrites = 100;
@@ -46,7 +50,7 @@ export const get = async <T = Item>(
       }),
     ),
   );
-  return Item && fromWire<T>(Item);
+  return Item && fromWire<T>(readable(Item));
 };
 
 /** The rows with these keys, in the order of the keys, `undefined` where there is none. Keys may repeat. */
@@ -130,7 +134,7 @@ export const put = async (item: Key & Item, condition?: Condition): Promise<void
     documents().send(
       new PutCommand({
         TableName: tableName(),
-        Item: item,
+        Item: withVersion(item),
         ...conditionFields(condition),
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       }),
@@ -151,7 +155,8 @@ export const update = async <T = Item>(key: Key, change: Change): Promise<T> => 
       }),
     ),
   );
-  return reply.Attributes as T;
+  const { [versionAttribute]: _, ...row } = reply.Attributes ?? {};
+  return row as T;
 };
 
 /**
@@ -191,10 +196,12 @@ const writeOne = async <R>(send: () => Promise<R>): Promise<R> => {
  * After `signal` is aborted no further try begins, and it is unknown whether the last one wrote.
  */
 export const transact = async (
-  writes: readonly Write[],
+  given: readonly Write[],
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<void> => {
-  if (writes.length === 0) return;
+  if (given.length === 0) return;
+  const { writes: further, written } = companion();
+  const writes = [...given, ...further];
   if (writes.length > maxTransactionWrites) {
     throw new Error(
       `A transaction of ${writes.length} writes: DynamoDB takes ${maxTransactionWrites}, use several`,
@@ -208,6 +215,7 @@ export const transact = async (
       () => documents().send(command(), { ...(signal && { abortSignal: signal }) }),
       signal,
     );
+    written();
   } catch (error) {
     const failed = failedWrites(error);
     if (failed.length > 0) throw refusalOf(writes, failed) ?? new TransactionRefused(failed);

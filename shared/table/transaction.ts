@@ -2,9 +2,11 @@
 import { type AttributeValue, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { withVersion } from "../contract/version.ts";
 import { tableName } from "./clients.ts";
 import { changeFields, conditionFields, type Item, type Write } from "./condition.ts";
 import type { Key } from "./keys.ts";
+import { readable } from "./version.ts";
 
 type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
 
@@ -34,7 +36,12 @@ const transactItem = (write: Write): TransactItem => {
   const ReturnValuesOnConditionCheckFailure = "ALL_OLD";
   if ("put" in write) {
     return {
-      Put: { TableName, Item: write.put, ...conditionFields(write.if), ReturnValuesOnConditionCheckFailure },
+      Put: {
+        TableName,
+        Item: withVersion(write.put),
+        ...conditionFields(write.if),
+        ReturnValuesOnConditionCheckFailure,
+      },
     };
   }
   if ("update" in write) {
@@ -55,7 +62,10 @@ const transactItem = (write: Write): TransactItem => {
 /** A write whose condition did not hold: its index in the list, and its row as it is, if there is one. */
 export type FailedWrite = { index: number; item: Item | undefined };
 
-/** The writes whose conditions made DynamoDB refuse a transaction; none when the error is another one. */
+/**
+ * The writes whose conditions made DynamoDB refuse a transaction; none when the error is another one. Throws `NewerVersion` when one of
+ * their rows is of a newer version.
+ */
 export const failedWrites = (error: unknown): FailedWrite[] => {
   if (!(error instanceof TransactionCanceledException)) return [];
   return (error.CancellationReasons ?? []).flatMap((reason, index) =>
@@ -63,6 +73,9 @@ export const failedWrites = (error: unknown): FailedWrite[] => {
   );
 };
 
-/** The row in an error of the SDK. The document client does not convert its values from the wire. */
+/**
+ * The row in an error of the SDK. The document client does not convert its values from the wire. Throws `NewerVersion`, since a write
+ * leaves such a row alone.
+ */
 export const rowInError = (row: Record<string, AttributeValue> | undefined): Item | undefined =>
-  row === undefined || Object.keys(row).length === 0 ? undefined : unmarshall(row);
+  row === undefined || Object.keys(row).length === 0 ? undefined : unmarshall(readable(row));

@@ -1,5 +1,5 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { authenticate } from "../../shared/api/authenticate.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import * as sessions from "../../shared/organizations/session.ts";
@@ -22,14 +22,17 @@ afterAll(() => engine.stop());
 
 const host = "abc.execute-api.us-east-1.amazonaws.com";
 
-const authenticateBy = (protocol: "http" | "https", headers: Record<string, string>, method = "GET") =>
-  authenticate({
+const authenticateBy = (protocol: "http" | "https", headers: Record<string, string>, method = "GET") => {
+  vi.stubEnv("PLAIN_HTTP", protocol === "http" ? "true" : undefined);
+  return authenticate({
     httpMethod: method,
     multiValueHeaders: Object.fromEntries(
       Object.entries({ host, "x-forwarded-proto": protocol, ...headers }).map(([name, of]) => [name, [of]]),
     ),
     requestContext: { identity: { sourceIp: "203.0.113.7" } },
   } as unknown as APIGatewayRequestAuthorizerEvent);
+};
+afterEach(() => vi.unstubAllEnvs());
 
 /** The tests of endpoints use plain HTTP, so that they cannot cover the HTTPS of deployed stacks. */
 describe("a session", () => {
@@ -43,6 +46,17 @@ describe("a session", () => {
     expect(await authenticateBy("http", { cookie: `__Host-session=${value}` })).toMatchObject({
       refusal: "unauthenticated",
     });
+  });
+
+  test("is not taken for one over plain HTTP because a header says so", async () => {
+    const headers = { cookie: `session=${value}`, "x-forwarded-proto": "http" };
+    expect(await authenticateBy("https", headers)).toMatchObject({ refusal: "unauthenticated" });
+    const posted = {
+      cookie: `__Host-session=${value}`,
+      origin: `http://${host}`,
+      "x-forwarded-proto": "http",
+    };
+    expect(await authenticateBy("https", posted, "POST")).toMatchObject({ refusal: "foreignOrigin" });
   });
 
   test("over HTTPS may change something only from the service's own HTTPS origin", async () => {

@@ -40,7 +40,7 @@ const create = async () => {
 const eventWith = (value: string) =>
   ({
     httpMethod: "GET",
-    multiValueHeaders: { cookie: [`__Host-session=${value}`], "x-forwarded-proto": ["https"] },
+    multiValueHeaders: { cookie: [`__Host-session=${value}`] },
     requestContext: { identity: { sourceIp: `203.0.113.${++addresses}` } },
   }) as unknown as APIGatewayRequestAuthorizerEvent;
 

@@ -328,6 +328,17 @@ describe("idsFor", () => {
     expect((await details([first])).get(first)?.title).toBe("Title of B");
   });
 
+  test("refuses an answer that names more than a hundred breaches HIBP does not list", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    const before = (await catalog.ids()).size;
+    const invented = (count: number) => Array.from({ length: count }, (_, n) => named(`Invented${n}`));
+    await expect(catalog.idsFor([named("A"), ...invented(101)])).rejects.toThrow(/malformed/);
+    expect((await catalog.ids()).size).toBe(before);
+    expect((await catalog.idsFor(invented(100))).size).toBe(100);
+    expect((await catalog.ids()).size).toBe(before + 100);
+  });
+
   test("agrees with concurrent calls and a concurrent sync on the ids", async () => {
     const names = Array.from({ length: 40 }, (_, n) => named(`N${n}`));
     list = names.slice(0, 20).map((_, n) => breach(`N${n}`));

@@ -1,6 +1,6 @@
 /** What only API Gateway on AWS sends: HTTPS, and paths with the name of a deployment of its own. */
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { PageFiles } from "../../shared/page/files.ts";
 import { replyWith } from "../../shared/page/reply.ts";
 
@@ -22,9 +22,11 @@ const eventOf = (headers: Record<string, string>): APIGatewayProxyEvent =>
   }) as unknown as APIGatewayProxyEvent;
 
 test("Strict-Transport-Security goes out over HTTPS only, where browsers heed it", () => {
-  const over = (protocol: string) => replyWith(files, eventOf({ "X-Forwarded-Proto": protocol })).headers;
-  expect(over("https")).toMatchObject({ "Strict-Transport-Security": "max-age=63072000" });
-  expect(over("http")).not.toHaveProperty("Strict-Transport-Security");
+  const headers = () => replyWith(files, eventOf({ "X-Forwarded-Proto": "http" })).headers;
+  expect(headers()).toMatchObject({ "Strict-Transport-Security": "max-age=63072000" });
+  vi.stubEnv("PLAIN_HTTP", "true");
+  expect(headers()).not.toHaveProperty("Strict-Transport-Security");
+  vi.unstubAllEnvs();
 });
 
 test("the base path of a domain of its own makes no difference", () => {

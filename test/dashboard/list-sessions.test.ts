@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { expectRefusal, timestamp } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
-import { createSession, signedIn } from "./signed-in.ts";
+import { browserWith, createSession, createToken, signedIn, visitor } from "./signed-in.ts";
 
 describe("200", () => {
   test("the user's own sessions in this organization, newest first, by page", async () => {
@@ -20,6 +21,7 @@ describe("200", () => {
       lastUsedAt: timestamp,
       expiresAt: timestamp,
       isCurrent: id === second.sessionId,
+      createdBy: "operator",
     });
     expect(reply).toMatchObject({ status: 200 });
     expect(reply.body).toEqual({
@@ -32,6 +34,16 @@ describe("200", () => {
     });
     expect((await second.dashboard.get("/sessions?offset=7")).body).toEqual({ sessions: [], total: 3 });
   });
+});
+
+test("a session of who signed in with a link says so", async () => {
+  const { id: org } = await createOrganization();
+  const email = `signed-in-${org}@demo.example`;
+  const { id } = await admin("user create", { org, email });
+  const reply = await visitor().post("/sign-in/sessions", { token: await createToken(org, id) });
+  const [cookie = ""] = String(reply.headers["set-cookie"]).split(";");
+  const { body } = await browserWith(cookie).dashboard.get("/sessions");
+  expect(body).toMatchObject({ sessions: [{ isCurrent: true, createdBy: "user" }], total: 1 });
 });
 
 describe("400", () => {

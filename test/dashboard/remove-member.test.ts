@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { expectRefusal, unknownId } from "../endpoints/reply.ts";
+import { addBreachedEmail } from "../service/alert-channels.ts";
 import { createOrganization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
 import { activity } from "./activity.ts";
 import { createSession, createToken, type SignedIn, signedIn, visitor } from "./signed-in.ts";
 
@@ -27,6 +29,35 @@ describe("200", () => {
     expect((await remove(other.userId)).body).toEqual({ success: true });
     expect(await activity(user.v1, "member.removed")).toMatchObject([
       { category: "teams", summary: expect.stringContaining(other.email) },
+    ]);
+  });
+
+  test("findings that the member acknowledged and the log no longer name the member", async () => {
+    const organization = await createOrganization();
+    const admin = await signedIn(organization.id);
+    const other = await signedIn(organization.id);
+    await addBreachedEmail(organization);
+    await scan(other.v1);
+    const read = async (path: "/breaches" | "/findings") => {
+      const client = path === "/breaches" ? admin.v1 : admin.dashboard;
+      const { breaches, findings } = (await client.get(path)).body;
+      return (breaches ?? findings) as { id: number; acknowledgedBy: unknown }[];
+    };
+    const [finding] = await read("/breaches");
+    const id = finding?.id as number;
+    await other.v1.post("/breaches/acknowledge", { id });
+    const ofOther = (label: string) => ({ id: other.userId, label });
+    for (const path of ["/breaches", "/findings"] as const) {
+      const acknowledged = (await read(path)).find((each) => each.id === id);
+      expect(acknowledged?.acknowledgedBy).toEqual(ofOther(other.email));
+    }
+    await admin.dashboard.delete(`/members/${other.userId}`);
+    for (const path of ["/breaches", "/findings"] as const) {
+      const acknowledged = (await read(path)).find((each) => each.id === id);
+      expect(acknowledged?.acknowledgedBy).toEqual(ofOther("Removed user"));
+    }
+    expect(await activity(admin.v1, "finding.acknowledged")).toMatchObject([
+      { actor: { type: "removed", label: "Removed user" } },
     ]);
   });
 

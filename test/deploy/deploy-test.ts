@@ -1,201 +1,267 @@
 /**
- * Deploys the stack with the real `cdk bootstrap` and `cdk deploy` to MiniStack, an emulation of AWS, sends
- * requests to the deployed API and destroys the stack: `node test/deploy/deploy-test.ts <ministack
- * executable>`.
+ * The life of a deployment on MiniStack, an emulation of AWS, with the real `cdk` and the real functions: `node test/deploy/deploy-test.ts
+ * <ministack executable>`. Deploys, uses what is deployed, updates it to a next release while messages are in flight, goes back, goes
+ * forward again, destroys it, and deploys it again. The table also holds what the release before wrote (test/releases).
  *
- * It prints a line for each guarantee that holds, and exits with status 1 at the first one that does not.
- * MiniStack listens on 127.0.0.1 only and ends with this process.
+ * Prints a line for each guarantee that holds, and exits with status 1 at the first one that does not.
  */
-import { ok, strictEqual } from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createWriteStream, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { request } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { startHibpServer } from "../../local/harness/hibp-server.ts";
+import { startReceiver } from "../../local/harness/receiver.ts";
+import { sign } from "../../shared/alerts/signature.ts";
+import { madeLately, recordings, store, storedRows, teach } from "../releases/recording.ts";
+import { eventually } from "../service/eventually.ts";
+import { BehindTheApi } from "./behind-the-api.ts";
+import { type Caller, Deployment } from "./deployment.ts";
+import { startMinistack } from "./ministack.ts";
+import { newAttribute, writeNextRelease } from "./next-release.ts";
 
 const project = join(import.meta.dirname, "..", "..");
-const stage = "deploy-test";
-const stackName = `breach-monitor-${stage}`;
-const secondsToStart = 60;
+const secret = "an invented signing secret";
 
-const [ministack] = process.argv.slice(2);
-if (ministack === undefined) throw new Error("Usage: node test/deploy/deploy-test.ts <ministack executable>");
+const [executable] = process.argv.slice(2);
+if (executable === undefined)
+  throw new Error("Usage: node test/deploy/deploy-test.ts <ministack executable>");
 
 const directory = mkdtempSync(join(tmpdir(), "breach-monitor-deploy-test-"));
-const port = await findFreePort();
-const aws = {
-  AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
-  AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}`,
-  AWS_ACCESS_KEY_ID: "test",
-  AWS_SECRET_ACCESS_KEY: "test",
-  AWS_REGION: "us-east-1",
-  AWS_DEFAULT_REGION: "us-east-1",
-  // The developer's own AWS configuration is not used.
-  AWS_CONFIG_FILE: "/dev/null",
-  AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
-  AWS_EC2_METADATA_DISABLED: "true",
-};
-
-const server = startMinistack(ministack);
+const thisRelease = join(directory, "this-release");
+const nextRelease = join(directory, "next-release");
+const hibp = await startHibpServer();
+/** Whether the receiver fails at paths that begin with /failing. */
+let isFailing = true;
+const receiver = await startReceiver({
+  respond: ({ url }, response) =>
+    response.writeHead(isFailing && url?.startsWith("/failing") ? 500 : 204).end(),
+});
+const ministack = await startMinistack(executable, directory, {
+  // Functions call no real server.
+  HIBP_BASE_URL: hibp.url,
+  OUTBOUND_ALLOWED_ORIGINS: receiver.origin,
+});
+Object.assign(process.env, ministack.variables);
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
-    end(server);
+    ministack.end();
     process.exit(1);
   });
 }
-try {
-  await waitUntilListening();
-  await cdk("bootstrap", "aws://000000000000/us-east-1");
-  await cdk("deploy", "--require-approval", "never", "--outputs-file", join(directory, "outputs.json"));
-  pass("cdk deploy creates the stack");
-  const outputs = JSON.parse(readFileSync(join(directory, "outputs.json"), "utf8"))[stackName];
-  const host = `${new URL(outputs.ApiUrl).host.split(".")[0]}.execute-api.127.0.0.1:${port}`;
+const deployment = new Deployment(ministack, "deploy-test", directory);
+const behind = new BehindTheApi(deployment);
 
-  const withoutKey = await send(host, "GET", "/emails");
+const began = Date.now();
+const pass = (guarantee: string): void => {
+  console.log(`ok: ${guarantee} (${Math.round((Date.now() - began) / 1000)} s)`);
+};
+
+const deploy = async (assembly: string): Promise<void> => {
+  await deployment.deploy(assembly);
+  process.env.TABLE_NAME = deployment.outputs.TableName;
+};
+
+/** Deploys, does `every` each second, and gives the statuses of a request that is also sent each second. */
+const whileDeploying = async (
+  assembly: string,
+  key: string,
+  every: () => Promise<void>,
+): Promise<(number | undefined)[]> => {
+  const statuses: (number | undefined)[] = [];
+  let isDeployed = false;
+  const ask = async (): Promise<void> => {
+    while (!isDeployed) {
+      await every();
+      statuses.push((await deployment.call("GET", "/emails", { key })).status);
+      await setTimeout(1_000);
+    }
+  };
+  const deployed = deploy(assembly).finally(() => {
+    isDeployed = true;
+  });
+  await Promise.all([ask(), deployed]);
+  return statuses;
+};
+
+const scansOf = async (api: Caller) => (await api("GET", "/scans")).scans;
+const untilScanned = (api: Caller) =>
+  eventually(
+    () => scansOf(api),
+    ([latest]) => latest?.status === "completed",
+    90,
+  );
+/** Starts a scan, after the one that may be in progress. */
+const startScan = async (api: Caller): Promise<void> => {
+  await untilScanned(api);
+  await api("POST", "/scans");
+};
+const attemptsAt = (path: string) => receiver.requests.filter((request) => request.path === path);
+const untilAlerted = (path: string, count: number) =>
+  eventually(
+    async () => attemptsAt(path),
+    (attempts) => attempts.length >= count,
+    100,
+  );
+const breached = (address: string, ...names: string[]): string => {
+  hibp.accounts[address] = names;
+  return address;
+};
+
+try {
+  await Promise.all([deployment.bootstrap(), deployment.synthesize(project, thisRelease)]);
+  await deploy(thisRelease);
+  pass("cdk deploy creates the stack");
+
+  const recording = madeLately(recordings.at(-1) ?? "", receiver.origin);
+  teach(hibp, recording);
+  await store(recording.rows);
+  await new SecretsManagerClient().send(
+    new PutSecretValueCommand({
+      SecretId: deployment.outputs.HibpSecretName,
+      SecretString: "0".repeat(32),
+    }),
+  );
+
+  // What API Gateway and the authorizer do
+  const withoutKey = await deployment.call("GET", "/emails");
   strictEqual(withoutKey.status, 401);
   strictEqual(withoutKey.body.error, "A valid API key or session is required");
   pass("a request without a key is 401 with the contract's body");
-
-  const organization = await admin("org", "create", "--name", "Deployed");
-  const { key } = await admin("key", "create", "--org", String(organization.id), "--label", "deploy test");
+  const { id: org } = await deployment.admin("org", "create", "--name", "Deployed");
+  const ofOrg = ["--org", String(org)];
+  const { key } = await deployment.admin("key", "create", ...ofOrg, "--label", "deploy test");
+  const api = deployment.callerOf(key);
   pass("the admin command line works on the deployed stack");
-
-  const emails = await send(host, "GET", "/emails", key);
-  strictEqual(emails.status, 200);
-  strictEqual(emails.body.total, 0);
-  pass("a request with a key is answered by its endpoint");
-
-  const otherMethod = await send(host, "DELETE", "/scans", key);
+  const otherMethod = await deployment.call("DELETE", "/scans", { key });
   strictEqual(otherMethod.status, 405);
   strictEqual(otherMethod.headers.allow, "POST, GET");
-  pass("an undeclared method is 405 with Allow");
+  strictEqual((await deployment.call("GET", "/nothing/here", { key })).status, 404);
+  pass("an undeclared method is 405 with Allow, an unknown path 404");
 
-  const otherPath = await send(host, "GET", "/nothing/here", key);
-  strictEqual(otherPath.status, 404);
-  ok(typeof otherPath.body.error === "string");
-  pass("an unknown path is 404");
+  // From an address to an alert
+  const domain = await deployment.admin("domain", "add", ...ofOrg, "--name", "covered.example", "--verified");
+  const addEmail = (email: string) => api("POST", "/emails", { email, domainId: domain.id });
+  const addWebhook = async (path: string): Promise<number> => {
+    const config = { url: `${receiver.origin}${path}`, secret };
+    return (await api("POST", "/alert-configs", { channel: "webhook", config })).id;
+  };
+  await addWebhook("/hook");
+  const failingChannel = await addWebhook("/failing/hook");
+  await addEmail(breached("first@covered.example", "Alpha", "Beta"));
+  await api("POST", "/scans");
+  await untilScanned(api);
+  strictEqual((await api("GET", "/breaches")).total, 2);
+  const [alert] = await untilAlerted("/hook", 1);
+  strictEqual(alert?.headers["x-service-signature"], sign(alert?.body ?? "", secret));
+  strictEqual(JSON.parse(String(alert?.body)).data.breaches.length, 2);
+  pass("an address is scanned, its findings are listed, and a signed webhook arrives");
 
-  await cdk("destroy", "--force");
-  pass("cdk destroy removes the stack");
+  // What schedules do, every minute; the sources of the next release are synthesized meanwhile
+  const failed = await behind.failedDelivery(org, failingChannel);
+  isFailing = false;
+  await behind.makeDue(org, failed);
+  await addEmail(breached("second@covered.example", "Alpha"));
+  await behind.scanEveryMinute(org);
+  writeNextRelease(nextRelease);
+  const nextAssembly = join(directory, "next-assembly");
+  await deployment.synthesize(nextRelease, nextAssembly, { senderEmail: "alerts@mail.example.com" });
+  await untilAlerted("/failing/hook", 4);
+  strictEqual((await behind.delivery(org, failed)).status?.S, "delivered");
+  pass("the schedule re-dispatches a delivery that failed");
+  const isScheduled = ({ type, status, newBreachesFound }: Record<string, unknown>): boolean =>
+    type === "scheduled" && status === "completed" && newBreachesFound === 1;
+  await eventually(
+    () => scansOf(api),
+    (scans) => scans.some(isScheduled),
+    100,
+  );
+  await deployment.admin("scan", "schedule", ...ofOrg, "--every", "never");
+  pass("the schedule of an organization starts a scan");
+
+  // The update, with messages of the release before and of this one in flight
+  const recorded = (what: string): Caller => deployment.callerOf(recording.organizations[what]?.key ?? "");
+  strictEqual((await recorded("used")("GET", "/emails")).total, 5);
+  await addEmail(breached("third@covered.example", "Beta"));
+  await startScan(api);
+  const messages = [...recording.messages];
+  const sendNext = async (): Promise<void> => {
+    const next = messages.shift();
+    if (next !== undefined) await behind.sendMessage(next.queue, next.body);
+  };
+  const statuses = await whileDeploying(nextAssembly, key, sendNext);
+  while (messages.length > 0) await sendNext();
+  ok(statuses.length >= 5 && statuses.every((status) => status === 200), `While deploying: ${statuses}`);
+  pass(`an update is deployed: all ${statuses.length} requests meanwhile are answered`);
+  for (const caller of [api, recorded("planned"), recorded("checking")]) await untilScanned(caller);
+  strictEqual((await api("GET", "/breaches")).total, 4);
+  strictEqual((await recorded("planned")("GET", "/breaches")).total, 1);
+  strictEqual((await recorded("checking")("GET", "/breaches")).total, 2);
+  await eventually(
+    () => recorded("acknowledging")("GET", "/breaches"),
+    ({ unacknowledged }) => unacknowledged === 0,
+  );
+  for (const path of ["/alerted", "/failing/retrying"]) await untilAlerted(path, 1);
+  pass("scans, alerts and requests that were in flight are done by the next release");
+
+  // What the next release writes
+  isFailing = true;
+  const nextChannel = await addWebhook("/failing/next");
+  await addEmail(breached("fourth@covered.example", "Alpha"));
+  await startScan(api);
+  await untilScanned(api);
+  const open = await behind.failedDelivery(org, nextChannel);
+  strictEqual((await behind.delivery(org, open)).v?.N, "1");
+  ok((await storedRows()).filter((row) => row[newAttribute] !== undefined).length > 5);
+
+  // The way back, with a scan of the next release in flight
+  await addEmail(breached("fifth@covered.example", "Beta"));
+  await api("POST", "/scans");
+  await deploy(thisRelease);
+  await untilScanned(api);
+  strictEqual((await api("GET", "/breaches")).total, 6);
+  strictEqual((await api("GET", "/emails")).total, 5);
+  await untilAlerted("/hook", 5);
+  pass("the release before takes over: a scan that was in flight ends, and its alert arrives");
+  isFailing = false;
+  const before = await behind.delivery(org, open);
+  const attempts = attemptsAt("/failing/next").length;
+  const named = { organizationId: org, deliveryId: open, channelId: nextChannel, attempt: 4 };
+  await behind.sendMessage("delivery-retries", JSON.stringify({ v: 1, ...named }));
+  await behind.makeDue(org, open);
+  await deployment.invokeAsSchedule("redispatch-alerts");
+  await setTimeout(3_000);
+  deepStrictEqual({ ...(await behind.delivery(org, open)), dueAt: before.dueAt }, before);
+  strictEqual(attemptsAt("/failing/next").length, attempts);
+  ok((await behind.messagesIn("delivery-retries")) > 0);
+  pass("it leaves a row and a message alone whose versions it does not know");
+
+  await deploy(nextAssembly);
+  await behind.makeDue(org, open);
+  await deployment.invokeAsSchedule("redispatch-alerts");
+  await untilAlerted("/failing/next", attempts + 1);
+  await eventually(
+    () => behind.delivery(org, open),
+    ({ status }) => status?.S === "delivered",
+  );
+  pass("the next release, deployed again, does what was left: nothing is lost");
+
+  await deployment.destroy(nextAssembly);
+  await new DynamoDBClient().send(new DescribeTableCommand({ TableName: deployment.outputs.TableName }));
+  pass("cdk destroy removes the stack and leaves the table");
+  await deploy(thisRelease);
+  const again = await deployment.admin("org", "create", "--name", "Deployed again");
+  const other = await deployment.admin("key", "create", "--org", String(again.id), "--label", "deploy test");
+  strictEqual((await deployment.callerOf(other.key)("GET", "/emails")).total, 0);
+  pass("the stack is deployed again");
 } catch (error) {
   process.exitCode = 1;
   console.error(error);
-  console.error(
-    `--- MiniStack, last lines\n${readFileSync(join(directory, "ministack.log"), "utf8").slice(-4000)}`,
-  );
+  console.error(`--- MiniStack, last lines\n${ministack.log()}`);
 } finally {
-  end(server);
+  ministack.end();
+  await Promise.all([hibp.close(), receiver.close()]);
   rmSync(directory, { recursive: true, force: true });
-}
-
-function pass(guarantee: string): void {
-  console.log(`ok: ${guarantee}`);
-}
-
-async function cdk(...args: string[]): Promise<void> {
-  const output = ["--output", join(directory, "cdk.out"), "--no-notices", "--ci", "--progress", "events"];
-  const context = ["--context", `stage=${stage}`];
-  await run(join(project, "node_modules", "aws-cdk", "bin", "cdk"), [...args, ...output, ...context]);
-}
-
-async function admin(...args: string[]) {
-  return JSON.parse(await run(join(project, "bin", "admin.ts"), [...args, "--stack", stackName, "--json"]));
-}
-
-/**
- * Runs a script with this Node and gives its standard output. An error holds the output and the error output.
- */
-async function run(script: string, args: string[]): Promise<string> {
-  const child = spawn(process.execPath, [script, ...args], {
-    cwd: project,
-    env: { ...process.env, ...aws, CDK_DISABLE_CLI_TELEMETRY: "true" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let printed = "";
-  let failure = "";
-  child.stdout.on("data", (chunk) => {
-    printed += chunk;
-  });
-  child.stderr.on("data", (chunk) => {
-    failure += chunk;
-  });
-  const [status] = await once(child, "close");
-  if (status !== 0) throw new Error(`${script} ${args.join(" ")}\n${printed}\n${failure}`);
-  return printed;
-}
-
-/** Sends a request to the deployed API, which MiniStack recognizes by the Host header. */
-async function send(host: string, method: string, path: string, key?: string) {
-  const outgoing = request({
-    host: "127.0.0.1",
-    port,
-    method,
-    path: `/api/v1${path}`,
-    headers: { Host: host, ...(key !== undefined && { Authorization: `Bearer ${key}` }) },
-    timeout: 60_000,
-  });
-  outgoing.end();
-  const [response] = await once(outgoing, "response");
-  let body = "";
-  for await (const chunk of response) body += chunk;
-  return { status: response.statusCode, headers: response.headers, body: JSON.parse(body) };
-}
-
-/** Starts MiniStack in a process group of its own, so that its functions can be ended with it. */
-function startMinistack(executable: string): ChildProcess {
-  const log = createWriteStream(join(directory, "ministack.log"));
-  const child = spawn(executable, [], {
-    cwd: directory,
-    detached: true,
-    env: {
-      ...process.env,
-      ...aws,
-      GATEWAY_PORT: String(port),
-      MINISTACK_HOST: "127.0.0.1",
-      BIND_HOST: "127.0.0.1",
-      IOT_MTLS_ENABLED: "0",
-      STATE_DIR: join(directory, "state"),
-      S3_DATA_DIR: join(directory, "s3"),
-      TMPDIR: directory,
-      // Functions inherit this url of a closed port: none may call the real Have I Been Pwned.
-      HIBP_BASE_URL: "http://127.0.0.1:9",
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  child.stdout?.pipe(log);
-  child.stderr?.pipe(log);
-  return child;
-}
-
-function end({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // The process has ended already.
-  }
-}
-
-async function waitUntilListening(): Promise<void> {
-  for (const deadline = Date.now() + secondsToStart * 1000; Date.now() < deadline; ) {
-    const answered = await fetch(aws.AWS_ENDPOINT_URL).then(
-      () => true,
-      () => false,
-    );
-    if (answered) return;
-    if (server.exitCode !== null) break;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  throw new Error(`MiniStack did not start within ${secondsToStart} s`);
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

@@ -10,7 +10,13 @@ import { findFreePort } from "../../local/loopback.ts";
 
 const project = join(import.meta.dirname, "../..");
 const jars = join(project, "node_modules/.cache/dynamodb-local");
-const defaultTests = ["test/table/", "test/lists/", "test/counts/", "test/endpoints/"];
+const defaultTests = [
+  "test/table/",
+  "test/lists/",
+  "test/counts/",
+  "test/local/dynamodb/limits.test.ts",
+  "test/endpoints/",
+];
 
 const startTimeoutMilliseconds = 60_000;
 

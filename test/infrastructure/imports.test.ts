@@ -34,6 +34,7 @@ const foldersOfShared = [
   "contract",
   "page",
   "table",
+  "operators",
   "queue",
   "mail",
   "lists",
@@ -55,6 +56,7 @@ const foldersOfShared = [
   "proofs",
   "overview",
   "audit",
+  "personal-data",
 ];
 
 describe("folders of shared/ import one way", () => {

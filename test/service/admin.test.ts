@@ -141,7 +141,7 @@ describe.concurrent("help", () => {
       expect.stringMatching(/^ {2}delivery list .* \[--status pending\|retrying\|delivered\|not-delivered\]/),
     ]);
     const all = (await run([])).output;
-    expect(all.match(/^ {2}[a-z]+( [a-z][a-z-]*)?/gm)?.map((name) => name.trim())).toEqual(
+    expect(all.match(/^ {2}[a-z][a-z-]*( [a-z][a-z-]*)?/gm)?.map((name) => name.trim())).toEqual(
       Object.keys(commands),
     );
     expect(all).not.toContain("VALUE");
@@ -237,6 +237,7 @@ test("session list shows what session revoke needs, newest first, and no secret"
     userId: user,
     email: "ada@acme.example",
     createdAt: expect.any(String),
+    createdBy: "operator",
     expiresAt,
   });
   expect(await list()).toEqual([shown(second), shown(first)]);

@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { inject } from "vitest";
 import { commands } from "../../bin/admin/commands.ts";
 import { connect, type Stack } from "../../bin/admin/connect.ts";
+import { runCommand } from "../../bin/admin/run-command.ts";
 
 type Result = Record<string, unknown> & { id: number };
 
@@ -23,9 +24,9 @@ export const admin = async (
   connected ??= { port, stack: connect({ port, stack: undefined }) };
   if (connected.port !== port) return commandLine(command, flags, apiUrl);
   const strings = Object.fromEntries(Object.entries(flags).map(([flag, value]) => [flag, String(value)]));
-  const run = commands[command]?.run;
-  if (run === undefined) throw new Error(`No admin command ${command}`);
-  return (await run(strings, await connected.stack)) as Result;
+  const known = commands[command];
+  if (known === undefined) throw new Error(`No admin command ${command}`);
+  return (await runCommand(command, known, strings, await connected.stack)) as Result;
 };
 
 /**

@@ -7,8 +7,9 @@ export const scan = async (api: Client): Promise<Record<string, unknown>> => {
   const started = await api.post("/scans");
   if (started.status !== 201) throw new Error(`The scan did not start: ${JSON.stringify(started.body)}`);
   const find = async () => {
-    const { scans } = (await api.get("/scans?limit=5")).body as { scans: Record<string, unknown>[] };
-    return scans.find((each) => each.id === started.body.scanJobId);
+    const { status, body } = await api.get("/scans?limit=5");
+    if (status !== 200) throw new Error(`The scans are not listed: ${status} ${JSON.stringify(body)}`);
+    return (body.scans as Record<string, unknown>[]).find((each) => each.id === started.body.scanJobId);
   };
   const ended = await eventually(find, (each) => each?.status === "completed" || each?.status === "failed");
   return ended as Record<string, unknown>;

@@ -56,7 +56,7 @@ const acknowledge = async (isOver: () => boolean): Promise<number[]> => {
   return statuses;
 };
 
-test("people and workers at once, on a table that is slow, throttles, lags and loses replies", async () => {
+test("people and workers at once, on a table that is slow, throttles and lags", async () => {
   const { id: org, api } = organization;
   const inbox = (name: string) => `${inject("receiverUrl")}/slow-table-${org}-${name}`;
   for (const url of [inbox("working"), `${inbox("failing")}?status=500`]) {

@@ -18,6 +18,7 @@ export const channelCommands: Commands = {
   "channel test": {
     about: "Sends a test alert to a channel, whatever it is notified of.",
     flags: { org: "required ID", channel: "required ID" },
+    isAct: true,
     run: async (flags) => {
       const organization = await findOrganization(flags);
       const channel = await findReceivingChannel(organization, parseId("channel", flags));

@@ -7,6 +7,7 @@ export const checkCommand: Commands = {
     about:
       "Compares an organization's rows with each other; exits 1 when there are differences; --repair repairs them.",
     flags: { org: "required ID", repair: "switch" },
+    isLongAct: ({ repair }) => repair !== undefined,
     run: async (flags) => {
       const { id } = await findOrganization(flags);
       return auditWithProgress(id, flags.repair !== undefined);

@@ -21,6 +21,7 @@ const domainName = z
 const setVerified = (verified: boolean, about: string): Command => ({
   about,
   flags: { org: "required ID", domain: "required ID" },
+  isAct: true,
   run: async (flags) => {
     const { id: org } = await findOrganization(flags);
     const id = parseId("domain", flags);
@@ -39,6 +40,7 @@ export const domainCommands: Commands = {
     about:
       "Adds a domain; addresses of it can be monitored once it is verified. Public suffixes and providers of mailboxes need --force.",
     flags: { org: "required ID", name: "required NAME", verified: "switch", force: "switch" },
+    isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const name = parse("name", domainName, flags.name);

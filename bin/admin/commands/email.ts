@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { administrator } from "../../../shared/activity/actor.ts";
 import * as domains from "../../../shared/domains/domain.ts";
 import { domainOf } from "../../../shared/emails/schema.ts";
@@ -7,23 +6,21 @@ import { importAll } from "../../../shared/imports/commit.ts";
 import { importedAddress } from "../../../shared/imports/schema.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
-import { findOrganization } from "../flags.ts";
+import { findOrganization, parsePath } from "../flags.ts";
 
 export const emailCommands: Commands = {
   "email import": {
     about: "Adds the addresses of a file, one address a line.",
     flags: { org: "required ID", file: "required FILE" },
+    isLongAct: () => true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
-      return importEmails(org, await readText("file", flags.file ?? ""));
+      return importEmails(org, await readText(parsePath("file", flags.file)));
     },
   },
 };
 
-/** A relative path starts at the caller's directory (INIT_CWD): npm runs commands in the project's. */
-const readText = async (flag: string, path: string): Promise<string> => {
-  if (path === "") throw new CommandError(`--${flag} must name a file.`);
-  const file = resolve(process.env.INIT_CWD ?? process.cwd(), path);
+const readText = async (file: string): Promise<string> => {
   return readFile(file, "utf8").catch(() => {
     throw new CommandError(`The file ${file} cannot be read.`);
   });

@@ -33,6 +33,7 @@ export const findingCommands: Commands = {
       reason: "optional TEXT",
       "dry-run": "switch",
     },
+    isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const request = readRequest(flags);

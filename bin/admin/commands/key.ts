@@ -7,6 +7,7 @@ export const keyCommands: Commands = {
   "key create": {
     about: "Creates an API key and prints it, this once.",
     flags: { org: "required ID", label: "required TEXT" },
+    isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const created = await apiKeys.create(org, parseName("label", flags.label), administrator);
@@ -24,6 +25,7 @@ export const keyCommands: Commands = {
   "key revoke": {
     about: "Revokes an API key: the next request with it is refused.",
     flags: { org: "required ID", key: "required ID" },
+    isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("key", flags);

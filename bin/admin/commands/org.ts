@@ -1,9 +1,11 @@
+import { open } from "node:fs/promises";
 import * as z from "zod/mini";
 import { withStatus } from "../../../shared/billing/billing.ts";
 import { type Billing, billingInterval, billingStatus } from "../../../shared/billing/schema.ts";
 import * as deletion from "../../../shared/organizations/deletion.ts";
 import * as organizations from "../../../shared/organizations/organization.ts";
 import { schedule, unschedule } from "../../../shared/organizations/scan-schedule.ts";
+import { exportLines, type Line } from "../../../shared/personal-data/export.ts";
 import type { Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
 import {
@@ -14,6 +16,7 @@ import {
   parseId,
   parseName,
   parseNumber,
+  parsePath,
   parseTime,
 } from "../flags.ts";
 
@@ -34,6 +37,7 @@ export const orgCommands: Commands = {
       "seat-allowance": "optional N|none",
       "scan-every": `optional ${oneOf(scanFrequency)}`,
     },
+    isAct: true,
     run: async (flags, stack) => {
       const paid: Billing = {
         status: "active",
@@ -72,9 +76,21 @@ export const orgCommands: Commands = {
     flags: { org: "required ID" },
     run: async (flags) => shown(await findOrganization(flags)),
   },
+  "org export": {
+    about:
+      "Writes all that is of an organization into a new file, one JSON object a line, without keys, hashes, webhook secrets and urls.",
+    flags: { org: "required ID", file: "required FILE" },
+    isLongAct: () => true,
+    run: async (flags) => {
+      const organization = await findOrganization(flags);
+      const file = parsePath("file", flags.file);
+      return { file, lines: await writeLines(file, exportLines(organization)) };
+    },
+  },
   "org delete": {
     about: "Deletes an organization with all that is of it, for good; --name is its name.",
     flags: { org: "required ID", name: "required NAME" },
+    isAct: true,
     run: async (flags, stack) => {
       const org = parseId("org", flags);
       // `findOrganization` would not find an organization whose deletion has begun and has to be repeated.
@@ -98,6 +114,7 @@ export const orgCommands: Commands = {
       "trial-ends": "optional 2030-01-31T00:00:00Z",
       "seat-allowance": "optional N|none",
     },
+    isAct: true,
     run: async (flags) => {
       const { id, billing } = await findOrganization(flags);
       const status = parse("status", billingStatus, flags.status);
@@ -106,6 +123,23 @@ export const orgCommands: Commands = {
       return { id, billing: shownBilling(changed) };
     },
   },
+};
+
+/** Writes lines to a file that must not exist, and gives how many there are of each kind. */
+const writeLines = async (file: string, lines: AsyncIterable<Line[]>): Promise<Record<string, number>> => {
+  const handle = await open(file, "wx", 0o600).catch((error: Error) => {
+    throw new CommandError(`The file ${file} cannot be created: ${error.message}.`);
+  });
+  const counts: Record<string, number> = {};
+  try {
+    for await (const some of lines) {
+      for (const { kind } of some) counts[kind] = (counts[kind] ?? 0) + 1;
+      await handle.write(some.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    }
+  } finally {
+    await handle.close();
+  }
+  return counts;
 };
 
 /** The terms that the flags set. They override the terms that follow from the status. */

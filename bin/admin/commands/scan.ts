@@ -29,6 +29,7 @@ export const scanCommands: Commands = {
   "scan schedule": {
     about: "Sets how often the organization is scanned.",
     flags: { org: "required ID", every: `required ${oneOf(scanFrequency)}` },
+    isAct: true,
     run: async (flags, stack) => {
       const { id } = await findOrganization(flags);
       const every = parse("every", scanFrequency, flags.every);

@@ -6,8 +6,9 @@ import { findOrganization, notFound, parseId } from "../flags.ts";
 export const sessionCommands: Commands = {
   "session create": {
     about:
-      "Creates a session of a user, which ends after 30 days or 7 days without a request, and prints its cookie, this once.",
+      "Creates a session of a user, which ends after 30 days or 7 days without a request, and prints its cookie, this once. People sign in to the dashboard instead: this is for tests of the API.",
     flags: { org: "required ID", user: "required ID" },
+    isAct: true,
     run: async (flags, stack) => {
       const { id: org } = await findOrganization(flags);
       const userId = parseId("user", flags);
@@ -34,6 +35,7 @@ export const sessionCommands: Commands = {
   "session revoke": {
     about: "Ends a session.",
     flags: { org: "required ID", session: "required ID" },
+    isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("session", flags);
@@ -43,10 +45,11 @@ export const sessionCommands: Commands = {
   },
 };
 
-const shown = ({ id, userId, userLabel, createdAt, expiresAt }: sessions.Session) => ({
-  id,
-  userId,
-  email: userLabel,
-  createdAt,
-  expiresAt: new Date(expiresAt * 1000).toISOString(),
+const shown = (session: sessions.Session) => ({
+  id: session.id,
+  userId: session.userId,
+  email: session.userLabel,
+  createdAt: session.createdAt,
+  createdBy: sessions.createdBy(session),
+  expiresAt: sessions.expiresAt(session),
 });

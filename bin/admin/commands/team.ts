@@ -9,6 +9,7 @@ export const teamCommands: Commands = {
   "team create": {
     about: "Creates a team.",
     flags: { org: "required ID", name: "required NAME" },
+    isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const name = parseName("name", flags.name);

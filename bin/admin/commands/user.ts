@@ -17,6 +17,7 @@ export const userCommands: Commands = {
       name: "optional NAME",
       role: `optional ${oneOf(role)}`,
     },
+    isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const email = parse("email", emailAddress, flags.email);
@@ -44,6 +45,7 @@ export const userCommands: Commands = {
   "user sign-in-link": {
     about: "Makes a link with which a user can sign in to the dashboard, once and within 15 minutes.",
     flags: { org: "required ID", user: "required ID" },
+    isAct: true,
     run: async (flags, stack) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("user", flags);
@@ -59,6 +61,7 @@ export const userCommands: Commands = {
   "user remove": {
     about: "Removes a user and ends the user's sessions. The last admin stays unless --force is given.",
     flags: { org: "required ID", user: "required ID", force: "switch" },
+    isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("user", flags);

@@ -78,10 +78,11 @@ const columns = (end: (session: Session) => void, isBusy: boolean): Column<Sessi
   {
     name: "Signed in",
     kind: "main",
-    cell: ({ createdAt, isCurrent }) => (
+    cell: ({ createdAt, isCurrent, createdBy }) => (
       <>
         <When time={createdAt} />
         {isCurrent && <small>this session</small>}
+        {createdBy === "operator" && <small>made by an operator, not by signing in</small>}
       </>
     ),
   },

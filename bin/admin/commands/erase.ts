@@ -1,0 +1,40 @@
+import { administrator } from "../../../shared/activity/actor.ts";
+import { emailAddress } from "../../../shared/emails/schema.ts";
+import { erase, type Trace } from "../../../shared/personal-data/erase.ts";
+import type { Commands } from "../command.ts";
+import { parse } from "../flags.ts";
+
+export const eraseCommand: Commands = {
+  erase: {
+    about:
+      "Erases an e-mail address from every row of every organization, and says what was where; --dry-run only says it. It reads the whole table.",
+    flags: { email: "required ADDRESS", "dry-run": "switch" },
+    isLongAct: (flags) => flags["dry-run"] === undefined,
+    privateFlags: ["email"],
+    run: async (flags) => {
+      const address = parse("email", emailAddress, flags.email);
+      const dryRun = flags["dry-run"] !== undefined;
+      const traces = await erase(address, { dryRun, actor: administrator, progress });
+      if (process.stderr.isTTY) process.stderr.write("\n");
+      return { traces: summed(traces) };
+    },
+  },
+};
+
+const progress = (rows: number): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\r${rows.toLocaleString("en-US")} rows read`);
+};
+
+/** How many rows of each kind and organization there were, and what became of them. */
+const summed = (traces: readonly Trace[]) =>
+  [
+    ...Map.groupBy(traces, ({ organizationId, kind, outcome }) =>
+      JSON.stringify([organizationId, kind, outcome]),
+    ),
+  ]
+    .map(([key, same]) => {
+      const [organizationId, kind, outcome] = JSON.parse(key) as [number | null, string, string];
+      const findings = same.reduce((sum, each) => sum + (each.findings ?? 0), 0);
+      return { organizationId, kind, outcome, rows: same.length, findings };
+    })
+    .sort((one, other) => (one.organizationId ?? 0) - (other.organizationId ?? 0));

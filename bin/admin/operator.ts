@@ -1,0 +1,21 @@
+import { userInfo } from "node:os";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import type { Stack } from "./connect.ts";
+import { CommandError } from "./error.ts";
+
+/** Who runs the command: the ARN of the AWS credentials, or the user of this machine for a local service. */
+export const findOperator = async ({ isLocal }: Stack): Promise<string> => {
+  if (isLocal) return `local user ${userInfo().username}`;
+  const client = new STSClient();
+  try {
+    const { Arn } = await client.send(new GetCallerIdentityCommand());
+    if (Arn === undefined) throw new Error("AWS told no identity");
+    return Arn;
+  } catch (error) {
+    throw new CommandError(
+      `What operators do is logged with their name, and AWS did not tell whose these credentials are: ${(error as Error).message.replace(/\.$/, "")}.`,
+    );
+  } finally {
+    client.destroy();
+  }
+};

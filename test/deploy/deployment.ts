@@ -1,0 +1,154 @@
+/** A stack on MiniStack: its command lines, and requests to its API. */
+import { ok, strictEqual } from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import type { Ministack } from "./ministack.ts";
+
+const project = join(import.meta.dirname, "..", "..");
+
+/** Types of resources that MiniStack does not know. */
+const unknownTypes = ["AWS::Logs::QueryDefinition"];
+
+export type Answer = {
+  status: number | undefined;
+  headers: Record<string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: every endpoint has its own
+  body: any;
+};
+
+/** Sends requests of one API key, which must succeed, and gives the bodies of the answers. */
+export type Caller = (method: string, path: string, body?: unknown) => Promise<Answer["body"]>;
+
+export class Deployment {
+  readonly #ministack: Ministack;
+  readonly #stage: string;
+  readonly #directory: string;
+  readonly stackName: string;
+  /** Of the stack, after a deployment. */
+  outputs: Record<string, string> = {};
+
+  /** `directory`: for files of its own. */
+  constructor(ministack: Ministack, stage: string, directory: string) {
+    this.#ministack = ministack;
+    this.#stage = stage;
+    this.#directory = directory;
+    this.stackName = `breach-monitor-${stage}`;
+  }
+
+  async bootstrap(): Promise<void> {
+    await this.#cdk(["bootstrap", "aws://000000000000/us-east-1"]);
+  }
+
+  /** Synthesizes the app of a folder with sources into another folder, the assembly. */
+  async synthesize(sources: string, assembly: string, context: Record<string, string> = {}): Promise<void> {
+    const given = Object.entries({ stage: this.#stage, ...context }).flatMap(([name, value]) => [
+      ...["--context", `${name}=${value}`],
+    ]);
+    await this.#cdk(["synth", "--quiet", "--output", assembly, ...given], sources);
+    this.#leaveOutUnknown(assembly);
+  }
+
+  /** MiniStack refuses a template with a type that it does not know, also one that nothing depends on. */
+  #leaveOutUnknown(assembly: string): void {
+    const file = join(assembly, `${this.stackName}.template.json`);
+    const template = JSON.parse(readFileSync(file, "utf8"));
+    const resources = Object.entries<{ Type: string }>(template.Resources);
+    template.Resources = Object.fromEntries(resources.filter(([, { Type }]) => !unknownTypes.includes(Type)));
+    writeFileSync(file, JSON.stringify(template));
+  }
+
+  async deploy(assembly: string): Promise<void> {
+    const file = join(this.#directory, "outputs.json");
+    await this.#cdk(["deploy", "--app", assembly, "--require-approval", "never", "--outputs-file", file]);
+    this.outputs = JSON.parse(readFileSync(file, "utf8"))[this.stackName];
+  }
+
+  async destroy(assembly: string): Promise<void> {
+    await this.#cdk(["destroy", "--app", assembly, "--force"]);
+  }
+
+  /** Runs the admin command line on the stack. */
+  async admin(...args: string[]): Promise<Answer["body"]> {
+    const script = join(project, "bin", "admin.ts");
+    return JSON.parse(await this.#run(script, [...args, "--stack", this.stackName, "--json"]));
+  }
+
+  /** Sends a request to the API, which MiniStack recognizes by the Host header. */
+  async call(
+    method: string,
+    path: string,
+    { key, body }: { key?: string; body?: unknown } = {},
+  ): Promise<Answer> {
+    const { port } = this.#ministack;
+    const outgoing = request({
+      host: "127.0.0.1",
+      port,
+      method,
+      path: `/api/v1${path}`,
+      headers: {
+        Host: `${new URL(this.outputs.ApiUrl ?? "").host.split(".")[0]}.execute-api.127.0.0.1:${port}`,
+        ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+      },
+      timeout: 60_000,
+    });
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+    const [response] = await once(outgoing, "response");
+    let text = "";
+    for await (const chunk of response) text += chunk;
+    return { status: response.statusCode, headers: response.headers, body: JSON.parse(text) };
+  }
+
+  callerOf(key: string): Caller {
+    return async (method, path, body) => {
+      const answer = await this.call(method, path, { key, ...(body !== undefined && { body }) });
+      const isSuccess = (answer.status ?? 500) < 300;
+      ok(isSuccess, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+      return answer.body;
+    };
+  }
+
+  /** Invokes a function as EventBridge Scheduler does, which does not wait for it. */
+  async invokeAsSchedule(name: string): Promise<void> {
+    const url = `${this.#ministack.variables.AWS_ENDPOINT_URL}/2015-03-31/functions/${this.stackName}-${name}/invocations`;
+    const credential = "Credential=test/20260101/us-east-1/lambda/aws4_request";
+    const reply = await fetch(url, {
+      method: "POST",
+      headers: {
+        "X-Amz-Invocation-Type": "Event",
+        // MiniStack looks at the name of the service only.
+        Authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=host, Signature=0`,
+      },
+      body: "{}",
+    });
+    strictEqual(reply.status, 202);
+  }
+
+  async #cdk(args: readonly string[], cwd = project): Promise<void> {
+    const script = join(project, "node_modules", "aws-cdk", "bin", "cdk");
+    await this.#run(script, [...args, "--no-notices", "--ci", "--progress", "events"], cwd);
+  }
+
+  /** Runs a script with this Node and gives its standard output. An error holds all output. */
+  async #run(script: string, args: readonly string[], cwd = project): Promise<string> {
+    const child = spawn(process.execPath, [script, ...args], {
+      cwd,
+      env: { ...process.env, ...this.#ministack.variables, CDK_DISABLE_CLI_TELEMETRY: "true" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let printed = "";
+    let failure = "";
+    child.stdout.on("data", (chunk) => {
+      printed += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      failure += chunk;
+    });
+    const [status] = await once(child, "close");
+    if (status !== 0) throw new Error(`${script} ${args.join(" ")}\n${printed}\n${failure}`);
+    return printed;
+  }
+}

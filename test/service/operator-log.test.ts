@@ -1,0 +1,92 @@
+import { userInfo } from "node:os";
+import { beforeAll, describe, expect, inject, test } from "vitest";
+import { commands } from "../../bin/admin/commands.ts";
+import * as operatorLog from "../../shared/operators/log.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { intercept } from "../table/intercept.ts";
+import { admin, commandLine } from "./admin.ts";
+import { createOrganization } from "./organization.ts";
+
+type Entry = { at: string; operator: string; command: string; flags: string };
+
+let org: number;
+beforeAll(async () => {
+  org = (await createOrganization()).id;
+});
+
+const list = async (flags: Record<string, string | number> = {}): Promise<Entry[]> =>
+  ((await admin("operator-log list", { org, ...flags })) as unknown as { entries: Entry[] }).entries;
+
+describe("the operators' log", () => {
+  test("says who did what and when on which organization, newest first", async () => {
+    const { id: user } = await admin("user create", { org, email: "ada@demo.example", role: "member" });
+    await admin("session create", { org, user });
+    await admin("org billing", { org, status: "trial_expired" });
+    await commandLine("scan schedule", { org, every: "week" }, inject("apiUrl"));
+    const entries = await list();
+    expect(entries.slice(0, 4)).toEqual(
+      [
+        ["scan schedule", `--org ${org} --every week`],
+        ["org billing", `--org ${org} --status trial_expired`],
+        ["session create", `--org ${org} --user ${user}`],
+        ["user create", `--org ${org} --email ada@demo.example --role member`],
+      ].map(([command, flags]) => ({
+        at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        operator: `local user ${userInfo().username}`,
+        command,
+        flags,
+      })),
+    );
+    expect(entries.map(({ command }) => command)).toEqual(
+      expect.arrayContaining(["key create", "domain add"]),
+    );
+  });
+
+  test("has no entry of what lists, is refused, or was done before", async () => {
+    const { id: key } = await admin("key create", { org, label: "Export" });
+    await admin("key revoke", { org, key });
+    const before = await list();
+    await admin("key revoke", { org, key });
+    await admin("key list", { org });
+    await admin("check", { org });
+    await expect(admin("user remove", { org, user: 999_999 })).rejects.toThrow(/no user/);
+    await expect(admin("user create", { org, email: "ada@demo.example" })).rejects.toThrow(/already has/);
+    expect(await list()).toEqual(before);
+  });
+
+  test("pages by time, and other organizations' entries are not shown", async () => {
+    const other = await createOrganization();
+    const all = await list();
+    const [first, ...others] = all;
+    const page = await admin("operator-log list", { org, limit: 1 });
+    expect(page).toMatchObject({ entries: [first], nextBefore: first?.at });
+    expect(await list({ before: String(first?.at) })).toEqual(others);
+    const theirs = await list({ org: other.id });
+    expect(theirs.map(({ flags }) => flags)).toEqual(
+      theirs.map(() => expect.stringContaining(`--org ${other.id}`)),
+    );
+    expect(theirs.length).toBeGreaterThan(0);
+  });
+
+  test("an act that dies before it is done leaves no entry, and none is done without one", async () => {
+    const died = new Error("died");
+    const entries = () => operatorLog.list({ organizationId: org, limit: 1_000 });
+    const before = await entries();
+    const restore = intercept("initialize", (next, { commandName }) => async (sent) => {
+      if (/^TransactWrite/.test(commandName ?? "")) throw died;
+      return next(sent);
+    });
+    await expect(admin("org billing", { org, status: "active" })).rejects.toBe(died);
+    restore();
+    expect(await entries()).toEqual(before);
+    expect(await table.get(keys.organization(org))).toMatchObject({ billing: { status: "trial_expired" } });
+  });
+
+  test("every command either lists or is logged", () => {
+    const reads = Object.entries(commands).filter(
+      ([, { isAct, isLongAct }]) => isAct !== true && isLongAct === undefined,
+    );
+    for (const [name] of reads) expect(name).toMatch(/ (list|show)$/);
+  });
+});

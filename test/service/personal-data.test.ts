@@ -1,0 +1,183 @@
+import { mkdtemp, readFile, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { mentionOf } from "../../shared/personal-data/mention.ts";
+import type { Item } from "../../shared/table/condition.ts";
+import { scanPages } from "../../shared/table/scan.ts";
+import { createSession, createToken } from "../dashboard/signed-in.ts";
+import { addEmail } from "../endpoints/emails.ts";
+import { intercept } from "../table/intercept.ts";
+import { admin } from "./admin.ts";
+import { createOrganization, type Organization } from "./organization.ts";
+import { scan } from "./scan.ts";
+
+/** One of the built-in breaches' addresses. No other test of this service may use it, since it is erased everywhere. */
+const address = "donald@demo.example";
+const secret = "a secret that nobody may read";
+
+/** An address that is watched, is a user, gets alerts, and is named by what it did. */
+const fill = async (): Promise<Organization> => {
+  const organization = await createOrganization();
+  const { id: org, domainId, api } = organization;
+  await addEmail(api, domainId, address);
+  await addEmail(api, domainId, `not.${address}`);
+  await api.patch(`/emails/${await addEmail(api, domainId, "other@demo.example")}`, {
+    ownerName: `c/o ${address}`,
+  });
+  await admin("user create", { org, email: "admin@demo.example" });
+  const { id: userId } = await admin("user create", { org, email: address, name: "Donald" });
+  const { v1, dashboard } = await createSession(org, { id: userId, email: address });
+  await createToken(org, userId);
+  await dashboard.post("/api-keys", { label: `key of ${address}` });
+  for (const recipients of [[address.toUpperCase()], ["security@demo.example", address]]) {
+    expect((await v1.post("/alert-configs", { channel: "email", config: { recipients } })).status).toBe(201);
+  }
+  const url = `${inject("receiverUrl")}/personal-data-${org}`;
+  const webhook = { channel: "webhook", config: { url, secret } };
+  expect((await v1.post("/alert-configs", webhook)).status).toBe(201);
+  await scan(v1);
+  const { breaches } = (await v1.get("/breaches")).body as { breaches: { id: number }[] };
+  for (const { id } of breaches) await v1.post("/breaches/acknowledge", { id, reason: `asked ${address}` });
+  return organization;
+};
+
+let organization: Organization;
+beforeAll(async () => {
+  vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", new URL(inject("receiverUrl")).origin);
+  organization = await fill();
+}, 120_000);
+afterAll(() => vi.unstubAllEnvs());
+
+const rowsOf = async (org: number): Promise<Item[]> => {
+  const rows: Item[] = [];
+  for await (const page of scanPages())
+    rows.push(...page.filter(({ pk }) => `${pk}#`.startsWith(`ORG#${org}#`)));
+  return rows;
+};
+
+describe("a mention of an address", () => {
+  const { isIn, replaced } = mentionOf("a.b@acme.com");
+  test.each([
+    ["a.b@acme.com", true],
+    ["Removed A.B@ACME.COM.", true],
+    ["<a.b@acme.com>, others", true],
+    [{ deep: [{ label: "a.b@acme.com" }] }, true],
+    [new Set(["a.b@acme.com"]), true],
+    ["da.b@acme.com", false],
+    ["a.b@acme.com.example", false],
+    ["a.b@acme.community", false],
+    ["axb@acme.com", false],
+    [17, false],
+    [null, false],
+  ])("%j: %s", (value, expected) => {
+    expect(isIn(value)).toBe(expected);
+  });
+
+  test("is replaced wherever it is, and nothing else changes", () => {
+    const value = { at: 1, by: { label: "a.b@acme.com" }, texts: ["to a.b@acme.com and da.b@acme.com"] };
+    expect(replaced(value)).toEqual({
+      at: 1,
+      by: { label: "[erased]" },
+      texts: ["to [erased] and da.b@acme.com"],
+    });
+  });
+});
+
+describe("org export", () => {
+  test("writes every member of every list and no secret, into a file for its owner alone", async () => {
+    const { id: org, key } = organization;
+    const file = join(await mkdtemp(join(tmpdir(), "export-")), "acme.jsonl");
+    const result = await admin("org export", { org, file });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const text = await readFile(file, "utf8");
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((each) => JSON.parse(each) as Item & { kind: string });
+    const counts = Object.fromEntries(
+      [...Map.groupBy(lines, ({ kind }) => kind)].map(([kind, some]) => [kind, some.length]),
+    );
+    expect(result).toEqual({ file, lines: counts });
+    const { checked } = await admin("check", { org });
+    const { emails, findings, activity, deliveries } = checked as Record<string, { rows: number }>;
+    expect(counts).toMatchObject({
+      organization: 1,
+      email: emails?.rows,
+      finding: findings?.rows,
+      activity: activity?.rows,
+      delivery: deliveries?.rows,
+      alert_channel: 3,
+      user: 2,
+    });
+    expect(lines.find(({ kind, email }) => kind === "email" && email === address)).toMatchObject({
+      isActive: true,
+    });
+    const hashes = (await rowsOf(org))
+      .filter(({ pk }) => /#(KEY|SESSION)$/.test(String(pk)))
+      .map(({ sk }) => String(sk).split("#").at(-1) as string);
+    expect(hashes.length).toBeGreaterThan(2);
+    for (const hidden of [secret, key, "/personal-data-", ...hashes]) expect(text).not.toContain(hidden);
+    await expect(admin("org export", { org, file })).rejects.toThrow(/cannot be created/);
+  });
+});
+
+describe("erase", () => {
+  test("says what is where, and changes nothing with --dry-run", async () => {
+    const { id: org } = organization;
+    const before = await rowsOf(org);
+    const { traces } = await admin("erase", { email: address, "dry-run": true });
+    expect(traces).toEqual(
+      expect.arrayContaining(
+        ["EMAIL", "USER", "USER-EMAIL", "SESSION", "CHANNEL", "KEY", "ACTIVITY", "ADDRESS"].map((kind) =>
+          expect.objectContaining({ organizationId: org, kind, outcome: "found" }),
+        ),
+      ),
+    );
+    expect(await rowsOf(org)).toEqual(before);
+  });
+
+  test("leaves no row that mentions the address, also when it dies in between", async () => {
+    const other = await fill();
+    const died = new Error("died");
+    let writes = 0;
+    const restore = intercept("initialize", (next, { commandName }) => async (sent) => {
+      if (/^(Put|Update|Delete|TransactWrite)/.test(commandName ?? "") && ++writes % 5 === 0) throw died;
+      return next(sent);
+    });
+    let deaths = 0;
+    const erase = async (): Promise<void> => {
+      try {
+        await admin("erase", { email: address.toUpperCase() });
+      } catch (error) {
+        if (error !== died || ++deaths > 50) throw error;
+        await erase();
+      }
+    };
+    try {
+      await erase();
+    } finally {
+      restore();
+    }
+    expect(deaths).toBeGreaterThan(3);
+    const { isIn } = mentionOf(address);
+    for await (const page of scanPages()) {
+      expect(page.filter(({ pk, sk, ...rest }) => isIn(rest) || isIn(pk.split("#")) || isIn(sk))).toEqual([]);
+    }
+    for (const { id: org, api } of [organization, other]) {
+      const { emails } = (await api.get("/emails")).body as { emails: { email: string }[] };
+      expect(emails.map(({ email }) => email).sort()).toEqual([`not.${address}`, "other@demo.example"]);
+      expect((await admin("channel list", { org })).channels).toMatchObject([
+        { channel: "webhook" },
+        { channel: "email", config: { recipients: ["security@demo.example"] } },
+      ]);
+      expect((await admin("user list", { org })).users).toMatchObject([{ email: "admin@demo.example" }]);
+      expect(await admin("check", { org })).toMatchObject({ differences: [] });
+    }
+    const { entries } = await admin("operator-log list", {});
+    expect(entries).toEqual(
+      expect.arrayContaining([expect.objectContaining({ command: "erase", flags: "--email …" })]),
+    );
+    expect((await admin("erase", { email: address })).traces).toEqual([]);
+  }, 120_000);
+});
