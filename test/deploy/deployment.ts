@@ -2,12 +2,15 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import type { Ministack } from "./ministack.ts";
 
 const project = join(import.meta.dirname, "..", "..");
+
+/** Types of resources that MiniStack does not know. */
+const unknownTypes = ["AWS::Logs::QueryDefinition"];
 
 export type Answer = {
   status: number | undefined;
@@ -45,6 +48,16 @@ export class Deployment {
       ...["--context", `${name}=${value}`],
     ]);
     await this.#cdk(["synth", "--quiet", "--output", assembly, ...given], sources);
+    this.#leaveOutUnknown(assembly);
+  }
+
+  /** MiniStack refuses a template with a type that it does not know, also one that nothing depends on. */
+  #leaveOutUnknown(assembly: string): void {
+    const file = join(assembly, `${this.stackName}.template.json`);
+    const template = JSON.parse(readFileSync(file, "utf8"));
+    const resources = Object.entries<{ Type: string }>(template.Resources);
+    template.Resources = Object.fromEntries(resources.filter(([, { Type }]) => !unknownTypes.includes(Type)));
+    writeFileSync(file, JSON.stringify(template));
   }
 
   async deploy(assembly: string): Promise<void> {
