@@ -5,7 +5,7 @@ import { join } from "node:path";
 const project = join(import.meta.dirname, "..", "..");
 
 /** What the next release writes into everything, as an attribute that this one does not know. */
-export const newAttribute = "next";
+export const newAttribute = "addedLater";
 
 /** Deliveries and their messages have version 1. Everything else has a further attribute. */
 const changes: readonly { file: string; from: string; to: string }[] = [

@@ -1,18 +1,17 @@
-/** This release on a table and with messages that earlier ones wrote (test/releases). */
+/** Tests of this release on a table and with messages that were recorded (test/releases). */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
 import { sign } from "../../shared/alerts/signature.ts";
 import { audit } from "../../shared/audit/audit.ts";
-import { messages } from "../../shared/contract/messages.ts";
-import { keys } from "../../shared/table/keys.ts";
+import { keys, listKinds } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
-import { madeLately, type Recording, recordings, store, storedRows, teach } from "../releases/recording.ts";
+import { madeLately, type Recording, store, storedRows, teach } from "../releases/recording.ts";
 import { admin } from "./admin.ts";
 import { type Client, createClient } from "./client.ts";
 import { eventually } from "./eventually.ts";
@@ -22,7 +21,19 @@ import { startOwnService } from "./own-service.ts";
 /** The sweep comes every five seconds. */
 const speed = "60";
 
-describe.each(recordings)("what %s holds", (name) => {
+/** Names of attributes are data in these rows: a further one counts as one of them. */
+const isOfCounters = ({ pk, sk }: Recording["rows"][number]): boolean =>
+  /#COUNTS#|#FINDING-NOTES$/.test(pk?.S ?? "") ||
+  (listKinds.some((kind) => pk?.S?.endsWith(`#${kind}`)) && /^\d+$/.test(sk?.S ?? ""));
+
+/** These rows are written as a whole when they change: what they say can be had again, or is about minutes. */
+const writtenAsAWhole = /^UPSTREAM |^SIGN-IN-ADDRESS#|^BREACH#| (#FOLD#|!RARE#)|#FINDING-BREACH#/;
+
+/**
+ * Tests this release on a recording. `isOfNext`: with an attribute in each row that a next release may have added. One call for each test
+ * file, because the product's modules in this process stay connected to one service.
+ */
+export const testRecording = (name: string, { isOfNext }: { isOfNext: boolean }): void => {
   let hibp: HibpServer;
   let receiver: Receiver;
   let service: LocalService;
@@ -54,8 +65,12 @@ describe.each(recordings)("what %s holds", (name) => {
     // Connects this process to the service.
     await admin("org list", {}, service.apiUrl);
     recording = madeLately(name, receiver.origin);
+    if (isOfNext) {
+      for (const row of recording.rows) if (!isOfCounters(row)) row.addedLater = { S: "new" };
+    }
     teach(hibp, recording);
-    await store(recording.rows);
+    // Without their times the sweep does not see rows that are due, until the lists are compared.
+    await store(recording.rows.map(({ dueAt: _, ...row }) => row));
   });
   afterAll(async () => {
     await service?.stop();
@@ -78,6 +93,7 @@ describe.each(recordings)("what %s holds", (name) => {
   });
 
   test("every message that was in flight does its work", async () => {
+    await store(recording.rows.filter(({ dueAt }) => dueAt !== undefined));
     const client = new SQSClient({});
     const base = stack.outputs.DeliveriesQueueUrl?.replace(/deliveries$/, "");
     for (const { queue, body } of recording.messages) {
@@ -112,8 +128,8 @@ describe.each(recordings)("what %s holds", (name) => {
     await eventually(mails, (all) => all.some((mail) => /^To: ada@covered\.example\r?$/m.test(mail)));
   });
 
-  test("the sweep does what was due, and nothing differs in the end", async () => {
-    const { used, requested, deleting } = recording.organizations;
+  test("the sweep does what was due, and nothing differs in the end", { timeout: 150_000 }, async () => {
+    const { deleting } = recording.organizations;
     const scans = () => organization("requested").api.get("/scans");
     await eventually(scans, ({ body }) => body.total === 1, 60);
     const isDue = async () =>
@@ -131,19 +147,20 @@ describe.each(recordings)("what %s holds", (name) => {
       const report = await eventually(settled, ({ unsettled }) => unsettled.length === 0);
       expect({ id, differences: report.differences }).toEqual({ id, differences: [] });
     }
-    expect([used?.id, requested?.id]).not.toContain(undefined);
   });
 
   test("every row that was written since carries its version", async () => {
     const before = new Map(recording.rows.map((row) => [keyOf(row), row]));
     const written = (await storedRows()).filter((row) => !isDeepStrictEqual(before.get(keyOf(row)), row));
-    expect(written.length).toBeGreaterThan(100);
+    expect(written.length).toBeGreaterThan(50);
     expect(written.filter(({ v }) => v?.N !== "0").map(keyOf)).toEqual([]);
   });
 
-  test("has every kind of message", () => {
-    expect(new Set(recording.messages.map(({ queue }) => queue))).toEqual(new Set(Object.keys(messages)));
+  test.runIf(isOfNext)("attributes that this release does not know survive its updates", async () => {
+    const before = new Map(recording.rows.map((row) => [keyOf(row), row]));
+    const lost = (await storedRows()).filter((row) => before.get(keyOf(row))?.addedLater && !row.addedLater);
+    expect(lost.map(keyOf).filter((key) => !writtenAsAWhole.test(key))).toEqual([]);
   });
-});
+};
 
 const keyOf = ({ pk, sk }: Recording["rows"][number]): string => `${pk?.S} / ${sk?.S}`;
