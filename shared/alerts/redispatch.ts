@@ -3,10 +3,10 @@ import * as queue from "../queue/queue.ts";
 import { chunk } from "../table/chunk.ts";
 import { dueIndex, dueShardsOf, type Key, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { deliveries } from "./delivery.ts";
+import { type Delivery, deliveries } from "./delivery.ts";
 import { takeForRedispatch } from "./schedule.ts";
 
-/** Deliveries of one shard that are re-dispatched at the same time. */
+/** Deliveries of one shard that are taken at the same time, and whose messages are one batch. */
 const concurrency = 10;
 
 /** Nothing new is begun in the last seconds of the invocation. */
@@ -32,12 +32,10 @@ export const redispatch = async ({ logger, remainingSeconds }: Invocation): Prom
           logger.warn("re-dispatch stopped early", { shard: pk });
           return;
         }
-        for (const settled of await Promise.allSettled(rows.map(redispatchOne))) {
-          if (settled.status === "rejected") {
-            counts.failed++;
-            lastError = settled.reason;
-          } else if (settled.value) counts.sent++;
-        }
+        const batch = await redispatchRows(rows);
+        counts.sent += batch.sent;
+        counts.failed += batch.failed;
+        lastError = batch.error ?? lastError;
       }
     }
   };
@@ -51,16 +49,46 @@ export const redispatch = async ({ logger, remainingSeconds }: Invocation): Prom
   }
 };
 
-/** Whether a message was sent; false when somebody else took the delivery. */
-const redispatchOne = async (due: DueRow): Promise<boolean> => {
-  const row = await takeForRedispatch(due, due.dueAt);
-  if (row === undefined) return false;
+/** `error`: why the last failed one failed, if that is known. Deliveries that somebody else took are in neither number. */
+type Redispatched = { sent: number; failed: number; error: unknown };
+
+/**
+ * Takes the deliveries, then sends their messages in as few requests as there are queues. A message that SQS
+ * does not accept is as good as lost: its delivery is due again in a minute.
+ */
+const redispatchRows = async (due: readonly DueRow[]): Promise<Redispatched> => {
+  const all: Redispatched = { sent: 0, failed: 0, error: undefined };
+  const taken: Outgoing[] = [];
+  const takings = due.map(async (row) => outgoingOf(row, await takeForRedispatch(row, row.dueAt)));
+  for (const settled of await Promise.allSettled(takings)) {
+    if (settled.status === "rejected") {
+      all.failed++;
+      all.error = settled.reason;
+    } else if (settled.value !== undefined) taken.push(settled.value);
+  }
+  for (const [name, messages] of Map.groupBy(taken, ({ queueName }) => queueName)) {
+    const { failed, error } = await queue.sendPossible(name, messages);
+    all.sent += messages.length - failed;
+    all.failed += failed;
+    all.error = error ?? all.error;
+  }
+  return all;
+};
+
+type Outgoing = ReturnType<typeof outgoingOf> & {};
+
+const outgoingOf = (due: DueRow, row: Delivery | undefined) => {
+  if (row === undefined) return undefined;
   const { channelId } = deliveries.groupOf(row);
-  await queue.send(
+  return {
     // First attempts have a queue of their own, so that they do not wait behind retries.
-    row.attempts === 0 ? "deliveries" : "delivery-retries",
-    { organizationId: organizationOf(due), deliveryId: row.id, channelId, attempt: row.attempts + 1 },
-    { group: String(channelId) },
-  );
-  return true;
+    queueName: row.attempts === 0 ? ("deliveries" as const) : ("delivery-retries" as const),
+    message: {
+      organizationId: organizationOf(due),
+      deliveryId: row.id,
+      channelId,
+      attempt: row.attempts + 1,
+    },
+    group: String(channelId),
+  };
 };

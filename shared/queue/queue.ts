@@ -54,24 +54,54 @@ export const send = async <Q extends QueueName>(
 /** Sends messages in batches. Throws when SQS rejects a message; others may have been sent by then. */
 export const sendAll = async <Q extends QueueName>(
   queue: Q,
-  messages: readonly (Sending & { message: Message<Q> })[],
+  messages: readonly Outgoing<Q>[],
 ): Promise<void> => {
-  let batch: { Id: string; MessageBody: string; MessageGroupId?: string }[] = [];
-  let bytes = 0;
-  const flush = async (): Promise<void> => {
-    if (batch.length === 0) return;
-    const reply = await client().send(
-      new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries: batch }),
-    );
-    const failed = reply.Failed?.length ?? 0;
+  for (const entries of batchesOf(messages)) {
+    const failed = await sendBatch(queue, entries);
     if (failed > 0) throw new Error(`SQS did not accept ${failed} messages for ${queue}; others were sent`);
-    batch = [];
-    bytes = 0;
-  };
+  }
+};
+
+/**
+ * Sends messages in batches, and goes on after those that SQS does not accept. Returns how many were not
+ * accepted, and why the last request failed if one failed as a whole (its messages may have been sent).
+ */
+export const sendPossible = async <Q extends QueueName>(
+  queue: Q,
+  messages: readonly Outgoing<Q>[],
+): Promise<{ failed: number; error: unknown }> => {
+  let failed = 0;
+  let error: unknown;
+  for (const entries of batchesOf(messages)) {
+    failed += await sendBatch(queue, entries).catch((reason: unknown) => {
+      error = reason;
+      return entries.length;
+    });
+  }
+  return { failed, error };
+};
+
+type Outgoing<Q extends QueueName> = Sending & { message: Message<Q> };
+
+type Entry = { Id: string; MessageBody: string; MessageGroupId?: string };
+
+/** How many entries SQS did not accept. */
+const sendBatch = async (queue: QueueName, Entries: Entry[]): Promise<number> => {
+  const reply = await client().send(new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries }));
+  return reply.Failed?.length ?? 0;
+};
+
+function* batchesOf(messages: readonly Outgoing<QueueName>[]): Generator<Entry[]> {
+  let batch: Entry[] = [];
+  let bytes = 0;
   for (const { message, group } of messages) {
     const MessageBody = JSON.stringify(withVersion(message));
     const size = Buffer.byteLength(MessageBody);
-    if (batch.length === maximumBatch || bytes + size > maximumBatchBytes) await flush();
+    if (batch.length === maximumBatch || bytes + size > maximumBatchBytes) {
+      if (batch.length > 0) yield batch;
+      batch = [];
+      bytes = 0;
+    }
     batch.push({
       Id: randomUUID(),
       MessageBody,
@@ -79,8 +109,8 @@ export const sendAll = async <Q extends QueueName>(
     });
     bytes += size;
   }
-  await flush();
-};
+  if (batch.length > 0) yield batch;
+}
 
 /** The url of the queue that invokes this function. */
 const source = (): string => urlIn("SOURCE_QUEUE_URL");

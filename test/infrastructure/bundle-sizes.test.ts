@@ -66,7 +66,7 @@ const limits: Record<string, number> = {
   "preview-import": 346,
   "redeem-sign-in-link": 273,
   "redeliver-alert": 307,
-  "redispatch-alerts": 291,
+  "redispatch-alerts": 296,
   "refuse-route": 39,
   "remove-domain": 278,
   "remove-email": 282,

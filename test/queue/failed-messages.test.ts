@@ -97,7 +97,7 @@ test("a message at which its worker failed comes again in 30 to 60 seconds", asy
   expect(await countOf("DeadLetters")).toBe(0);
 });
 
-test("a message at which its worker always fails becomes a dead letter after its last receive", async () => {
+test("a message that always fails becomes a dead letter after its last receive", async () => {
   const { receives, countOf } = await start(() => "fails", { VisibilityTimeout: 240, ...redrive(3) });
   await expect.poll(() => countOf("DeadLetters"), { timeout: 15_000 }).toBe(1);
   expect(receives).toEqual([1, 2, 3]);
