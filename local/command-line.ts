@@ -103,6 +103,7 @@ export const readCommandLine = (
     hibpUrl: values["hibp-url"] === undefined ? undefined : readHibpUrl(values["hibp-url"]),
     breachesDirectory: readDirectory("--breaches", values.breaches),
     dynamodb: {
+      conflicts: true,
       latency: readLatency(values["table-latency"] ?? "0/0/0"),
       partitions:
         values["table-partitions"] === undefined

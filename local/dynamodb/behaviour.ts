@@ -22,6 +22,8 @@ export type Answer = { status: number; headers: Record<string, string | string[]
 export type Send = (body: Buffer, operation?: string) => Promise<Answer>;
 
 export type BehaviourSettings = {
+  /** Whether transactions refuse what overlaps them, as on AWS. Only to compare, they do not. */
+  conflicts: boolean;
   /** Milliseconds that requests take besides the engine's time. */
   latency: { read: number; write: number; transaction: number };
   /** How many partitions the table has, which throttle; undefined: nothing is throttled. */
@@ -35,6 +37,7 @@ export type BehaviourSettings = {
 };
 
 export const undisturbed: BehaviourSettings = {
+  conflicts: true,
   latency: { read: 0, write: 0, transaction: 0 },
   partitions: undefined,
   lostReplies: 0,
@@ -74,7 +77,7 @@ export const openBehaviour = (
     }
     return answer;
   };
-  const isHeld = ({ id }: Row): boolean => held.has(id);
+  const isHeld = ({ id }: Row): boolean => settings.conflicts && held.has(id);
   const write = async (rows: readonly Row[], act: () => Promise<Answer>): Promise<Answer> => {
     for (const { id } of rows) written.set(id, (written.get(id) ?? 0) + 1);
     try {

@@ -6,13 +6,17 @@ import { createHash } from "node:crypto";
 
 export type Units = "read" | "write";
 
-const unitsPerSecond: Record<Units, number> = { read: 3_000, write: 1_000 };
+export const unitsPerSecond: Record<Units, number> = { read: 3_000, write: 1_000 };
 
 /** `isSpent`: whether a key's partition has no units left at the moment. `charge`: takes units, also too many. */
 export type Throughput = {
   isSpent: (partition: string, units: Units) => boolean;
   charge: (partitions: readonly string[], units: Units, amount: number) => void;
 };
+
+/** The number of the partition that holds rows with this partition key. */
+export const partitionOf = (key: string, partitions: number): number =>
+  createHash("sha1").update(key).digest().readUInt32BE() % partitions;
 
 /** `now` in milliseconds. Each partition saves up at most the units of one second. */
 export const openThroughput = (
@@ -21,8 +25,7 @@ export const openThroughput = (
 ): Throughput => {
   const buckets = new Map<string, { left: number; at: number }>();
   const bucketOf = (partition: string, units: Units): { left: number; at: number } => {
-    const number = createHash("sha1").update(partition).digest().readUInt32BE() % partitions;
-    const name = `${units} ${number}`;
+    const name = `${units} ${partitionOf(partition, partitions)}`;
     const bucket = buckets.get(name) ?? { left: unitsPerSecond[units], at: now() };
     const passed = (now() - bucket.at) / 1_000;
     bucket.left = Math.min(unitsPerSecond[units], bucket.left + passed * unitsPerSecond[units]);

@@ -2,8 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { Pool } from "undici";
-import { type BehaviourSettings, openBehaviour, ReplyLost } from "../dynamodb/behaviour.ts";
+import { type Answer, type BehaviourSettings, openBehaviour, ReplyLost } from "../dynamodb/behaviour.ts";
+import type { Body } from "../dynamodb/rows.ts";
 import { refuse } from "../front/refusal.ts";
+
+/** Sees each request with its answer. */
+export type Observe = (operation: string, body: Body, answer: Answer) => void;
 
 /**
  * Starts a server that behaves as the local runtime's DynamoDB does, in front of an engine whose tables have
@@ -12,6 +16,7 @@ import { refuse } from "../front/refusal.ts";
 export const startBehavingDynamodb = async (
   engineUrl: string,
   settings: BehaviourSettings,
+  observe: Observe = () => {},
 ): Promise<{ url: string; close: () => Promise<void> }> => {
   const pool = new Pool(engineUrl, { connections: 64 });
   const behave = openBehaviour(settings, () => ["pk", "sk"], "expiresAt");
@@ -30,7 +35,9 @@ export const startBehavingDynamodb = async (
           body: Buffer.from(await reply.body.arrayBuffer()),
         };
       };
-      const answer = await behave(operation, JSON.parse(bytes.toString()), bytes, send);
+      const body = JSON.parse(bytes.toString());
+      const answer = await behave(operation, body, bytes, send);
+      observe(operation, body, answer);
       response.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0" }).end(answer.body);
     } catch (error) {
       if (error instanceof ReplyLost) response.destroy();

@@ -38,8 +38,8 @@ export type Counts = {
   notDelivered: Map<number, number>;
 };
 
-/** Rows for transactions about many breaches, by the block of a finding or by the worker's part. */
-const placesOfBlocks = 8;
+/** Rows for transactions about many breaches, by the worker's part or else by the block of a finding: more rows than `check-emails` has workers. */
+const placesOfBlocks = 12;
 /** Rows for changes of one finding, by its breach: such a row holds a part of the breaches and costs less to write. */
 const placesOfOthers = 8;
 

@@ -4,7 +4,7 @@
  * acknowledged to deleted, so notes mean the same in any order and however often they are taken over.
  */
 import { blockOf, blockSize, firstIdOf } from "../lists/blocks.ts";
-import { newLife } from "../lists/member-writes.ts";
+import { newLife, parts } from "../lists/member-writes.ts";
 import { condition, type Write } from "../table/condition.ts";
 import { keys, padded } from "../table/keys.ts";
 import * as table from "../table/table.ts";
@@ -51,7 +51,7 @@ export const writes = (org: number, changes: readonly NotedChange[], part = 0): 
     const noted = Map.groupBy(ofBlock, attributeOf);
     const numbers = [...noted].map(([name, some]) => [name, new Set(some.map(numberOf))] as const);
     return {
-      update: keys.findingNotes(org, block, part),
+      update: keys.findingNotes(org, block, part % parts),
       add: { ...Object.fromEntries(numbers), writes: 1 },
       setOnce: { life: newLife() },
     };

@@ -70,18 +70,25 @@ export const deletion = (key: Key, id: number, from: string, given?: Condition):
 const hasGroupKey = (groupKey: string): Condition =>
   condition("#group = :groupKeyBefore", { groupKeyBefore: groupKey });
 
-/** Among how many own rows simultaneous writers of a block are divided: each takes a transaction at a time. */
-export const parts = 8;
+/**
+ * Among how many own rows simultaneous writers of a block are divided: each takes a transaction at a time. More
+ * than `check-emails` has workers.
+ */
+export const parts = 12;
 
 /** For a transaction that many may make at once. Who writes alone to many blocks keeps to part 0: every row costs its readers. */
 export const drawPart = (): number => randomInt(parts);
 
-/** For a worker whose ids begin with this one: workers that share a block mostly begin in different parts of it. */
-export const partOf = (id: number): number => Math.floor(((id - 1) % blockSize) / (blockSize / parts));
+/**
+ * A number for a worker whose work begins with this member of some list, of which `parts` or as many rows as
+ * there are take the remainder. Workers that begin in one block or in successive ones get successive numbers.
+ */
+export const partOf = (id: number): number =>
+  blockOf(id) + Math.floor(((id - 1) % blockSize) / (blockSize / parts));
 
 /**
  * The writes of a transaction: the writes of the members in their order, then one update for each block whose
- * counters move, in its own row of this part. A transaction takes 100 writes in all.
+ * counters move, in its own row of this part (modulo `parts`). A transaction takes 100 writes in all.
  */
 export const transactionOf = (
   org: number,
@@ -100,7 +107,7 @@ export const transactionOf = (
     .filter(([, { net }]) => net.size > 0)
     .map(
       ([block, { net, from }]): Write => ({
-        update: keys.directory(org, kind, block, part),
+        update: keys.directory(org, kind, block, part % parts),
         // A counter that moves by 0 is written too: its group has other members now.
         add: { ...Object.fromEntries(net), writes: 1 },
         setOnce: { life: newLife(), from },

@@ -43,8 +43,8 @@ export const recordCheck = async (
     reserve(org, "FINDING", foundCount, { tag: scanId }),
     delivery.reserveIds(org, eventCount * deliveriesPerEvent),
   ]);
-  // Workers whose chunks share a block of findings, count in different rows.
-  const part = partOf(ids[0]?.id ?? 1);
+  // Workers at the same time mostly have successive chunks, which may share blocks of findings and deliveries.
+  const part = partOf(changes[0]?.emailId ?? 1);
   const renew = lockRenewer(org, scanId);
   const skipped = new Set<number>();
   for (const group of inTransactions(steps, deliveriesPerEvent)) {
@@ -161,7 +161,7 @@ const writeSteps = async (
       { breachedEmails: stepWrites.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0), part },
     ),
     ...stepWrites.flatMap(({ seenFindings }) => seenFindings),
-    ...delivery.deliveries.writes(org, raised.writes),
+    ...delivery.deliveries.writes(org, raised.writes, part),
   ];
   // Ids of several steps may lie in many blocks. Each step alone fits.
   if (writes.length > table.maxTransactionWrites) return "changed";

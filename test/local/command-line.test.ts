@@ -13,6 +13,7 @@ describe("the command line", () => {
       dynamodb: {
         latency: { read: 0, write: 0, transaction: 0 },
         partitions: undefined,
+        conflicts: true,
         lostReplies: 0,
         indexLag: 0,
         expiresRows: false,
@@ -36,6 +37,7 @@ describe("the command line", () => {
       dynamodb: {
         latency: { read: 4, write: 8, transaction: 30 },
         partitions: 4,
+        conflicts: true,
         lostReplies: 0.01,
         indexLag: 800,
         expiresRows: true,
