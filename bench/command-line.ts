@@ -6,7 +6,8 @@ export type ArmName = keyof typeof arms;
 export const arms = {
   lists: "Pages of every list, compared with plain queries",
   endpoints: "Every operation that is not a list",
-  scans: "Scans of 100,000 addresses",
+  scans: "Scans of 100,000 addresses, with 20 channels, and on a throttled table",
+  contention: "Many calls of one organization at once",
   import: "Import of 500 addresses",
   acknowledgements: "Acknowledging all findings of a first scan at once",
   dashboard: "The dashboard in a browser: sizes, times and calls",
