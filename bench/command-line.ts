@@ -12,6 +12,7 @@ export const arms = {
   acknowledgements: "Acknowledging all findings of a first scan at once",
   dashboard: "The dashboard in a browser: sizes, times and calls",
   bundles: "Sizes of the functions, and how long they take to load",
+  starts: "First requests to functions that have just started, by memory",
   alerts: "Throughput and latency of alerts, also while some endpoints never answer",
   organizations: "Many organizations at once, and the rate limit of Have I Been Pwned",
   chaos: "A scan of 100,000 addresses while workers die and messages are lost or doubled",
