@@ -144,12 +144,12 @@ describe("an invocation", () => {
     expect(new Set(results.map(({ payload }) => payload)).size).toBe(1);
   });
 
-  test("keeps the ten instances of 256 MB that were used last, and all busy ones", async () => {
+  test("keeps the ten instances of 1,024 MB that were used last, and all busy ones", async () => {
     const names = Array.from({ length: 12 }, (_, index) => `Kept${index}`);
     const source = `export const handler = async ({ gate }) => {
       if (gate !== undefined) while (!(await import("node:fs")).existsSync(gate)) await new Promise((r) => setTimeout(r, 5));
       return process.pid; };`;
-    const lambda = functions(Object.fromEntries(names.map((name) => [name, source])), { MemorySize: 256 });
+    const lambda = functions(Object.fromEntries(names.map((name) => [name, source])), { MemorySize: 1_024 });
     const invoke = async (name: string | undefined, event = {}) =>
       (await lambda.invoke(arnOf(name ?? ""), event)).payload as number;
     const ids: number[] = [];
