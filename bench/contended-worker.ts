@@ -4,12 +4,17 @@
  */
 import { Logger } from "@aws-lambda-powertools/logger";
 import { administrator } from "../shared/activity/actor.ts";
+import * as configure from "../shared/alerts/configure.ts";
 import { Refusal } from "../shared/contract/errors.ts";
-import type { Message } from "../shared/contract/messages.ts";
+import { type Message, messages, type QueueName } from "../shared/contract/messages.ts";
+import { urlVariable } from "../shared/contract/worker.ts";
 import * as domains from "../shared/domains/domain.ts";
 import * as emails from "../shared/emails/email.ts";
 import * as findings from "../shared/findings/finding.ts";
+import * as queue from "../shared/queue/queue.ts";
 import { check } from "../shared/scans/check.ts";
+import { plan } from "../shared/scans/plan.ts";
+import { start } from "../shared/scans/scan.ts";
 import { withTimeOf } from "../shared/table/patience.ts";
 
 export type Task =
@@ -17,16 +22,64 @@ export type Task =
   | { do: "add"; email: string; domainId: number }
   | { do: "assign"; id: number }
   | { do: "list" }
+  | { do: "plan"; channels: number }
   | { do: "check"; message: Message<"scan-checks"> };
 
 /** All tasks begin at once, or so many at a time. */
 export type Work = { org: number; tasks: Task[]; atOnce: number };
-export type Done = { kind: Task["do"]; milliseconds: number; failed?: string };
+export type Done = {
+  kind: Task["do"];
+  milliseconds: number;
+  failed?: string;
+  /** What `plan` has planned. */
+  planned?: Message<"scan-checks">[];
+};
 
 /** The time of an invocation of `check-emails`. */
 const invocationSeconds = 120;
 
+const createChannels = async (org: number, channels: number): Promise<void> => {
+  for (let index = 0; index < channels; index++) {
+    await configure.create(
+      org,
+      {
+        channel: "webhook",
+        config: { url: `https://192.0.32.8/hooks/${index}` },
+        isEnabled: true,
+        notifyOnNewBreach: true,
+        notifyOnScanComplete: false,
+        notifyOnScanError: false,
+      },
+      administrator,
+      async () => undefined,
+    );
+  }
+};
+
+const take = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]> => {
+  process.env.SOURCE_QUEUE_URL = process.env[urlVariable(name)];
+  const taken: Message<Q>[] = [];
+  for (;;) {
+    const received = await queue.receive(10, 0);
+    if (received.length === 0) return taken;
+    for (const { body, receiptHandle } of received) {
+      taken.push(messages[name].parse(JSON.parse(body)) as Message<Q>);
+      await queue.remove(receiptHandle);
+    }
+  }
+};
+
+const planScan = async (org: number, channels: number): Promise<Message<"scan-checks">[]> => {
+  await createChannels(org, channels);
+  await start(org, "manual", administrator);
+  const logger = new Logger({ logLevel: "SILENT" });
+  for (const message of await take("scan-plans"))
+    await plan(message, { logger, remainingSeconds: () => 900 });
+  return take("scan-checks");
+};
+
 const run = async (org: number, task: Task): Promise<unknown> => {
+  if (task.do === "plan") return planScan(org, task.channels);
   if (task.do === "acknowledge")
     return findings.acknowledge(org, { id: task.id, resolution: "handled" }, administrator);
   if (task.do === "add") return emails.add(org, task, administrator);
@@ -46,7 +99,7 @@ const timed = async (org: number, task: Task): Promise<Done> => {
     ...(failed !== undefined && { failed }),
   });
   return run(org, task).then(
-    () => done(),
+    (result) => ({ ...done(), ...(task.do === "plan" && { planned: result as Done["planned"] & object }) }),
     (error: Error) => done(error instanceof Refusal ? error.refusal : error.name),
   );
 };

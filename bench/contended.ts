@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { Logger } from "@aws-lambda-powertools/logger";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { buildApp } from "fauxqs";
 import { type BehaviourSettings, undisturbed } from "../local/dynamodb/behaviour.ts";
@@ -12,13 +11,8 @@ import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
 import { startBehavingDynamodb } from "../local/harness/behaving-dynamodb.ts";
 import { startHibpServer } from "../local/harness/hibp-server.ts";
 import { openAssembly } from "../local/template/assembly.ts";
-import { administrator } from "../shared/activity/actor.ts";
-import * as configure from "../shared/alerts/configure.ts";
 import { type Message, messages, type QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
-import * as queue from "../shared/queue/queue.ts";
-import { plan } from "../shared/scans/plan.ts";
-import { start } from "../shared/scans/scan.ts";
 import type { Context } from "./arm.ts";
 import { type Watch, watchTable } from "./contended-watch.ts";
 import type { Done, Task, Work } from "./contended-worker.ts";
@@ -44,7 +38,7 @@ export type Surroundings = {
 export type Contended = {
   org: number;
   watch: Watch;
-  /** Plans the organization's first scan; gives the messages of its chunks. */
+  /** Creates the channels and plans the organization's first scan; gives the messages of its chunks. */
   planScan: () => Promise<Message<"scan-checks">[]>;
   /** Does tasks in several processes, so many at the same time in all; also gives the seconds it took. */
   work: (tasks: readonly Task[], atOnce: number) => Promise<{ done: Done[]; seconds: number }>;
@@ -102,11 +96,13 @@ export const contended = async <R>(
       await sqs.send(new CreateQueueCommand({ QueueName: name }));
       process.env[urlVariable(name)] = `${queuesUrl}/000000000000/${name}`;
     }
-    await createChannels(org, channels);
     return await act({
       org,
       watch,
-      planScan: () => planScan(org),
+      planScan: async () => {
+        const { done } = await workInProcesses(org, [{ do: "plan", channels }], 1);
+        return done.flatMap(({ planned = [] }) => planned);
+      },
       work: (tasks, atOnce) => workInProcesses(org, tasks, atOnce),
     });
   } finally {
@@ -114,45 +110,6 @@ export const contended = async <R>(
     for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
     Object.assign(process.env, environment);
   }
-};
-
-const createChannels = async (org: number, channels: number): Promise<void> => {
-  for (let index = 0; index < channels; index++) {
-    await configure.create(
-      org,
-      {
-        channel: "webhook",
-        config: { url: `https://192.0.32.8/hooks/${index}` },
-        isEnabled: true,
-        notifyOnNewBreach: true,
-        notifyOnScanComplete: false,
-        notifyOnScanError: false,
-      },
-      administrator,
-      async () => undefined,
-    );
-  }
-};
-
-const take = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]> => {
-  process.env.SOURCE_QUEUE_URL = process.env[urlVariable(name)];
-  const taken: Message<Q>[] = [];
-  for (;;) {
-    const received = await queue.receive(10, 0);
-    if (received.length === 0) return taken;
-    for (const { body, receiptHandle } of received) {
-      taken.push(messages[name].parse(JSON.parse(body)) as Message<Q>);
-      await queue.remove(receiptHandle);
-    }
-  }
-};
-
-const planScan = async (org: number): Promise<Message<"scan-checks">[]> => {
-  await start(org, "manual", administrator);
-  const logger = new Logger({ logLevel: "SILENT" });
-  for (const message of await take("scan-plans"))
-    await plan(message, { logger, remainingSeconds: () => 900 });
-  return take("scan-checks");
 };
 
 const workInProcesses = async (
