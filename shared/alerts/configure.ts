@@ -152,7 +152,10 @@ const patchedForm = (row: ChannelForm, patch: ChannelPatch): ChannelForm => {
 };
 
 /** Whether a patch sets where the channel sends to. */
-const namesDestination = (row: ChannelForm, { channel = row.channel, config = {} }: ChannelPatch): boolean => {
+const namesDestination = (
+  row: ChannelForm,
+  { channel = row.channel, config = {} }: ChannelPatch,
+): boolean => {
   if (channel !== row.channel) return true;
   if (row.channel === "slack") return config.webhookUrl !== undefined;
   return row.channel === "webhook" && config.url !== undefined && config.url !== urlPreview(row.config.url);

@@ -73,9 +73,7 @@ export const raiseTurn = async (
   const isLeaving = wants(before, "breach") && (after === undefined || !wants(after, "breach"));
   const remaining = isLeaving ? others.find((channel) => wants(channel, "breach")) : undefined;
   const sentences = [
-    ...(turn.isMoved
-      ? [`The destination of ${describe(before)} was changed.`]
-      : []),
+    ...(turn.isMoved ? [`The destination of ${describe(before)} was changed.`] : []),
     ...(isLeaving && remaining === undefined
       ? [`No channel gets alerts of new breaches any more: ${describe(before)} was the last one.`]
       : []),
