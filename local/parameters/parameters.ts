@@ -16,7 +16,7 @@ type Parameter = { type: string; value: string; version: number; modifiedAt: num
  * the parameters are kept there, readable to their owner alone; each is on disk before its reply.
  */
 export const startParameters = async (settings: {
-  assembly: Assembly;
+  assembly: Pick<Assembly, "region" | "accountId">;
   directory: string | undefined;
 }): Promise<Parameters> => {
   const { assembly, directory } = settings;

@@ -58,8 +58,9 @@ let client: SSMClient | undefined;
 
 const ssm = (): SSMClient => {
   client ??= new SSMClient({
-    maxAttempts: 3,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+    // All instances that start together share 40 requests a second.
+    maxAttempts: 5,
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
   });
   return client;
 };
@@ -71,8 +72,17 @@ const parameterName = (): string => {
   return name;
 };
 
-/** The keys, newest first. Undefined when the parameter does not exist. */
-const read = async (): Promise<ChannelKey[] | undefined> => {
+let reading: Promise<ChannelKey[] | undefined> | undefined;
+
+/** The keys, newest first. Undefined when the parameter does not exist. Calls at the same time are one request. */
+const read = (): Promise<ChannelKey[] | undefined> => {
+  reading ??= ask().finally(() => {
+    reading = undefined;
+  });
+  return reading;
+};
+
+const ask = async (): Promise<ChannelKey[] | undefined> => {
   const command = new GetParameterCommand({ Name: parameterName(), WithDecryption: true });
   try {
     const { Parameter } = await ssm().send(command);
