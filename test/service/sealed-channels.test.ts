@@ -162,7 +162,7 @@ test("what is sealed opens in no other channel and no other organization", async
   expect((await api.delete(`/alert-configs/${to}`)).status).toBe(200);
 });
 
-test("a change of one character, of the format or of the kind keeps a channel from sending", async () => {
+test("what was changed, or sealed for another kind of channel, does not open", async () => {
   const { id: org, api } = organization;
   const id = await createChannel(api, webhook("changed", "SIGNING-SECRET-3"));
   const { sealed } = (await rowOf(id)) as { sealed: string };
@@ -180,7 +180,7 @@ test("a change of one character, of the format or of the kind keeps a channel fr
   }
 });
 
-test("channels of an earlier release send, and are sealed by a change or by the command", async () => {
+test("channels of an earlier release send, and a change or the command seals them", async () => {
   const { id: org, api } = organization;
   const plain = async (path: string) => {
     const id = await createChannel(api, webhook(path, "OLD-SECRET-OF-IT"));
@@ -235,7 +235,7 @@ test("a function without the grant is refused the key, and nobody replaces it", 
   await expect(creating).rejects.toMatchObject({ name: "ParameterAlreadyExists" });
 });
 
-test("a new key seals, the former opens until all are sealed anew, and a lost one sends nothing", async () => {
+test("a new key seals, the former one opens, and without its key a channel does not send", async () => {
   const { id: org, api } = organization;
   const Name = stack.outputs.ChannelKeyParameter ?? "";
   const operator = new SSMClient({});
