@@ -43,7 +43,7 @@ export const handlerCpu = async (
         progress(round * calls.length + index, (rounds + 1) * calls.length);
         const handler = handlers.get(call.function) ?? (await startHandler(bench, call.function));
         handlers.set(call.function, handler);
-        const event = eventOf(bench, call.path);
+        const event = eventOf(bench.seeded.org, call.path);
         if (round === 0) await handler.call(event, warmCalls);
         else means[index]?.push(await handler.call(event, callsPerRound));
       }
@@ -90,7 +90,7 @@ const startHandler = async (bench: Bench, name: string): Promise<Handler> => {
 };
 
 /** The part of API Gateway's event that handlers read. */
-const eventOf = ({ seeded }: Bench, path: string): object => {
+export const eventOf = (org: number, path: string): object => {
   const { searchParams } = new URL(path, "http://localhost");
   return {
     multiValueQueryStringParameters: Object.fromEntries(
@@ -101,7 +101,7 @@ const eventOf = ({ seeded }: Bench, path: string): object => {
       httpMethod: "GET",
       requestTimeEpoch: Date.now(),
       authorizer: {
-        organizationId: String(seeded.org),
+        organizationId: String(org),
         actorType: "api_key",
         actorId: "1",
         actorLabel: "bench",

@@ -3,6 +3,7 @@ import { type HibpServer, startHibpServer } from "../local/harness/hibp-server.t
 import type { Consumed } from "../local/harness/meter.ts";
 import { scans as scanRows } from "../shared/scans/record.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
+import { scanOnThrottledTable, scanWithChannels } from "./contended-scans.ts";
 import { round, verdict } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
 import { scanEnds } from "./operations.ts";
@@ -113,7 +114,7 @@ const measureScan = async (
   ];
 };
 
-const run = async ({ progress }: Context): Promise<Table[]> => {
+const scansOfMany = async (progress: Context["progress"]): Promise<Table[]> => {
   progress(`scans of ${addresses.toLocaleString("en-US")} addresses: seeding`);
   const database = await makeDatabase("scans", { findings: 0, addresses }, { progress, isScanned: false });
   const hibp = await startHibpServer();
@@ -159,4 +160,14 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
   }
 };
 
-export const scans: Arm = { name: "scans", about: "Scans of 100,000 addresses", run };
+const run = async ({ progress }: Context): Promise<Table[]> => [
+  ...(await scansOfMany(progress)),
+  await scanWithChannels(progress),
+  await scanOnThrottledTable(progress),
+];
+
+export const scans: Arm = {
+  name: "scans",
+  about: "Scans of 100,000 addresses, with 20 channels, and on a throttled table",
+  run,
+};

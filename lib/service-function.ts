@@ -35,6 +35,9 @@ export type ServiceFunctionProps = {
   isTraced: boolean;
 };
 
+/** Lambda gives CPU time in proportion to memory. People wait for endpoints (docs/decisions/0038-memory-of-functions.md). */
+export const endpointMegabytes = 1_024;
+
 /** A log group that is kept for 90 days. */
 export const createLogGroup = (scope: Construct, id: string, name: string): LogGroup =>
   new LogGroup(scope, id, {

@@ -19,7 +19,7 @@ import { QueueWorkerFunction } from "./queue-worker.ts";
 import { ServiceApi } from "./rest-api.ts";
 import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
 import { findSender } from "./sender.ts";
-import { createLogGroup, ServiceFunction } from "./service-function.ts";
+import { createLogGroup, endpointMegabytes, ServiceFunction } from "./service-function.ts";
 import { createTable, findTable } from "./table.ts";
 import { addThrottleAlarms } from "./throttle-alarms.ts";
 import type { Resources } from "./uses.ts";
@@ -107,7 +107,7 @@ export class ServiceStack extends Stack {
     };
     const createFunction = (
       name: string,
-      contract: Pick<Endpoint, "uses" | "timeoutSeconds" | "memoryMegabytes">,
+      contract: Pick<Endpoint, "uses" | "timeoutSeconds">,
       logGroup?: ILogGroup,
     ) =>
       new ServiceFunction(this, {
@@ -115,6 +115,7 @@ export class ServiceStack extends Stack {
         code: bundles(name),
         resources: apiResources,
         ...contract,
+        memoryMegabytes: endpointMegabytes,
         logGroup,
         isTraced: true,
       }).function;

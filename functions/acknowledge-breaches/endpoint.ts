@@ -16,5 +16,4 @@ export const acknowledgeBreaches = defineEndpoint({
   uses: ["table:read", "table:write", "queue:acknowledgements"],
   // A filter that asks something of the findings' rows has all blocks counted.
   timeoutSeconds: 29,
-  memoryMegabytes: 1024,
 });

@@ -19,5 +19,4 @@ export const commitImport = defineEndpoint({
   limit: "importCommits",
   uses: ["table:read", "table:write"],
   timeoutSeconds: 29,
-  memoryMegabytes: 512,
 });

@@ -10,5 +10,4 @@ export const previewImport = defineEndpoint({
   refusals: ["fileTooLarge", "tooManyAddresses"],
   limit: "importPreviews",
   uses: ["table:read", "table:limits"],
-  memoryMegabytes: 1024,
 });

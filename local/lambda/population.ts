@@ -2,10 +2,10 @@
 
 /**
  * How much memory the functions of all instances may have been given; with more, instances that have been
- * idle longest end. (An instance of 256 MB really takes about 35, one of 1024 MB about 200.) The variable
+ * idle longest end. (An instance really takes far less: 35 to 60, and up to 200 after much work.) The variable
  * LOCAL_KEPT_MEGABYTES replaces this limit, for tests: there, waiting for a start costs more than memory.
  */
-const defaultKeptMegabytes = 2560;
+const defaultKeptMegabytes = 10_240;
 
 /** How long an instance stays idle at least: in a burst of requests it is about to be used again. */
 const shortestIdleSeconds = 1;

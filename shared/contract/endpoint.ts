@@ -88,8 +88,6 @@ export type Endpoint = {
   uses: readonly Use[];
   /** Default: 10. */
   timeoutSeconds?: number;
-  /** Default: 256. */
-  memoryMegabytes?: number;
 };
 
 export const defineEndpoint = <const E extends Endpoint>(endpoint: E): E => endpoint;

@@ -24,7 +24,7 @@ const changes: readonly { file: string; from: string; to: string }[] = [
   ...[1, 2].map(() => ({
     file: "queue/queue.ts",
     from: "JSON.stringify(withVersion(message))",
-    to: 'JSON.stringify(withVersion({ ...message, ...(queue.startsWith("deliver") && { v: 2 }) }))',
+    to: 'JSON.stringify(withVersion({ ...message, ...("deliveryId" in message && { v: 2 }) }))',
   })),
 ];
 

@@ -234,7 +234,7 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
       Runtime: "nodejs24.x",
       Architectures: ["arm64"],
       Timeout: contract.timeoutSeconds ?? 10,
-      MemorySize: contract.memoryMegabytes ?? 256,
+      MemorySize: contract.memoryMegabytes ?? (isWorker(name) ? 256 : 1_024),
       Handler: "index.handler",
     });
     expect(functionNamed(name).TracingConfig?.Mode).toBe(isWorker(name) ? undefined : "Active");

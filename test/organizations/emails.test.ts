@@ -18,8 +18,8 @@ import {
   useWorkers,
 } from "../scans/in-process-workers.ts";
 
-// user0 has more findings than three transactions delete.
-const breaches = Array.from({ length: 140 }, (_, index) => `Breach${index}`);
+// user0 has more findings than three transactions delete. An answer may name at most 100 breaches that HIBP does not list.
+const breaches = Array.from({ length: 99 }, (_, index) => `Breach${index}`);
 useWorkers({ breached: { "covered.example": { 0: breaches, 1: ["Alpha"] } } });
 
 const scan = async (org: number): Promise<void> => {
@@ -34,7 +34,7 @@ describe("removing an e-mail with many findings", () => {
     await scan(org);
     const listed = (await emails.list(org, { limit: 10, offset: 0 })).emails;
     const id = listed.find(({ email }) => email.startsWith("user0@"))?.id ?? 0;
-    expect(await left(org)).toEqual({ listed: 141, counted: 141 });
+    expect(await left(org)).toEqual({ listed: 100, counted: 100 });
     return { org, id };
   };
   const left = async (org: number) => ({
@@ -68,12 +68,12 @@ describe("removing an e-mail with many findings", () => {
       dieAfter(count);
       await expect(removals.remove(org, id, administrator)).rejects.toThrow("The function died");
       expect((await emails.list(org, { limit: 10, offset: 0 })).total).toBe(1);
-      expect((await left(org)).counted).toBe(141 - count * removals.findingsPerTransaction);
+      expect((await left(org)).counted).toBe(100 - count * removals.findingsPerTransaction);
 
       const settings = { silenceSeconds: 60, deletionSeconds: 900 };
       await sweep(invocation(), settings);
       // The sweep leaves the removal alone until `dueAt`, since the request may still be at work.
-      expect((await left(org)).counted).toBe(141 - count * removals.findingsPerTransaction);
+      expect((await left(org)).counted).toBe(100 - count * removals.findingsPerTransaction);
       await table.update(keys.removal(org, id), { set: { dueAt: new Date().toISOString() } });
       await sweep(invocation(), settings);
       await expectRemoved(org, id);

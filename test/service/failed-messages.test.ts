@@ -19,7 +19,7 @@ afterAll(() => service.stop());
 
 type Line = { message?: string; receives?: string; timestamp?: string };
 
-test("a worker that fails gets its message again soon and has no trouble asking for that", async () => {
+test("a message at which a worker fails comes again soon", async () => {
   const { outputs } = await connect({ port: String(service.port), stack: undefined });
   const { dataDirectory } = await readLocalStack(service.apiUrl);
   const QueueUrl = outputs.AcknowledgementsQueueUrl;

@@ -1,5 +1,5 @@
 /**
- * The process that contention.ts starts: does what people and workers do to one organization, with the
+ * The process that contended.ts starts: does what people and workers do to one organization, with the
  * service's own code. The environment names the table and the queues.
  */
 import { Logger } from "@aws-lambda-powertools/logger";

@@ -1,0 +1,123 @@
+/** First scans on a table that is as slow as DynamoDB, conflicts and throttles. */
+import type { Cell, Context, Table } from "./arm.ts";
+import { asSlowAsDynamodb, type Contended, contended } from "./contended.ts";
+import type { Task } from "./contended-worker.ts";
+import { failuresOf, hottest } from "./contention.ts";
+import { round, verdict } from "./measure.ts";
+
+/** As many as `check-emails` runs at the same time. */
+const workers = 10;
+/** A chunk for each worker. */
+const addressesWithChannels = workers * 512;
+const channels = 20;
+const mostRatioOfConflicts = 1.2;
+/** A transaction near the end of a worker's time has more tries than this. */
+const mostTriesOfWorker = 60;
+
+const partitions = 4;
+const writeUnitsOfPartition = 1_000;
+const addressesThrottled = 25_000;
+const mostRatioOfUnits = 1.3;
+
+const scan = async ({ planScan, work, watch }: Contended) => {
+  const tasks = (await planScan()).map((message): Task => ({ do: "check", message }));
+  watch.take();
+  const { done, seconds } = await work(tasks, workers);
+  return { chunks: tasks.length, seconds, failures: failuresOf(done), watched: watch.take() };
+};
+
+/** The same scan with conflicts and without, so that the ratio holds on any machine. */
+export const scanWithChannels = async (progress: Context["progress"]): Promise<Table> => {
+  const rows: Cell[][] = [];
+  let without: number | undefined;
+  for (const conflicts of [false, true]) {
+    progress(`scan with ${channels} channels, ${conflicts ? "with" : "without"} conflicts`);
+    const behaviour = { ...asSlowAsDynamodb, conflicts };
+    const scanned = await contended(
+      { addresses: addressesWithChannels, channels, behaviour },
+      progress,
+      scan,
+    );
+    const { seconds, failures, watched } = scanned;
+    rows.push([
+      conflicts ? "as on AWS" : "none",
+      scanned.chunks,
+      round(seconds),
+      watched.transactions,
+      watched.tries - watched.transactions,
+      watched.mostTries,
+      failures.length,
+      hottest(watched),
+      without === undefined
+        ? ""
+        : [
+            verdict("ratio", Number((seconds / without).toFixed(2)), mostRatioOfConflicts),
+            verdict("tries", watched.mostTries, mostTriesOfWorker),
+            verdict("failures", failures.length, 0),
+          ].join(", "),
+    ]);
+    without ??= seconds;
+  }
+  return {
+    title: `First scan of ${addressesWithChannels.toLocaleString("en-US")} addresses in four breaches each, with ${channels} alert channels`,
+    columns: [
+      "Conflicts",
+      "Chunks",
+      "Seconds",
+      "Transactions",
+      "Refused tries",
+      "Most tries",
+      "Failed chunks",
+      "Conflicts by row",
+      "Targets",
+    ],
+    rows,
+    notes: [
+      `The service's code in four processes, ${workers} chunks at a time. The table takes 4 ms for a read, 8 for a write and 30 for a transaction.`,
+    ],
+  };
+};
+
+export const scanOnThrottledTable = async (progress: Context["progress"]): Promise<Table> => {
+  progress(`scan on a table of ${partitions} partitions`);
+  const behaviour = { ...asSlowAsDynamodb, partitions };
+  const { seconds, failures, watched } = await contended(
+    { addresses: addressesThrottled, channels: 0, behaviour },
+    progress,
+    scan,
+  );
+  const units = watched.writeUnits.reduce((sum, each) => sum + each, 0);
+  const most = Math.max(...watched.writeUnits);
+  const secondsOfUnits = most / writeUnitsOfPartition;
+  return {
+    title: `First scan with ${(addressesThrottled * 4).toLocaleString("en-US")} findings on a table of ${partitions} partitions that throttle`,
+    columns: [
+      "Write units",
+      "Of the busiest partition",
+      "Seconds of these units",
+      "Seconds",
+      "Throttled tries",
+      "Most tries",
+      "Failed chunks",
+      "Targets",
+    ],
+    rows: [
+      [
+        Math.round(units),
+        Math.round(most),
+        round(secondsOfUnits),
+        round(seconds),
+        watched.throttled,
+        watched.mostTries,
+        failures.length,
+        [
+          verdict("ratio", Number((seconds / secondsOfUnits).toFixed(2)), mostRatioOfUnits),
+          verdict("failures", failures.length, 0),
+        ].join(", "),
+      ],
+    ],
+    notes: [
+      `Each partition takes ${writeUnitsOfPartition.toLocaleString("en-US")} write units a second. Partition keys are hashed to partitions, so that some partitions have more to do.`,
+    ],
+  };
+};

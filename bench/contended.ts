@@ -1,0 +1,189 @@
+/** An organization on a table that is as slow as DynamoDB, conflicts and throttles as DynamoDB does, and the work of people and workers in it. */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Logger } from "@aws-lambda-powertools/logger";
+import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { buildApp } from "fauxqs";
+import { type BehaviourSettings, undisturbed } from "../local/dynamodb/behaviour.ts";
+import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
+import { startBehavingDynamodb } from "../local/harness/behaving-dynamodb.ts";
+import { startHibpServer } from "../local/harness/hibp-server.ts";
+import { startParameters } from "../local/parameters/parameters.ts";
+import { openAssembly } from "../local/template/assembly.ts";
+import { administrator } from "../shared/activity/actor.ts";
+import * as configure from "../shared/alerts/configure.ts";
+import { type Message, messages, type QueueName } from "../shared/contract/messages.ts";
+import { urlVariable } from "../shared/contract/worker.ts";
+import * as queue from "../shared/queue/queue.ts";
+import { plan } from "../shared/scans/plan.ts";
+import { start } from "../shared/scans/scan.ts";
+import type { Context } from "./arm.ts";
+import { type Watch, watchTable } from "./contended-watch.ts";
+import type { Done, Task, Work } from "./contended-worker.ts";
+import { tableOf } from "./database.ts";
+import { addressOf } from "./seed/addresses.ts";
+import { breachName, upstreamCatalog } from "./seed/breaches.ts";
+import { assembly, makeDatabase } from "./service.ts";
+
+/** Milliseconds, as DynamoDB takes them. */
+const latency = { read: 4, write: 8, transaction: 30 };
+export const asSlowAsDynamodb: BehaviourSettings = { ...undisturbed, latency };
+
+/** Processes that stand for functions. */
+const processCount = 4;
+
+/** Settings of a run. `addresses`: each in four breaches. */
+export type Surroundings = {
+  addresses: number;
+  channels: number;
+  behaviour: BehaviourSettings;
+};
+
+export type Contended = {
+  org: number;
+  watch: Watch;
+  /** Plans the organization's first scan; gives the messages of its chunks. */
+  planScan: () => Promise<Message<"scan-checks">[]>;
+  /** Does tasks in several processes, so many at the same time in all; also gives the seconds it took. */
+  work: (tasks: readonly Task[], atOnce: number) => Promise<{ done: Done[]; seconds: number }>;
+};
+
+let count = 0;
+
+/** Starts table, queues and upstream, with an organization that no scan has looked at, for `act`. */
+export const contended = async <R>(
+  { addresses, channels, behaviour }: Surroundings,
+  progress: Context["progress"],
+  act: (contended: Contended) => Promise<R>,
+): Promise<R> => {
+  const environment = { ...process.env };
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const size = { findings: 0, addresses };
+    const database = await makeDatabase(`contended-${++count}`, size, { progress, isScanned: false });
+    const { org, domains } = database.seeded;
+    const directory = await assembly();
+    const opened = openAssembly(directory, { region: "us-east-1", accountId: "000000000000" });
+    const engine = await startDynamodb({ assembly: opened, directory: database.directory });
+    stops.push(engine.close);
+    const watch = watchTable(behaviour.partitions);
+    const behaving = await startBehavingDynamodb(engine.endpoint, behaviour, watch.observe);
+    stops.push(behaving.close);
+    const hibp = await startHibpServer();
+    stops.push(hibp.close);
+    const accounts = Object.fromEntries(
+      Array.from({ length: addresses }, (_, index) => [
+        addressOf(index),
+        [0, 1, 2, 3].map((nth) => breachName(1 + ((index * 7 + nth) % 400))),
+      ]),
+    );
+    Object.assign(hibp, { accounts, catalog: upstreamCatalog(), covered: domains });
+    const secrets = createServer((_, response) => response.end('{"SecretString":"key"}'));
+    await new Promise<void>((resolve) => secrets.listen(0, "127.0.0.1", resolve));
+    stops.push(async () => secrets.close());
+    const parameters = await startParameters({ assembly: opened, directory: undefined });
+    stops.push(parameters.close);
+    const queues = buildApp({ logger: false });
+    const queuesUrl = await queues.listen({ host: "127.0.0.1", port: 0 });
+    stops.push(() => queues.close());
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL_DYNAMODB: behaving.url,
+      AWS_ENDPOINT_URL_SQS: queuesUrl,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${(secrets.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL_SSM: parameters.endpoint,
+      CHANNEL_KEY_PARAMETER: "/bench/channel-key",
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "local",
+      AWS_SECRET_ACCESS_KEY: "local",
+      TABLE_NAME: tableOf(directory).name,
+      HIBP_BASE_URL: hibp.url,
+      HIBP_API_KEY_SECRET_ARN: "arn:aws:secretsmanager:us-east-1:000000000000:secret:hibp",
+    });
+    const sqs = new SQSClient();
+    for (const name of Object.keys(messages) as QueueName[]) {
+      await sqs.send(new CreateQueueCommand({ QueueName: name }));
+      process.env[urlVariable(name)] = `${queuesUrl}/000000000000/${name}`;
+    }
+    await createChannels(org, channels);
+    return await act({
+      org,
+      watch,
+      planScan: () => planScan(org),
+      work: (tasks, atOnce) => workInProcesses(org, tasks, atOnce),
+    });
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+    for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+    Object.assign(process.env, environment);
+  }
+};
+
+const createChannels = async (org: number, channels: number): Promise<void> => {
+  for (let index = 0; index < channels; index++) {
+    await configure.create(
+      org,
+      {
+        channel: "webhook",
+        config: { url: `https://192.0.32.8/hooks/${index}` },
+        isEnabled: true,
+        notifyOnNewBreach: true,
+        notifyOnScanComplete: false,
+        notifyOnScanError: false,
+      },
+      administrator,
+      async () => undefined,
+    );
+  }
+};
+
+const take = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]> => {
+  process.env.SOURCE_QUEUE_URL = process.env[urlVariable(name)];
+  const taken: Message<Q>[] = [];
+  for (;;) {
+    const received = await queue.receive(10, 0);
+    if (received.length === 0) return taken;
+    for (const { body, receiptHandle } of received) {
+      taken.push(messages[name].parse(JSON.parse(body)) as Message<Q>);
+      await queue.remove(receiptHandle);
+    }
+  }
+};
+
+const planScan = async (org: number): Promise<Message<"scan-checks">[]> => {
+  await start(org, "manual", administrator);
+  const logger = new Logger({ logLevel: "SILENT" });
+  for (const message of await take("scan-plans"))
+    await plan(message, { logger, remainingSeconds: () => 900 });
+  return take("scan-checks");
+};
+
+const workInProcesses = async (
+  org: number,
+  tasks: readonly Task[],
+  atOnce: number,
+): Promise<{ done: Done[]; seconds: number }> => {
+  const each = Math.ceil(atOnce / processCount);
+  const children: ChildProcess[] = [];
+  try {
+    for (let index = 0; index < processCount; index++) {
+      const child = fork(join(import.meta.dirname, "contended-worker.ts"), [String(org), String(each)]);
+      children.push(child);
+      await once(child, "message");
+    }
+    const begin = performance.now();
+    const done = await Promise.all(
+      children.map(async (child, index) => {
+        // Neighbours go to different processes, as messages of one queue do.
+        const own = tasks.filter((_, place) => place % processCount === index);
+        child.send({ org, tasks: own, atOnce: each } satisfies Work);
+        return ((await once(child, "message")) as [Done[]])[0];
+      }),
+    );
+    return { done: done.flat(), seconds: (performance.now() - begin) / 1000 };
+  } finally {
+    for (const child of children) child.kill();
+  }
+};
