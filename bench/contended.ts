@@ -10,6 +10,7 @@ import { type BehaviourSettings, undisturbed } from "../local/dynamodb/behaviour
 import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
 import { startBehavingDynamodb } from "../local/harness/behaving-dynamodb.ts";
 import { startHibpServer } from "../local/harness/hibp-server.ts";
+import { startParameters } from "../local/parameters/parameters.ts";
 import { openAssembly } from "../local/template/assembly.ts";
 import { type Message, messages, type QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
@@ -77,6 +78,8 @@ export const contended = async <R>(
     const secrets = createServer((_, response) => response.end('{"SecretString":"key"}'));
     await new Promise<void>((resolve) => secrets.listen(0, "127.0.0.1", resolve));
     stops.push(async () => secrets.close());
+    const parameters = await startParameters({ assembly: opened, directory: undefined });
+    stops.push(parameters.close);
     const queues = buildApp({ logger: false });
     const queuesUrl = await queues.listen({ host: "127.0.0.1", port: 0 });
     stops.push(() => queues.close());
@@ -84,6 +87,8 @@ export const contended = async <R>(
       AWS_ENDPOINT_URL_DYNAMODB: behaving.url,
       AWS_ENDPOINT_URL_SQS: queuesUrl,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${(secrets.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL_SSM: parameters.endpoint,
+      CHANNEL_KEY_PARAMETER: "/bench/channel-key",
       AWS_REGION: "us-east-1",
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "local",

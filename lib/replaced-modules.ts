@@ -14,10 +14,13 @@ export const replacedModules = {
   "@smithy/core/event-streams": join(import.meta.dirname, "no-event-streams.ts"),
 } as const;
 
+const otherErrors = /^n0_registry\.registerError\((?!Parameter)\w+\$, \w+\);$/gm;
+
 /**
  * An esbuild plugin that writes the keys of the SDK's schemas as plain strings instead of constants, `{ [_h]:
  * … }`. esbuild cannot tell that such constants are strings, and would keep the schemas of all operations of
- * a client for the one operation that a function calls.
+ * a client for the one operation that a function calls. Of Systems Manager's 141 classes of errors it leaves only those of parameters;
+ * the others keep their names, and become the service's general error.
  */
 export const plainSchemaKeys: Plugin = {
   name: "plain-schema-keys",
@@ -27,7 +30,9 @@ export const plainSchemaKeys: Plugin = {
       const strings = new Map(
         [...source.matchAll(/^const (_\w+) = ("\w+");$/gm)].map(([, name, string]) => [name, string]),
       );
-      return { contents: source.replace(/\[(_\w+)\](?=:)/g, (key, name) => strings.get(name) ?? key) };
+      const plain = source.replace(/\[(_\w+)\](?=:)/g, (key, name) => strings.get(name) ?? key);
+      const isOfManager = /client-ssm\W/.test(path);
+      return { contents: isOfManager ? plain.replace(otherErrors, "") : plain };
     });
   },
 };

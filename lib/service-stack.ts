@@ -54,6 +54,8 @@ export class ServiceStack extends Stack {
       tableName === undefined ? createTable(this, options.tableEncryption) : findTable(this, tableName);
     const hibpSecretName = `${this.stackName}/hibp-api-key`;
     const hibpApiKey = createHibpApiKey(this, hibpSecretName);
+    // CloudFormation cannot make an encrypted parameter. The first function that seals makes it.
+    const channelKeyParameter = `/breach-monitor/${this.stackName}/channel-key`;
     const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {
       name: `${this.stackName}-${startScheduledScan.scheduleGroup}`,
     });
@@ -68,6 +70,7 @@ export class ServiceStack extends Stack {
       table,
       queues,
       hibpApiKey,
+      channelKeyParameter,
       scheduleGroup,
       deadLetters,
       sender,
@@ -156,6 +159,7 @@ export class ServiceStack extends Stack {
       DeliveriesQueueUrl: queues.deliveries.queueUrl,
       AcknowledgementsQueueUrl: queues.acknowledgements.queueUrl,
       HibpSecretName: hibpSecretName,
+      ChannelKeyParameter: channelKeyParameter,
       ScheduleGroupName: scheduleGroup.ref,
       ScheduledScanFunctionArn: scheduledScan.function.functionArn,
       ScheduledScanRoleArn: scheduledScan.scheduleRoleArn,

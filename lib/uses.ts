@@ -19,6 +19,8 @@ export type Resources = {
   table: Pick<ITable, "tableName" | "tableArn">;
   queues: Record<QueueName, Queue>;
   hibpApiKey: Secret;
+  /** The name of the parameter with the key of alert channels, from its first slash. Functions make it. */
+  channelKeyParameter: string;
   scheduleGroup: CfnScheduleGroup;
   /** Where what was given up is kept. */
   deadLetters: Queue;
@@ -40,7 +42,17 @@ export type Grant = {
 /** What a word of `uses` grants. Undefined when the resource is not set up. */
 export function grantOf(
   use: Use,
-  { table, queues, hibpApiKey, scheduleGroup, deadLetters, scheduledScan, sender, dashboardUrl }: Resources,
+  {
+    table,
+    queues,
+    hibpApiKey,
+    channelKeyParameter,
+    scheduleGroup,
+    deadLetters,
+    scheduledScan,
+    sender,
+    dashboardUrl,
+  }: Resources,
 ): Grant | undefined {
   const queue = (name: QueueName): Grant => ({
     actions: ["sqs:SendMessage"],
@@ -136,6 +148,20 @@ export function grantOf(
         actions: ["secretsmanager:GetSecretValue"],
         resources: [hibpApiKey.secretArn],
         environment: { HIBP_API_KEY_SECRET_ARN: hibpApiKey.secretArn },
+      };
+    case "channel-key":
+      return {
+        actions: ["ssm:GetParameter", "ssm:PutParameter"],
+        resources: [
+          Stack.of(scheduleGroup).formatArn({
+            service: "ssm",
+            resource: "parameter",
+            resourceName: channelKeyParameter.slice(1),
+          }),
+        ],
+        // The condition key is part of requests to put alone: a key that exists is not replaced.
+        conditions: { StringEqualsIfExists: { "ssm:Overwrite": "false" } },
+        environment: { CHANNEL_KEY_PARAMETER: channelKeyParameter },
       };
     case "dashboard-url":
       return { actions: [], resources: [], environment: { DASHBOARD_URL: dashboardUrl } };

@@ -11,6 +11,7 @@ import { administrator } from "./iam/iam.ts";
 import { type Lambda, openLambda } from "./lambda/lambda.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { checkPort } from "./loopback.ts";
+import { startParameters } from "./parameters/parameters.ts";
 import { type Scheduler, startScheduler } from "./scheduler/scheduler.ts";
 import { startSecrets } from "./secrets/secrets.ts";
 import { startOutbox } from "./ses/outbox.ts";
@@ -114,10 +115,11 @@ const startServices = async (
         console.error(`${functionName} failed: ${errorType}: ${errorMessage}`),
     }),
   );
-  const [dynamodb, sqs, secrets, outbox] = await Promise.all([
+  const [dynamodb, sqs, secrets, parameters, outbox] = await Promise.all([
     started(startDynamodb({ assembly, directory: data.kept, onUnexpectedEnd: fail })),
     started(startSqs({ assembly, lambda, speed })),
     started(startSecrets({ assembly, value: hibp.key })),
+    started(startParameters({ assembly, directory: data.kept })),
     started(startOutbox({ directory: join(data.path, "outbox") })),
   ]);
   const scheduler = await started(startScheduler({ assembly, lambda, sqs, speed, directory: data.kept }));
@@ -131,6 +133,7 @@ const startServices = async (
         scheduler: process.env.AWS_ENDPOINT_URL_SCHEDULER ?? scheduler.endpoint,
         secretsmanager: process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? secrets.endpoint,
         ses: process.env.AWS_ENDPOINT_URL_SESV2 ?? outbox.endpoint,
+        ssm: process.env.AWS_ENDPOINT_URL_SSM ?? parameters.endpoint,
       },
     }),
   );
@@ -172,4 +175,5 @@ const pointSdksTo = (url: string): Record<string, string> => ({
   AWS_ENDPOINT_URL_SCHEDULER: url,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: url,
   AWS_ENDPOINT_URL_SESV2: url,
+  AWS_ENDPOINT_URL_SSM: url,
 });

@@ -27,6 +27,8 @@ export const connect = async (where: {
   process.env.SCAN_PLANS_QUEUE_URL = outputs.ScanPlansQueueUrl;
   process.env.DELIVERIES_QUEUE_URL = outputs.DeliveriesQueueUrl;
   process.env.ACKNOWLEDGEMENTS_QUEUE_URL = outputs.AcknowledgementsQueueUrl;
+  // Stacks of releases that did not seal do not have it.
+  process.env.CHANNEL_KEY_PARAMETER = outputs.ChannelKeyParameter ?? "";
   return stack;
 };
 

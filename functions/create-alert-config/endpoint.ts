@@ -11,6 +11,6 @@ export const createAlertConfig = defineEndpoint({
   refusals: ["channelLimitReached"],
   limit: "alertConfigWrites",
   counted: "by handler",
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "channel-key"],
   timeoutSeconds: 15,
 });

@@ -3,7 +3,7 @@ import { defineQueueWorker } from "../../shared/contract/worker.ts";
 
 const delivery = {
   timeoutSeconds: deliveryTimeoutSeconds,
-  uses: ["table:read", "table:write", "queue:delivery-retries", "email", "dashboard-url"],
+  uses: ["table:read", "table:write", "queue:delivery-retries", "channel-key", "email", "dashboard-url"],
   intervals: {
     REDISPATCH_INTERVAL_SECONDS: 3600,
     // While a channel is disabled, or an organization may not be served: pause between two checks, and when

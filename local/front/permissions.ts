@@ -3,7 +3,7 @@
 import type { Permission } from "../iam/iam.ts";
 import type { Assembly } from "../template/assembly.ts";
 
-export type Service = "dynamodb" | "sqs" | "scheduler" | "secretsmanager" | "ses";
+export type Service = "dynamodb" | "sqs" | "scheduler" | "secretsmanager" | "ses" | "ssm";
 
 export type AwsRequest = {
   /** The service's name in the signature's credential scope. */
@@ -161,10 +161,21 @@ const forSes = ({ method, url, body }: AwsRequest, assembly: Assembly): Permissi
   return [sending, { ...sending, resources: [configurationSet] }];
 };
 
+const forSsm = (request: AwsRequest, assembly: Assembly): Permission[] => {
+  const { Name = "", Overwrite } = request.body as { Name?: string; Overwrite?: boolean };
+  // A version or a label of a parameter is no part of its ARN.
+  const name = Name.split(":")[0] ?? "";
+  const action = `ssm:${operationOf(request)}`;
+  const resources = [arnWithin(assembly, "ssm", `parameter/${name.replace(/^\//, "")}`)];
+  if (action !== "ssm:PutParameter") return [{ action, resources }];
+  return [{ action, resources, context: { "ssm:Overwrite": String(Overwrite ?? false) } }];
+};
+
 const permissions: Record<Service, (request: AwsRequest, assembly: Assembly) => readonly Permission[]> = {
   dynamodb: forDynamodb,
   sqs: forSqs,
   scheduler: forScheduler,
   secretsmanager: forSecretsManager,
   ses: forSes,
+  ssm: forSsm,
 };

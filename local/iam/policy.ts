@@ -52,7 +52,7 @@ const applies = (statement: Statement, action: string, resource: string, context
 const isSatisfied = (operator: string, values: Values, actual: string | undefined): boolean => {
   if (actual === undefined) return true;
   // A request has one value per key here, so "for all values" and "for any value" mean the same.
-  switch (operator.replace(/^For(AllValues|AnyValue):/, "")) {
+  switch (operator.replace(/^For(AllValues|AnyValue):|IfExists$/g, "")) {
     case "StringEquals":
       return [values].flat().includes(actual);
     case "StringNotEquals":

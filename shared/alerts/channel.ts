@@ -1,4 +1,6 @@
 import type * as z from "zod/mini";
+import { firstVersion, sealedChannelVersion } from "../contract/version.ts";
+import { type Change, type Condition, condition } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { urlPreview } from "./envelope.ts";
@@ -16,13 +18,22 @@ export type ChannelForm = {
   [Kind in ChannelKind]: { channel: Kind; config: z.output<(typeof channelConfig)[Kind]> };
 }[ChannelKind];
 
-/** A stored alert channel, with its secrets: never reply with it or log it. */
+/** A form as the table holds it: what may be shown, and the rest sealed (seal.ts). */
+export type StoredForm =
+  | { channel: "webhook"; config: { urlPreview: string; hasSecret: boolean }; sealed: string }
+  | { channel: "slack"; config: { hasWebhookUrl: boolean }; sealed: string }
+  | Extract<ChannelForm, { channel: "email" }>;
+
+/** What releases stored that did not seal. `admin channel seal` replaces it, as does each change. */
+type PlainForm = Exclude<ChannelForm, { channel: "email" }>;
+
+/** A stored alert channel. One of an earlier release has secrets: never reply with it or log it. */
 export type Channel = Flags & {
   id: number;
   createdAt: string;
   /** ISO 8601; see slowness.ts. */
   slowUntil?: string;
-} & ChannelForm;
+} & (StoredForm | PlainForm);
 
 /** Whether a channel is enabled and notified of events of this type. */
 export const wants = (channel: Channel, type: EventType): boolean =>
@@ -33,10 +44,29 @@ export const wants = (channel: Channel, type: EventType): boolean =>
     scan_error: channel.notifyOnScanError,
   }[type];
 
+/** The change of a row that sets these flags, and the form if there is one. */
+export const changeOf = (flags: Partial<Flags>, form: StoredForm | undefined): Change =>
+  form === undefined
+    ? { set: flags }
+    : {
+        set: { ...flags, ...form },
+        ...(form.channel === "email" && { remove: ["sealed"] }),
+        version: versionOf(form),
+      };
+
+export const versionOf = (form: StoredForm): number =>
+  form.channel === "email" ? firstVersion : sealedChannelVersion;
+
+/** The condition that the form is as it was read. Each sealing gives another text. */
+export const hasFormOf = (row: Channel): Condition =>
+  "sealed" in row
+    ? condition("#sealed = :sealed", { sealed: row.sealed })
+    : condition("#channel = :channel AND #config = :config", { channel: row.channel, config: row.config });
+
 export const get = (org: number, id: number): Promise<Channel | undefined> =>
   table.get(keys.channel(org, id));
 
-/** All channels, newest first, secrets included. */
+/** All channels, newest first. */
 export const list = (org: number): Promise<(Channel & Key)[]> =>
   table.query<Channel & Key>({ pk: keys.channel(org, 0).pk, descending: true });
 
@@ -56,7 +86,9 @@ export const shown = (org: number, channel: Channel): AlertConfig => {
   };
 };
 
-const shownConfig = (form: ChannelForm): AlertConfig["config"] => {
+/** What may be shown of a config. */
+export const shownConfig = (form: StoredForm | ChannelForm): AlertConfig["config"] => {
+  if ("sealed" in form) return form.config;
   switch (form.channel) {
     case "email":
       return { recipients: form.config.recipients };

@@ -1,4 +1,4 @@
-/** Creates and changes alert channels, whose urls must be public HTTPS (destination.ts). */
+/** Creates and changes alert channels, whose urls must be public HTTPS (destination.ts) and are sealed (seal.ts). */
 import { isDeepStrictEqual } from "node:util";
 import type * as z from "zod/mini";
 import * as activity from "../activity/activity.ts";
@@ -16,7 +16,8 @@ import type { Raised } from "./delivery.ts";
 import { parseDestination, resolveDestination } from "./destination.ts";
 import { isUrlPreview, urlPreview } from "./envelope.ts";
 import { type alertConfigPatch, channelConfig } from "./schema.ts";
-import { changesOf, raiseTurn } from "./turned-away.ts";
+import { open, seal } from "./seal.ts";
+import { flagChanges, formChanges, isMoved, raiseTurn } from "./turned-away.ts";
 
 const maximumChannels = 20;
 
@@ -37,7 +38,7 @@ export const create = async (
 ): Promise<number> => {
   await assertPublic(input, count);
   const [id, slot] = await Promise.all([drawId("CHANNEL"), activity.slot(org)]);
-  const form = normalized(input);
+  const stored = await seal(org, id, normalized(input));
   await table.transact([
     {
       update: keys.channelCount(org),
@@ -45,10 +46,14 @@ export const create = async (
       if: condition("attribute_not_exists(#channels) OR #channels < :maximum", { maximum: maximumChannels }),
       refusal: "channelLimitReached",
     },
-    { put: { ...keys.channel(org, id), ...input, ...form, id, createdAt: slot.createdAt }, if: absent },
+    {
+      put: { ...keys.channel(org, id), ...flagsOf(input), ...stored, id, createdAt: slot.createdAt },
+      version: channels.versionOf(stored),
+      if: absent,
+    },
     ...activity.writes(org, slot, {
       action: "alert_config.created",
-      summary: `Created ${channels.describe({ ...form, id })}`,
+      summary: `Created ${channels.describe({ ...stored, id })}`,
       actor,
     }),
   ]);
@@ -73,24 +78,30 @@ export const change = (
     const [all, slot] = await Promise.all([channels.list(org), activity.slot(org)]);
     const row = all.find((channel) => channel.id === id);
     if (row === undefined) throw new Refusal("channelNotFound");
-    const form = patchedForm(row, patch);
-    if (namesDestination(row, patch)) await assertPublic(form, count);
+    const isPlain = row.channel !== "email" && !("sealed" in row);
+    // A patch of flags needs no key, so that a channel whose config does not open can be disabled.
+    const concernsForm = patch.channel !== undefined || patch.config !== undefined;
+    const before = concernsForm || isPlain ? await open(org, row) : undefined;
+    const after = before && concernsForm ? patchedForm(before, patch) : before;
+    if (before && after && namesDestination(before, patch)) await assertPublic(after, count);
     const { channel: _, config: __, ...named } = patch;
     const flags = changedFlags(row, named);
-    const read = { channel: row.channel, config: row.config };
-    const isReconfigured = !isDeepStrictEqual(form, read);
+    const isReconfigured = !isDeepStrictEqual(after, before);
     if (!isReconfigured && Object.keys(flags).length === 0) return [];
-    const after: Channel = { ...row, ...flags, ...form };
+    const stored = after && (isReconfigured || isPlain) ? await seal(org, id, after) : undefined;
+    const changed = { ...row, ...flags, ...stored } as Channel;
     const others = all.filter((channel) => channel !== row);
-    const told = await raiseTurn(org, { before: row, after, others });
+    const hasMoved = before !== undefined && after !== undefined && isMoved(before, after);
+    const told = await raiseTurn(org, { before: row, after: changed, isMoved: hasMoved, others });
+    const changes = [...(before && after ? formChanges(before, after) : []), ...flagChanges(row, changed)];
     await table.transact([
       {
         update: keys.channel(org, id),
         // Sets only what the patch changes, so that concurrent patches do not undo each other. The condition
         // requires what is changed to be as it was read: the log and the alerts say what it was before.
-        set: { ...flags, ...(isReconfigured && form) },
+        ...channels.changeOf(flags, stored),
         if: allOf(
-          isReconfigured ? condition("#channel = :channel AND #config = :config", read) : exists,
+          stored === undefined ? exists : channels.hasFormOf(row),
           ...Object.keys(flags).map((flag) =>
             condition(`#${flag} = :${flag}`, { [flag]: row[flag as keyof Flags] }),
           ),
@@ -98,13 +109,15 @@ export const change = (
       },
       ...activity.writes(org, slot, {
         action: "alert_config.updated",
-        summary: `Changed ${channels.describe(after)}: ${changesOf(row, after)}`,
+        summary: `Changed ${channels.describe(changed)}: ${changes.join(", ")}`,
         actor,
       }),
       ...told.writes,
     ]);
     return told.messages;
   });
+
+const flagsOf = ({ channel: _, config: __, ...flags }: Flags & ChannelForm): Flags => flags;
 
 /** The flags that a patch sets to another value. */
 const changedFlags = (row: Channel, patch: { [Flag in keyof Flags]?: boolean | undefined }): Partial<Flags> =>
@@ -122,7 +135,7 @@ const normalized = (form: ChannelForm): ChannelForm => {
 };
 
 /** The channel's kind and config with the patch applied. Refuses `invalidInput` when they do not fit. */
-const patchedForm = (row: Channel, patch: ChannelPatch): ChannelForm => {
+const patchedForm = (row: ChannelForm, patch: ChannelPatch): ChannelForm => {
   const kind = patch.channel ?? row.channel;
   const given = { ...patch.config };
   // A client that sends back the preview of the url does not mean to change the url.
@@ -139,7 +152,10 @@ const patchedForm = (row: Channel, patch: ChannelPatch): ChannelForm => {
 };
 
 /** Whether a patch sets where the channel sends to. */
-const namesDestination = (row: Channel, { channel = row.channel, config = {} }: ChannelPatch): boolean => {
+const namesDestination = (
+  row: ChannelForm,
+  { channel = row.channel, config = {} }: ChannelPatch,
+): boolean => {
   if (channel !== row.channel) return true;
   if (row.channel === "slack") return config.webhookUrl !== undefined;
   return row.channel === "webhook" && config.url !== undefined && config.url !== urlPreview(row.config.url);

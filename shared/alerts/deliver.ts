@@ -9,6 +9,7 @@ import { type Delivery, deliveries } from "./delivery.ts";
 import type { AttemptResult } from "./outbound.ts";
 import { readReport } from "./report.ts";
 import * as schedule from "./schedule.ts";
+import { open } from "./seal.ts";
 import { send } from "./send.ts";
 import * as slowness from "./slowness.ts";
 
@@ -58,13 +59,16 @@ export const deliver = async (
     return log("given up", failure);
   }
 
-  // The report is read before the claim, so that a read that fails does not cost an attempt.
-  const report = await readReport(org, row.event, { forPeople: channel.channel !== "webhook" });
+  // Both come before the claim, so that neither a failed read nor a lost key costs an attempt.
+  const [report, form] = await Promise.all([
+    readReport(org, row.event, { forPeople: channel.channel !== "webhook" }),
+    open(org, channel),
+  ]);
   const claimed = await attempts.claim(org, deliveryId, message.attempt, new Date(), row.succeededBefore);
   if (claimed === undefined) return log("dropped");
   const sentAt = Date.now();
   const context = { organizationName: owner.name, dashboardUrl: settings.dashboardUrl };
-  const result = await send(channel, deliveryId, report, context).catch((error: Error): AttemptResult => {
+  const result = await send(form, deliveryId, report, context).catch((error: Error): AttemptResult => {
     // Counts as a failed attempt, so that operators see the reason and the delivery ends.
     logger.error("delivery could not be sent", { ...fields, error });
     return { failure: "could not be sent" };

@@ -22,7 +22,7 @@ export const remove = (org: number, id: number, actor: Actor): Promise<Raised["m
     if (before === undefined) throw new Refusal("channelNotFound");
     const others = all.filter((channel) => channel !== before);
     const { isEnabled, notifyOnNewBreach } = before;
-    const told = await raiseTurn(org, { before, after: undefined, others });
+    const told = await raiseTurn(org, { before, after: undefined, isMoved: false, others });
     await table.transact([
       {
         delete: keys.channel(org, id),

@@ -1,4 +1,4 @@
-import type { Channel } from "./channel.ts";
+import type { ChannelForm } from "./channel.ts";
 import { type Event, envelope } from "./envelope.ts";
 import * as mail from "./mail.ts";
 import { type NoticeContext, noticeOf } from "./notice.ts";
@@ -13,7 +13,7 @@ import * as slack from "./slack.ts";
  * schema (envelope.ts).
  */
 export const send = async (
-  channel: Channel,
+  channel: ChannelForm,
   deliveryId: number,
   report: Report,
   context: NoticeContext,
@@ -29,7 +29,7 @@ export const send = async (
 };
 
 const sendWebhook = (
-  { url, secret }: Extract<Channel, { channel: "webhook" }>["config"],
+  { url, secret }: Extract<ChannelForm, { channel: "webhook" }>["config"],
   id: number,
   event: Event,
 ): Promise<AttemptResult> => {

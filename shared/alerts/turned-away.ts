@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { condition, type Write } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
-import { type Channel, describe, wants } from "./channel.ts";
+import { type Channel, type ChannelForm, describe, type Flags, wants } from "./channel.ts";
 import { deliveries, type Raised, raise } from "./delivery.ts";
 
 /** A channel as it was and as it will be, and all others of the organization. */
@@ -13,26 +13,31 @@ export type Turn = {
   before: Channel;
   /** Undefined: it is deleted. */
   after: Channel | undefined;
+  /** Whether it sends to another destination than before. */
+  isMoved: boolean;
   others: readonly Channel[];
 };
 
-/** What differs between a channel before and after a change, in the words of the activity log. */
-export const changesOf = (before: Channel, after: Channel): string =>
-  [
-    ...(before.channel === after.channel ? [] : ["kind changed"]),
-    ...(isMoved(before, after) ? ["destination changed"] : []),
-    ...secretChange(secretOf(before), secretOf(after)),
-    ...switched(before.notifyOnNewBreach, after.notifyOnNewBreach, "alerts of new breaches turned"),
-    ...switched(before.notifyOnScanComplete, after.notifyOnScanComplete, "alerts of completed scans turned"),
-    ...switched(before.notifyOnScanError, after.notifyOnScanError, "alerts of scan errors turned"),
-    ...switched(before.isEnabled, after.isEnabled, "channel turned"),
-  ].join(", ");
+/** What differs between the forms of a channel before and after a change, in the words of the activity log. */
+export const formChanges = (before: ChannelForm, after: ChannelForm): string[] => [
+  ...(before.channel === after.channel ? [] : ["kind changed"]),
+  ...(isMoved(before, after) ? ["destination changed"] : []),
+  ...secretChange(secretOf(before), secretOf(after)),
+];
+
+/** What differs between the flags, in the same words. */
+export const flagChanges = (before: Flags, after: Flags): string[] => [
+  ...switched(before.notifyOnNewBreach, after.notifyOnNewBreach, "alerts of new breaches turned"),
+  ...switched(before.notifyOnScanComplete, after.notifyOnScanComplete, "alerts of completed scans turned"),
+  ...switched(before.notifyOnScanError, after.notifyOnScanError, "alerts of scan errors turned"),
+  ...switched(before.isEnabled, after.isEnabled, "channel turned"),
+];
 
 const switched = (before: boolean, after: boolean, what: string): string[] =>
   before === after ? [] : [`${what} ${after ? "on" : "off"}`];
 
-const secretOf = (channel: Channel): string | undefined =>
-  channel.channel === "webhook" ? channel.config.secret : undefined;
+const secretOf = (form: ChannelForm): string | undefined =>
+  form.channel === "webhook" ? form.config.secret : undefined;
 
 const secretChange = (before: string | undefined, after: string | undefined): string[] => {
   if (before === after) return [];
@@ -40,18 +45,19 @@ const secretChange = (before: string | undefined, after: string | undefined): st
   return [after === undefined ? "secret removed" : "secret replaced"];
 };
 
-const destinationOf = (channel: Channel): unknown[] => {
-  switch (channel.channel) {
+const destinationOf = (form: ChannelForm): unknown[] => {
+  switch (form.channel) {
     case "email":
-      return ["email", channel.config.recipients];
+      return ["email", form.config.recipients];
     case "slack":
-      return ["slack", channel.config.webhookUrl];
+      return ["slack", form.config.webhookUrl];
     case "webhook":
-      return ["webhook", channel.config.url];
+      return ["webhook", form.config.url];
   }
 };
 
-const isMoved = (before: Channel, after: Channel): boolean =>
+/** Whether two forms name different destinations. */
+export const isMoved = (before: ChannelForm, after: ChannelForm): boolean =>
   !isDeepStrictEqual(destinationOf(before), destinationOf(after));
 
 /**
@@ -67,9 +73,7 @@ export const raiseTurn = async (
   const isLeaving = wants(before, "breach") && (after === undefined || !wants(after, "breach"));
   const remaining = isLeaving ? others.find((channel) => wants(channel, "breach")) : undefined;
   const sentences = [
-    ...(after !== undefined && isMoved(before, after)
-      ? [`The destination of ${describe(before)} was changed.`]
-      : []),
+    ...(turn.isMoved ? [`The destination of ${describe(before)} was changed.`] : []),
     ...(isLeaving && remaining === undefined
       ? [`No channel gets alerts of new breaches any more: ${describe(before)} was the last one.`]
       : []),

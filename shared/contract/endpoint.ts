@@ -26,6 +26,8 @@ export type Use =
   /** To hand schedules the role in which they start scans. */
   | "schedule-role"
   | "hibp"
+  /** To seal and open what is secret of alert channels, and to make the key if there is none. */
+  | "channel-key"
   | "email"
   /** To know whether e-mail can be sent; no permission to send any. */
   | "mail-setting"

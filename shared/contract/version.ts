@@ -11,11 +11,17 @@ export const versionAttribute = "v";
 /** The number of forms that have not changed since there are versions. */
 export const firstVersion = 0;
 
+/** The number of alert channels whose config is sealed (alerts/seal.ts). Others keep the first number. */
+export const sealedChannelVersion = 1;
+
 /** The highest number that this release reads. */
-export const newestVersion = 0;
+export const newestVersion = 1;
 
 /** What is written, with its version. */
-export const withVersion = <T extends object>(what: T): T => ({ [versionAttribute]: firstVersion, ...what });
+export const withVersion = <T extends object>(what: T, version: number = firstVersion): T => ({
+  [versionAttribute]: version,
+  ...what,
+});
 
 /** What was read is of a release after this one, which leaves it alone. */
 export class NewerVersion extends Error {

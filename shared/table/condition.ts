@@ -57,6 +57,8 @@ export type Change = {
   /** Removes elements from sets. */
   take?: Record<string, Set<number> | Set<string>>;
   remove?: string[];
+  /** The number of the form that the row has after this (contract/version.ts). Default: the number that it has. */
+  version?: number;
   if?: Condition | undefined;
 };
 
@@ -67,7 +69,7 @@ export type Item = Record<string, unknown>;
  * `refusal` is given, else `TransactionRefused`.
  */
 export type Write = { refusal?: RefusalName } & (
-  | { put: Key & Item; if?: Condition | undefined }
+  | { put: Key & Item; version?: number; if?: Condition | undefined }
   | ({ update: Key } & Change)
   | { delete: Key; if?: Condition | undefined }
   | { check: Key; if: Condition }
@@ -173,7 +175,9 @@ export const changeFields = (change: Change): Expressions & { UpdateExpression?:
     actions.length === 0 ? [] : [`${verb} ${actions.join(", ")}`];
   const isChange = [set, setOnce, add, take, remove].some((actions) => actions.length > 0);
   // A row without a version has the first one, also when a later release writes this.
-  const version = isChange ? [setOnceTo([versionAttribute, firstVersion])] : [];
+  const keptVersion = () => setOnceTo([versionAttribute, firstVersion]);
+  const givenVersion = () => `${placeholders.path(versionAttribute)} = ${placeholders.value(change.version)}`;
+  const version = isChange ? [change.version === undefined ? keptVersion() : givenVersion()] : [];
   const update = [
     ...clause("SET", [...set, ...setOnce, ...version]),
     ...clause("ADD", add),

@@ -38,7 +38,7 @@ const transactItem = (write: Write): TransactItem => {
     return {
       Put: {
         TableName,
-        Item: withVersion(write.put),
+        Item: withVersion(write.put, write.version),
         ...conditionFields(write.if),
         ReturnValuesOnConditionCheckFailure,
       },

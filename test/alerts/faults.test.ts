@@ -3,6 +3,7 @@ import { wire } from "../../shared/table/clients.ts";
 import { type Engine, startEngine } from "../table/engine.ts";
 import { faultKinds } from "./faults/faults.ts";
 import { simulate } from "./faults/simulation.ts";
+import { startParameterStore } from "./parameter-store.ts";
 
 /**
  * FAULTS_SEED repeats a run. FAULTS_EVENTS sets its size: each event makes about two deliveries. FAULTS_RATE
@@ -13,11 +14,14 @@ const events = Number(process.env.FAULTS_EVENTS ?? 400);
 const faultRate = Number(process.env.FAULTS_RATE ?? 0.1);
 
 let engine: Engine;
+let parameters: Awaited<ReturnType<typeof startParameterStore>>;
 beforeAll(async () => {
   engine = await startEngine();
+  parameters = await startParameterStore();
 });
 afterAll(async () => {
   wire().destroy();
+  await parameters.close();
   await engine.stop();
 });
 

@@ -15,12 +15,14 @@ import * as table from "../../shared/table/table.ts";
 import { activeBilling } from "../organizations/billing.ts";
 import { invocation, takeMessages } from "../scans/in-process-workers.ts";
 import { type Engine, recordCapacity, startEngine } from "../table/engine.ts";
+import { startParameterStore } from "./parameter-store.ts";
 
 const count = Number(process.env.REDISPATCH_COUNT ?? 400);
 const perEvent = 20;
 const hour = 3_600_000;
 
 let engine: Engine;
+let parameters: Awaited<ReturnType<typeof startParameterStore>>;
 let sendings: number;
 /** The deliveries whose messages the queue refuses, and whether it fails whole requests. */
 let refused: Set<number>;
@@ -58,6 +60,7 @@ const refuseSome = (): void => {
 
 beforeAll(async () => {
   engine = await startEngine();
+  parameters = await startParameterStore();
   refuseSome();
   const url = await queues.listen({ host: "127.0.0.1", port: 0 });
   vi.stubEnv("AWS_ENDPOINT_URL_SQS", url);
@@ -70,6 +73,7 @@ afterAll(async () => {
   vi.unstubAllEnvs();
   wire().destroy();
   await queues.close();
+  await parameters.close();
   await engine.stop();
 });
 beforeEach(() => {

@@ -213,7 +213,7 @@ try {
   await startScan(api);
   await untilScanned(api);
   const open = await behind.failedDelivery(org, nextChannel);
-  strictEqual((await behind.delivery(org, open)).v?.N, "1");
+  strictEqual((await behind.delivery(org, open)).v?.N, "2");
   ok((await storedRows()).filter((row) => row[newAttribute] !== undefined).length > 5);
 
   // The way back, with a scan of the next release in flight
@@ -229,7 +229,7 @@ try {
   const before = await behind.delivery(org, open);
   const attempts = attemptsAt("/failing/next").length;
   const named = { organizationId: org, deliveryId: open, channelId: nextChannel, attempt: 4 };
-  await behind.sendMessage("delivery-retries", JSON.stringify({ v: 1, ...named }));
+  await behind.sendMessage("delivery-retries", JSON.stringify({ v: 2, ...named }));
   await behind.makeDue(org, open);
   await deployment.invokeAsSchedule("redispatch-alerts");
   await setTimeout(3_000);

@@ -7,24 +7,24 @@ const project = join(import.meta.dirname, "..", "..");
 /** What the next release writes into everything, as an attribute that this one does not know. */
 export const newAttribute = "addedLater";
 
-/** Deliveries and their messages have version 1. Everything else has a further attribute. */
+/** Deliveries and their messages have version 2. Everything else has a further attribute. */
 const changes: readonly { file: string; from: string; to: string }[] = [
-  { file: "contract/version.ts", from: "newestVersion = 0", to: "newestVersion = 1" },
+  { file: "contract/version.ts", from: "newestVersion = 1", to: "newestVersion = 2" },
   {
     file: "contract/version.ts",
-    from: "[versionAttribute]: firstVersion, ...what",
-    to: `[versionAttribute]: firstVersion, ${newAttribute}: "new", ...what`,
+    from: "[versionAttribute]: version,",
+    to: `[versionAttribute]: version, ${newAttribute}: "new",`,
   },
   {
     file: "lists/member-writes.ts",
     from: "put: { ...item, ...key,",
-    to: 'put: { ...(key.pk.includes("#DELIVERY#") && { v: 1 }), ...item, ...key,',
+    to: 'put: { ...(key.pk.includes("#DELIVERY#") && { v: 2 }), ...item, ...key,',
   },
   // One message, and a batch.
   ...[1, 2].map(() => ({
     file: "queue/queue.ts",
     from: "JSON.stringify(withVersion(message))",
-    to: 'JSON.stringify(withVersion({ ...message, ...("deliveryId" in message && { v: 1 }) }))',
+    to: 'JSON.stringify(withVersion({ ...message, ...("deliveryId" in message && { v: 2 }) }))',
   })),
 ];
 

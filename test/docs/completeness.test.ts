@@ -25,7 +25,9 @@ describe("docs/entrypoints.md", () => {
     rows.find(({ cells }) => cells[1]?.[0] === name && (trigger === undefined || cells[0]?.[0] === trigger))
       ?.spans ?? [];
   const isUse = (span: string): boolean =>
-    /^(table|queue):|^(hibp|email|mail-setting|dashboard-url|schedules|schedule-role)$/.test(span);
+    /^(table|queue):|^(hibp|channel-key|email|mail-setting|dashboard-url|schedules|schedule-role)$/.test(
+      span,
+    );
   const expectUses = (row: string[], uses: readonly Use[]) =>
     expect(row.filter(isUse).sort()).toEqual([...uses].sort());
 

@@ -152,6 +152,10 @@ function allowedBy(use: string): string[] {
   if (use === "table:due-index") return on(`${tableArn()}/index/due`, "dynamodb:Query");
   if (kind === "queue") return on(queueArn(name ?? ""), "sqs:SendMessage");
   if (use === "hibp") return on(secretArn, "secretsmanager:GetSecretValue");
+  if (use === "channel-key") {
+    const key = `arn:aws:ssm:us-east-1:000000000000:parameter/breach-monitor/${stackName}/channel-key`;
+    return on(key, "ssm:GetParameter", "ssm:PutParameter");
+  }
   if (use === "schedules") {
     const actions = ["CreateSchedule", "UpdateSchedule", "DeleteSchedule"];
     const schedules = `arn:aws:scheduler:us-east-1:000000000000:schedule/${stackName}-scheduled-scans/*`;
@@ -250,7 +254,7 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
       new Set([
         ...(uses("table:") ? ["TABLE_NAME"] : []),
         ...(uses("hibp") ? ["HIBP_API_KEY_SECRET_ARN"] : []),
-        ...(uses("dashboard-url") ? ["DASHBOARD_URL"] : []),
+        ...(uses("channel-key") ? ["CHANNEL_KEY_PARAMETER"] : []),
         ...(name === "refuse-route" ? ["DECLARED_METHODS"] : []),
         ...(name === "authorize" ? ["PATHS_FOR_ANYONE"] : []),
         ...(uses("dashboard-url") ? ["DASHBOARD_URL"] : []),
@@ -272,6 +276,24 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
   });
 });
 
+test("four functions have the key of alert channels, and none can replace it", () => {
+  const statements = contracts.flatMap(({ name }) =>
+    statementsOf(functionNamed(name).Role)
+      .filter(({ Action }) => [Action].flat().some((action) => action.startsWith("ssm:")))
+      .map(({ Condition }) => ({ name, Condition })),
+  );
+  const Condition = { StringEqualsIfExists: { "ssm:Overwrite": "false" } };
+  expect(statements).toEqual(
+    expect.arrayContaining(
+      ["create-alert-config", "change-alert-config", "deliver-alert", "retry-alert"].map((name) => ({
+        name,
+        Condition,
+      })),
+    ),
+  );
+  expect(statements).toHaveLength(4);
+});
+
 test("a role is handed on by one function, and to EventBridge Scheduler only", () => {
   const handing = contracts.flatMap(({ name }) =>
     statementsOf(functionNamed(name).Role)
@@ -290,7 +312,7 @@ test("a role is handed on by one function, and to EventBridge Scheduler only", (
 test("functions that count requests write limits, the authorizer also credentials", () => {
   const conditional = contracts.flatMap(({ name }) =>
     statementsOf(functionNamed(name).Role)
-      .filter(({ Action, Condition }) => Condition !== undefined && Action !== "iam:PassRole")
+      .filter(({ Action, Condition }) => Condition !== undefined && String(Action).startsWith("dynamodb:"))
       .map((statement) => ({ name, ...statement })),
   );
   const updateOf = (name: string, keys: string | string[]) => ({

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import type { Context, SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { NewerVersion } from "../../shared/contract/version.ts";
+import { NewerVersion, newestVersion } from "../../shared/contract/version.ts";
 import { consume } from "../../shared/queue/consume.ts";
 import * as queue from "../../shared/queue/queue.ts";
 import { scheduled } from "../../shared/queue/scheduled.ts";
@@ -65,14 +65,17 @@ test.each([
   expect(await receive(body)).toEqual([message]);
 });
 
-test.each([1, "0", null])("a message of version %s fails and stays in its queue", async (v) => {
-  await expect(receive({ v, ...message })).rejects.toThrow(NewerVersion);
-});
+test.each([newestVersion + 1, "0", null])(
+  "a message of version %s fails and stays in its queue",
+  async (v) => {
+    await expect(receive({ v, ...message })).rejects.toThrow(NewerVersion);
+  },
+);
 
 test("the input of a schedule is handled unless its version is newer", async () => {
   const handled: unknown[] = [];
   const handler = scheduled(async (input) => void handled.push(input));
   for (const input of [message, { v: 0, ...message }, undefined]) await handler(input, context);
-  await expect(handler({ v: 1, ...message }, context)).rejects.toThrow(NewerVersion);
+  await expect(handler({ v: newestVersion + 1, ...message }, context)).rejects.toThrow(NewerVersion);
   expect(handled).toEqual([message, { v: 0, ...message }, undefined]);
 });

@@ -13,7 +13,7 @@ import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { pack, unpack } from "../../shared/lists/directory.ts";
 
 /** The recordings, the oldest first. Each release that changes a form adds one of the release before. */
-export const recordings = ["before-versions.json"] as const;
+export const recordings = ["before-versions.json", "before-sealed-channels.json"] as const;
 
 export type Recording = {
   /** ISO 8601. */

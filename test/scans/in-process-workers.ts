@@ -23,6 +23,7 @@ import { lookUp } from "../../shared/scans/look-up.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { scans } from "../../shared/scans/record.ts";
 import { start } from "../../shared/scans/scan.ts";
+import { startParameterStore } from "../alerts/parameter-store.ts";
 import { reply, startUpstream, type UpstreamServer } from "../catalog/upstream-server.ts";
 import { activeBilling } from "../organizations/billing.ts";
 import { startEngine } from "../table/engine.ts";
@@ -58,6 +59,8 @@ export const useWorkers = (
   beforeAll(async () => {
     const engine = await startEngine(behaviour);
     stops.push(engine.stop);
+    const parameters = await startParameterStore();
+    stops.push(parameters.close);
     workers.upstream = await startUpstream();
     stops.push(workers.upstream.stop);
     const queues = buildApp({ logger: false });

@@ -1,12 +1,14 @@
 /** Rows carry the version of their form, and those of a later release are left alone. */
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { NewerVersion } from "../../shared/contract/version.ts";
+import { NewerVersion, newestVersion } from "../../shared/contract/version.ts";
 import { absent, condition, exists } from "../../shared/table/condition.ts";
 import type { Key } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { store, storedRows } from "../releases/recording.ts";
 import { type Engine, startEngine } from "./engine.ts";
+
+const newer = newestVersion + 1;
 
 let engine: Engine;
 let key: Key;
@@ -45,6 +47,21 @@ describe("what is written carries the first version", () => {
   });
 });
 
+describe("a write that changes the form gives the row its version, which later writes keep", () => {
+  test.each([
+    ["a put in a transaction", () => table.transact([{ put: { ...key, value: 1 }, version: 1 }])],
+    ["an update", () => table.update(key, { set: { value: 1 }, version: 1 })],
+    ["an update in a transaction", () => table.transact([{ update: key, set: { value: 1 }, version: 1 }])],
+  ])("%s", async (_, write) => {
+    await write();
+    expect((await stored())?.v).toEqual({ N: "1" });
+    await table.update(key, { set: { value: 2 } });
+    expect((await stored())?.v).toEqual({ N: "1" });
+    expect(await table.update(key, { set: { value: 3 }, version: 0 })).toEqual({ ...key, value: 3 });
+    expect((await stored())?.v).toEqual({ N: "0" });
+  });
+});
+
 test("attributes that a later release has added survive an update", async () => {
   await storeAs({ v: 0, added: "later" });
   await table.update(key, { set: { value: 2 }, if: condition("#value = :value", { value: 1 }) });
@@ -52,7 +69,7 @@ test("attributes that a later release has added survive an update", async () => 
 });
 
 describe("a row of a newer version", () => {
-  beforeEach(() => storeAs({ v: 1 }));
+  beforeEach(() => storeAs({ v: newer }));
 
   test.each([
     ["get", () => table.get(key)],
@@ -72,7 +89,7 @@ describe("a row of a newer version", () => {
     ["check in a transaction", () => table.transact([{ check: key, if: exists }])],
   ])("is refused and left alone by %s", async (_, use) => {
     await expect(use()).rejects.toThrow(NewerVersion);
-    expect(await stored()).toEqual(marshall({ ...key, value: 1, v: 1 }));
+    expect(await stored()).toEqual(marshall({ ...key, value: 1, v: newer }));
   });
 
   test("leaves what else a transaction would have written unwritten", async () => {
@@ -83,7 +100,7 @@ describe("a row of a newer version", () => {
   });
 
   test("is named without what it holds", async () => {
-    await expect(table.get(key)).rejects.toThrow(/^A row has version 1, [^:]*: deploy the release/);
+    await expect(table.get(key)).rejects.toThrow(/^A row has version \d+, [^:]*: deploy the release/);
   });
 });
 

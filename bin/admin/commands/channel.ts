@@ -1,10 +1,14 @@
 import * as channels from "../../../shared/alerts/channel.ts";
 import * as operator from "../../../shared/alerts/operator.ts";
+import { sealAll } from "../../../shared/alerts/seal-all.ts";
 import { billingRefusal } from "../../../shared/billing/billing.ts";
-import type { Organization } from "../../../shared/organizations/organization.ts";
+import * as organizations from "../../../shared/organizations/organization.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, notFound, parseId } from "../flags.ts";
+
+type NotOpened = { organizationId: number; channelId: number };
+type SealingOfAll = { organizations: number; sealed: number; unchanged: number; notOpened: NotOpened[] };
 
 export const channelCommands: Commands = {
   "channel list": {
@@ -14,6 +18,33 @@ export const channelCommands: Commands = {
       const { id: org } = await findOrganization(flags);
       return { channels: (await channels.list(org)).map((channel) => channels.shown(org, channel)) };
     },
+  },
+  "channel seal": {
+    about:
+      "Seals the urls and secrets of all channels that an earlier release or a replaced key left; exits 1 when one does not open.",
+    flags: {},
+    isLongAct: () => true,
+    run: async () => {
+      const total = { organizations: 0, sealed: 0, unchanged: 0, notOpened: [] as NotOpened[] };
+      for (const { id: organizationId } of await organizations.list()) {
+        const { sealed, unchanged, notOpened } = await sealAll(organizationId);
+        total.organizations++;
+        total.sealed += sealed;
+        total.unchanged += unchanged;
+        total.notOpened.push(...notOpened.map((channelId) => ({ organizationId, channelId })));
+      }
+      return total;
+    },
+    print: ({ organizations: count, sealed, unchanged, notOpened }: SealingOfAll) =>
+      [
+        `${count} organizations: ${sealed} channels sealed, ${unchanged} were sealed already or have no secrets.`,
+        ...notOpened.map(
+          ({ organizationId, channelId }) =>
+            `Channel ${channelId} of organization ${organizationId} does not open: restore its key, or delete the channel.`,
+        ),
+        "",
+      ].join("\n"),
+    isWrong: ({ notOpened }: SealingOfAll) => notOpened.length > 0,
   },
   "channel test": {
     about: "Sends a test alert to a channel, whatever it is notified of.",
@@ -32,7 +63,7 @@ export const channelCommands: Commands = {
  * served.
  */
 export const findReceivingChannel = async (
-  { id: org, billing }: Organization,
+  { id: org, billing }: organizations.Organization,
   id: number,
 ): Promise<channels.Channel> => {
   const channel = await channels.get(org, id);

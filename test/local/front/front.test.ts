@@ -93,7 +93,7 @@ beforeAll(async () => {
   assembly = openTemplate(resources);
   front = await startFront({
     assembly,
-    upstreams: { dynamodb: url, sqs: url, scheduler: url, secretsmanager: url, ses: url },
+    upstreams: { dynamodb: url, sqs: url, scheduler: url, secretsmanager: url, ses: url, ssm: url },
   });
   assembly.setQueueBaseUrl(`${front.url}/000000000000`);
 });

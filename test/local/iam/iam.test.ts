@@ -65,6 +65,8 @@ describe("a decision", () => {
     ["StringEquals", "scheduler.amazonaws.com", "allow"],
     ["StringEquals", ["a", "scheduler.amazonaws.com"], "allow"],
     ["StringEquals", "scheduler.*", "no match"],
+    ["StringEqualsIfExists", "scheduler.amazonaws.com", "allow"],
+    ["StringEqualsIfExists", "lambda.amazonaws.com", "no match"],
     ["StringNotEquals", "scheduler.amazonaws.com", "no match"],
     ["StringLike", "scheduler.*", "allow"],
     ["StringLike", "lambda.*", "no match"],

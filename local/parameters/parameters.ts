@@ -1,0 +1,116 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { listenOnLoopback, type Reply } from "../loopback.ts";
+import type { Assembly } from "../template/assembly.ts";
+
+export type Parameters = {
+  endpoint: string;
+  close(): Promise<void>;
+};
+
+type Parameter = { type: string; value: string; version: number; modifiedAt: number };
+
+/**
+ * Parameter Store's GetParameter, PutParameter and DeleteParameter on a free loopback port. With a directory
+ * the parameters are kept there, readable to their owner alone; each is on disk before its reply.
+ */
+export const startParameters = async (settings: {
+  assembly: Pick<Assembly, "region" | "accountId">;
+  directory: string | undefined;
+}): Promise<Parameters> => {
+  const { assembly, directory } = settings;
+  const stored = await openStored(directory);
+
+  const answers: Record<string, (input: Record<string, unknown>) => Promise<Reply> | Reply> = {
+    GetParameter: ({ Name, WithDecryption }) => {
+      const name = String(Name);
+      const parameter = stored.get(name);
+      if (parameter === undefined) return refuse("ParameterNotFound", "");
+      if (parameter.type === "SecureString" && WithDecryption !== true)
+        return refuse("ValidationException", "A local run gives encrypted parameters only decrypted.");
+      const { type, value, version, modifiedAt } = parameter;
+      return {
+        status: 200,
+        body: {
+          Parameter: {
+            ARN: `arn:aws:ssm:${assembly.region}:${assembly.accountId}:parameter/${name.replace(/^\//, "")}`,
+            DataType: "text",
+            LastModifiedDate: modifiedAt,
+            Name: name,
+            Type: type,
+            Value: value,
+            Version: version,
+          },
+        },
+      };
+    },
+    PutParameter: async ({ Name, Type, Value, Overwrite }) => {
+      const name = String(Name);
+      const before = stored.get(name);
+      if (before !== undefined && Overwrite !== true)
+        return refuse(
+          "ParameterAlreadyExists",
+          "The parameter already exists. To overwrite this value, set the overwrite option in the request to true.",
+        );
+      const version = (before?.version ?? 0) + 1;
+      const type = String(Type ?? before?.type ?? "String");
+      stored.set(name, { type, value: String(Value), version, modifiedAt: Date.now() / 1000 });
+      await stored.save();
+      return { status: 200, body: { Tier: "Standard", Version: version } };
+    },
+    DeleteParameter: async ({ Name }) => {
+      if (!stored.delete(String(Name))) return refuse("ParameterNotFound", "");
+      await stored.save();
+      return { status: 200, body: {} };
+    },
+  };
+
+  const server = await listenOnLoopback((request, body) => {
+    const answer = answers[operationOf(request)];
+    if (answer === undefined)
+      return refuse("InvalidAction", `A local run knows only ${Object.keys(answers).join(", ")}.`);
+    return answer(JSON.parse(body.toString()) as Record<string, unknown>);
+  });
+  return { endpoint: server.url, close: server.close };
+};
+
+const operationOf = ({ headers }: IncomingMessage): string =>
+  String(headers["x-amz-target"] ?? "").replace(/^AmazonSSM\./, "");
+
+const refuse = (type: string, message: string): Reply => ({
+  status: 400,
+  body: { __type: type, message },
+});
+
+/** The parameters by name; `directory` undefined: nothing is kept. */
+const openStored = async (directory: string | undefined) => {
+  const path = join(directory ?? "", "parameters.json");
+  const parameters = new Map<string, Parameter>(directory === undefined ? [] : await read(path));
+  let saving: Promise<void> = Promise.resolve();
+  const write = async (): Promise<void> => {
+    if (directory === undefined) return;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeFile(`${path}.new`, JSON.stringify([...parameters], null, 1), { mode: 0o600 });
+    await rename(`${path}.new`, path);
+  };
+  return {
+    get: (name: string) => parameters.get(name),
+    set: (name: string, parameter: Parameter) => void parameters.set(name, parameter),
+    delete: (name: string) => parameters.delete(name),
+    /** Resolves when all are on disk as they are now. */
+    save: (): Promise<void> => {
+      saving = saving.then(write);
+      return saving;
+    },
+  };
+};
+
+const read = async (path: string): Promise<[string, Parameter][]> => {
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+};

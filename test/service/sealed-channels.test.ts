@@ -1,0 +1,269 @@
+/** What is secret of alert channels is sealed before it reaches the table, and opens in its own row alone. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  DeleteParameterCommand,
+  GetParameterCommand,
+  PutParameterCommand,
+  SSMClient,
+} from "@aws-sdk/client-ssm";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { undisturbed } from "../../local/dynamodb/behaviour.ts";
+import { startBehavingDynamodb } from "../../local/harness/behaving-dynamodb.ts";
+import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
+import type { LocalService } from "../../local/harness/service.ts";
+import * as channels from "../../shared/alerts/channel.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { storedRows } from "../releases/recording.ts";
+import { startDynoxide } from "../table/engine.ts";
+import { admin } from "./admin.ts";
+import { createChannel, findChannel, signatureOf } from "./alert-channels.ts";
+import { eventually } from "./eventually.ts";
+import { type LocalStack, readLocalStack } from "./local-stack.ts";
+import { createOrganization, type Organization } from "./organization.ts";
+import { startOwnService } from "./own-service.ts";
+
+/** Parts of urls and secrets that nothing but the receiver may see. */
+const secrets = ["WEBHOOK-PATH", "SLACK-PATH", "SIGNING-SECRET", "MOVED-PATH", "PLAIN-PATH", "OLD-SECRET"];
+
+let receiver: Receiver;
+let engine: Awaited<ReturnType<typeof startDynoxide>>;
+let proxy: Awaited<ReturnType<typeof startBehavingDynamodb>>;
+let service: LocalService;
+let stack: LocalStack;
+let organization: Organization;
+/** Every request to the table, as JSON. */
+let asked: string[] = [];
+
+beforeAll(async () => {
+  [receiver, engine] = await Promise.all([startReceiver(), startDynoxide()]);
+  proxy = await startBehavingDynamodb(engine.url, undisturbed, (_, body, answer) => {
+    asked.push(JSON.stringify(body), answer.body.toString());
+  });
+  service = await startOwnService(["--memory", "--allow-origin", receiver.origin], {
+    AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+  });
+  stack = await readLocalStack(service.apiUrl);
+  organization = await createOrganization({}, { apiUrl: service.apiUrl });
+});
+afterAll(async () => {
+  await service?.stop();
+  await Promise.all([proxy?.close(), receiver?.close()]);
+  engine?.process.kill();
+});
+
+const webhook = (path: string, secret?: string) => ({
+  channel: "webhook",
+  config: { url: `${receiver.origin}/${path}`, ...(secret !== undefined && { secret }) },
+});
+
+/** Sends a test event to a channel; gives what the receiver gets at the path. */
+const testAt = async (channel: number, path: string) => {
+  const of = () => receiver.requests.filter((request) => request.path === `/${path}`);
+  const before = of().length;
+  await admin("channel test", { org: organization.id, channel }, service.apiUrl);
+  const all = await eventually(
+    async () => of(),
+    (requests) => requests.length > before,
+  );
+  return all.at(-1);
+};
+
+const rowOf = async (id: number) =>
+  (await table.get<Record<string, unknown>>(keys.channel(organization.id, id))) ?? {};
+
+const functionLog = (name: string): Promise<string> =>
+  readFile(join(stack.dataDirectory, "logs", `${name}.log`), "utf8").catch(() => "");
+
+/** Tests a channel whose config does not open; gives the line of the log. */
+const failingTest = async (channel: number, what: RegExp): Promise<string> => {
+  const before = receiver.requests.length;
+  await admin("channel test", { org: organization.id, channel }, service.apiUrl);
+  const name = stack.outputs.TableName === undefined ? "" : await deliverName();
+  const log = await eventually(
+    () => functionLog(name),
+    (text) => what.test(text),
+  );
+  expect(receiver.requests).toHaveLength(before);
+  return log.split("\n").find((line) => what.test(line)) ?? "";
+};
+
+const deliverName = async (): Promise<string> =>
+  (stack.outputs.ScheduledScanFunctionArn ?? "")
+    .replace(/^.*:/, "")
+    .replace("start-scheduled-scan", "deliver-alert");
+
+test("nothing secret of a channel is in any request to the table, nor in any row", async () => {
+  const { api } = organization;
+  asked = [];
+  const hook = await createChannel(api, webhook("WEBHOOK-PATH", "SIGNING-SECRET-1"));
+  const slack = await createChannel(api, {
+    channel: "slack",
+    config: { webhookUrl: `${receiver.origin}/SLACK-PATH` },
+  });
+  await createChannel(api, { channel: "email", config: { recipients: ["ada@acme.example"] } });
+  const moved = { config: { url: `${receiver.origin}/MOVED-PATH` } };
+
+  const first = await testAt(hook, "WEBHOOK-PATH");
+  expect((await api.patch(`/alert-configs/${hook}`, moved)).status).toBe(200);
+  const second = await testAt(hook, "MOVED-PATH");
+  for (const request of [first, second]) {
+    const signature = signatureOf(request?.body ?? Buffer.alloc(0), "SIGNING-SECRET-1");
+    expect(request?.headers["x-service-signature"]).toBe(signature);
+  }
+  await testAt(slack, "SLACK-PATH");
+  const file = join(stack.dataDirectory, "export.jsonl");
+  await admin("org export", { org: organization.id, file }, service.apiUrl);
+
+  const seen = [...asked, JSON.stringify(await storedRows()), await readFile(file, "utf8")];
+  expect(asked.length).toBeGreaterThan(20);
+  expect(secrets.filter((secret) => seen.some((text) => text.includes(secret)))).toEqual([]);
+  // In base64, too, the url would begin with its scheme.
+  const url = Buffer.from(`{"url":"http`).toString("base64url").slice(0, -2);
+  expect(seen.some((text) => text.includes(url))).toBe(false);
+  const withVersions = await storedRows();
+  const versions = withVersions
+    .filter(({ pk }) => pk?.S === keys.channel(organization.id, 0).pk)
+    .map(({ v, sealed }) => [v?.N, sealed !== undefined]);
+  expect(versions.sort()).toEqual([
+    ["0", false],
+    ["1", true],
+    ["1", true],
+  ]);
+});
+
+test("what is sealed opens in no other channel and no other organization", async () => {
+  const { id: org, api } = organization;
+  const [from, to] = [
+    await createChannel(api, webhook("from", "SIGNING-SECRET-2")),
+    await createChannel(api, webhook("to")),
+  ];
+  const { sealed, config } = await rowOf(from);
+  const own = await rowOf(to);
+  await table.update(keys.channel(org, to), { set: { sealed, config } });
+  const line = await failingTest(
+    to,
+    new RegExp(`alert channel ${to} of organization ${org} cannot be opened`),
+  );
+  expect(secrets.filter((secret) => line.includes(secret))).toEqual([]);
+  const reply = await api.patch(`/alert-configs/${to}`, { config: { secret: "" } });
+  expect(reply).toMatchObject({ status: 500 });
+  // Its flags can still be changed, and it can be deleted.
+  expect((await api.patch(`/alert-configs/${to}`, { notifyOnScanError: false })).status).toBe(200);
+
+  const other = await createOrganization({}, { apiUrl: service.apiUrl, domain: "other.example" });
+  await table.put({ ...own, ...keys.channel(other.id, to), sealed: own.sealed } as never);
+  const elsewhere = await other.api.patch(`/alert-configs/${to}`, { config: { secret: "" } });
+  expect(elsewhere).toMatchObject({ status: 500 });
+
+  await table.update(keys.channel(org, to), { set: { sealed: own.sealed, config: own.config } });
+  await testAt(to, "to");
+  expect((await api.delete(`/alert-configs/${to}`)).status).toBe(200);
+});
+
+test("what was changed, or sealed for another kind of channel, does not open", async () => {
+  const { id: org, api } = organization;
+  const id = await createChannel(api, webhook("changed", "SIGNING-SECRET-3"));
+  const { sealed } = (await rowOf(id)) as { sealed: string };
+  const last = sealed.at(-6) === "A" ? "B" : "A";
+  for (const change of [
+    { sealed: `${sealed.slice(0, -6)}${last}${sealed.slice(-5)}` },
+    { sealed: sealed.replace(/^1/, "2") },
+    { sealed: "1.." },
+    { sealed, channel: "slack", config: { hasWebhookUrl: true } },
+  ]) {
+    await table.update(keys.channel(org, id), { set: change });
+    const channel = await channels.get(org, id);
+    const { open } = await import("../../shared/alerts/seal.ts");
+    await expect(channel && open(org, channel)).rejects.toThrow(`alert channel ${id} of organization ${org}`);
+  }
+});
+
+test("channels of an earlier release send, and a change or the command seals them", async () => {
+  const { id: org, api } = organization;
+  const plain = async (path: string) => {
+    const id = await createChannel(api, webhook(path, "OLD-SECRET-OF-IT"));
+    const config = { url: `${receiver.origin}/PLAIN-PATH-${path}`, secret: "OLD-SECRET-OF-IT" };
+    await table.update(keys.channel(org, id), { set: { config }, remove: ["sealed"], version: 0 });
+    return id;
+  };
+  const [changed, left] = [await plain("1"), await plain("2")];
+  for (const [id, path] of [
+    [changed, "PLAIN-PATH-1"],
+    [left, "PLAIN-PATH-2"],
+  ] as const) {
+    const { headers, body } = (await testAt(id, path)) ?? {};
+    expect(headers?.["x-service-signature"]).toBe(signatureOf(body as Buffer, "OLD-SECRET-OF-IT"));
+    expect((await findChannel(api, id))?.config).toEqual({
+      urlPreview: `${receiver.origin}/...`,
+      hasSecret: true,
+    });
+  }
+  expect((await api.patch(`/alert-configs/${changed}`, { notifyOnScanError: false })).status).toBe(200);
+  expect(JSON.stringify(await rowOf(changed))).not.toMatch(/PLAIN-PATH|OLD-SECRET/);
+  expect(JSON.stringify(await rowOf(left))).toMatch(/PLAIN-PATH/);
+  expect(await admin("channel seal", {}, service.apiUrl)).toMatchObject({ sealed: 1 });
+  expect(await admin("channel seal", {}, service.apiUrl)).toMatchObject({ sealed: 0 });
+  expect(JSON.stringify(await storedRows())).not.toMatch(/PLAIN-PATH|OLD-SECRET/);
+  await testAt(left, "PLAIN-PATH-2");
+  const { headers, body } = (await testAt(changed, "PLAIN-PATH-1")) ?? {};
+  expect(headers?.["x-service-signature"]).toBe(signatureOf(body as Buffer, "OLD-SECRET-OF-IT"));
+});
+
+test("a function without the grant is refused the key, and nobody replaces it", async () => {
+  const Name = stack.outputs.ChannelKeyParameter ?? "";
+  const as = (caller: string) =>
+    new SSMClient({
+      credentials: { accessKeyId: caller, secretAccessKey: "local" },
+      maxAttempts: 1,
+    });
+  const deliver = await deliverName();
+  const others = ["list-alert-configs", "list-activity", "authorize", "test-alert-config", "check-emails"];
+  for (const other of others) {
+    const client = as(deliver.replace("deliver-alert", other));
+    const reading = client.send(new GetParameterCommand({ Name, WithDecryption: true }));
+    await expect(reading).rejects.toMatchObject({ name: "AccessDeniedException" });
+  }
+  const client = as(deliver);
+  const { Parameter } = await client.send(new GetParameterCommand({ Name, WithDecryption: true }));
+  expect(Parameter).toMatchObject({ Type: "SecureString", Version: 1 });
+  const put = { Name, Type: "SecureString", Value: "another" } as const;
+  const overwriting = client.send(new PutParameterCommand({ ...put, Overwrite: true }));
+  await expect(overwriting).rejects.toMatchObject({ name: "AccessDeniedException" });
+  const creating = client.send(new PutParameterCommand({ ...put, Overwrite: false }));
+  await expect(creating).rejects.toMatchObject({ name: "ParameterAlreadyExists" });
+});
+
+test("a new key seals, the former one opens, and without its key a channel does not send", async () => {
+  const { id: org, api } = organization;
+  const Name = stack.outputs.ChannelKeyParameter ?? "";
+  const operator = new SSMClient({});
+  const former = (await operator.send(new GetParameterCommand({ Name, WithDecryption: true }))).Parameter
+    ?.Value;
+  const put = (Value: string) =>
+    operator.send(new PutParameterCommand({ Name, Type: "SecureString", Value, Overwrite: true }));
+  const id = await createChannel(api, webhook("rotated", "SIGNING-SECRET-4"));
+  const newer = Buffer.alloc(32, 7).toString("base64");
+  await put(`${newer},${former}`);
+
+  // This process has read the key before; five minutes later it reads it again.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 6 * 60_000 });
+  const before = await rowOf(id);
+  const { sealed } = (await admin("channel seal", {}, service.apiUrl)) as { sealed?: number };
+  vi.useRealTimers();
+  expect(sealed).toBeGreaterThan(0);
+  expect((await rowOf(id)).sealed).not.toBe(before.sealed);
+  await put(newer);
+  const { headers, body } = (await testAt(id, "rotated")) ?? {};
+  expect(headers?.["x-service-signature"]).toBe(signatureOf(body as Buffer, "SIGNING-SECRET-4"));
+
+  await put(Buffer.alloc(32, 8).toString("base64"));
+  const lost = await createChannel(api, webhook("lost"));
+  const row = (await rowOf(lost)) as { sealed: string };
+  const unknown = row.sealed.replace(/^1\.[^.]+/, "1.unknown0");
+  await table.update(keys.channel(org, lost), { set: { sealed: unknown } });
+  await failingTest(lost, new RegExp(`alert channel ${lost} .*does not hold its key unknown0`));
+  await operator.send(new DeleteParameterCommand({ Name }));
+  await failingTest(lost, /channel-key with the key of alert channels does not exist/);
+});
