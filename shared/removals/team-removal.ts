@@ -60,8 +60,8 @@ export const remove = async (org: number, id: number, actor: Actor): Promise<voi
   try {
     await moveEmails(org, id, () => Date.now() < endsAt);
   } catch (error) {
-    // Others kept changing the same e-mails: the sweep moves them.
-    if (!(error instanceof table.TransactionRefused)) throw error;
+    // Others kept changing the same e-mails, or the table was throttled: the sweep moves the rest.
+    if (!(error instanceof Refusal) || error.refusal !== "busy") throw error;
   }
 };
 

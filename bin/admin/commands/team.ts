@@ -16,7 +16,7 @@ export const teamCommands: Commands = {
       try {
         return await teams.create(org, name, administrator);
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
+        if (!(error instanceof Refusal) || error.refusal !== "teamExists") throw error;
         throw new CommandError(
           `The organization already has a team ${name}: "team list --org ${org}" shows it.`,
         );
