@@ -110,7 +110,9 @@ export const openBehaviour = (
     });
     if (reasons.some((reason) => reason !== undefined)) {
       await pause(latency.transaction);
-      throughput?.charge(partitions, "write", 2 * rows.length);
+      // DynamoDB refuses a throttled row before it takes units for it; the other rows were prepared.
+      const prepared = partitions.filter((_, index) => reasons[index] !== "ThrottlingError");
+      throughput?.charge(prepared, "write", 2 * prepared.length);
       return cancelled(reasons);
     }
     for (const { id } of rows) held.add(id);

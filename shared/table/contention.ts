@@ -1,7 +1,6 @@
 /** Repeats what DynamoDB refuses because of concurrent requests: transaction conflicts, throttling. */
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-
-import { whilePassing } from "./patience.ts";
+import { pace, whilePassing } from "./patience.ts";
 
 /**
  * Sends a request until DynamoDB does not refuse it because of contention, or the time is over (patience.ts).
@@ -10,13 +9,27 @@ import { whilePassing } from "./patience.ts";
 export const withContentionRetry = <R>(send: () => Promise<R>, signal?: AbortSignal): Promise<R> =>
   whilePassing(send, isContention, signal);
 
+/**
+ * Sends a transaction, in workers no sooner than a throttled table takes it. Refused transactions consume
+ * units too, so that ten workers which only try again would keep the table throttled for ever.
+ */
+export const paced = async <R>(send: () => Promise<R>): Promise<R> => {
+  const limiter = pace();
+  await limiter?.getSendToken();
+  try {
+    const reply = await send();
+    limiter?.updateClientSendingRate(reply);
+    return reply;
+  } catch (error) {
+    limiter?.updateClientSendingRate(isThrottled(error) ? { errorType: "THROTTLING" } : error);
+    throw error;
+  }
+};
+
 /** DynamoDB did not process all of a batch, because it was throttled. */
 export class Unprocessed extends Error {}
 
-const contentionCodes = new Set([
-  "TransactionConflict",
-  "TransactionConflictException",
-  "TransactionInProgressException",
+const throttlingCodes = new Set([
   "ThrottlingError",
   "ThrottlingException",
   "ProvisionedThroughputExceeded",
@@ -24,13 +37,28 @@ const contentionCodes = new Set([
   "RequestLimitExceeded",
 ]);
 
+const contentionCodes = new Set([
+  ...throttlingCodes,
+  "TransactionConflict",
+  "TransactionConflictException",
+  "TransactionInProgressException",
+]);
+
+/** Why a transaction was cancelled. Writes that did not cause it have no reason. */
+const causesOf = (error: TransactionCanceledException): string[] =>
+  (error.CancellationReasons ?? []).map(({ Code = "None" }) => Code).filter((code) => code !== "None");
+
+const isThrottled = (error: unknown): boolean =>
+  error instanceof TransactionCanceledException
+    ? causesOf(error).some((code) => throttlingCodes.has(code))
+    : error instanceof Error && throttlingCodes.has(error.name);
+
 /**
  * A cancelled transaction counts only when contention is all that cancelled it: a failed condition is final.
  */
 const isContention = (error: unknown): boolean => {
   if (error instanceof TransactionCanceledException) {
-    const codes = (error.CancellationReasons ?? []).map((reason) => reason.Code ?? "None");
-    const causes = codes.filter((code) => code !== "None");
+    const causes = causesOf(error);
     return causes.length > 0 && causes.every((code) => contentionCodes.has(code));
   }
   if (error instanceof Unprocessed) return true;

@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout } from "node:timers/promises";
+import { DefaultRateLimiter, type RateLimiter } from "@smithy/core/retry";
 import { Refusal } from "../contract/errors.ts";
 
 /** People get an answer after this time; API Gateway would wait for 29 seconds. */
@@ -18,12 +19,18 @@ const retryAfterSeconds = 2;
 /** A worker keeps this of its time to put away what it has done, or a third of what is left. */
 const reserveMilliseconds = 10_000;
 
-const deadlines = new AsyncLocalStorage<number>();
+/** `pace`: of a worker's transactions, so that they come no sooner than a throttled table takes them. */
+type Deadline = { until: number; pace?: RateLimiter };
+
+const deadlines = new AsyncLocalStorage<Deadline>();
+
+export const pace = (): RateLimiter | undefined => deadlines.getStore()?.pace;
 
 /** Runs the work of an invocation that has so much time left: what it sends is tried again for most of it. */
 export const withTimeOf = <R>(remainingMilliseconds: number, work: () => Promise<R>): Promise<R> => {
   const reserve = Math.min(reserveMilliseconds, remainingMilliseconds / 3);
-  return deadlines.run(Date.now() + remainingMilliseconds - reserve, work);
+  const until = Date.now() + remainingMilliseconds - reserve;
+  return deadlines.run({ until, pace: new DefaultRateLimiter() }, work);
 };
 
 /**
@@ -36,8 +43,8 @@ export const whilePassing = <R>(
   isPassing: (error: unknown) => boolean,
   signal?: AbortSignal,
 ): Promise<R> => {
-  const until = deadlines.getStore() ?? Date.now() + peopleMilliseconds;
-  return deadlines.run(until, async () => {
+  const deadline = deadlines.getStore() ?? { until: Date.now() + peopleMilliseconds };
+  return deadlines.run(deadline, async () => {
     for (let count = 1; ; count++) {
       try {
         return await attempt();
@@ -45,7 +52,7 @@ export const whilePassing = <R>(
         if (!isPassing(error) || signal?.aborted) throw error;
         const longest = Math.min(20 * 2 ** (count - 1), longestPauseMilliseconds);
         const milliseconds = Math.random() * longest;
-        if (Date.now() + milliseconds > until) throw busy(error);
+        if (Date.now() + milliseconds > deadline.until) throw busy(error);
         await setTimeout(milliseconds);
       }
     }

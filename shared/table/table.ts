@@ -19,7 +19,7 @@ import {
   type Item,
   type Write,
 } from "./condition.ts";
-import { withContentionRetry } from "./contention.ts";
+import { paced, withContentionRetry } from "./contention.ts";
 import type { Key } from "./keys.ts";
 import { type BatchOptions, type QueryInput, queryReplies, readBatches, type WireRow } from "./read.ts";
 import { type FailedWrite, failedWrites, rowInError, transactItems } from "./transaction.ts";
@@ -212,7 +212,7 @@ export const transact = async (
   const command = () => new TransactWriteCommand({ TransactItems, ClientRequestToken });
   try {
     await withContentionRetry(
-      () => documents().send(command(), { ...(signal && { abortSignal: signal }) }),
+      () => paced(() => documents().send(command(), { ...(signal && { abortSignal: signal }) })),
       signal,
     );
     written();
