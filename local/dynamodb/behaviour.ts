@@ -110,9 +110,10 @@ export const openBehaviour = (
     });
     if (reasons.some((reason) => reason !== undefined)) {
       await pause(latency.transaction);
-      // DynamoDB refuses a throttled row before it takes units for it; the other rows were prepared.
+      // Each row costs two writes: one to prepare the transaction, one to commit it. A cancelled transaction has
+      // prepared those rows that were not throttled.
       const prepared = partitions.filter((_, index) => reasons[index] !== "ThrottlingError");
-      throughput?.charge(prepared, "write", 2 * prepared.length);
+      throughput?.charge(prepared, "write", prepared.length);
       return cancelled(reasons);
     }
     for (const { id } of rows) held.add(id);
