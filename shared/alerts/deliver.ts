@@ -6,6 +6,7 @@ import * as queue from "../queue/queue.ts";
 import * as attempts from "./attempt.ts";
 import * as channels from "./channel.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
+import { planMail } from "./mail-plan.ts";
 import type { AttemptResult } from "./outbound.ts";
 import { readReport } from "./report.ts";
 import * as schedule from "./schedule.ts";
@@ -64,14 +65,27 @@ export const deliver = async (
     readReport(org, row.event, { forPeople: channel.channel !== "webhook" }),
     open(org, channel),
   ]);
+  const mail = form.channel === "email" ? await planMail(owner, row, form.config.recipients) : undefined;
+  if (mail !== undefined && "obstacle" in mail) {
+    const { obstacle, seconds } = mail;
+    return log(await wait(org, row, obstacle, { ...settings, waitingSeconds: seconds }), obstacle);
+  }
   const claimed = await attempts.claim(org, deliveryId, message.attempt, new Date(), row.succeededBefore);
-  if (claimed === undefined) return log("dropped");
+  if (claimed === undefined) {
+    await mail?.end(false);
+    return log("dropped");
+  }
   const sentAt = Date.now();
   const context = { organizationName: owner.name, dashboardUrl: settings.dashboardUrl };
-  const result = await send(form, deliveryId, report, context).catch((error: Error): AttemptResult => {
+  const planned = mail === undefined ? form : { channel: "email" as const, config: mail };
+  const result = await send(planned, deliveryId, report, context).catch((error: Error): AttemptResult => {
     // Counts as a failed attempt, so that operators see the reason and the delivery ends.
     logger.error("delivery could not be sent", { ...fields, error });
     return { failure: "could not be sent" };
+  });
+  await mail?.end("status" in result).catch((error: Error) => {
+    // The alert's other channels then wait for the end of the lease, and may send further copies.
+    logger.error("copies could not be noted", { ...fields, error });
   });
   const took = { milliseconds: Date.now() - sentAt, isDelivered: "status" in result };
   const noteSlowness = () =>

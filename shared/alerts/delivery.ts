@@ -67,6 +67,8 @@ export type DeliveryRow = {
   dueAt?: string;
   /** How often Slack or SES throttled an attempt. Throttled attempts are not counted. */
   throttled?: number;
+  /** Of an event that several e-mail channels want: the id of the first of their deliveries (copies.ts). */
+  firstOfMails?: number | undefined;
   /** After this number of attempts it is given up. Default: `maximumAttempts`; more after a retry by hand. */
   attemptLimit?: number;
 };
@@ -140,6 +142,14 @@ export const raiseFor = async (
   const reserved = [...taken, ...(await reserveIds(org, wanted.length - taken.length))];
   const pairs = wanted.map((each, index) => ({ ...each, reserved: reserved[index] as Reserved }));
   const dueAt = secondsAfter(new Date(), lostAfterSeconds);
+  const mails = Map.groupBy(
+    pairs.filter(({ channel }) => channel.channel === "email"),
+    ({ event }) => event,
+  );
+  const firstOfMails = (event: AlertEvent): number | undefined => {
+    const [first, ...others] = mails.get(event) ?? [];
+    return others.length === 0 ? undefined : first?.reserved.id;
+  };
   return {
     writes: pairs.map(({ event, channel, reserved }) =>
       deliveries.put(
@@ -153,6 +163,7 @@ export const raiseFor = async (
           failedAttempts: 0,
           lastAttemptAt: null,
           failureReason: null,
+          ...(channel.channel === "email" && { firstOfMails: firstOfMails(event) }),
           dueShard: dueShard("DELIVERY", reserved.id),
           dueAt,
         },

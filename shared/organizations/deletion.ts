@@ -72,6 +72,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.session(org, 0, ""),
     keys.apiKey(org, ""),
     keys.channel(org, 0),
+    keys.mailCopies(org, 0),
     keys.removal(org, 0),
     keys.channelRemoval(org, 0),
     keys.acknowledgement(org, 0),

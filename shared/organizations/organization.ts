@@ -1,5 +1,6 @@
 import type { Billing } from "../billing/schema.ts";
 import { drawId } from "../lists/blocks.ts";
+import type { MailBudget } from "../mail/budget.ts";
 import { absent, condition, exists } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
@@ -14,6 +15,8 @@ export type Organization = {
   scanEvery: ScanFrequency;
   /** When the first scan of the present schedule begins, ISO 8601; null without a schedule, absent before that was noted. */
   firstScanAt?: string | null;
+  /** Absent: `defaultMailBudget`. */
+  mailBudget?: MailBudget;
   /** Set while the organization is being deleted: requests are refused and no new work starts. */
   deleting?: boolean;
 };
@@ -61,6 +64,11 @@ export const existing = async (org: number): Promise<Organization> => {
 /** Throws `TransactionRefused` when the organization does not exist. */
 export const setBilling = async (org: number, billing: Billing): Promise<void> => {
   await table.transact([{ update: keys.organization(org), set: { billing }, if: exists }]);
+};
+
+/** Throws `TransactionRefused` when the organization does not exist. */
+export const setMailBudget = async (org: number, mailBudget: MailBudget): Promise<void> => {
+  await table.transact([{ update: keys.organization(org), set: { mailBudget }, if: exists }]);
 };
 
 /**

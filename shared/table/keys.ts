@@ -82,6 +82,8 @@ export const keys = {
   }),
   /** `hash` as of a session. */
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
+  /** Who has got a copy of an event that several e-mail channels want. `event`: the id of its first delivery. */
+  mailCopies: (org: number, event: number): Key => ({ pk: `ORG#${org}#MAIL-COPIES`, sk: padded(event) }),
   /** Counts the alert channels, so that concurrent requests cannot create more than the maximum. */
   channelCount: (org: number): Key => ({ pk: `ORG#${org}`, sk: "CHANNEL-COUNT" }),
   channel: (org: number, id: number): Key => ({ pk: `ORG#${org}#CHANNEL`, sk: padded(id) }),

@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import * as z from "zod/mini";
 import { withStatus } from "../../../shared/billing/billing.ts";
 import { type Billing, billingInterval, billingStatus } from "../../../shared/billing/schema.ts";
+import { defaultMailBudget, type MailBudget } from "../../../shared/mail/budget.ts";
 import * as deletion from "../../../shared/organizations/deletion.ts";
 import * as organizations from "../../../shared/organizations/organization.ts";
 import { schedule, unschedule } from "../../../shared/organizations/scan-schedule.ts";
@@ -123,6 +124,17 @@ export const orgCommands: Commands = {
       return { id, billing: shownBilling(changed) };
     },
   },
+  "org mail-budget": {
+    about: `Sets how many copies of alerts go out by e-mail in an hour and in a day; ${defaultMailBudget.hour} and ${defaultMailBudget.day} unless set.`,
+    flags: { org: "required ID", hour: "required N", day: "required N" },
+    isAct: true,
+    run: async (flags) => {
+      const { id } = await findOrganization(flags);
+      const mailBudget = { hour: parseNumber("hour", flags.hour), day: parseNumber("day", flags.day) };
+      await organizations.setMailBudget(id, mailBudget);
+      return { id, mailBudget };
+    },
+  },
 };
 
 /** Writes lines to a file that must not exist, and gives how many there are of each kind. */
@@ -154,8 +166,15 @@ const parseSeats = (value: string): number | null =>
 // The table gives a row's attributes in no fixed order, so results name their fields in the order to show.
 
 const shown = (organization: organizations.Organization) => {
-  const { id, name, createdAt, billing, scanEvery } = organization;
-  return { id, name, createdAt, billing: shownBilling(billing), scanEvery };
+  const { id, name, createdAt, billing, scanEvery, mailBudget = defaultMailBudget } = organization;
+  return {
+    id,
+    name,
+    createdAt,
+    billing: shownBilling(billing),
+    scanEvery,
+    mailBudget: shownBudget(mailBudget),
+  };
 };
 
 const shownInList = ({ id, name, createdAt, billing }: organizations.Organization) => ({
@@ -165,6 +184,8 @@ const shownInList = ({ id, name, createdAt, billing }: organizations.Organizatio
   billingStatus: billing.status,
   trialEndsAt: billing.trialEndsAt,
 });
+
+const shownBudget = ({ hour, day }: MailBudget): MailBudget => ({ hour, day });
 
 const shownBilling = (billing: Billing): Billing => {
   const { status, trialEndsAt, interval, seatPriceCents, seatAllowance } = billing;

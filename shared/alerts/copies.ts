@@ -1,0 +1,67 @@
+/**
+ * One address gets one copy of an event, however many e-mail channels name it. The deliveries of an event that
+ * several e-mail channels want send one after the other, each to those whom none has sent to yet.
+ */
+import { createHash } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { attemptLeaseSeconds, secondsAfter } from "../contract/alert-timing.ts";
+import { condition } from "../table/condition.ts";
+import { keys, timeToLive } from "../table/keys.ts";
+import * as table from "../table/table.ts";
+
+/** `sent`: fingerprints of the addresses that have their copy. `holder`: the delivery that is sending now. */
+type Copies = { sent?: Set<string>; holder?: number; until?: string };
+
+/** `event`: the id of the event's first delivery. */
+export type Turn = { org: number; event: number; delivery: number };
+
+/** Longer than any delivery of the event is open. */
+const keptSeconds = 7 * 86_400;
+
+/** A turn takes about a tenth of a second; an event has at most twenty. */
+const patienceMilliseconds = 2_000;
+const pauseMilliseconds = 100;
+
+const fingerprint = (org: number, address: string): string =>
+  createHash("sha256").update(`${org} ${address.toLowerCase()}`).digest("base64url").slice(0, 22);
+
+/**
+ * Waits up to two seconds for the turn of a delivery and returns those of `recipients` who have no copy yet.
+ * Undefined when another delivery still has its turn. A turn ends by `endTurn`, or with the lease of an attempt.
+ */
+export const takeTurn = async (
+  { org, event, delivery }: Turn,
+  recipients: readonly string[],
+): Promise<string[] | undefined> => {
+  const giveUpAt = Date.now() + patienceMilliseconds;
+  for (;;) {
+    const now = new Date();
+    const taking = await table.attempt(
+      table.update<Copies>(keys.mailCopies(org, event), {
+        set: { holder: delivery, until: secondsAfter(now, attemptLeaseSeconds) },
+        setOnce: { [timeToLive]: Math.floor(now.getTime() / 1_000) + keptSeconds },
+        if: condition("attribute_not_exists(#holder) OR #holder = :delivery OR #until < :now", {
+          delivery,
+          now: now.toISOString(),
+        }),
+      }),
+    );
+    if (taking.written) {
+      const { sent = new Set() } = taking.value;
+      return recipients.filter((address) => !sent.has(fingerprint(org, address)));
+    }
+    if (Date.now() > giveUpAt) return undefined;
+    await setTimeout(pauseMilliseconds);
+  }
+};
+
+/** Ends a turn, and notes who got a copy in it. Nothing happens when the turn is another delivery's by now. */
+export const endTurn = async ({ org, event, delivery }: Turn, reached: readonly string[]): Promise<void> => {
+  await table.attempt(
+    table.update(keys.mailCopies(org, event), {
+      add: { sent: new Set(reached.map((address) => fingerprint(org, address))) },
+      remove: ["holder", "until"],
+      if: condition("#holder = :delivery", { delivery }),
+    }),
+  );
+};

@@ -1,0 +1,180 @@
+/** How many copies of alerts an organization can send to people who never asked. */
+import { createServer } from "node:http";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { listenOnLoopback } from "../../local/harness/receiver.ts";
+import { administrator } from "../../shared/activity/actor.ts";
+import * as channels from "../../shared/alerts/channel.ts";
+import * as configure from "../../shared/alerts/configure.ts";
+import { deliver } from "../../shared/alerts/deliver.ts";
+import { deliveries, raise } from "../../shared/alerts/delivery.ts";
+import { redeliver } from "../../shared/alerts/operator.ts";
+import type { Message } from "../../shared/contract/messages.ts";
+import { defaultMailBudget, takeCopies } from "../../shared/mail/budget.ts";
+import * as organizations from "../../shared/organizations/organization.ts";
+import { keys } from "../../shared/table/keys.ts";
+import * as table from "../../shared/table/table.ts";
+import { createOrganization, logger, takeMessages, useWorkers } from "../scans/in-process-workers.ts";
+
+useWorkers();
+const settings = { redispatchSeconds: 3_600, waitingSeconds: 300, longestWaitSeconds: 86_400 };
+
+/** Whom each message went to. */
+let received: string[][] = [];
+let isRefusing = false;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const part of request) body += part;
+    response.setHeader("content-type", "application/json");
+    if (isRefusing) return response.writeHead(400, { "x-amzn-errortype": "MessageRejected" }).end("{}");
+    const { ToAddresses = [], BccAddresses = [] } = JSON.parse(body).Destination;
+    received.push([...ToAddresses, ...BccAddresses]);
+    response.end(JSON.stringify({ MessageId: "1" }));
+  });
+  const listening = await listenOnLoopback(server);
+  ({ close } = listening);
+  vi.stubEnv("AWS_ENDPOINT_URL_SESV2", `http://127.0.0.1:${listening.port}`);
+  vi.stubEnv("SENDER_EMAIL", "alerts@acme.example");
+}, 60_000);
+beforeEach(() => {
+  received = [];
+  isRefusing = false;
+});
+afterAll(() => close());
+
+/** Creates e-mail channels and raises one event for all of them. */
+const raiseFor = async (org: number, recipients: readonly string[][]): Promise<Message<"deliveries">[]> => {
+  const flags = {
+    isEnabled: true,
+    notifyOnNewBreach: true,
+    notifyOnScanComplete: true,
+    notifyOnScanError: true,
+  };
+  for (const each of recipients) {
+    const form = { channel: "email", config: { recipients: each } } as const;
+    await configure.create(org, { ...flags, ...form }, administrator, async () => {});
+  }
+  const { writes, messages } = await raise(org, await channels.list(org), [
+    { type: "scan_error", error: "Measured" },
+  ]);
+  await table.transact(deliveries.writes(org, writes));
+  return messages.map(({ message }) => message);
+};
+
+const attempt = (message: Message<"deliveries">) => deliver(message, { logger }, settings);
+const statusesOf = async (org: number, messages: readonly Message<"deliveries">[]) =>
+  Promise.all(
+    messages.map(async ({ deliveryId }) => {
+      const row = await deliveries.get(org, deliveryId);
+      return `${row?.status} after ${row?.attempts}`;
+    }),
+  );
+
+test("20 channels with the same 20 recipients send 20 copies of an event", async () => {
+  const org = await createOrganization({});
+  const people = Array.from({ length: 20 }, (_, index) => `stranger${index}@other.example`);
+  const messages = await raiseFor(
+    org,
+    Array.from({ length: 20 }, (_, index) => people.map((each) => (index % 2 ? each.toUpperCase() : each))),
+  );
+  await Promise.all(messages.map(attempt));
+  expect(received.map((each) => each.length)).toEqual([20]);
+  expect(new Set(await statusesOf(org, messages))).toEqual(new Set(["delivered after 1"]));
+});
+
+test("channels that share some recipients reach each of them once", async () => {
+  const org = await createOrganization({});
+  const messages = await raiseFor(org, [
+    ["a@other.example", "b@other.example"],
+    ["B@other.example", "c@other.example"],
+  ]);
+  await Promise.all(messages.map(attempt));
+  const reached = received.flat().map((address) => address.toLowerCase());
+  expect(reached.sort()).toEqual(["a@other.example", "b@other.example", "c@other.example"]);
+});
+
+test("a recipient whom one channel failed to reach gets a copy from the next", async () => {
+  const org = await createOrganization({});
+  const [first, second] = await raiseFor(org, [["a@other.example"], ["a@other.example"]]);
+  if (first === undefined || second === undefined) throw new Error("two deliveries were expected");
+  isRefusing = true;
+  await attempt(first);
+  isRefusing = false;
+  await attempt(second);
+  await attempt({ ...first, attempt: 2 });
+  expect(received).toEqual([["a@other.example"]]);
+  expect(await statusesOf(org, [first, second])).toEqual(["delivered after 2", "delivered after 1"]);
+});
+
+test("a worker that died in its turn delays the other channels, and no copy is lost", async () => {
+  const org = await createOrganization({});
+  const [first, second] = await raiseFor(org, [["a@other.example"], ["a@other.example"]]);
+  if (first === undefined || second === undefined) throw new Error("two deliveries were expected");
+  const turn = keys.mailCopies(org, first.deliveryId);
+  const until = new Date(Date.now() + 60_000).toISOString();
+  await table.put({ ...turn, holder: first.deliveryId, until });
+  await attempt(second);
+  expect(received).toEqual([]);
+  expect(await statusesOf(org, [second])).toEqual(["pending after 0"]);
+  await table.update(turn, { set: { until: new Date(Date.now() - 1).toISOString() } });
+  await attempt(second);
+  expect(received).toEqual([["a@other.example"]]);
+});
+
+test("an alert that is delivered again by hand reaches its recipients again", async () => {
+  const org = await createOrganization({});
+  const [first] = await raiseFor(org, [["a@other.example"], ["a@other.example"]]);
+  if (first === undefined) throw new Error("a delivery was expected");
+  await attempt(first);
+  await redeliver(org, first.channelId, first.deliveryId);
+  const [again] = await takeMessages("deliveries");
+  await attempt(again ?? first);
+  expect(received).toEqual([["a@other.example"], ["a@other.example"]]);
+});
+
+test("what is over the budget of an hour waits for the next, without using an attempt", async () => {
+  const org = await createOrganization({});
+  await organizations.setMailBudget(org, { hour: 100, day: 1_000 });
+  const messages = await raiseFor(
+    org,
+    Array.from({ length: 20 }, (_, channel) =>
+      Array.from({ length: 20 }, (_, index) => `stranger${channel}-${index}@other.example`),
+    ),
+  );
+  for (const message of messages) await attempt(message);
+  expect(received.flat()).toHaveLength(100);
+  const statuses = await statusesOf(org, messages);
+  expect(statuses.filter((each) => each === "delivered after 1")).toHaveLength(5);
+  expect(statuses.filter((each) => each === "pending after 0")).toHaveLength(15);
+  const waiting = await deliveries.get(org, messages.at(-1)?.deliveryId ?? 0);
+  const nextHour = (Math.floor(Date.now() / 3_600_000) + 1) * 3_600_000;
+  expect(Date.parse(waiting?.dueAt ?? "")).toBeGreaterThanOrEqual(nextHour - 1_000);
+  expect(Date.parse(waiting?.dueAt ?? "")).toBeLessThanOrEqual(nextHour + 301_000);
+});
+
+test("a budget counts hours and days, and concurrent copies exactly", async () => {
+  const org = await createOrganization({});
+  const at = (time: string) => new Date(`2026-03-01T${time}Z`);
+  const budget = { hour: 10, day: 15 };
+  const results = await Promise.all(
+    Array.from({ length: 20 }, () => takeCopies(org, 1, budget, at("10:59:00"))),
+  );
+  expect(results.filter((each) => each === undefined)).toHaveLength(10);
+  expect(results.find((each) => each !== undefined)).toEqual(at("11:00:00"));
+  for (let count = 0; count < 5; count++) {
+    expect(await takeCopies(org, 1, budget, at("11:00:00"))).toBeUndefined();
+  }
+  expect(await takeCopies(org, 1, budget, at("12:00:00"))).toEqual(new Date("2026-03-02T00:00:00Z"));
+  expect(await takeCopies(org, 1, budget, new Date("2026-03-02T00:00:00Z"))).toBeUndefined();
+});
+
+test("a large message goes out first in its hour; a budget of 0 stops all", async () => {
+  const org = await createOrganization({});
+  const now = new Date("2026-03-01T10:00:00Z");
+  expect(await takeCopies(org, 20, { hour: 10, day: 10 }, now)).toBeUndefined();
+  expect(await takeCopies(org, 20, { hour: 10, day: 10 }, now)).toBeDefined();
+  const silent = await createOrganization({});
+  expect(await takeCopies(silent, 1, { ...defaultMailBudget, hour: 0 }, now)).toBeDefined();
+});
