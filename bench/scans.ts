@@ -132,6 +132,10 @@ const scansOfMany = async (progress: Context["progress"]): Promise<Table[]> => {
       rows.push(await measureScan(bench, hibp, { name, newFindings: found, targets }, peaks));
     };
     await scan("First scan", activeAddresses * breachesEach, {});
+    // A scan's end leaves part of its findings for later ends to take into the index of breaches.
+    for (const name of ["Nothing new, index catches up", "Nothing new, index catches up again"]) {
+      await scan(name, 0, {});
+    }
     await scan("Nothing new", 0, { writeUnits: 100, readUnits: 10_000, seconds: 60 });
     for (let index = 0; index < newFindings; index++) {
       hibp.accounts[addressOf(index * (addresses / newFindings))]?.push(newBreach);

@@ -1,25 +1,31 @@
-import { Aws } from "aws-cdk-lib";
+import { Aws, type Stack } from "aws-cdk-lib";
+import { CfnConfigurationSet } from "aws-cdk-lib/aws-ses";
 import { emailAddress } from "../shared/emails/schema.ts";
 
-/** The address that e-mail alerts come from, and the resources of SES that sending needs permission for. */
-export type Sender = { address: string; resourceArns: string[] };
+/** Where e-mails come from: an address and a configuration set. Sending needs permission for `resourceArns`. */
+export type Sender = { address: string; configurationSet: string; resourceArns: string[] };
 
 /**
- * The sender with this address. The stack does not create an identity for it: identities belong to the
- * account, several stages may send from one, and removing a stage must not end its verification. Throws if it
- * is no e-mail address.
+ * The sender with this address, and the configuration set with which SES sends nothing to those whose mailbox
+ * refused a message or who complained about one. The stack does not create an identity for the address: identities
+ * belong to the account, several stages may send from one, and removing a stage must not end its verification. Throws
+ * if it is no e-mail address.
  *
- * The resources are all identities and configuration sets of the account, because SES wants permission for
- * the sender's identity (the address, its domain or a parent domain), for its default configuration set, and
- * for recipients that are identities of the account, as all are in SES's sandbox. Grants name the sender in a
- * condition instead.
+ * Of identities the resources are all of the account, because SES wants permission for the sender's identity (the
+ * address, its domain or a parent domain), and for recipients that are identities of the account, as all are in
+ * SES's sandbox. Grants name the sender in a condition instead.
  */
-export function findSender(address: string): Sender {
+export function createSender(stack: Stack, address: string): Sender {
   if (!emailAddress.safeParse(address).success || address !== address.trim()) {
     throw new Error(`senderEmail must be an e-mail address, not "${address}"`);
   }
-  const resourceArns = ["identity/*", "configuration-set/*"].map(
+  const configurationSet = `${stack.stackName}-mail`;
+  new CfnConfigurationSet(stack, "MailConfiguration", {
+    name: configurationSet,
+    suppressionOptions: { suppressedReasons: ["BOUNCE", "COMPLAINT"] },
+  });
+  const resourceArns = ["identity/*", `configuration-set/${configurationSet}`].map(
     (resource) => `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:${resource}`,
   );
-  return { address, resourceArns };
+  return { address, configurationSet, resourceArns };
 }

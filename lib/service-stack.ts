@@ -18,7 +18,7 @@ import type { Options } from "./options.ts";
 import { QueueWorkerFunction } from "./queue-worker.ts";
 import { ServiceApi } from "./rest-api.ts";
 import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
-import { findSender } from "./sender.ts";
+import { createSender } from "./sender.ts";
 import { createLogGroup, endpointMegabytes, ServiceFunction } from "./service-function.ts";
 import { createTable, findTable } from "./table.ts";
 import { addThrottleAlarms } from "./throttle-alarms.ts";
@@ -63,7 +63,7 @@ export class ServiceStack extends Stack {
     const queues = Object.fromEntries(
       queueWorkers.map(({ worker }) => [worker.queue, new WorkQueue(this, worker, deadLetters).queue]),
     ) as Record<QueueName, Queue>;
-    const sender = senderEmail === undefined ? undefined : findSender(senderEmail);
+    const sender = senderEmail === undefined ? undefined : createSender(this, senderEmail);
     // Functions are told where the dashboard is, and the API is made of functions.
     const dashboardUrl = Lazy.string({ produce: () => `${api.url}/app` });
     const resources: Resources = {

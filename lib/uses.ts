@@ -173,7 +173,10 @@ export function grantOf(
           actions: ["ses:SendEmail"],
           resources: sender.resourceArns,
           conditions: { StringEquals: { "ses:FromAddress": sender.address } },
-          environment: { SENDER_EMAIL: sender.address },
+          environment: {
+            SENDER_EMAIL: sender.address,
+            SENDER_CONFIGURATION_SET: sender.configurationSet,
+          },
         }
       );
   }

@@ -1,4 +1,7 @@
-/** E-mail through SES, sent from SENDER_EMAIL, which is empty unless the stack has a sender. */
+/**
+ * E-mail through SES, sent from SENDER_EMAIL with SENDER_CONFIGURATION_SET, which are empty unless the stack has
+ * a sender.
+ */
 import { SESv2Client, SendEmailCommand } from "@aws-sdk/client-sesv2";
 
 export const senderName = "Breach Monitor";
@@ -36,6 +39,7 @@ export const send = async (
     const reply = await client().send(
       new SendEmailCommand({
         FromEmailAddress: `${senderName} <${sender}>`,
+        ConfigurationSetName: process.env.SENDER_CONFIGURATION_SET,
         // Spam filters prefer a message that names its recipient.
         Destination: to.length === 1 ? { ToAddresses: to } : { BccAddresses: to },
         Content: {

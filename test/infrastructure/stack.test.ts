@@ -889,8 +889,8 @@ test("with a sender the functions that use e-mail may send from that address onl
             {
               Effect: "Allow",
               Action: "ses:SendEmail",
-              Resource: ["identity", "configuration-set"].map(
-                (resource) => `arn:aws:ses:us-east-1:000000000000:${resource}/*`,
+              Resource: ["identity/*", "configuration-set/breach-monitor-staging-mail"].map(
+                (resource) => `arn:aws:ses:us-east-1:000000000000:${resource}`,
               ),
               Condition: { StringEquals: { "ses:FromAddress": "alerts@mail.example.com" } },
             },
@@ -898,6 +898,12 @@ test("with a sender the functions that use e-mail may send from that address onl
         : [],
     );
   }
+  expect(staging.ofType("AWS::SES::ConfigurationSet").map(({ properties }) => properties)).toEqual([
+    {
+      Name: "breach-monitor-staging-mail",
+      SuppressionOptions: { SuppressedReasons: ["BOUNCE", "COMPLAINT"] },
+    },
+  ]);
   expect(() => synthesize("nobody", { senderEmail: "not an address" })).toThrow(/senderEmail must be/);
 });
 
