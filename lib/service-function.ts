@@ -66,7 +66,7 @@ export class ServiceFunction extends Construct {
     super(scope, name);
     this.name = name;
     const functionName = `${Stack.of(this).stackName}-${name}`;
-    const grants = uses.map((use) => grantOf(use, resources)).filter((grant) => grant !== undefined);
+    const grants = uses.map((use) => grantOf(use, resources, uses)).filter((grant) => grant !== undefined);
 
     this.logGroup = contract.logGroup ?? createLogGroup(this, "Logs", name);
     const statements = [
@@ -93,10 +93,10 @@ export class ServiceFunction extends Construct {
         id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/*]",
         reason: "Schedules are created at run time; the boundary is their group, which holds nothing else",
       },
-      ...["identity", "configuration-set"].map((resource) => ({
-        id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:${resource}/*]`,
+      {
+        id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]",
         reason: "SES wants permission for more than the sender's identity; a condition limits the sender",
-      })),
+      },
     );
 
     this.function = new LambdaFunction(this, "Function", {

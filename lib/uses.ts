@@ -11,7 +11,7 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Use } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
-import { credentialPartitions, dueIndex, keys } from "../shared/table/keys.ts";
+import { credentialPartitions, dueIndex, guardedPartitions, keys } from "../shared/table/keys.ts";
 import type { Sender } from "./sender.ts";
 
 /** The resources that functions may use. */
@@ -39,7 +39,13 @@ export type Grant = {
   environment: Record<string, string>;
 };
 
-/** What a word of `uses` grants. Undefined when the resource is not set up. */
+/** A condition on the partition keys of a request. "For all" holds without any key, so that there must be one. */
+const onKeys = (operator: "StringLike" | "StringNotLike", patterns: readonly string[]) => ({
+  [`ForAllValues:${operator}`]: { "dynamodb:LeadingKeys": [...patterns] },
+  Null: { "dynamodb:LeadingKeys": "false" },
+});
+
+/** What a word of `uses` grants, beside the other words. Undefined when the resource is not set up. */
 export function grantOf(
   use: Use,
   {
@@ -53,6 +59,7 @@ export function grantOf(
     sender,
     dashboardUrl,
   }: Resources,
+  uses: readonly Use[],
 ): Grant | undefined {
   const queue = (name: QueueName): Grant => ({
     actions: ["sqs:SendMessage"],
@@ -63,34 +70,47 @@ export function grantOf(
   switch (use) {
     case "table:read":
       return {
-        actions: ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"],
+        // A transaction's condition on a row reads it.
+        actions: [
+          "dynamodb:GetItem",
+          "dynamodb:BatchGetItem",
+          "dynamodb:Query",
+          "dynamodb:ConditionCheckItem",
+        ],
         resources: [table.tableArn],
         environment,
       };
     case "table:write":
       // A transaction needs the action of each of its writes.
       return {
-        actions: [
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-        ],
+        actions: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
         resources: [table.tableArn],
+        conditions: onKeys(
+          "StringNotLike",
+          Object.entries(guardedPartitions).flatMap(([word, patterns]) =>
+            (uses as readonly string[]).includes(word) ? [] : patterns,
+          ),
+        ),
         environment,
       };
+    case "table:write:identities":
+    case "table:write:domains":
+    case "table:write:channels":
+      // These narrow the condition of "table:write". A statement for each would refuse transactions whose rows are
+      // of several kinds, should IAM see their keys together.
+      return undefined;
     case "table:limits":
       return {
         actions: ["dynamodb:UpdateItem"],
         resources: [table.tableArn],
-        conditions: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": keys.limit("*", "").pk } },
+        conditions: onKeys("StringLike", [keys.limit("*", "").pk]),
         environment,
       };
     case "table:credentials":
       return {
         actions: ["dynamodb:UpdateItem"],
         resources: [table.tableArn],
-        conditions: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": [...credentialPartitions] } },
+        conditions: onKeys("StringLike", credentialPartitions),
         environment,
       };
     case "table:due-index":

@@ -11,5 +11,5 @@ export const addDomain = defineEndpoint({
   status: 201,
   reply: domain,
   refusals: ["domainNotAllowed", "domainExists"],
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:write:domains"],
 });

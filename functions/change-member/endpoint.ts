@@ -12,5 +12,5 @@ export const changeMember = defineEndpoint({
   status: 200,
   reply: z.object({ success: z.boolean() }),
   refusals: ["memberNotFound", "lastAdmin"],
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:write:identities"],
 });

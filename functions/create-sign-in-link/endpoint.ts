@@ -11,5 +11,5 @@ export const createSignInLink = defineEndpoint({
   status: 202,
   reply: z.object({ success: z.boolean() }),
   refusals: ["signInLimit"],
-  uses: ["table:write", "queue:sign-in-mails"],
+  uses: ["table:write", "table:write:identities", "queue:sign-in-mails"],
 });

@@ -10,6 +10,6 @@ export const deleteAlertConfig = defineEndpoint({
   reply: z.object({ ok: z.boolean() }),
   refusals: ["channelNotFound"],
   // Other channels are told when alerts are turned away.
-  uses: ["table:read", "table:write", "queue:deliveries"],
+  uses: ["table:read", "table:write", "table:write:channels", "queue:deliveries"],
   timeoutSeconds: removalTimeoutSeconds,
 });

@@ -3,7 +3,15 @@ import { defineQueueWorker } from "../../shared/contract/worker.ts";
 
 const delivery = {
   timeoutSeconds: deliveryTimeoutSeconds,
-  uses: ["table:read", "table:write", "queue:delivery-retries", "channel-key", "email", "dashboard-url"],
+  uses: [
+    "table:read",
+    "table:write",
+    "table:write:channels",
+    "queue:delivery-retries",
+    "channel-key",
+    "email",
+    "dashboard-url",
+  ],
   intervals: {
     REDISPATCH_INTERVAL_SECONDS: 3600,
     // While a channel is disabled, or an organization may not be served: pause between two checks, and when

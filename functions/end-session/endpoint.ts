@@ -10,5 +10,5 @@ export const endSession = defineEndpoint({
   reply: z.object({ success: z.boolean() }),
   refusals: [],
   cookie: "cleared",
-  uses: ["table:write"],
+  uses: ["table:write", "table:write:identities"],
 });

@@ -7,5 +7,12 @@ export const lookUpEmails = defineQueueWorker({
   maximumConcurrency: 2,
   timeoutSeconds: timeoutSeconds.lookUpEmails,
   recursive: true,
-  uses: ["table:read", "table:write", "queue:scan-lookups", "queue:deliveries", "hibp"],
+  uses: [
+    "table:read",
+    "table:write",
+    "table:write:domains",
+    "queue:scan-lookups",
+    "queue:deliveries",
+    "hibp",
+  ],
 });

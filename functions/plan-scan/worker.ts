@@ -11,6 +11,7 @@ export const planScan = defineQueueWorker({
   uses: [
     "table:read",
     "table:write",
+    "table:write:domains",
     "queue:scan-plans",
     "queue:scan-checks",
     "queue:scan-lookups",

@@ -18,5 +18,5 @@ export const redeemSignInLink = defineEndpoint({
   reply: z.object({ user: sessionUser, organization: z.object({ id: idField, name: z.string() }) }),
   refusals: ["invalidLink", "chooseOrganization"],
   cookie: "set",
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:write:identities"],
 });

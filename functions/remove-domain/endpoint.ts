@@ -9,5 +9,5 @@ export const removeDomain = defineEndpoint({
   status: 200,
   reply: z.object({ success: z.boolean() }),
   refusals: ["domainNotFound", "domainInUse"],
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:write:domains"],
 });

@@ -10,5 +10,5 @@ export const removeMember = defineEndpoint({
   status: 200,
   reply: z.object({ success: z.boolean() }),
   refusals: ["memberNotFound", "lastAdmin"],
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:write:identities"],
 });

@@ -10,5 +10,5 @@ export const revokeApiKey = defineEndpoint({
   status: 200,
   reply: z.object({ success: z.boolean() }),
   refusals: ["apiKeyNotFound"],
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:write:identities"],
 });

@@ -7,5 +7,5 @@ export const revokeOtherSessions = defineEndpoint({
   status: 200,
   reply: z.object({ success: z.boolean() }),
   refusals: [],
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:write:identities"],
 });

@@ -9,5 +9,5 @@ export const revokeSession = defineEndpoint({
   status: 200,
   reply: z.object({ success: z.boolean() }),
   refusals: ["sessionNotFound"],
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:write:identities"],
 });

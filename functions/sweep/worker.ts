@@ -21,6 +21,9 @@ export const sweep = defineScheduledWorker({
   uses: [
     "table:read",
     "table:write",
+    "table:write:channels",
+    "table:write:domains",
+    "table:write:identities",
     "table:due-index",
     "queue:scan-plans",
     "queue:deliveries",

@@ -50,6 +50,7 @@ const applies = (statement: Statement, action: string, resource: string, context
  * with another operator, counts as satisfied.
  */
 const isSatisfied = (operator: string, values: Values, actual: string | undefined): boolean => {
+  if (operator === "Null") return [values].flat().includes(String(actual === undefined));
   if (actual === undefined) return true;
   // A request has one value per key here, so "for all values" and "for any value" mean the same.
   switch (operator.replace(/^For(AllValues|AnyValue):|IfExists$/g, "")) {
@@ -61,6 +62,8 @@ const isSatisfied = (operator: string, values: Values, actual: string | undefine
     case "ArnLike":
     case "StringLike":
       return isAnyLike(values, actual);
+    case "StringNotLike":
+      return !isAnyLike(values, actual);
     default:
       return true;
   }

@@ -8,7 +8,12 @@ import type { OrganizationLimit } from "./limits.ts";
  */
 export type Use =
   | "table:read"
+  /** All rows but those that the next three words add. */
   | "table:write"
+  /** Rows of API keys, sessions, sign-in links and users. */
+  | "table:write:identities"
+  | "table:write:domains"
+  | "table:write:channels"
   /** Updates of the rows that count requests, and of no other rows. */
   | "table:limits"
   /** Updates of the rows of sessions and API keys, to note when each was last used. */

@@ -227,5 +227,23 @@ export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key
  */
 export const credentialPartitions = ["ORG#*#SESSION", "ORG#*#KEY"] as const;
 
+/**
+ * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the word of `uses` that lets a
+ * function write them. No function writes the operators' log.
+ */
+export const guardedPartitions = {
+  "table:write:identities": [
+    "ORG#*#KEY",
+    "ORG#*#SESSION",
+    "ORG#*#USER",
+    "ORG#*#USER-EMAIL",
+    "SIGN-IN-*",
+    "ORGANIZATIONS",
+  ],
+  "table:write:domains": ["ORG#*#DOMAIN", "ORG#*#DOMAIN-NAME", "PROVEN-DOMAIN#*"],
+  "table:write:channels": ["ORG#*#CHANNEL"],
+  operators: ["OPERATOR-LOG"],
+} as const;
+
 /** The attribute with the epoch seconds after which DynamoDB may delete the row, sooner or later. */
 export const timeToLive = "expiresAt";

@@ -48,6 +48,20 @@ describe("a decision", () => {
     expect(onTable([allow({ Resource })])).toBe(expected);
   });
 
+  test.each([
+    [{ "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["A#*", "B"] } }, "A#1", "allow"],
+    [{ "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["A#*", "B"] } }, "C", "no match"],
+    [{ "ForAllValues:StringNotLike": { "dynamodb:LeadingKeys": ["A#*", "B"] } }, "A#1", "no match"],
+    [{ "ForAllValues:StringNotLike": { "dynamodb:LeadingKeys": ["A#*", "B"] } }, "C", "allow"],
+    [{ "ForAllValues:StringNotLike": { "dynamodb:LeadingKeys": ["A#*"] } }, undefined, "allow"],
+    [{ Null: { "dynamodb:LeadingKeys": "false" } }, undefined, "no match"],
+    [{ Null: { "dynamodb:LeadingKeys": "false" } }, "A", "allow"],
+    [{ Null: { "dynamodb:LeadingKeys": "true" } }, "A", "no match"],
+  ])("condition %j on key %s: %s", (Condition, key, expected) => {
+    const context = key === undefined ? {} : { "dynamodb:LeadingKeys": key };
+    expect(decide([allow({ Condition })], "dynamodb:GetItem", table, context)).toBe(expected);
+  });
+
   test("on a table does not hold for its indexes", () => {
     expect(onTable([allow({})], "dynamodb:GetItem", `${table}/index/due`)).toBe("no match");
   });

@@ -1,0 +1,136 @@
+/** Which functions may write the rows that decide who may do what, and where alerts go. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App } from "aws-cdk-lib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { permissionTable } from "../../bin/permissions/table.ts";
+import { bundleFunctions } from "../../lib/bundle.ts";
+import { readOptions } from "../../lib/options.ts";
+import { ServiceStack } from "../../lib/service-stack.ts";
+import { decide, type Statement } from "../../local/iam/policy.ts";
+import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
+import { type Key, keys } from "../../shared/table/keys.ts";
+
+const stackName = "breach-monitor-production";
+const directory = mkdtempSync(join(tmpdir(), "permissions-test-"));
+let assembly: Assembly;
+
+beforeAll(async () => {
+  const bundles = await bundleFunctions(join(directory, "bundles"));
+  const app = new App({ outdir: join(directory, "cdk.out") });
+  new ServiceStack(app, stackName, {
+    bundles,
+    options: readOptions(() => undefined),
+    alarmEmail: undefined,
+    senderEmail: undefined,
+    domain: undefined,
+    tableName: undefined,
+  });
+  app.synth();
+  assembly = openAssembly(join(directory, "cdk.out"), { region: "us-east-1", accountId: "000000000000" });
+}, 150_000);
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** The functions whose role lets them do this with the row. */
+const allowed = (action: string, { pk }: Key): string[] => {
+  const table = assembly.arn(assembly.ofType("AWS::DynamoDB::Table")[0]?.logicalId ?? "");
+  return assembly
+    .ofType<{ FunctionName: string; Role: string }>("AWS::Lambda::Function")
+    .filter(({ properties: { Role } }) => {
+      const role = assembly.resource(assembly.logicalIdOf(Role) ?? "");
+      const policies = role.properties.Policies as { PolicyDocument: { Statement: Statement[] } }[];
+      const statements = policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+      return decide(statements, action, table, { "dynamodb:LeadingKeys": pk }) === "allow";
+    })
+    .map(({ properties }) => properties.FunctionName.slice(stackName.length + 1))
+    .sort();
+};
+
+const writersOfIdentities = [
+  "change-member",
+  "create-api-key",
+  "create-sign-in-link",
+  "end-session",
+  "invite-member",
+  "mail-sign-in-link",
+  "redeem-sign-in-link",
+  "remove-member",
+  "revoke-api-key",
+  "revoke-other-sessions",
+  "revoke-session",
+  "sweep",
+];
+const identities = [
+  keys.apiKey(1, "hash"),
+  keys.session(1, 7, "hash"),
+  keys.user(1, 7),
+  keys.userEmail(1, "ada@acme.example"),
+  keys.signInLink("hash"),
+  keys.signInAddress("ada@acme.example", 1),
+  keys.signInMail("id"),
+];
+
+test.each(identities)("$pk: only functions of signing in and of members make and delete it", (key) => {
+  expect(allowed("dynamodb:PutItem", key)).toEqual(writersOfIdentities);
+  expect(allowed("dynamodb:DeleteItem", key)).toEqual(writersOfIdentities);
+});
+
+test("the authorizer notes the last use of keys and sessions, and changes no users", () => {
+  for (const key of [keys.apiKey(1, "hash"), keys.session(1, 7, "hash")]) {
+    expect(allowed("dynamodb:UpdateItem", key)).toEqual(["authorize", ...writersOfIdentities].sort());
+  }
+  expect(allowed("dynamodb:UpdateItem", keys.user(1, 7))).toEqual(writersOfIdentities);
+});
+
+test.each([keys.domain(1, 2), keys.domainName(1, "acme.example"), keys.provenDomain("acme.example")])(
+  "$pk: only functions of domains and of scans write it",
+  (key) => {
+    const writers = [
+      "add-domain",
+      "check-domain",
+      "check-emails",
+      "look-up-emails",
+      "plan-scan",
+      "remove-domain",
+      "sweep",
+    ];
+    for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
+      expect(allowed(`dynamodb:${action}`, key)).toEqual(writers);
+    }
+  },
+);
+
+test("only functions of alert channels and of alerts write channels", () => {
+  expect(allowed("dynamodb:UpdateItem", keys.channel(1, 3))).toEqual([
+    "change-alert-config",
+    "create-alert-config",
+    "delete-alert-config",
+    "deliver-alert",
+    "retry-alert",
+    "sweep",
+  ]);
+});
+
+test("no function writes the operators' log, or reads the whole table", () => {
+  const entry = keys.operatorEntry("2026-01-01T00:00:00.000Z", "id");
+  for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
+    expect(allowed(`dynamodb:${action}`, entry)).toEqual([]);
+  }
+  expect(allowed("dynamodb:Scan", entry)).toEqual([]);
+});
+
+test("acknowledging writes findings, and cannot make a key of another organization", () => {
+  expect(allowed("dynamodb:PutItem", keys.member(1, "FINDING", 1, 1))).toContain("acknowledge-breach");
+  expect(allowed("dynamodb:PutItem", keys.apiKey(2, "hash"))).not.toContain("acknowledge-breach");
+});
+
+test("a write that names no key is refused", () => {
+  expect(allowed("dynamodb:PutItem", {} as Key)).toEqual([]);
+});
+
+test("docs/permissions.md is what the template says: npm run permissions -- --write", () => {
+  const template = readFileSync(join(directory, "cdk.out", `${stackName}.template.json`), "utf8");
+  const written = readFileSync(join(import.meta.dirname, "..", "..", "docs", "permissions.md"), "utf8");
+  expect(written).toBe(permissionTable(JSON.parse(template)));
+});
