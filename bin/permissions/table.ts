@@ -63,5 +63,9 @@ const textOf = (value: unknown): string => {
   if (operator === "Fn::GetAtt") return String((argument as string[])[0]);
   if (operator !== "Fn::Join") return String(argument);
   const [separator, parts] = argument as [string, unknown[]];
-  return parts.map(textOf).join(separator);
+  // The template names region and account when the command line knows them.
+  return parts
+    .map(textOf)
+    .join(separator)
+    .replace(/\bAWS::(Partition|Region|AccountId)|\b[a-z]{2}-[a-z]+-\d\b|\b\d{12}\b/g, "*");
 };

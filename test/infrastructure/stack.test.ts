@@ -317,7 +317,7 @@ test("functions that count requests write limits, the authorizer also credential
       .filter(({ Condition = {} }) => "ForAllValues:StringLike" in Condition)
       .map((statement) => ({ name, ...statement })),
   );
-  const updateOf = (name: string, keys: string | string[]) => ({
+  const updateOf = (name: string, keys: string[]) => ({
     name,
     Effect: "Allow",
     Action: "dynamodb:UpdateItem",
@@ -328,9 +328,9 @@ test("functions that count requests write limits, the authorizer also credential
     },
   });
   expect(conditional).toEqual([
-    updateOf("authorize", "LIMIT#*"),
+    updateOf("authorize", ["LIMIT#*"]),
     updateOf("authorize", ["ORG#*#SESSION", "ORG#*#KEY"]),
-    updateOf("preview-import", "LIMIT#*"),
+    updateOf("preview-import", ["LIMIT#*"]),
   ]);
   const writing = (name: string) =>
     permissionsOf(functionNamed(name).Role).filter((permission) =>

@@ -235,7 +235,7 @@ test("a function without the grant is refused the key, and nobody replaces it", 
   await expect(creating).rejects.toMatchObject({ name: "ParameterAlreadyExists" });
 });
 
-test("a new key seals, the former one opens, and without its key a channel does not send", async () => {
+test("a new key seals, the former one opens; without its key a channel is silent", async () => {
   const { id: org, api } = organization;
   const Name = stack.outputs.ChannelKeyParameter ?? "";
   const operator = new SSMClient({});
