@@ -1,6 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { admitAnyone, authenticate, authenticateDashboard } from "../../shared/api/authenticate.ts";
 import { callerOf, type Decision, toContext } from "../../shared/api/principal.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
 
 /** The paths of endpoints that anyone may call, as API Gateway declares them. */
 const pathsForAnyone: readonly string[] = JSON.parse(process.env.PATHS_FOR_ANYONE ?? "[]");
@@ -18,7 +19,7 @@ const decide = (event: APIGatewayRequestAuthorizerEvent): Promise<Decision> => {
 export const handler = async (
   event: APIGatewayRequestAuthorizerEvent,
 ): Promise<APIGatewayAuthorizerResult> => {
-  const decision = await decide(event);
+  const decision = await decide(event).catch(busy);
   // The policy covers the whole stage, since a path may contain wildcards of policies. It is not cached.
   const [api, stage] = event.methodArn.split("/");
   const policy = (effect: "Allow" | "Deny"): APIGatewayAuthorizerResult["policyDocument"] => ({
@@ -34,6 +35,12 @@ export const handler = async (
     policyDocument: policy("Allow"),
     context: toContext(decision),
   };
+};
+
+/** An error would be API Gateway's 500; as a refusal, the endpoint answers it with 503 and when to try again. */
+const busy = (error: unknown): Decision => {
+  if (!(error instanceof Refusal) || error.refusal !== "busy") throw error;
+  return { refusal: "busy", retryAfterSeconds: Number(error.headers["Retry-After"]) };
 };
 
 const isUnauthenticated = (decision: Decision): boolean =>

@@ -1,6 +1,8 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { handler as authorize } from "../../functions/authorize/handler.ts";
 import { authenticate, authenticateDashboard } from "../../shared/api/authenticate.ts";
+import { fromContext } from "../../shared/api/principal.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import { hashOf, mintSession } from "../../shared/organizations/secret.ts";
 import * as sessions from "../../shared/organizations/session.ts";
@@ -139,3 +141,17 @@ test("the dashboard gets the role and the session as of each request", async () 
   await users.change(org, user.id, { role: "member" }, { type: "system", id: null, label: "Test" });
   expect(await dashboard()).toMatchObject({ session: { id, role: "member" } });
 });
+
+test("the endpoint answers for a table that stays busy, with 503 and a time", async () => {
+  const { value } = await create();
+  const stop = intercept<Command>("initialize", (next, { commandName = "" }) => async (sent) => {
+    if (!commandName.startsWith("Update")) return next(sent);
+    throw Object.assign(new Error("throttled"), { name: "ThrottlingException" });
+  });
+  const event = { ...eventWith(value), methodArn: "arn:aws:execute-api:api/stage", resource: "/v1/breaches" };
+  const { context, policyDocument } = await authorize(event).finally(stop);
+  expect(policyDocument.Statement).toMatchObject([{ Effect: "Allow" }]);
+  expect(() => fromContext(context ?? {})).toThrow(
+    expect.objectContaining({ refusal: "busy", headers: { "Retry-After": "2" } }),
+  );
+}, 15_000);
