@@ -2,9 +2,13 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } fro
 import { admitAnyone, authenticate, authenticateDashboard } from "../../shared/api/authenticate.ts";
 import { callerOf, type Decision, toContext } from "../../shared/api/principal.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
+import { withTimeOfPeople } from "../../shared/table/patience.ts";
 
 /** The paths of endpoints that anyone may call, as API Gateway declares them. */
 const pathsForAnyone: readonly string[] = JSON.parse(process.env.PATHS_FOR_ANYONE ?? "[]");
+
+/** As lib/service-stack.ts sets it. */
+const timeoutSeconds = 10;
 
 const decide = (event: APIGatewayRequestAuthorizerEvent): Promise<Decision> => {
   // A path as it is declared: the client has no say in it.
@@ -19,7 +23,7 @@ const decide = (event: APIGatewayRequestAuthorizerEvent): Promise<Decision> => {
 export const handler = async (
   event: APIGatewayRequestAuthorizerEvent,
 ): Promise<APIGatewayAuthorizerResult> => {
-  const decision = await decide(event).catch(busy);
+  const decision = await withTimeOfPeople(timeoutSeconds, () => decide(event)).catch(busy);
   // The policy covers the whole stage, since a path may contain wildcards of policies. It is not cached.
   const [api, stage] = event.methodArn.split("/");
   const policy = (effect: "Allow" | "Deny"): APIGatewayAuthorizerResult["policyDocument"] => ({

@@ -4,6 +4,7 @@ import type * as z from "zod/mini";
 import type { Endpoint, Upload } from "../contract/endpoint.ts";
 import { Refusal } from "../contract/errors.ts";
 import { valid } from "../contract/valid.ts";
+import { withTimeOfPeople } from "../table/patience.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
 import * as limits from "./limits.ts";
 import type { Principal } from "./principal.ts";
@@ -95,7 +96,7 @@ export const serve = <E extends Endpoint>(
       const given = await handle(call);
       return { ...replyOf(endpoint, given), ...(cookies[0] && { headers: { "Set-Cookie": cookies[0] } }) };
     });
-  return (event, context) => chain(event, context);
+  return (event, context) => withTimeOfPeople(endpoint.timeoutSeconds ?? 10, () => chain(event, context));
 };
 
 /** Sets `event.input` to the declared and valid input; refuses `invalidInput`. */

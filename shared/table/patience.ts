@@ -10,6 +10,9 @@ import { Refusal } from "../contract/errors.ts";
 /** People get an answer after this time; API Gateway would wait for 29 seconds. */
 const peopleMilliseconds = 6_000;
 
+/** A function that people wait for keeps this of its time to answer in. */
+const answeringMilliseconds = 4_000;
+
 /** Pauses are at most this long, so that whoever came first is not overtaken by all who come later. */
 const longestPauseMilliseconds = 320;
 
@@ -25,6 +28,13 @@ type Deadline = { until: number; pace?: RateLimiter };
 const deadlines = new AsyncLocalStorage<Deadline>();
 
 export const pace = (): RateLimiter | undefined => deadlines.getStore()?.pace;
+
+/**
+ * Runs the work of a function that a person waits for and that ends after `timeoutSeconds`: all that it sends shares
+ * this time, less four seconds to answer in.
+ */
+export const withTimeOfPeople = <R>(timeoutSeconds: number, work: () => Promise<R>): Promise<R> =>
+  deadlines.run({ until: Date.now() + timeoutSeconds * 1_000 - answeringMilliseconds }, work);
 
 /** Runs the work of an invocation that has so much time left: what it sends is tried again for most of it. */
 export const withTimeOf = <R>(remainingMilliseconds: number, work: () => Promise<R>): Promise<R> => {

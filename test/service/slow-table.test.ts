@@ -73,7 +73,11 @@ test("people and workers at once, on a table that is slow, throttles and lags", 
   isOver = true;
   const statuses = (await Promise.all(people)).flat();
   // On a busy machine a call can take longer than the table's patience with people, and is then 503.
-  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  const errors = service.output().match(/.*("level":"ERROR"|timed out).*/g) ?? [];
+  expect(
+    statuses.filter((status) => status !== 200 && status !== 503),
+    errors.join("\n"),
+  ).toEqual([]);
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(statuses.length / 2);
   expect((await listFindings(api)).sort()).toEqual(expected.sort());
 
