@@ -71,12 +71,12 @@ const identities = [
   keys.signInMail("id"),
 ];
 
-test.each(identities)("$pk: only functions of signing in and of members make and delete it", (key) => {
+test.each(identities)("$pk: only functions of signing in and of members put and delete it", (key) => {
   expect(allowed("dynamodb:PutItem", key)).toEqual(writersOfIdentities);
   expect(allowed("dynamodb:DeleteItem", key)).toEqual(writersOfIdentities);
 });
 
-test("the authorizer notes the last use of keys and sessions, and changes no users", () => {
+test("beside them only the authorizer updates keys and sessions, and no users", () => {
   for (const key of [keys.apiKey(1, "hash"), keys.session(1, 7, "hash")]) {
     expect(allowed("dynamodb:UpdateItem", key)).toEqual(["authorize", ...writersOfIdentities].sort());
   }

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
@@ -73,7 +74,9 @@ test("people and workers at once, on a table that is slow, throttles and lags", 
   isOver = true;
   const statuses = (await Promise.all(people)).flat();
   // On a busy machine a call can take longer than the table's patience with people, and is then 503.
-  const errors = service.output().match(/.*("level":"ERROR"|timed out).*/g) ?? [];
+  const [, directory = ""] = /logs go to (\S+)/.exec(service.output()) ?? [];
+  const logs = globSync(`${directory}/logs/*.log`).map((file) => readFileSync(file, "utf8"));
+  const errors = logs.join("\n").match(/.*("level":"ERROR"|timed out).*/g) ?? [];
   expect(
     statuses.filter((status) => status !== 200 && status !== 503),
     errors.join("\n"),
