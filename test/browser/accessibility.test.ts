@@ -105,6 +105,7 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     expect(await problems(page)).toEqual([]);
     await page.goto(urlOf("/alerts"));
     await page.getByRole("button", { name: "Send test" }).click();
+    await page.getByText("A test is on its way.").waitFor();
     await page.getByRole("button", { name: "Deliveries" }).click();
     await page.getByRole("rowheader", { name: /^Notice or test/ }).waitFor();
     expect(await problems(page)).toEqual([]);
