@@ -9,6 +9,7 @@ import { FindingsPage } from "./pages/findings.tsx";
 import { LapsedPage } from "./pages/lapsed.tsx";
 import { NotFoundPage } from "./pages/not-found.tsx";
 import { OverviewPage } from "./pages/overview.tsx";
+import { RecipientPage } from "./pages/recipient.tsx";
 import { ScansPage } from "./pages/scans.tsx";
 import { SettingsPage } from "./pages/settings.tsx";
 import { SignInDialog, SignInPage } from "./pages/sign-in.tsx";
@@ -27,6 +28,7 @@ const pages: Record<string, ComponentType> = {
 
 export function App() {
   const { path } = place.value;
+  if (path === "/recipient") return <RecipientPage />;
   if (path === "/sign-in" || access.value === "signed out") return <SignInPage />;
   const section = `/${path.split("/")[1]}`;
   const isSettings = section === "/settings";

@@ -3,8 +3,8 @@ import { App } from "./app.tsx";
 import { listen, place } from "./router.ts";
 import { loadSession, watchSession } from "./session.ts";
 
-// Before the page is drawn: its own request goes out at the same time. Whoever comes to sign in has no session to load.
-if (place.value.path !== "/sign-in") void loadSession();
+// Before the page is drawn: its own request goes out at the same time. Whoever has a link needs no session.
+if (!["/sign-in", "/recipient"].includes(place.value.path)) void loadSession();
 watchSession();
 listen();
 

@@ -5,6 +5,7 @@ import { changeMember } from "./change-member/endpoint.ts";
 import { changeOrganization } from "./change-organization/endpoint.ts";
 import { changeTeam } from "./change-team/endpoint.ts";
 import { checkDomain } from "./check-domain/endpoint.ts";
+import { confirmRecipient } from "./confirm-recipient/endpoint.ts";
 import { createApiKey } from "./create-api-key/endpoint.ts";
 import { createSignInLink } from "./create-sign-in-link/endpoint.ts";
 import { createTeam } from "./create-team/endpoint.ts";
@@ -12,6 +13,7 @@ import { deleteTeam } from "./delete-team/endpoint.ts";
 import { endSession } from "./end-session/endpoint.ts";
 import { getOrganization } from "./get-organization/endpoint.ts";
 import { getOverview } from "./get-overview/endpoint.ts";
+import { getRecipient } from "./get-recipient/endpoint.ts";
 import { getSession } from "./get-session/endpoint.ts";
 import { getSignIn } from "./get-sign-in/endpoint.ts";
 import { inviteMember } from "./invite-member/endpoint.ts";
@@ -30,6 +32,7 @@ import { revokeApiKey } from "./revoke-api-key/endpoint.ts";
 import { revokeOtherSessions } from "./revoke-other-sessions/endpoint.ts";
 import { revokeSession } from "./revoke-session/endpoint.ts";
 import { testAlertConfig } from "./test-alert-config/endpoint.ts";
+import { unsubscribeRecipient } from "./unsubscribe-recipient/endpoint.ts";
 
 /**
  * Every endpoint of the dashboard: its method, its path below /api/dashboard, the name of its function and
@@ -76,5 +79,18 @@ export const dashboardRoutes: readonly Route[] = [
     path: "/alert-configs/{id}/deliveries/{deliveryId}/redeliver",
     name: "redeliver-alert",
     endpoint: redeliverAlert,
+  },
+  { method: "GET", path: "/recipients/{token}", name: "get-recipient", endpoint: getRecipient },
+  {
+    method: "POST",
+    path: "/recipients/{token}/confirm",
+    name: "confirm-recipient",
+    endpoint: confirmRecipient,
+  },
+  {
+    method: "POST",
+    path: "/recipients/{token}/unsubscribe",
+    name: "unsubscribe-recipient",
+    endpoint: unsubscribeRecipient,
   },
 ];

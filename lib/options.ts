@@ -8,6 +8,8 @@ export type Options = {
   /** Whether a web ACL limits the requests of each address before API Gateway counts them. */
   webAcl: boolean;
   tableEncryption: TableEncryptionChoice;
+  /** Whether recipients of alerts outside the organization confirm before anything else is sent to them. */
+  confirmRecipients: boolean;
   /** Whether replies of API Gateway itself carry `X-Request-Id` too. */
   gatewayRequestIds: boolean;
 };
@@ -29,6 +31,7 @@ export function readOptions(contextOf: (name: string) => unknown): Options {
     requestsPerSecond: rate("requestsPerSecond", contextOf("requestsPerSecond")),
     webAcl: flag("webAcl", contextOf("webAcl"), false),
     tableEncryption: choice("tableEncryption", contextOf("tableEncryption"), tableEncryptions),
+    confirmRecipients: flag("confirmRecipients", contextOf("confirmRecipients"), false),
     gatewayRequestIds: flag("gatewayRequestIds", contextOf("gatewayRequestIds"), true),
   };
 }

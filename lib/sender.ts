@@ -1,9 +1,15 @@
 import { Aws, type Stack } from "aws-cdk-lib";
 import { CfnConfigurationSet } from "aws-cdk-lib/aws-ses";
 import { emailAddress } from "../shared/emails/schema.ts";
+import type { Options } from "./options.ts";
 
 /** Where e-mails come from: an address and a configuration set. Sending needs permission for `resourceArns`. */
-export type Sender = { address: string; configurationSet: string; resourceArns: string[] };
+export type Sender = {
+  address: string;
+  configurationSet: string;
+  resourceArns: string[];
+  confirmRecipients: boolean;
+};
 
 /**
  * The sender with this address, and the configuration set with which SES sends nothing to those whose mailbox
@@ -15,7 +21,11 @@ export type Sender = { address: string; configurationSet: string; resourceArns: 
  * address, its domain or a parent domain), and for recipients that are identities of the account, as all are in
  * SES's sandbox. Grants name the sender in a condition instead.
  */
-export function createSender(stack: Stack, address: string): Sender {
+export function createSender(
+  stack: Stack,
+  address: string,
+  { confirmRecipients }: Pick<Options, "confirmRecipients">,
+): Sender {
   if (!emailAddress.safeParse(address).success || address !== address.trim()) {
     throw new Error(`senderEmail must be an e-mail address, not "${address}"`);
   }
@@ -27,5 +37,5 @@ export function createSender(stack: Stack, address: string): Sender {
   const resourceArns = ["identity/*", `configuration-set/${configurationSet}`].map(
     (resource) => `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:${resource}`,
   );
-  return { address, configurationSet, resourceArns };
+  return { address, configurationSet, resourceArns, confirmRecipients };
 }

@@ -63,7 +63,7 @@ export class ServiceStack extends Stack {
     const queues = Object.fromEntries(
       queueWorkers.map(({ worker }) => [worker.queue, new WorkQueue(this, worker, deadLetters).queue]),
     ) as Record<QueueName, Queue>;
-    const sender = senderEmail === undefined ? undefined : createSender(this, senderEmail);
+    const sender = senderEmail === undefined ? undefined : createSender(this, senderEmail, options);
     // Functions are told where the dashboard is, and the API is made of functions.
     const dashboardUrl = Lazy.string({ produce: () => `${api.url}/app` });
     const resources: Resources = {

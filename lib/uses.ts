@@ -11,7 +11,13 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Use } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
-import { credentialPartitions, dueIndex, guardedPartitions, keys } from "../shared/table/keys.ts";
+import {
+  credentialPartitions,
+  dueIndex,
+  guardedPartitions,
+  keys,
+  recipientPartitions,
+} from "../shared/table/keys.ts";
 import type { Sender } from "./sender.ts";
 
 /** The resources that functions may use. */
@@ -113,6 +119,13 @@ export function grantOf(
         conditions: onKeys("StringLike", credentialPartitions),
         environment,
       };
+    case "table:recipients":
+      return {
+        actions: ["dynamodb:UpdateItem"],
+        resources: [table.tableArn],
+        conditions: onKeys("StringLike", recipientPartitions),
+        environment,
+      };
     case "table:due-index":
       return {
         actions: ["dynamodb:Query"],
@@ -188,19 +201,25 @@ export function grantOf(
     case "mail-setting":
       return sender && { actions: [], resources: [], environment: { SENDER_EMAIL: sender.address } };
     case "email":
-      return (
-        sender && {
-          actions: ["ses:SendEmail"],
-          resources: sender.resourceArns,
-          conditions: { StringEquals: { "ses:FromAddress": sender.address } },
-          environment: {
-            SENDER_EMAIL: sender.address,
-            SENDER_CONFIGURATION_SET: sender.configurationSet,
-          },
-        }
-      );
+      return sender && sending(sender);
+    case "email-confirmation": {
+      if (!sender?.confirmRecipients) return undefined;
+      const grant = sending(sender);
+      return { ...grant, environment: { ...grant.environment, DASHBOARD_URL: dashboardUrl } };
+    }
   }
 }
+
+const sending = (sender: Sender): Grant => ({
+  actions: ["ses:SendEmail"],
+  resources: sender.resourceArns,
+  conditions: { StringEquals: { "ses:FromAddress": sender.address } },
+  environment: {
+    SENDER_EMAIL: sender.address,
+    SENDER_CONFIGURATION_SET: sender.configurationSet,
+    ...(sender.confirmRecipients && { CONFIRM_RECIPIENTS: "true" }),
+  },
+});
 
 const required = <T>(resource: T | undefined): T => {
   if (resource === undefined) throw new Error("A function uses what is made after it");

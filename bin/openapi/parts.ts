@@ -48,7 +48,7 @@ export const dashboard: Part = {
   title: "Breach Monitor: dashboard",
   description: `What the dashboard's page uses beside /api/v1, all of which a session may use too.
 
-- Requests are from a user with a session, except those to sign in, which look at no credential. An API key is refused (403).
+- Requests are from a user with a session, except those to sign in and of links in alerts, which look at no credential. An API key is refused (403).
 - What is marked so needs the role \`admin\`: a member gets 403 with the code \`admin_only\`.
 - Requests with a valid session count ${perMinute.session} a minute for each session; all others count ${perMinute.address} a minute for each address, apart from those to /api/v1.
 - Ids, times, lists, errors and the order of checks are as in /api/v1; the role is checked after the subscription.`,
@@ -66,6 +66,7 @@ export const dashboard: Part = {
     emails: "Whose e-mails are",
     members: "Users of the organization",
     "alert-configs": "Deliveries of alert channels",
+    recipients: "What recipients of alerts by e-mail say, by their link",
   },
   security: ["session"],
   hasWebhooks: false,

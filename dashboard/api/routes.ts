@@ -12,6 +12,7 @@ import type { changeOrganization } from "../../functions/change-organization/end
 import type { changeTeam } from "../../functions/change-team/endpoint.ts";
 import type { checkDomain } from "../../functions/check-domain/endpoint.ts";
 import type { commitImport } from "../../functions/commit-import/endpoint.ts";
+import type { confirmRecipient } from "../../functions/confirm-recipient/endpoint.ts";
 import type { createAlertConfig } from "../../functions/create-alert-config/endpoint.ts";
 import type { createApiKey } from "../../functions/create-api-key/endpoint.ts";
 import type { createSignInLink } from "../../functions/create-sign-in-link/endpoint.ts";
@@ -22,6 +23,7 @@ import type { endSession } from "../../functions/end-session/endpoint.ts";
 import type { getAcknowledgement } from "../../functions/get-acknowledgement/endpoint.ts";
 import type { getOrganization } from "../../functions/get-organization/endpoint.ts";
 import type { getOverview } from "../../functions/get-overview/endpoint.ts";
+import type { getRecipient } from "../../functions/get-recipient/endpoint.ts";
 import type { getSession } from "../../functions/get-session/endpoint.ts";
 import type { getSignIn } from "../../functions/get-sign-in/endpoint.ts";
 import type { inviteMember } from "../../functions/invite-member/endpoint.ts";
@@ -47,6 +49,7 @@ import type { revokeOtherSessions } from "../../functions/revoke-other-sessions/
 import type { revokeSession } from "../../functions/revoke-session/endpoint.ts";
 import type { startScan } from "../../functions/start-scan/endpoint.ts";
 import type { testAlertConfig } from "../../functions/test-alert-config/endpoint.ts";
+import type { unsubscribeRecipient } from "../../functions/unsubscribe-recipient/endpoint.ts";
 
 /** Method and path below /api, by contract. */
 export type Routes = {
@@ -81,6 +84,9 @@ export type Routes = {
   "GET /dashboard/alert-configs/{id}/deliveries": typeof listDeliveries;
   "POST /dashboard/alert-configs/{id}/test": typeof testAlertConfig;
   "POST /dashboard/alert-configs/{id}/deliveries/{deliveryId}/redeliver": typeof redeliverAlert;
+  "GET /dashboard/recipients/{token}": typeof getRecipient;
+  "POST /dashboard/recipients/{token}/confirm": typeof confirmRecipient;
+  "POST /dashboard/recipients/{token}/unsubscribe": typeof unsubscribeRecipient;
   "POST /v1/scans": typeof startScan;
   "GET /v1/scans": typeof listScans;
   "GET /v1/activity": typeof listActivity;
@@ -126,5 +132,6 @@ export type Scan = Reply<"GET /v1/scans">["scans"][number];
 export type Channel = Reply<"GET /v1/alert-configs">["configs"][number];
 export type Delivery = Reply<"GET /dashboard/alert-configs/{id}/deliveries">["deliveries"][number];
 export type ApiKey = Reply<"GET /dashboard/api-keys">["apiKeys"][number];
+export type Recipient = Reply<"GET /dashboard/recipients/{token}">;
 export type Session = Reply<"GET /dashboard/session">;
 export type ImportPlan = Reply<"POST /v1/emails/import/preview">;

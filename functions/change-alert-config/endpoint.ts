@@ -15,6 +15,13 @@ export const changeAlertConfig = defineEndpoint({
   limit: "alertConfigWrites",
   counted: "by handler",
   // Other channels are told when alerts are turned away.
-  uses: ["table:read", "table:write", "table:write:channels", "queue:deliveries", "channel-key"],
+  uses: [
+    "table:read",
+    "table:write",
+    "table:write:channels",
+    "queue:deliveries",
+    "channel-key",
+    "email-confirmation",
+  ],
   timeoutSeconds: 15,
 });

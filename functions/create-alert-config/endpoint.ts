@@ -11,6 +11,6 @@ export const createAlertConfig = defineEndpoint({
   refusals: ["channelLimitReached"],
   limit: "alertConfigWrites",
   counted: "by handler",
-  uses: ["table:read", "table:write", "table:write:channels", "channel-key"],
+  uses: ["table:read", "table:write", "table:write:channels", "channel-key", "email-confirmation"],
   timeoutSeconds: 15,
 });

@@ -1,10 +1,10 @@
 /**
- * One address gets one copy of an event, however many e-mail channels name it. The deliveries of an event that
- * several e-mail channels want send one after the other, each to those whom none has sent to yet.
+ * One address gets one copy of an event, however many e-mail channels name it and however often a delivery is
+ * tried. The deliveries of an event send one after the other, each to those whom none has sent to yet.
  */
-import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { attemptLeaseSeconds, secondsAfter } from "../contract/alert-timing.ts";
+import { fingerprint } from "../mail/recipient.ts";
 import { condition } from "../table/condition.ts";
 import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
@@ -12,8 +12,11 @@ import * as table from "../table/table.ts";
 /** `sent`: fingerprints of the addresses that have their copy. `holder`: the delivery that is sending now. */
 type Copies = { sent?: Set<string>; holder?: number; until?: string };
 
-/** `event`: the id of the event's first delivery. */
-export type Turn = { org: number; event: number; delivery: number };
+/**
+ * `event`: the id of the event's first delivery by e-mail. `again`: how often this delivery succeeded before, because who
+ * delivers an alert again by hand wants it again.
+ */
+export type Turn = { org: number; event: number; delivery: number; again: number };
 
 /** Longer than any delivery of the event is open. */
 const keptSeconds = 7 * 86_400;
@@ -22,22 +25,19 @@ const keptSeconds = 7 * 86_400;
 const patienceMilliseconds = 2_000;
 const pauseMilliseconds = 100;
 
-const fingerprint = (org: number, address: string): string =>
-  createHash("sha256").update(`${org} ${address.toLowerCase()}`).digest("base64url").slice(0, 22);
-
 /**
  * Waits up to two seconds for the turn of a delivery and returns those of `recipients` who have no copy yet.
  * Undefined when another delivery still has its turn. A turn ends by `endTurn`, or with the lease of an attempt.
  */
-export const takeTurn = async (
-  { org, event, delivery }: Turn,
-  recipients: readonly string[],
-): Promise<string[] | undefined> => {
+export const takeTurn = async <To extends { email: string }>(
+  { org, event, delivery, again }: Turn,
+  recipients: readonly To[],
+): Promise<To[] | undefined> => {
   const giveUpAt = Date.now() + patienceMilliseconds;
   for (;;) {
     const now = new Date();
     const taking = await table.attempt(
-      table.update<Copies>(keys.mailCopies(org, event), {
+      table.update<Copies>(keys.mailCopies(org, event, again), {
         set: { holder: delivery, until: secondsAfter(now, attemptLeaseSeconds) },
         setOnce: { [timeToLive]: Math.floor(now.getTime() / 1_000) + keptSeconds },
         if: condition("attribute_not_exists(#holder) OR #holder = :delivery OR #until < :now", {
@@ -48,7 +48,7 @@ export const takeTurn = async (
     );
     if (taking.written) {
       const { sent = new Set() } = taking.value;
-      return recipients.filter((address) => !sent.has(fingerprint(org, address)));
+      return recipients.filter(({ email }) => !sent.has(fingerprint(org, email)));
     }
     if (Date.now() > giveUpAt) return undefined;
     await setTimeout(pauseMilliseconds);
@@ -56,9 +56,12 @@ export const takeTurn = async (
 };
 
 /** Ends a turn, and notes who got a copy in it. Nothing happens when the turn is another delivery's by now. */
-export const endTurn = async ({ org, event, delivery }: Turn, reached: readonly string[]): Promise<void> => {
+export const endTurn = async (
+  { org, event, delivery, again }: Turn,
+  reached: readonly string[],
+): Promise<void> => {
   await table.attempt(
-    table.update(keys.mailCopies(org, event), {
+    table.update(keys.mailCopies(org, event, again), {
       add: { sent: new Set(reached.map((address) => fingerprint(org, address))) },
       remove: ["holder", "until"],
       if: condition("#holder = :delivery", { delivery }),

@@ -11,7 +11,7 @@ import type { AttemptResult } from "./outbound.ts";
 import { readReport } from "./report.ts";
 import * as schedule from "./schedule.ts";
 import { open } from "./seal.ts";
-import { send } from "./send.ts";
+import { type Sendable, send } from "./send.ts";
 import * as slowness from "./slowness.ts";
 
 export type DeliverSettings = {
@@ -50,7 +50,7 @@ export const deliver = async (
   const obstacle = obstacleOf(channel, owner);
   if (obstacle !== undefined) return log(await wait(org, row, obstacle, settings), obstacle);
   if (message.attempt === 1 && message.slow !== true && slowness.isSlow(channel)) {
-    await queue.send("delivery-retries", { ...message, slow: true }, { group: String(channelId) });
+    await queue.send("delivery-retries", { ...message, slow: true }, { group: String(org) });
     return log("moved to delivery-retries");
   }
   const left = attempts.attemptsLeft(row, message.attempt);
@@ -65,26 +65,34 @@ export const deliver = async (
     readReport(org, row.event, { forPeople: channel.channel !== "webhook" }),
     open(org, channel),
   ]);
-  const mail = form.channel === "email" ? await planMail(owner, row, form.config.recipients) : undefined;
+  const { dashboardUrl } = settings;
+  const mail =
+    form.channel === "email"
+      ? await planMail(owner, row, form.config.recipients, { dashboardUrl, logger })
+      : undefined;
   if (mail !== undefined && "obstacle" in mail) {
-    const { obstacle, seconds } = mail;
-    return log(await wait(org, row, obstacle, { ...settings, waitingSeconds: seconds }), obstacle);
+    const { obstacle, seconds: waitingSeconds, isReason } = mail;
+    return log(await wait(org, row, obstacle, { ...settings, waitingSeconds, isReason }), obstacle);
   }
   const claimed = await attempts.claim(org, deliveryId, message.attempt, new Date(), row.succeededBefore);
   if (claimed === undefined) {
-    await mail?.end(false);
+    await mail?.end([]);
     return log("dropped");
   }
   const sentAt = Date.now();
-  const context = { organizationName: owner.name, dashboardUrl: settings.dashboardUrl };
-  const planned = mail === undefined ? form : { channel: "email" as const, config: mail };
-  const result = await send(planned, deliveryId, report, context).catch((error: Error): AttemptResult => {
+  const context = { organizationName: owner.name, dashboardUrl };
+  const reached: string[] = [];
+  const sendable: Sendable =
+    form.channel === "email"
+      ? { channel: "email", recipients: mail?.recipients ?? [], reached: (address) => reached.push(address) }
+      : form;
+  const result = await send(sendable, deliveryId, report, context).catch((error: Error): AttemptResult => {
     // Counts as a failed attempt, so that operators see the reason and the delivery ends.
     logger.error("delivery could not be sent", { ...fields, error });
     return { failure: "could not be sent" };
   });
-  await mail?.end("status" in result).catch((error: Error) => {
-    // The alert's other channels then wait for the end of the lease, and may send further copies.
+  await mail?.end(reached).catch((error: Error) => {
+    // Other channels of the alert then wait for the end of the lease, and further attempts may send further copies.
     logger.error("copies could not be noted", { ...fields, error });
   });
   const took = { milliseconds: Date.now() - sentAt, isDelivered: "status" in result };
@@ -112,7 +120,7 @@ export const deliver = async (
     await queue.send(
       "delivery-retries",
       { ...message, attempt: message.attempt + 1 },
-      { delaySeconds: next.retryInSeconds, group: String(channelId) },
+      { delaySeconds: next.retryInSeconds, group: String(org) },
     );
   }
   await noteSlowness();
@@ -131,13 +139,17 @@ const obstacleOf = (
 
 /**
  * Postpones a delivery that meets an obstacle, or gives it up once it is too old. Returns the outcome for the
- * log.
+ * log. `isReason`: the delivery shows the obstacle while it waits.
  */
 const wait = async (
   org: number,
   row: Delivery,
   obstacle: string,
-  { waitingSeconds, longestWaitSeconds }: DeliverSettings,
+  {
+    waitingSeconds,
+    longestWaitSeconds,
+    isReason = false,
+  }: DeliverSettings & { isReason?: boolean | undefined },
 ): Promise<"given up" | "waiting"> => {
   const now = Date.now();
   const givenUpAt = Date.parse(row.createdAt) + longestWaitSeconds * 1000;
@@ -145,6 +157,7 @@ const wait = async (
     await schedule.giveUp(org, row, obstacle);
     return "given up";
   }
-  await schedule.postpone(org, row, new Date(Math.min(now + waitingSeconds * 1000, givenUpAt)));
+  const until = new Date(Math.min(now + waitingSeconds * 1000, givenUpAt));
+  await schedule.postpone(org, row, until, isReason ? obstacle : undefined);
   return "waiting";
 };

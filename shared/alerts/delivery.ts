@@ -171,7 +171,7 @@ export const raiseFor = async (
     ),
     messages: pairs.map(({ channel, reserved }) => ({
       message: { organizationId: org, deliveryId: reserved.id, channelId: channel.id, attempt: 1 },
-      group: String(channel.id),
+      group: String(org),
     })),
   };
 };

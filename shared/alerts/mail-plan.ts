@@ -1,42 +1,72 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import { sendTimeoutSeconds } from "../contract/alert-timing.ts";
 import { defaultMailBudget, takeCopies } from "../mail/budget.ts";
+import { type Addressee, addresseesOf } from "../mail/recipient.ts";
 import type { Organization } from "../organizations/organization.ts";
+import { askToConfirm, unconfirmed } from "./confirmation.ts";
 import { endTurn, takeTurn } from "./copies.ts";
 import type { Delivery } from "./delivery.ts";
 
 /**
- * `recipients`: who gets a copy in this attempt; none if others' copies have reached all of them. Whoever has
- * a plan calls `end`, saying whether they were reached. `obstacle`: why nothing may be sent for `seconds`.
+ * `recipients`: who gets a copy in this attempt; none if all have theirs. Whoever has a plan calls `end` with the
+ * addresses that were reached. `obstacle`: why nothing may be sent for `seconds`; `isReason`: the delivery shows it.
  */
 export type MailPlan =
-  | { recipients: string[]; end: (isReached: boolean) => Promise<void> }
-  | { obstacle: string; seconds: number };
+  | { recipients: Addressee[]; end: (reached: readonly string[]) => Promise<void> }
+  | { obstacle: string; seconds: number; isReason?: boolean };
 
 /** Until another delivery of the event has ended its turn. */
 const turnSeconds = 5;
+
+/** Until it is looked again whether somebody has confirmed. */
+const confirmationSeconds = 3_600;
 
 /** Spreads what waits for the same hour or day. */
 const spreadSeconds = 300;
 
 /** Decides who of an e-mail channel's recipients gets a copy now, and takes the copies out of the budget. */
 export const planMail = async (
-  { id: org, mailBudget = defaultMailBudget }: Organization,
+  owner: Organization,
   row: Delivery,
-  all: readonly string[],
+  addresses: readonly string[],
+  { dashboardUrl, logger }: { dashboardUrl: string | undefined; logger: Logger },
 ): Promise<MailPlan> => {
-  // Who delivers an alert again by hand wants it again.
-  const isShared = row.firstOfMails !== undefined && row.succeededBefore === undefined;
-  const turn = isShared ? { org, event: row.firstOfMails ?? 0, delivery: row.id } : undefined;
-  const recipients = turn === undefined ? [...all] : await takeTurn(turn, all);
+  const { id: org, mailBudget = defaultMailBudget } = owner;
+  const willing = (await addresseesOf(org, addresses)).filter(({ consent }) => consent !== "refused");
+  const silent = await unconfirmed(org, willing);
+  if (silent.length > 0 && dashboardUrl !== undefined) {
+    await askToConfirm(owner, silent, { dashboardUrl, timeoutSeconds: sendTimeoutSeconds }).catch(
+      (error: Error) => {
+        // Those who have confirmed get their copy now, and the next alert asks the others.
+        logger.error("recipients could not be asked to confirm", { organizationId: org, error });
+      },
+    );
+  }
+  const all = willing.filter((each) => !silent.includes(each));
+  if (all.length === 0) {
+    const obstacle =
+      silent.length === 0 ? "all recipients have unsubscribed" : "no recipient has confirmed yet";
+    return { obstacle, seconds: confirmationSeconds, isReason: true };
+  }
+  const again = row.succeededBefore ?? 0;
+  // A message to one recipient is sent or not. Of several some may have their copy when an attempt fails.
+  const needsTurn = all.length > 1 || (row.firstOfMails !== undefined && again === 0);
+  const event = again === 0 ? (row.firstOfMails ?? row.id) : row.id;
+  const turn = needsTurn ? { org, event, delivery: row.id, again } : undefined;
+  const recipients = turn === undefined ? all : await takeTurn(turn, all);
   if (recipients === undefined) {
     return { obstacle: "another channel is sending this alert", seconds: turnSeconds };
   }
-  const end = async (isReached: boolean): Promise<void> => {
-    if (turn !== undefined) await endTurn(turn, isReached ? recipients : []);
+  const end = async (reached: readonly string[]): Promise<void> => {
+    if (turn !== undefined) await endTurn(turn, reached);
   };
-  if (recipients.length === 0) return { recipients, end };
+  if (recipients.length === 0) {
+    await end([]);
+    return { recipients, end: async () => {} };
+  }
   const usedUpUntil = await takeCopies(org, recipients.length, mailBudget, new Date());
   if (usedUpUntil === undefined) return { recipients, end };
-  await end(false);
+  await end([]);
   const seconds = (usedUpUntil.getTime() - Date.now()) / 1_000 + Math.random() * spreadSeconds;
   return { obstacle: "budget of e-mails is used up", seconds };
 };

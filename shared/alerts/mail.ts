@@ -1,32 +1,80 @@
 /** Alerts as e-mail. */
 import { sendTimeoutSeconds } from "../contract/alert-timing.ts";
-import { escaped, senderName, send as sendMail } from "../mail/mail.ts";
+import { escaped, type Message, senderName, send as sendMail } from "../mail/mail.ts";
+import { type Addressee, oneClickUrlOf, pageUrlOf } from "../mail/recipient.ts";
 import { attribution, type Link, type Notice } from "./notice.ts";
 import type { AttemptResult } from "./outbound.ts";
 
+/** Messages of one attempt that are on their way at the same time. */
+const concurrency = 5;
+
 /**
- * Sends a notice to at most 20 addresses without disclosing any of them to another. Without any, nothing is
- * left to send, and it is done. Never throws; a `failure` never contains an address.
+ * Sends a notice to each of at most 20 recipients in a message of its own, with a link to unsubscribe; `reached` gets
+ * the address of each message that SES took. The failure of some does not keep the others from theirs. Without any,
+ * nothing is left to send, and it is done. Never throws; a `failure` never contains an address.
  */
 export const send = async (
-  recipients: readonly string[],
+  recipients: readonly Addressee[],
   deliveryId: number,
   notice: Notice,
+  { dashboardUrl, reached }: { dashboardUrl?: string | undefined; reached: (address: string) => void },
 ): Promise<AttemptResult> => {
-  if (recipients.length === 0) return { status: 200 };
-  // Equal in every attempt, so that recipients can recognize a message that came twice.
-  const headers = [{ Name: "X-Delivery-Id", Value: String(deliveryId) }];
-  return sendMail({ recipients, ...messageOf(notice), headers }, sendTimeoutSeconds);
+  const endsAt = Date.now() + sendTimeoutSeconds * 1_000;
+  const open = [...recipients];
+  let outcome: AttemptResult = { status: 200 };
+  const sendAll = async (): Promise<void> => {
+    for (let next = open.shift(); next !== undefined; next = open.shift()) {
+      const seconds = (endsAt - Date.now()) / 1_000;
+      const message = messageTo(next, deliveryId, notice, dashboardUrl);
+      const result: AttemptResult = seconds > 0 ? await sendMail(message, seconds) : { failure: "timeout" };
+      if ("status" in result) {
+        reached(next.email);
+        continue;
+      }
+      outcome = result;
+      // SES takes nothing more for now.
+      if (result.retryAfterSeconds !== undefined) open.length = 0;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, sendAll));
+  return outcome;
 };
 
-/** A notice as an e-mail: the subject, and the same content as text and as HTML. */
-export const messageOf = (notice: Notice): { subject: string; text: string; html: string } => ({
-  subject: notice.summary,
-  text: textOf(notice),
-  html: htmlOf(notice),
+const messageTo = (
+  { email, token }: Addressee,
+  deliveryId: number,
+  notice: Notice,
+  dashboardUrl: string | undefined,
+): Message => ({
+  recipients: [email],
+  ...messageOf(notice, dashboardUrl && pageUrlOf(dashboardUrl, token)),
+  headers: [
+    // Equal in every attempt, so that recipients can recognize a message that came twice.
+    { Name: "X-Delivery-Id", Value: String(deliveryId) },
+    ...(dashboardUrl === undefined
+      ? []
+      : [
+          { Name: "List-Unsubscribe", Value: `<${oneClickUrlOf(dashboardUrl, token)}>` },
+          // RFC 8058, 3.1
+          { Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click" },
+        ]),
+  ],
 });
 
-const textOf = ({ headline, lead, facts, items, advice, link, organizationName }: Notice): string => {
+/** A notice as an e-mail: the subject, and the same content as text and as HTML. `unsubscribeUrl`: where its reader unsubscribes. */
+export const messageOf = (
+  notice: Notice,
+  unsubscribeUrl?: string,
+): { subject: string; text: string; html: string } => ({
+  subject: notice.summary,
+  text: textOf(notice, unsubscribeUrl),
+  html: htmlOf(notice, unsubscribeUrl),
+});
+
+const textOf = (
+  { headline, lead, facts, items, advice, link, organizationName }: Notice,
+  unsubscribeUrl: string | undefined,
+): string => {
   const { source, license } = attribution;
   return [
     `${headline}\n${"=".repeat([...headline].length)}`,
@@ -38,11 +86,11 @@ const textOf = ({ headline, lead, facts, items, advice, link, organizationName }
     ...(advice === undefined ? [] : [advice]),
     ...(link === undefined ? [] : [`${link.label}: ${link.url}`]),
     // "-- " separates a signature from the text (RFC 3676).
-    `-- \n${senderName} for ${organizationName}\nBreach data: ${source.label} (${source.url}), ${license.label} (${license.url})\n`,
+    `-- \n${senderName} for ${organizationName}\nBreach data: ${source.label} (${source.url}), ${license.label} (${license.url})\n${unsubscribeUrl === undefined ? "" : `Unsubscribe: ${unsubscribeUrl}\n`}`,
   ].join("\n\n");
 };
 
-const htmlOf = (notice: Notice): string => {
+const htmlOf = (notice: Notice, unsubscribeUrl: string | undefined): string => {
   const { summary, headline, lead, facts, items, advice, link, organizationName } = notice;
   const { source, license } = attribution;
   const list = items.map(({ title, details, url }) => {
@@ -60,7 +108,9 @@ const htmlOf = (notice: Notice): string => {
     ...(advice === undefined ? [] : [`<p>${escaped(advice)}</p>`]),
     ...(link === undefined ? [] : [`<p>${linked(link)}</p>`]),
     `<hr>\n<p style="font-size: 0.85em">${senderName} for ${escaped(organizationName)}<br>`,
-    `Breach data: ${linked(source)}, ${linked(license)}</p>\n</body>\n</html>\n`,
+    `Breach data: ${linked(source)}, ${linked(license)}`,
+    ...(unsubscribeUrl === undefined ? [] : [`<br>${linked({ label: "Unsubscribe", url: unsubscribeUrl })}`]),
+    "</p>\n</body>\n</html>\n",
   ].join("\n");
 };
 

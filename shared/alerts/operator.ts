@@ -73,7 +73,7 @@ const sendNext = (org: number, row: Delivery): Promise<void> => {
   return queue.send(
     "deliveries",
     { organizationId: org, deliveryId: row.id, channelId, attempt: row.attempts + 1 },
-    { group: String(channelId) },
+    { group: String(org) },
   );
 };
 

@@ -80,15 +80,16 @@ type Outgoing = ReturnType<typeof outgoingOf> & {};
 const outgoingOf = (due: DueRow, row: Delivery | undefined) => {
   if (row === undefined) return undefined;
   const { channelId } = deliveries.groupOf(row);
+  const org = organizationOf(due);
   return {
     // First attempts have a queue of their own, so that they do not wait behind retries.
     queueName: row.attempts === 0 ? ("deliveries" as const) : ("delivery-retries" as const),
     message: {
-      organizationId: organizationOf(due),
+      organizationId: org,
       deliveryId: row.id,
       channelId,
       attempt: row.attempts + 1,
     },
-    group: String(channelId),
+    group: String(org),
   };
 };

@@ -42,12 +42,17 @@ export const discard = async (org: number, delivery: Delivery): Promise<void> =>
   await table.attempt(table.transact(deliveries.writes(org, [deletion])));
 };
 
-/** Makes a delivery that cannot be attempted now due at `until`. */
-export const postpone = async (org: number, delivery: Delivery, until: Date): Promise<void> => {
+/** Makes a delivery that cannot be attempted now due at `until`. `failureReason`: what it shows meanwhile. */
+export const postpone = async (
+  org: number,
+  delivery: Delivery,
+  until: Date,
+  failureReason?: string,
+): Promise<void> => {
   // A failed condition means that somebody else has attempted, ended or deleted the delivery.
   await table.attempt(
     table.update(deliveries.key(org, delivery.id), {
-      set: { dueAt: until.toISOString() },
+      set: { dueAt: until.toISOString(), failureReason },
       if: allOf(condition("attribute_exists(#dueAt)"), isAsRead(delivery, new Date())),
     }),
   );

@@ -18,6 +18,8 @@ export type Use =
   | "table:limits"
   /** Updates of the rows of sessions and API keys, to note when each was last used. */
   | "table:credentials"
+  /** Updates of the rows of recipients of alerts, and of no other rows. */
+  | "table:recipients"
   | "table:due-index"
   | "queue:scan-plans"
   | "queue:scan-checks"
@@ -34,6 +36,8 @@ export type Use =
   /** To seal and open what is secret of alert channels, and to make the key if there is none. */
   | "channel-key"
   | "email"
+  /** To ask recipients of alerts to confirm, where the deployment wants that; elsewhere nothing. */
+  | "email-confirmation"
   /** To know whether e-mail can be sent; no permission to send any. */
   | "mail-setting"
   /** To know the base url of the dashboard's page. */

@@ -31,6 +31,10 @@ export const refusals = {
     error: "This sign-in link is not valid any more: ask for a new one",
     code: "invalid_link",
   },
+  recipientLinkInvalid: {
+    status: 404,
+    error: "This link is of no recipient: open it as it stands in the e-mail",
+  },
   trialExpired: { status: 402, error: "The organization's trial has expired", reason: "trial_expired" },
   subscriptionInactive: {
     status: 402,

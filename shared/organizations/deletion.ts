@@ -73,6 +73,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.apiKey(org, ""),
     keys.channel(org, 0),
     keys.mailCopies(org, 0),
+    keys.recipient(org, ""),
     keys.removal(org, 0),
     keys.channelRemoval(org, 0),
     keys.acknowledgement(org, 0),

@@ -100,6 +100,7 @@ const ofOneAddress = [
   "SIGN-IN-ADDRESS",
   "USER-EMAIL",
   "ADDRESS",
+  "RECIPIENT",
   "LIMIT",
 ];
 

@@ -6,6 +6,7 @@ import { details } from "../catalog/details.ts";
 import * as domains from "../domains/domain.ts";
 import { emails } from "../emails/record.ts";
 import { findings } from "../findings/record.ts";
+import type { Recipient } from "../mail/recipient.ts";
 import * as apiKeys from "../organizations/api-key.ts";
 import type { Organization } from "../organizations/organization.ts";
 import * as sessions from "../organizations/session.ts";
@@ -66,6 +67,8 @@ export async function* exportLines(organization: Organization): AsyncGenerator<L
   yield (await sessions.list(org, new Date())).map((row) => line("session", row));
   yield (await apiKeys.list(org)).map((row) => line("api_key", row));
   yield (await channels.list(org)).map((row) => line("alert_channel", channels.shown(org, row)));
+  const recipients = await table.query<Recipient & Item>({ pk: keys.recipient(org, "").pk });
+  yield recipients.map(({ secret: _, ...row }) => line("recipient", row));
   yield (await table.query<Item>({ pk: keys.acknowledgement(org, 0).pk })).map((row) =>
     line("acknowledgement", row),
   );

@@ -82,8 +82,16 @@ export const keys = {
   }),
   /** `hash` as of a session. */
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
-  /** Who has got a copy of an event that several e-mail channels want. `event`: the id of its first delivery. */
-  mailCopies: (org: number, event: number): Key => ({ pk: `ORG#${org}#MAIL-COPIES`, sk: padded(event) }),
+  /**
+   * Who has got a copy of an event. `event`: the id of its first delivery by e-mail. `again`: how often it was delivered
+   * before.
+   */
+  mailCopies: (org: number, event: number, again = 0): Key => ({
+    pk: `ORG#${org}#MAIL-COPIES`,
+    sk: again === 0 ? padded(event) : `${padded(event)}#${again}`,
+  }),
+  /** An address that alerts go to. `name` is its fingerprint (mail/recipient.ts). */
+  recipient: (org: number, name: string): Key => ({ pk: `ORG#${org}#RECIPIENT`, sk: name }),
   /** Counts the alert channels, so that concurrent requests cannot create more than the maximum. */
   channelCount: (org: number): Key => ({ pk: `ORG#${org}`, sk: "CHANNEL-COUNT" }),
   channel: (org: number, id: number): Key => ({ pk: `ORG#${org}#CHANNEL`, sk: padded(id) }),
@@ -226,6 +234,9 @@ export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key
  * their rows, to note when each was last used.
  */
 export const credentialPartitions = ["ORG#*#SESSION", "ORG#*#KEY"] as const;
+
+/** The partitions of the recipients of alerts, as a pattern of IAM. */
+export const recipientPartitions = ["ORG#*#RECIPIENT"] as const;
 
 /**
  * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the word of `uses` that lets a

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
+import type { SendEmailCommandInput } from "@aws-sdk/client-sesv2";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { listenOnLoopback } from "../../local/harness/receiver.ts";
@@ -197,7 +198,7 @@ describe("text from upstream and from users", () => {
 describe("sending", () => {
   const notice = noticeOf(breachReport([{}]), { organizationName: "Acme" });
   let answer: RequestListener;
-  let received: { url: string | undefined; body: Record<string, never> }[];
+  let received: { url: string | undefined; body: SendEmailCommandInput }[];
   let close: () => Promise<void>;
   let connections: Set<unknown>;
 
@@ -226,8 +227,16 @@ describe("sending", () => {
     await close();
   });
 
-  const sendAfresh = async (recipients: string[]) =>
-    (await import("../../shared/alerts/mail.ts")).send(recipients, 41, notice);
+  const toRecipients = (addresses: readonly string[]) =>
+    addresses.map((email, index) => ({ email, token: `1.name.${index}` }));
+  let reached: string[] = [];
+  const options = () => {
+    reached = [];
+    const note = (address: string) => reached.push(address);
+    return { dashboardUrl: "https://monitor.example/api/app", reached: note };
+  };
+  const sendAfresh = async (addresses: string[]) =>
+    (await import("../../shared/alerts/mail.ts")).send(toRecipients(addresses), 41, notice, options());
   const refuse =
     (name: string): RequestListener =>
     (_request, response) =>
@@ -238,7 +247,7 @@ describe("sending", () => {
   test("without a sender fails with a reason", async () => {
     for (const sender of [undefined, ""]) {
       vi.stubEnv("SENDER_EMAIL", sender);
-      expect(await send(["ada@acme.example"], 41, notice)).toEqual({
+      expect(await send(toRecipients(["ada@acme.example"]), 41, notice, options())).toEqual({
         failure: "e-mail sending is not set up",
       });
     }
@@ -246,7 +255,7 @@ describe("sending", () => {
   });
 
   test("to one recipient names the recipient, the sender and the delivery", async () => {
-    expect(await sendAfresh(["ada@acme.example", "ada@acme.example"])).toEqual({ status: 200 });
+    expect(await sendAfresh(["ada@acme.example"])).toEqual({ status: 200 });
     expect(received).toHaveLength(1);
     expect(received[0]).toMatchObject({
       url: "/v2/email/outbound-emails",
@@ -258,6 +267,11 @@ describe("sending", () => {
             Headers: [
               { Name: "Auto-Submitted", Value: "auto-generated" },
               { Name: "X-Delivery-Id", Value: "41" },
+              {
+                Name: "List-Unsubscribe",
+                Value: "<https://monitor.example/api/dashboard/recipients/1.name.0/unsubscribe>",
+              },
+              { Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click" },
             ],
           },
         },
@@ -265,11 +279,27 @@ describe("sending", () => {
     });
   });
 
-  test("to several recipients is one request that discloses none of them to another", async () => {
+  test("to several recipients is a message to each, with a link of its own", async () => {
     const recipients = Array.from({ length: 20 }, (_, index) => `p${index}@acme.example`);
     expect(await sendAfresh(recipients)).toEqual({ status: 200 });
-    expect(received).toHaveLength(1);
-    expect(received[0]?.body.Destination).toEqual({ BccAddresses: recipients });
+    expect(received.flatMap(({ body }) => body.Destination?.ToAddresses).sort()).toEqual(recipients.sort());
+    expect(reached.sort()).toEqual(recipients);
+    const links = received.map(
+      ({ body }) => /Unsubscribe: (\S+)\n/.exec(body.Content?.Simple?.Body?.Text?.Data ?? "")?.[1],
+    );
+    expect(new Set(links).size).toBe(recipients.length);
+    expect(links[0]).toMatch(/^https:\/\/monitor\.example\/api\/app\/recipient#1\.name\.\d+$/);
+  });
+
+  test("of which one is refused reaches the others, and fails", async () => {
+    answer = (request, response) => {
+      if (JSON.stringify(received.at(-1)).includes("p1@")) refuse("MessageRejected")(request, response);
+      else response.end(JSON.stringify({ MessageId: "1" }));
+    };
+    const failure = "message rejected: sender or recipient not verified, or content refused";
+    const addresses = ["p0@acme.example", "p1@acme.example", "p2@acme.example"];
+    expect(await sendAfresh(addresses)).toEqual({ failure });
+    expect(reached.sort()).toEqual(["p0@acme.example", "p2@acme.example"]);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { noBrowser } from "../../local/harness/chromium.ts";
+import { addresseesOf } from "../../shared/mail/recipient.ts";
 import { addEmail } from "../endpoints/emails.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
@@ -118,6 +119,15 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     expect(await problems(page)).toEqual([]);
     await page.goto(urlOf("/sign-in#not-a-token"));
     await page.getByRole("button", { name: "Sign in" }).waitFor();
+    expect(await problems(page)).toEqual([]);
+  });
+
+  test("the page of a recipient's link", async () => {
+    const { id: org } = await createOrganization();
+    const [recipient] = await addresseesOf(org, ["reader@other.example"]);
+    const { page } = await visit([axe]);
+    await page.goto(urlOf(`/recipient#${recipient?.token}`));
+    await page.getByRole("button", { name: "Unsubscribe" }).waitFor();
     expect(await problems(page)).toEqual([]);
   });
 

@@ -61,6 +61,7 @@ beforeAll(async () => {
     context: {
       requestsPerSecond: "200",
       webAcl: "true",
+      confirmRecipients: "true",
       tableEncryption: "aws-managed",
       gatewayRequestIds: false,
     },
@@ -150,7 +151,8 @@ function allowedBy(use: string): string[] {
     return on(tableArn(), ...writes.map((action) => `dynamodb:${action}`));
   }
   if (use.startsWith("table:write:")) return [];
-  if (use === "table:limits" || use === "table:credentials") return on(tableArn(), "dynamodb:UpdateItem");
+  if (["table:limits", "table:credentials", "table:recipients"].includes(use))
+    return on(tableArn(), "dynamodb:UpdateItem");
   if (use === "table:due-index") return on(`${tableArn()}/index/due`, "dynamodb:Query");
   if (kind === "queue") return on(queueArn(name ?? ""), "sqs:SendMessage");
   if (use === "hibp") return on(secretArn, "secretsmanager:GetSecretValue");
@@ -164,8 +166,8 @@ function allowedBy(use: string): string[] {
     return on(schedules, ...actions.map((action) => `scheduler:${action}`));
   }
   if (use === "schedule-role") return on(production.outputs().ScheduledScanRoleArn ?? "", "iam:PassRole");
-  // The production stack of this test has no sender; the other two only set variables.
-  if (use === "email" || use === "mail-setting" || use === "dashboard-url") return [];
+  // The production stack of this test has no sender; the last two only set variables.
+  if (["email", "email-confirmation", "mail-setting", "dashboard-url"].includes(use)) return [];
   throw new Error(`Unknown use ${use}: say here what it grants`);
 }
 
@@ -331,6 +333,8 @@ test("functions that count requests write limits, the authorizer also credential
     updateOf("authorize", ["LIMIT#*"]),
     updateOf("authorize", ["ORG#*#SESSION", "ORG#*#KEY"]),
     updateOf("preview-import", ["LIMIT#*"]),
+    updateOf("confirm-recipient", ["ORG#*#RECIPIENT"]),
+    updateOf("unsubscribe-recipient", ["ORG#*#RECIPIENT"]),
   ]);
   const writing = (name: string) =>
     permissionsOf(functionNamed(name).Role).filter((permission) =>
@@ -349,9 +353,16 @@ test("the function that refuses routes knows every declared method", () => {
   );
 });
 
-test("the authorizer looks at no credential on the paths of signing in only", () => {
+test("the authorizer looks at no credential on paths of links and signing in only", () => {
   const paths = JSON.parse(functionNamed("authorize").Environment.Variables.PATHS_FOR_ANYONE ?? "");
-  expect(paths).toEqual(["/dashboard/sign-in", "/dashboard/sign-in/links", "/dashboard/sign-in/sessions"]);
+  expect(paths).toEqual([
+    "/dashboard/sign-in",
+    "/dashboard/sign-in/links",
+    "/dashboard/sign-in/sessions",
+    "/dashboard/recipients/{token}",
+    "/dashboard/recipients/{token}/confirm",
+    "/dashboard/recipients/{token}/unsubscribe",
+  ]);
   const byAccess = Map.groupBy(
     everyRoute.filter(({ path }) => paths.includes(path)),
     ({ endpoint }) => endpoint.access,
@@ -885,7 +896,7 @@ test("with a sender the functions that use e-mail may send from that address onl
     const sending = statementsOf(Role, staging).filter(({ Action }) =>
       [Action].flat().some((action) => action.startsWith("ses:")),
     );
-    const uses = contract.uses.includes("email");
+    const uses = contract.uses.includes("email") || contract.uses.includes("email-confirmation");
     const knows = uses || contract.uses.includes("mail-setting");
     expect(Environment.Variables.SENDER_EMAIL).toBe(knows ? "alerts@mail.example.com" : undefined);
     expect(sending).toEqual(

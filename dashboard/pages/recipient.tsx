@@ -1,0 +1,83 @@
+import { useEffect, useRef } from "preact/hooks";
+import { call } from "../api/client.ts";
+import type { Recipient } from "../api/routes.ts";
+import { Button } from "../components/button.tsx";
+import { FailureNotice, Loading } from "../components/notice.tsx";
+import { useAction } from "../components/use-action.ts";
+import { useData } from "../components/use-data.ts";
+import { Attribution } from "../frame.tsx";
+
+/** Where the link at the end of each alert by e-mail leads. Whoever has the link needs no session. */
+export function RecipientPage() {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    heading.current?.focus();
+    document.title = "Alerts by e-mail · Breach Monitor";
+  }, []);
+  const token = location.hash.slice(1);
+  return (
+    <div class="entrance">
+      <main>
+        <p class="product">Breach Monitor</p>
+        <h1 ref={heading} tabIndex={-1}>
+          Alerts by e-mail
+        </h1>
+        {token === "" ? <p>Open the link as it stands in the e-mail.</p> : <Choice token={token} />}
+      </main>
+      <Attribution />
+    </div>
+  );
+}
+
+/** Opening the link changes nothing, because programs open links too. */
+function Choice({ token }: { token: string }) {
+  const path = { token };
+  const data = useData(token, (signal) => call("GET /dashboard/recipients/{token}", { path }, { signal }));
+  const action = useAction();
+  const choose = (how: "confirm" | "unsubscribe") =>
+    void action.run(async () => {
+      await call(`POST /dashboard/recipients/{token}/${how}`, { path });
+      data.reload();
+    });
+  if (data.failure !== undefined) return <FailureNotice failure={data.failure} retry={data.reload} />;
+  if (data.value === undefined) return <Loading what="what this link is about" />;
+  const { consent } = data.value;
+  return (
+    <>
+      <State recipient={data.value} />
+      {consent !== "given" && (
+        <Button kind="primary" isBusy={action.isBusy} onClick={() => choose("confirm")}>
+          {consent === "refused" ? "Get alerts again" : "Yes, send me alerts"}
+        </Button>
+      )}
+      {consent !== "refused" && (
+        <Button isBusy={action.isBusy} onClick={() => choose("unsubscribe")}>
+          Unsubscribe
+        </Button>
+      )}
+      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+    </>
+  );
+}
+
+function State({ recipient: { email, organization, consent } }: { recipient: Recipient }) {
+  const address = <bdi>{email}</bdi>;
+  const name = <bdi>{organization.name}</bdi>;
+  if (consent === "refused")
+    return (
+      <p role="status">
+        {address} gets no alerts from {name} any more.
+      </p>
+    );
+  if (consent === "given")
+    return (
+      <p role="status">
+        {address} gets alerts from {name}.
+      </p>
+    );
+  return (
+    <p role="status">
+      {name} sends alerts of data breaches to {address}. Do you want them?
+    </p>
+  );
+}

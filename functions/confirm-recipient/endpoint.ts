@@ -1,0 +1,14 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { recipientToken } from "../../shared/mail/schema.ts";
+
+export const confirmRecipient = defineEndpoint({
+  summary: "Say that one wants an organization's alerts by e-mail",
+  description: "Confirms an address that was asked, and takes back that it unsubscribed.",
+  access: "anyone",
+  path: z.object({ token: recipientToken }),
+  status: 200,
+  reply: z.object({ success: z.boolean() }),
+  refusals: ["recipientLinkInvalid"],
+  uses: ["table:recipients"],
+});

@@ -1,0 +1,10 @@
+import { serve } from "../../shared/api/serve.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
+import * as recipients from "../../shared/mail/recipient.ts";
+import { unsubscribeRecipient } from "./endpoint.ts";
+
+export const handler = serve(unsubscribeRecipient, async ({ path }) => {
+  const isKnown = await recipients.setConsent(path.token, "refused");
+  if (!isKnown) throw new Refusal("recipientLinkInvalid");
+  return { success: true };
+});
