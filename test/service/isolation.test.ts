@@ -42,10 +42,10 @@ const arrivals = (paths: readonly string[]): number[] =>
   receiver.requests.filter(({ path }) => paths.includes(path)).map((request) => request.receivedAt.getTime());
 
 /** Raises events for all channels at once, as a scan does; gives the time in milliseconds since the epoch. */
-const raiseEvents = async (org: number): Promise<number> => {
+const raiseEvents = async (org: number, count = eventCount): Promise<number> => {
   const at = Date.now();
   const wanting = await channels.list(org);
-  for (let made = 0; made < eventCount; made++) {
+  for (let made = 0; made < count; made++) {
     const { writes, messages } = await raise(org, wanting, [{ type: "scan_error", error: "An event" }]);
     await table.transact(deliveries.writes(org, writes));
     await queue.sendAll("deliveries", messages);
@@ -88,4 +88,24 @@ test("more unresponsive channels than workers hold up no other channel", async (
   // Channels that answer again are no longer slow.
   isHanging = false;
   await eventually(slowPaths, (paths) => paths.length === 0, 60);
+}, 120_000);
+
+test("an organization with many channels and events does not hold up another", async () => {
+  const create = (name: string) => admin("org create", { name, "scan-every": "never" }, service.apiUrl);
+  const [{ id: busy }, { id: calm }] = [await create("Busy"), await create("Calm")];
+  const busyPaths = Array.from({ length: 20 }, (_, index) => `/busy-${index}`);
+  for (const path of busyPaths) await addWebhook(busy, `${receiver.origin}${path}`);
+  await addWebhook(calm, `${receiver.origin}/calm`);
+  const events = { busy: 40, calm: 20 };
+  await raiseEvents(busy, events.busy);
+  const sentBefore = arrivals(busyPaths).length;
+  await raiseEvents(calm, events.calm);
+  const calmArrivals = await eventually(
+    async () => arrivals(["/calm"]),
+    (all) => all.length >= events.calm,
+  );
+  const ended = Math.max(...calmArrivals);
+  const meanwhile = arrivals(busyPaths).filter((at) => at <= ended).length - sentBefore;
+  // If each channel had a turn, the twenty alerts of one channel would wait for 380 of twenty channels.
+  expect(meanwhile).toBeLessThan(190);
 }, 120_000);

@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
 import * as domains from "../../../shared/domains/domain.ts";
+import { provenDomain } from "../../../shared/domains/proof.ts";
 import { refusalOf } from "../../../shared/domains/refused-names.ts";
 import * as table from "../../../shared/table/table.ts";
-import type { Command, Commands } from "../command.ts";
+import type { Command, Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, notFound, parse, parseId } from "../flags.ts";
 
@@ -20,11 +21,13 @@ const domainName = z
 
 const setVerified = (verified: boolean, about: string): Command => ({
   about,
-  flags: { org: "required ID", domain: "required ID" },
+  flags: { org: "required ID", domain: "required ID", ...(verified && { force: "switch" as const }) },
   isAct: true,
   run: async (flags) => {
     const { id: org } = await findOrganization(flags);
     const id = parseId("domain", flags);
+    const domain = await domains.get(org, id);
+    if (verified && domain !== undefined) await expectNotProvenElsewhere(org, domain.name, flags);
     try {
       await domains.setVerified(org, id, verified);
     } catch (error) {
@@ -35,10 +38,20 @@ const setVerified = (verified: boolean, about: string): Command => ({
   },
 });
 
+/** An operator's word does not stand against a DNS record by mistake. */
+const expectNotProvenElsewhere = async (org: number, name: string, flags: Flags): Promise<void> => {
+  if (flags.force !== undefined) return;
+  const proven = await provenDomain(name);
+  if (proven === undefined || proven.organizationId === org) return;
+  throw new CommandError(
+    `${name} is proved by a DNS record to be organization ${proven.organizationId}'s; --force verifies it for organization ${org} all the same.`,
+  );
+};
+
 export const domainCommands: Commands = {
   "domain add": {
     about:
-      "Adds a domain; addresses of it can be monitored once it is verified. Public suffixes and providers of mailboxes need --force.",
+      "Adds a domain; addresses of it can be monitored once it is verified. Public suffixes and providers of mailboxes need --force, and with --verified names that another organization has proved.",
     flags: { org: "required ID", name: "required NAME", verified: "switch", force: "switch" },
     isAct: true,
     run: async (flags) => {
@@ -48,6 +61,7 @@ export const domainCommands: Commands = {
       if (refusal !== undefined) {
         throw new CommandError(`--name: ${name} ${refusal}; --force adds it all the same.`);
       }
+      if (flags.verified !== undefined) await expectNotProvenElsewhere(org, name, flags);
       const domain = await domains.create(org, { name, verified: flags.verified !== undefined });
       if (domain === "exists") {
         throw new CommandError(
