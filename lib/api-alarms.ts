@@ -4,6 +4,7 @@ import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { FilterPattern, type LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { Alarms } from "./alarms.ts";
+import type { Options } from "./options.ts";
 
 const period = Duration.minutes(5);
 
@@ -11,7 +12,12 @@ const period = Duration.minutes(5);
 const refusedRequests = 300;
 
 /** `accessLogs`: a line of JSON for each request, with its `status` as text. */
-export function addApiAlarms(api: RestApi, accessLogs: LogGroup, alarms: Alarms): void {
+export function addApiAlarms(
+  api: RestApi,
+  accessLogs: LogGroup,
+  { trustedProxySecret }: Options,
+  alarms: Alarms,
+): void {
   const whatFailed = alarms.saveQuery("server-errors", [accessLogs], {
     filterStatements: ["status like /^5/"],
     statsStatements: ["count(*) as requests by method, resource, status, errorType"],
@@ -24,9 +30,10 @@ export function addApiAlarms(api: RestApi, accessLogs: LogGroup, alarms: Alarms)
   });
 
   if (!alarms.has({})) return;
+  const addresses = trustedProxySecret === undefined ? "sourceIp" : "sourceIp, viewerAddress";
   const whoWasRefused = alarms.saveQuery("refused-requests", [accessLogs], {
     filterStatements: ['status in ["401", "429"]'],
-    statsStatements: ["count(*) as requests by sourceIp, resource, status"],
+    statsStatements: [`count(*) as requests by ${addresses}, resource, status`],
     sort: "requests desc",
   });
   const metric = { metricNamespace: Stack.of(api).stackName, metricName: "RefusedRequests" };

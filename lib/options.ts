@@ -12,6 +12,8 @@ export type Options = {
   confirmRecipients: boolean;
   /** Whether replies of API Gateway itself carry `X-Request-Id` too. */
   gatewayRequestIds: boolean;
+  /** The name of the parameter with the secret of a proxy in front of the API. Undefined: no proxy is trusted. */
+  trustedProxySecret: string | undefined;
 };
 
 const tableEncryptions = ["aws-owned", "aws-managed"] as const;
@@ -33,6 +35,7 @@ export function readOptions(contextOf: (name: string) => unknown): Options {
     tableEncryption: choice("tableEncryption", contextOf("tableEncryption"), tableEncryptions),
     confirmRecipients: flag("confirmRecipients", contextOf("confirmRecipients"), false),
     gatewayRequestIds: flag("gatewayRequestIds", contextOf("gatewayRequestIds"), true),
+    trustedProxySecret: parameterName("trustedProxySecret", contextOf("trustedProxySecret")),
   };
 }
 
@@ -52,6 +55,15 @@ function choice<const Value extends string>(
 function flag(name: string, value: unknown, usual: boolean): boolean {
   if (value === undefined) return usual;
   return choice(name, String(value), ["true", "false"]) === "true";
+}
+
+/** From its first slash. The error does not repeat the value, which could be the secret itself. */
+function parameterName(name: string, value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  const isName = typeof value === "string" && /^(?:\/[\w.-]+)+$/.test(value);
+  if (!isName)
+    throw new Error(`${name} must be the name of a parameter, such as /breach-monitor/proxy-secret`);
+  return value;
 }
 
 function rate(name: string, value: unknown): number {

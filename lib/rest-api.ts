@@ -42,19 +42,24 @@ type ServiceApiProps = {
 };
 
 /** Without paths, query strings and headers, which hold ids, addresses and keys. */
-const accessLogFormat = AccessLogFormat.custom(
-  JSON.stringify({
-    requestId: AccessLogField.contextRequestId(),
-    time: AccessLogField.contextRequestTimeEpoch(),
-    sourceIp: AccessLogField.contextIdentitySourceIp(),
-    method: AccessLogField.contextHttpMethod(),
-    resource: AccessLogField.contextResourcePath(),
-    status: AccessLogField.contextStatus(),
-    latencyMilliseconds: AccessLogField.contextResponseLatency(),
-    responseBytes: AccessLogField.contextResponseLength(),
-    errorType: AccessLogField.contextErrorResponseType(),
-  }),
-);
+const accessLogFormat = ({ trustedProxySecret }: Options): AccessLogFormat =>
+  AccessLogFormat.custom(
+    JSON.stringify({
+      requestId: AccessLogField.contextRequestId(),
+      time: AccessLogField.contextRequestTimeEpoch(),
+      sourceIp: AccessLogField.contextIdentitySourceIp(),
+      // As the authorizer says; "-" if the request did not come through the proxy, or not to the authorizer.
+      ...(trustedProxySecret !== undefined && {
+        viewerAddress: AccessLogField.contextAuthorizer("viewerAddress"),
+      }),
+      method: AccessLogField.contextHttpMethod(),
+      resource: AccessLogField.contextResourcePath(),
+      status: AccessLogField.contextStatus(),
+      latencyMilliseconds: AccessLogField.contextResponseLatency(),
+      responseBytes: AccessLogField.contextResponseLength(),
+      errorType: AccessLogField.contextErrorResponseType(),
+    }),
+  );
 
 const stageName = "api";
 
@@ -106,7 +111,7 @@ export class ServiceApi extends Construct {
         stageName,
         tracingEnabled: true,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
-        accessLogFormat,
+        accessLogFormat: accessLogFormat(options),
         throttlingRateLimit: options.requestsPerSecond,
         throttlingBurstLimit: Math.max(burst, 2 * options.requestsPerSecond),
       },
@@ -170,7 +175,7 @@ export class ServiceApi extends Construct {
     // Not `api.url`, which waits for the stage: functions that are told this url are a part of it.
     const host = domain?.name ?? `${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
     this.url = Fn.join("", [`https://${host}/${stageName}`]);
-    addApiAlarms(api, accessLogs, alarms);
+    addApiAlarms(api, accessLogs, options, alarms);
     if (options.webAcl) addWebAcl(api);
     Validations.of(api).acknowledge(
       { id: "AwsSolutions-APIG2", reason: "The functions validate requests, so that errors name the field" },

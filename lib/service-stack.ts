@@ -71,6 +71,7 @@ export class ServiceStack extends Stack {
       queues,
       hibpApiKey,
       channelKeyParameter,
+      proxySecretParameter: options.trustedProxySecret,
       scheduleGroup,
       deadLetters,
       sender,
@@ -122,7 +123,7 @@ export class ServiceStack extends Stack {
     const refuseRoute = createFunction("refuse-route", { uses: [] });
     refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath()));
     const authorize = createFunction("authorize", {
-      uses: ["table:read", "table:limits", "table:credentials"],
+      uses: ["table:read", "table:limits", "table:credentials", "proxy-secret"],
     });
     authorize.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
     // One for all, as a stack may have 500 resources.

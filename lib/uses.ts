@@ -27,6 +27,8 @@ export type Resources = {
   hibpApiKey: Secret;
   /** The name of the parameter with the key of alert channels, from its first slash. Functions make it. */
   channelKeyParameter: string;
+  /** The name of the parameter with a trusted proxy's secret, from its first slash. Undefined: no proxy is trusted. */
+  proxySecretParameter: string | undefined;
   scheduleGroup: CfnScheduleGroup;
   /** Where what was given up is kept. */
   deadLetters: Queue;
@@ -59,6 +61,7 @@ export function grantOf(
     queues,
     hibpApiKey,
     channelKeyParameter,
+    proxySecretParameter,
     scheduleGroup,
     deadLetters,
     scheduledScan,
@@ -72,6 +75,8 @@ export function grantOf(
     resources: [queues[name].queueArn],
     environment: { [urlVariable(name)]: queues[name].queueUrl },
   });
+  const parameterArn = (name: string): string =>
+    Stack.of(scheduleGroup).formatArn({ service: "ssm", resource: "parameter", resourceName: name.slice(1) });
   const environment = { TABLE_NAME: table.tableName };
   switch (use) {
     case "table:read":
@@ -185,17 +190,19 @@ export function grantOf(
     case "channel-key":
       return {
         actions: ["ssm:GetParameter", "ssm:PutParameter"],
-        resources: [
-          Stack.of(scheduleGroup).formatArn({
-            service: "ssm",
-            resource: "parameter",
-            resourceName: channelKeyParameter.slice(1),
-          }),
-        ],
+        resources: [parameterArn(channelKeyParameter)],
         // The condition key is part of requests to put alone: a key that exists is not replaced.
         conditions: { StringEqualsIfExists: { "ssm:Overwrite": "false" } },
         environment: { CHANNEL_KEY_PARAMETER: channelKeyParameter },
       };
+    case "proxy-secret":
+      return proxySecretParameter === undefined
+        ? undefined
+        : {
+            actions: ["ssm:GetParameter"],
+            resources: [parameterArn(proxySecretParameter)],
+            environment: { TRUSTED_PROXY_SECRET_PARAMETER: proxySecretParameter },
+          };
     case "dashboard-url":
       return { actions: [], resources: [], environment: { DASHBOARD_URL: dashboardUrl } };
     case "mail-setting":

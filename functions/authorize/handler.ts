@@ -1,6 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { admitAnyone, authenticate, authenticateDashboard } from "../../shared/api/authenticate.ts";
 import { callerOf, type Decision, toContext } from "../../shared/api/principal.ts";
+import { viewerAddress } from "../../shared/api/source-address.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
 import { withTimeOfPeople } from "../../shared/table/patience.ts";
 
@@ -20,25 +21,40 @@ const decide = (event: APIGatewayRequestAuthorizerEvent): Promise<Decision> => {
 /**
  * The REQUEST authorizer of every route. The gateway response ACCESS_DENIED turns a Deny into 401 `{error}`.
  */
-export const handler = async (
-  event: APIGatewayRequestAuthorizerEvent,
-): Promise<APIGatewayAuthorizerResult> => {
-  const decision = await withTimeOfPeople(timeoutSeconds, () => decide(event)).catch(busy);
+export const handler = (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> =>
+  withTimeOfPeople(timeoutSeconds, () => answer(event));
+
+const answer = async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
+  const viewer = await viewerAddress(event);
+  const decision = await decide(sentBy(viewer, event)).catch(busy);
   // The policy covers the whole stage, since a path may contain wildcards of policies. It is not cached.
   const [api, stage] = event.methodArn.split("/");
   const policy = (effect: "Allow" | "Deny"): APIGatewayAuthorizerResult["policyDocument"] => ({
     Version: "2012-10-17",
     Statement: [{ Action: "execute-api:Invoke", Effect: effect, Resource: `${api}/${stage}/*` }],
   });
+  // For the access log (lib/rest-api.ts).
+  const forLog = viewer === undefined ? undefined : { viewerAddress: viewer };
   if (isUnauthenticated(decision)) {
     logRefused(event, decision);
-    return { principalId: "nobody", policyDocument: policy("Deny") };
+    return { principalId: "nobody", policyDocument: policy("Deny"), ...(forLog && { context: forLog }) };
   }
   return {
     principalId: principalIdOf(decision),
     policyDocument: policy("Allow"),
-    context: toContext(decision),
+    context: { ...toContext(decision), ...forLog },
   };
+};
+
+/** The event as if the viewer had sent it without a proxy. Undefined: the event as it came. */
+const sentBy = (
+  viewer: string | undefined,
+  event: APIGatewayRequestAuthorizerEvent,
+): APIGatewayRequestAuthorizerEvent => {
+  if (viewer === undefined) return event;
+  const { requestContext } = event;
+  const identity = { ...requestContext.identity, sourceIp: viewer };
+  return { ...event, requestContext: { ...requestContext, identity } };
 };
 
 /** An error would be API Gateway's 500; as a refusal, the endpoint answers it with 503 and when to try again. */

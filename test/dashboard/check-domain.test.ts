@@ -91,6 +91,23 @@ describe("200", () => {
   });
 });
 
+describe("the command line", () => {
+  test("verifies a name that another organization has proved only with --force", async () => {
+    const [proved, wanting] = [await want("forced.check.example"), await want("forced.check.example")];
+    publish(proved);
+    await check(proved);
+    const verify = { org: wanting.org, domain: wanting.added.id };
+    await expect(admin("domain verify", verify, service.apiUrl)).rejects.toThrow(/--force/);
+    expect(await read(wanting)).toMatchObject({ isVerified: false });
+    const { id: org } = await admin("org create", { name: "Third", "scan-every": "never" }, service.apiUrl);
+    const add = { org, name: "forced.check.example", verified: true as const };
+    await expect(admin("domain add", add, service.apiUrl)).rejects.toThrow(/--force/);
+    await admin("domain verify", { ...verify, force: true }, service.apiUrl);
+    expect(await read(wanting)).toMatchObject({ isVerified: true });
+    expect(await read(proved)).toMatchObject({ isVerified: true });
+  });
+});
+
 describe("404", () => {
   test("knows no domain of another organization", async () => {
     const [wanting, other] = [await want("a.foreign.example"), await want("b.foreign.example")];

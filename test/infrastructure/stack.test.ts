@@ -43,7 +43,7 @@ const directory = mkdtempSync(join(tmpdir(), "stack-test-"));
 const stackName = "breach-monitor-production";
 let bundles: Bundles;
 let production: Assembly;
-/** Has everything that can be chosen: alarms and alerts by e-mail, a name of its own, a web ACL. */
+/** Has everything that can be chosen: alarms and alerts by e-mail, a name of its own, a web ACL, a trusted proxy. */
 let staging: Assembly;
 /** Uses an existing table. */
 let restored: Assembly;
@@ -64,6 +64,7 @@ beforeAll(async () => {
       confirmRecipients: "true",
       tableEncryption: "aws-managed",
       gatewayRequestIds: false,
+      trustedProxySecret: "/breach-monitor/staging/proxy-secret",
     },
   });
   restored = synthesize("restored", { tableName: "Kept.table_2-restored" });
@@ -117,7 +118,10 @@ const isWorker = (name: string) => workers.some((worker) => worker.name === name
 const contracts = [
   {
     name: "authorize",
-    contract: { uses: ["table:read", "table:limits", "table:credentials"], timeoutSeconds: 10 },
+    contract: {
+      uses: ["table:read", "table:limits", "table:credentials", "proxy-secret"],
+      timeoutSeconds: 10,
+    },
   },
   { name: "refuse-route", contract: { uses: [] } },
   { name: "serve-dashboard", contract: { uses: [] } },
@@ -166,8 +170,9 @@ function allowedBy(use: string): string[] {
     return on(schedules, ...actions.map((action) => `scheduler:${action}`));
   }
   if (use === "schedule-role") return on(production.outputs().ScheduledScanRoleArn ?? "", "iam:PassRole");
-  // The production stack of this test has no sender; the last two only set variables.
-  if (["email", "email-confirmation", "mail-setting", "dashboard-url"].includes(use)) return [];
+  // The production stack of this test has neither a sender nor a proxy; the last two only set variables.
+  const grantsNothing = ["proxy-secret", "email", "email-confirmation", "mail-setting", "dashboard-url"];
+  if (grantsNothing.includes(use)) return [];
   throw new Error(`Unknown use ${use}: say here what it grants`);
 }
 
@@ -874,6 +879,52 @@ test.each([
   [{ tableEncryption: "none" }, 'tableEncryption must be aws-owned or aws-managed, not "none"'],
 ])("the option %o is refused", (context: Record<string, unknown>, sentence) => {
   expect(() => readOptions((name) => context[name])).toThrow(sentence);
+});
+
+test.each(["", "proxy-secret", "/", "/a/", "//a", "/a b", "0123456789abcdef", true])(
+  "the proxy's secret %o is refused, without being repeated",
+  (value) => {
+    const reading = () => readOptions((name) => (name === "trustedProxySecret" ? value : undefined));
+    expect(reading).toThrow(
+      /^trustedProxySecret must be the name of a parameter, such as \/breach-monitor\/proxy-secret$/,
+    );
+  },
+);
+
+test("a proxy's secret can be read by the authorizer alone, where an option names it", () => {
+  type Function = { FunctionName: string; Environment: { Variables: Record<string, string> }; Role: string };
+  const parameter = "arn:aws:ssm:us-east-1:000000000000:parameter/breach-monitor/staging/proxy-secret";
+  const functions = staging.ofType<Function>("AWS::Lambda::Function").map(({ properties }) => properties);
+  const readers = functions.filter(({ Role }) =>
+    permissionsOf(Role, staging).some((permission) => permission.endsWith(` ${parameter}`)),
+  );
+  expect(readers.map(({ FunctionName }) => FunctionName)).toEqual(["breach-monitor-staging-authorize"]);
+  const ofAuthorizer = readers.flatMap(({ Role }) => permissionsOf(Role, staging));
+  expect(ofAuthorizer.filter((permission) => permission.includes("ssm:"))).toEqual([
+    `ssm:GetParameter ${parameter}`,
+  ]);
+  const told = functions.filter(({ Environment }) => JSON.stringify(Environment).includes("proxy-secret"));
+  expect(told).toEqual(readers);
+  expect(told[0]?.Environment.Variables.TRUSTED_PROXY_SECRET_PARAMETER).toBe(
+    "/breach-monitor/staging/proxy-secret",
+  );
+});
+
+test("access logs name the viewer, where an option trusts a proxy", () => {
+  type Stage = { AccessLogSetting: { Format: string } };
+  const fieldsOf = (assembly: Assembly) =>
+    JSON.parse(assembly.ofType<Stage>("AWS::ApiGateway::Stage")[0]?.properties.AccessLogSetting.Format ?? "");
+  const refused = (assembly: Assembly) =>
+    assembly
+      .ofType<{ Name: string; QueryString: string }>("AWS::Logs::QueryDefinition")
+      .find(({ properties }) => properties.Name.endsWith("/refused-requests"))?.properties.QueryString;
+  expect(fieldsOf(production)).not.toHaveProperty("viewerAddress");
+  expect(refused(production)).not.toContain("viewerAddress");
+  expect(fieldsOf(staging)).toMatchObject({
+    sourceIp: "$context.identity.sourceIp",
+    viewerAddress: "$context.authorizer.viewerAddress",
+  });
+  expect(refused(staging)).toContain("by sourceIp, viewerAddress, resource, status");
 });
 
 test("with an alarm address every alarm notifies it, also when the alarm is over", () => {
