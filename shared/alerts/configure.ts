@@ -37,6 +37,8 @@ export const create = async (
   count: Count,
 ): Promise<number> => {
   await assertPublic(input, count);
+  const counted = await table.get<{ channels: number }>(keys.channelCount(org));
+  if (counted !== undefined && counted.channels >= maximumChannels) throw new Refusal("channelLimitReached");
   const [id, slot] = await Promise.all([drawId("CHANNEL"), activity.slot(org)]);
   const stored = await seal(org, id, normalized(input));
   await table.transact([
@@ -75,7 +77,7 @@ export const change = (
   count: Count,
 ): Promise<Raised["messages"]> =>
   withOptimisticRetry(async () => {
-    const [all, slot] = await Promise.all([channels.list(org), activity.slot(org)]);
+    const all = await channels.list(org);
     const row = all.find((channel) => channel.id === id);
     if (row === undefined) throw new Refusal("channelNotFound");
     const isPlain = row.channel !== "email" && !("sealed" in row);
@@ -88,6 +90,7 @@ export const change = (
     const flags = changedFlags(row, named);
     const isReconfigured = !isDeepStrictEqual(after, before);
     if (!isReconfigured && Object.keys(flags).length === 0) return [];
+    const slot = await activity.slot(org);
     const stored = after && (isReconfigured || isPlain) ? await seal(org, id, after) : undefined;
     const changed = { ...row, ...flags, ...stored } as Channel;
     const others = all.filter((channel) => channel !== row);

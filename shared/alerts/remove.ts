@@ -17,9 +17,10 @@ import { raiseTurn } from "./turned-away.ts";
  */
 export const remove = (org: number, id: number, actor: Actor): Promise<Raised["messages"]> =>
   withOptimisticRetry(async () => {
-    const [all, slot] = await Promise.all([channels.list(org), activity.slot(org)]);
+    const all = await channels.list(org);
     const before = all.find((channel) => channel.id === id);
     if (before === undefined) throw new Refusal("channelNotFound");
+    const slot = await activity.slot(org);
     const others = all.filter((channel) => channel !== before);
     const { isEnabled, notifyOnNewBreach } = before;
     const told = await raiseTurn(org, { before, after: undefined, isMoved: false, others });

@@ -70,11 +70,13 @@ export const create = async (
   input: { name: string; verified: boolean },
   { proof }: { proof?: Actor } = {},
 ): Promise<Domain | "exists"> => {
+  const name = input.name.toLowerCase();
+  if ((await table.get(keys.domainName(org, name))) !== undefined) return "exists";
   const [id, slot] = await Promise.all([drawId("DOMAIN"), proof && activity.slot(org)]);
   const createdAt = slot?.createdAt ?? new Date().toISOString();
   const domain: Domain = {
     id,
-    name: input.name.toLowerCase(),
+    name,
     verified: input.verified,
     ...(input.verified && { verifiedBy: "operator" }),
     verifiedAt: input.verified ? createdAt : null,

@@ -35,12 +35,11 @@ const uncounted: Count = async () => {};
 export const add = (org: number, input: NewEmail, actor: Actor, count: Count = uncounted): Promise<number> =>
   withOptimisticRetry(async () => {
     const { email, domainId, teamId = null, ownerName = null } = input;
-    const [owner, domain, team, reserved, slot] = await Promise.all([
+    const [owner, domain, team, monitored] = await Promise.all([
       organizations.existing(org),
       domains.get(org, domainId),
       teamId === null ? undefined : teams.get(org, teamId),
-      reserveOne(org, "EMAIL"),
-      activity.slot(org),
+      table.get(keys.address(org, email)),
     ]);
     if (domain !== undefined && domainOf(email) !== domain.name) {
       throw new Refusal("invalidInput", { error: "email: is not an address of the named domain" });
@@ -49,7 +48,9 @@ export const add = (org: number, input: NewEmail, actor: Actor, count: Count = u
     if (domain === undefined) throw new Refusal("domainNotFound");
     if (teamId !== null && team === undefined) throw new Refusal("teamNotFound");
     if (!domain.verified) throw new Refusal("domainNotVerified");
+    if (monitored !== undefined) throw new Refusal("emailAlreadyMonitored");
 
+    const [reserved, slot] = await Promise.all([reserveOne(org, "EMAIL"), activity.slot(org)]);
     const row = newEmailRow({ email, ownerName }, domain);
     await table.transact([
       {
@@ -78,18 +79,14 @@ export const setActive = (
   count: Count = uncounted,
 ): Promise<void> =>
   withOptimisticRetry(async () => {
-    const [owner, row, slot] = await Promise.all([
-      organizations.existing(org),
-      emails.get(org, id),
-      activity.slot(org),
-      count(),
-    ]);
+    const [owner, row] = await Promise.all([organizations.existing(org), emails.get(org, id), count()]);
     if (row === undefined) throw new Refusal("emailNotFound");
     const from = emails.groupOf(row);
     const domain = await domains.existing(org, from.domainId);
     if (isActive && !domain.verified) throw new Refusal("domainNotVerified");
     if (from.isActive === isActive) return;
 
+    const slot = await activity.slot(org);
     await table.transact([
       { ...seats(org, isActive ? 1 : -1, owner.billing), refusal: "seatAllowanceReached" },
       domains.unchanged(org, domain, { mustBeVerified: isActive }),
@@ -126,10 +123,9 @@ export const assign = (
   actor: Actor,
 ): Promise<void> =>
   withOptimisticRetry(async () => {
-    const [row, team, slot] = await Promise.all([
+    const [row, team] = await Promise.all([
       emails.get(org, id),
       teamId == null ? undefined : teams.get(org, teamId),
-      activity.slot(org),
     ]);
     if (row === undefined) throw new Refusal("emailNotFound");
     if (teamId != null && team === undefined) throw new Refusal("teamNotFound");
@@ -137,6 +133,7 @@ export const assign = (
     const to = { ...from, ...(teamId !== undefined && { teamId }) };
     const isSameOwner = ownerName === undefined || ownerName === row.ownerName;
     if (to.teamId === from.teamId && isSameOwner) return;
+    const slot = await activity.slot(org);
     await table.transact([
       ...(teamId == null ? [] : [teams.mustExist(org, teamId)]),
       ...emails.writes(org, [

@@ -132,8 +132,9 @@ export const acknowledge = (
 ): Promise<void> =>
   withOptimisticRetry(async () => {
     const { id, resolution, reason = null } = input;
-    const [row, slot] = await Promise.all([findings.get(org, id), activity.slot(org)]);
+    const row = await findings.get(org, id);
     if (row === undefined) throw new Refusal("findingNotFound");
+    const slot = await activity.slot(org);
     const from = findings.groupOf(row);
     // Many people and programs acknowledge findings of one block at once.
     const part = drawPart();

@@ -37,7 +37,8 @@ export const releaseName = (org: number, { id, name }: Pick<Team, "id" | "name">
 
 /** Refuses `teamExists`. */
 export const create = async (org: number, name: string, actor: Actor): Promise<Team> => {
-  const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org), requireFree(org, name)]);
+  await requireFree(org, name);
+  const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org)]);
   const team = { id, name, createdAt: slot.createdAt };
   await table.transact([
     { check: keys.organization(org), if: exists },
@@ -54,7 +55,8 @@ export const rename = (org: number, id: number, name: string, actor: Actor): Pro
     const team = await get(org, id);
     if (team === undefined) throw new Refusal("teamNotFound");
     if (team.name === name) return;
-    const [slot] = await Promise.all([activity.slot(org), requireFree(org, name, id)]);
+    await requireFree(org, name, id);
+    const slot = await activity.slot(org);
     await table.transact([
       {
         update: keys.team(org, id),

@@ -32,6 +32,7 @@ export const create = async (
   input: { email: string; name: string | null; role?: Role },
   { log, also = () => [] }: { log?: Actor; also?: (user: User) => Write[] } = {},
 ): Promise<User | "exists"> => {
+  if ((await table.get(keys.userEmail(org, input.email))) !== undefined) return "exists";
   const [id, slot] = await Promise.all([drawId("USER"), log && activity.slot(org)]);
   const { email, name, role = "admin" } = input;
   const user: User = { id, email, name, role, createdAt: new Date().toISOString(), removed: false };
@@ -118,10 +119,8 @@ export const change = (
     if (user === undefined || user.removed) throw new Refusal("memberNotFound");
     const { role = roleOf(user), name = user.name } = input;
     if (role === roleOf(user) && name === user.name) return;
-    const [check, slot] = await Promise.all([
-      role === "admin" ? [] : anotherAdmin(org, user),
-      activity.slot(org),
-    ]);
+    const check = role === "admin" ? [] : await anotherAdmin(org, user);
+    const slot = await activity.slot(org);
     const summary =
       role === roleOf(user) ? `Renamed the member ${user.email}` : `Made ${user.email} ${nounOf(role)}`;
     await table.transact([
@@ -145,10 +144,8 @@ export const remove = async (
     const user = await get(org, id);
     if (user === undefined) return "unknown";
     if (user.removed) return "already";
-    const [check, slot] = await Promise.all([
-      force ? [] : anotherAdmin(org, user),
-      log && activity.slot(org),
-    ]);
+    const check = force ? [] : await anotherAdmin(org, user);
+    const slot = log && (await activity.slot(org));
     await table.transact([
       { update: keys.user(org, id), set: { removed: true }, if: asRead(user) },
       { delete: keys.userEmail(org, user.email) },

@@ -35,12 +35,9 @@ const removalLeaseMilliseconds = 60_000;
  */
 export const remove = async (org: number, id: number, actor: Actor): Promise<void> => {
   const rest = await withOptimisticRetry(async () => {
-    const [owner, row, slot] = await Promise.all([
-      organizations.existing(org),
-      emails.get(org, id),
-      activity.slot(org),
-    ]);
+    const [owner, row] = await Promise.all([organizations.existing(org), emails.get(org, id)]);
     if (row === undefined) throw new Refusal("emailNotFound");
+    const slot = await activity.slot(org);
     const from = emails.groupOf(row);
     const [now, later] = split(Object.values(row.findings));
     const asRead = condition("#findings = :findings", { findings: row.findings });

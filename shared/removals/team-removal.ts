@@ -30,13 +30,10 @@ const concurrency = 8;
 export const remove = async (org: number, id: number, actor: Actor): Promise<void> => {
   const endsAt = Date.now() + requestMilliseconds;
   const isNew = await withOptimisticRetry(async () => {
-    const [team, removal, slot] = await Promise.all([
-      teams.get(org, id),
-      table.get(keys.teamRemoval(org, id)),
-      activity.slot(org),
-    ]);
+    const [team, removal] = await Promise.all([teams.get(org, id), table.get(keys.teamRemoval(org, id))]);
     if (team === undefined && removal === undefined) throw new Refusal("teamNotFound");
     if (team === undefined) return false;
+    const slot = await activity.slot(org);
     await table.transact([
       { delete: keys.team(org, id), if: condition("#name = :name", { name: team.name }) },
       teams.releaseName(org, team),

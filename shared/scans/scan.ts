@@ -110,12 +110,10 @@ export const start = async (
   actor: Actor,
   count: () => Promise<void> = async () => {},
 ): Promise<number> => {
-  const [lock, directory, allDomains, reserved, slot] = await Promise.all([
+  const [lock, directory, allDomains] = await Promise.all([
     table.get<ScanLock>(keys.scanLock(org)),
     emails.directory(org),
     domains.list(org),
-    reserveOne(org, "SCAN"),
-    activity.slot(org),
     count(),
   ]);
   if (lock !== undefined) throw new Refusal("scanInProgress");
@@ -124,6 +122,7 @@ export const start = async (
   const skippedEmails = emails.sum(directory, (group) => group.isActive && !verified.has(group.domainId));
   if (totalEmails === 0) throw new Refusal("noActiveEmails");
 
+  const [reserved, slot] = await Promise.all([reserveOne(org, "SCAN"), activity.slot(org)]);
   const { id, createdAt } = reserved;
   const takenLock: ScanLock = {
     scanId: id,
