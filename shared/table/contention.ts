@@ -1,13 +1,18 @@
-/** Repeats what DynamoDB refuses because of concurrent requests: transaction conflicts, throttling. */
+/**
+ * Repeats what DynamoDB refuses because of concurrent requests (transaction conflicts, throttling), and in functions also
+ * what it does not answer.
+ */
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { pace, whilePassing } from "./patience.ts";
+import { isTransientError } from "@smithy/core/retry";
+import { isTimed, pace, whilePassing } from "./patience.ts";
 
 /**
- * Sends a request until DynamoDB does not refuse it because of contention, or the time is over (patience.ts).
+ * Sends a request until DynamoDB does not refuse it because of contention, or the time is over (patience.ts). Timeouts
+ * and lost connections count as contention in functions; the command line shows them at once.
  * Other errors are thrown at once. After `signal` is aborted no further try begins.
  */
 export const withContentionRetry = <R>(send: () => Promise<R>, signal?: AbortSignal): Promise<R> =>
-  whilePassing(send, isContention, signal);
+  whilePassing(send, isPassing, signal);
 
 /**
  * Sends a transaction, in workers no sooner than a throttled table takes it. Refused transactions consume
@@ -52,6 +57,11 @@ const isThrottled = (error: unknown): boolean =>
   error instanceof TransactionCanceledException
     ? causesOf(error).some((code) => throttlingCodes.has(code))
     : error instanceof Error && throttlingCodes.has(error.name);
+
+const isPassing = (error: unknown): boolean =>
+  isContention(error) || (isTimed() && error instanceof Error && isTransientError(error as SdkError));
+
+type SdkError = Parameters<typeof isTransientError>[0];
 
 /**
  * A cancelled transaction counts only when contention is all that cancelled it: a failed condition is final.

@@ -3,7 +3,7 @@
  * seconds, for workers the time that their invocation has left.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { setTimeout } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { DefaultRateLimiter, type RateLimiter } from "@smithy/core/retry";
 import { Refusal } from "../contract/errors.ts";
 
@@ -12,6 +12,9 @@ const peopleMilliseconds = 6_000;
 
 /** A function that people wait for keeps this of its time to answer in. */
 const answeringMilliseconds = 4_000;
+
+/** A request that has no answer this long after the time is over is waited for no longer. It may still take effect. */
+const lateMilliseconds = 2_000;
 
 /** Pauses are at most this long, so that whoever came first is not overtaken by all who come later. */
 const longestPauseMilliseconds = 320;
@@ -22,10 +25,16 @@ const retryAfterSeconds = 2;
 /** A worker keeps this of its time to put away what it has done, or a third of what is left. */
 const reserveMilliseconds = 10_000;
 
-/** `pace`: of a worker's transactions, so that they come no sooner than a throttled table takes them. */
-type Deadline = { until: number; pace?: RateLimiter };
+/**
+ * `isOfInvocation`: a function ends soon after it. `pace`: of a worker's transactions, so that they come no sooner than a
+ * throttled table takes them.
+ */
+type Deadline = { until: number; isOfInvocation: boolean; pace?: RateLimiter };
 
 const deadlines = new AsyncLocalStorage<Deadline>();
+
+/** Whether this runs in an invocation of a function, which says until when. */
+export const isTimed = (): boolean => deadlines.getStore()?.isOfInvocation === true;
 
 export const pace = (): RateLimiter | undefined => deadlines.getStore()?.pace;
 
@@ -34,13 +43,16 @@ export const pace = (): RateLimiter | undefined => deadlines.getStore()?.pace;
  * this time, less four seconds to answer in.
  */
 export const withTimeOfPeople = <R>(timeoutSeconds: number, work: () => Promise<R>): Promise<R> =>
-  deadlines.run({ until: Date.now() + timeoutSeconds * 1_000 - answeringMilliseconds }, work);
+  deadlines.run(
+    { until: Date.now() + timeoutSeconds * 1_000 - answeringMilliseconds, isOfInvocation: true },
+    work,
+  );
 
 /** Runs the work of an invocation that has so much time left: what it sends is tried again for most of it. */
 export const withTimeOf = <R>(remainingMilliseconds: number, work: () => Promise<R>): Promise<R> => {
   const reserve = Math.min(reserveMilliseconds, remainingMilliseconds / 3);
   const until = Date.now() + remainingMilliseconds - reserve;
-  return deadlines.run({ until, pace: new DefaultRateLimiter() }, work);
+  return deadlines.run({ until, isOfInvocation: true, pace: new DefaultRateLimiter() }, work);
 };
 
 /**
@@ -53,19 +65,29 @@ export const whilePassing = <R>(
   isPassing: (error: unknown) => boolean,
   signal?: AbortSignal,
 ): Promise<R> => {
-  const deadline = deadlines.getStore() ?? { until: Date.now() + peopleMilliseconds };
+  const deadline = deadlines.getStore() ?? { until: Date.now() + peopleMilliseconds, isOfInvocation: false };
   return deadlines.run(deadline, async () => {
     for (let count = 1; ; count++) {
       try {
-        return await attempt();
+        return await beforeLate(attempt(), deadline);
       } catch (error) {
         if (!isPassing(error) || signal?.aborted) throw error;
         const longest = Math.min(20 * 2 ** (count - 1), longestPauseMilliseconds);
         const milliseconds = Math.random() * longest;
         if (Date.now() + milliseconds > deadline.until) throw busy(error);
-        await setTimeout(milliseconds);
+        await pause(milliseconds);
       }
     }
+  });
+};
+
+/** `request`; in an invocation the refusal `busy` when it has no answer in time. */
+const beforeLate = async <R>(request: Promise<R>, { until, isOfInvocation }: Deadline): Promise<R> => {
+  if (!isOfInvocation) return request;
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(busy(new Error("The table did not answer")));
+    const timer = setTimeout(giveUp, Math.max(0, until + lateMilliseconds - Date.now()));
+    request.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 };
 

@@ -16,7 +16,7 @@ test("a request that is refused, or changes nothing, takes no id of any list", a
     await api.post("/emails", { email, domainId: unknownId }),
     await api.patch(`/emails/${unknownId}`, { isActive: false }),
     await api.delete(`/emails?id=${unknownId}`),
-    await api.post("/breaches/acknowledge", { id: unknownId, resolution: "other" }),
+    await api.post("/breaches/acknowledge", { id: unknownId, resolution: "handled" }),
     await api.patch(`/alert-configs/${unknownId}`, { isEnabled: false }),
     await api.delete(`/alert-configs/${unknownId}`),
   ];

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { wire } from "../../shared/table/clients.ts";
 import { absent, condition, exists } from "../../shared/table/condition.ts";
 import { dueIndex, type Key } from "../../shared/table/keys.ts";
-import { withTimeOf } from "../../shared/table/patience.ts";
+import { withTimeOf, withTimeOfPeople } from "../../shared/table/patience.ts";
 import * as table from "../../shared/table/table.ts";
 import { type Engine, startEngine } from "./engine.ts";
 
@@ -18,6 +18,8 @@ type Fault = {
   answer?: { status: number; body: unknown };
   /** The engine does as asked, and its reply gets lost. */
   cut?: boolean;
+  /** Nothing is ever answered. */
+  silent?: boolean;
   /** Changes the engine's reply. */
   rewrite?: (body: Record<string, unknown>, asked: Record<string, unknown>) => unknown;
 };
@@ -39,6 +41,7 @@ beforeAll(async () => {
       seen.push({ target, body: asked });
       const active = fault?.target === target && fault.times > 0 ? fault : undefined;
       if (active !== undefined) active.times--;
+      if (active?.silent === true) return;
       const type = { "content-type": "application/x-amz-json-1.0" };
       if (active?.answer !== undefined) {
         outgoing.writeHead(active.answer.status, type).end(JSON.stringify(active.answer.body));
@@ -286,6 +289,24 @@ describe("a transaction", () => {
     const sent = withTimeOf(900, () => table.transact([{ put: newKey() }]));
     await expect(sent).rejects.toMatchObject({ refusal: "busy" });
     expect(performance.now() - begin).toBeLessThan(900);
+  });
+
+  test("without an answer is refused as busy before the function's time is over", async () => {
+    for (const lost of [{ cut: true }, { silent: true }]) {
+      fault = { target: "GetItem", times: 999, ...lost };
+      const begin = performance.now();
+      const sent = withTimeOfPeople(5, () => table.get(newKey()));
+      await expect(sent).rejects.toMatchObject({ refusal: "busy", headers: { "Retry-After": "2" } });
+      expect(performance.now() - begin).toBeLessThan(5_000);
+    }
+    // The command line shows the cause instead.
+    fault = { target: "GetItem", times: 999, cut: true };
+    await expect(table.get(newKey())).rejects.toMatchObject({ code: "ECONNRESET" });
+  }, 20_000);
+
+  test("whose connection was lost for a moment is sent again in a function", async () => {
+    fault = { target: "GetItem", times: 9, cut: true };
+    expect(await withTimeOfPeople(10, () => table.get(newKey()))).toBeUndefined();
   });
 
   test("is refused at once when a condition failed beside a conflict", async () => {
