@@ -12,6 +12,9 @@ import type { Use } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
 import {
+  attributesOfConsent,
+  attributesOfOperators,
+  attributesOfUse,
   credentialPartitions,
   dueIndex,
   guardedPartitions,
@@ -51,6 +54,11 @@ export type Grant = {
 const onKeys = (operator: "StringLike" | "StringNotLike", patterns: readonly string[]) => ({
   [`ForAllValues:${operator}`]: { "dynamodb:LeadingKeys": [...patterns] },
   Null: { "dynamodb:LeadingKeys": "false" },
+});
+
+/** A condition on the attributes that a request names. A request that names none is let through. */
+const onAttributes = (operator: "StringEquals" | "StringNotEquals", names: readonly string[]) => ({
+  [`ForAllValues:${operator}`]: { "dynamodb:Attributes": [...names] },
 });
 
 /** What a word of `uses` grants, beside the other words. Undefined when the resource is not set up. */
@@ -96,12 +104,15 @@ export function grantOf(
       return {
         actions: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
         resources: [table.tableArn],
-        conditions: onKeys(
-          "StringNotLike",
-          Object.entries(guardedPartitions).flatMap(([word, patterns]) =>
-            (uses as readonly string[]).includes(word) ? [] : patterns,
+        conditions: {
+          ...onKeys(
+            "StringNotLike",
+            Object.entries(guardedPartitions).flatMap(([word, patterns]) =>
+              (uses as readonly string[]).includes(word) ? [] : patterns,
+            ),
           ),
-        ),
+          ...onAttributes("StringNotEquals", attributesOfOperators),
+        },
         environment,
       };
     case "table:write:identities":
@@ -121,14 +132,20 @@ export function grantOf(
       return {
         actions: ["dynamodb:UpdateItem"],
         resources: [table.tableArn],
-        conditions: onKeys("StringLike", credentialPartitions),
+        conditions: {
+          ...onKeys("StringLike", credentialPartitions),
+          ...onAttributes("StringEquals", attributesOfUse),
+        },
         environment,
       };
     case "table:recipients":
       return {
         actions: ["dynamodb:UpdateItem"],
         resources: [table.tableArn],
-        conditions: onKeys("StringLike", recipientPartitions),
+        conditions: {
+          ...onKeys("StringLike", recipientPartitions),
+          ...onAttributes("StringEquals", attributesOfConsent),
+        },
         environment,
       };
     case "table:due-index":

@@ -31,7 +31,15 @@ const operationOf = ({ target = "" }: AwsRequest): string => {
 };
 
 type Row = Record<string, Record<string, unknown> | undefined>;
-type TableRequest = { TableName?: string; IndexName?: string; Key?: Row; Item?: Row };
+type TableRequest = {
+  TableName?: string;
+  IndexName?: string;
+  Key?: Row;
+  Item?: Row;
+  UpdateExpression?: string;
+  ConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+};
 type TransactionEntry = Record<string, TableRequest | undefined>;
 
 /** Actions that the entries of a transaction need, by the kind of entry. */
@@ -51,13 +59,19 @@ const forDynamodb = (request: AwsRequest, assembly: Assembly): Permission[] => {
   };
   const table = (name: string) =>
     name.startsWith("arn:") ? name : arnWithin(assembly, "dynamodb", `table/${name}`);
-  const permission = (action: string, { TableName = "", IndexName, Key, Item }: TableRequest): Permission => {
+  const permission = (action: string, part: TableRequest): Permission => {
+    const { TableName = "", IndexName, Key, Item } = part;
     const resource = table(TableName);
     const partition = (Key ?? Item)?.[partitionKeyOf(resource, assembly)];
     return {
       action,
       resources: [IndexName === undefined ? resource : `${resource}/index/${IndexName}`],
-      ...(partition && { context: { "dynamodb:LeadingKeys": String(Object.values(partition)[0]) } }),
+      ...(partition && {
+        context: {
+          "dynamodb:LeadingKeys": String(Object.values(partition)[0]),
+          "dynamodb:Attributes": attributesOf(part),
+        },
+      }),
     };
   };
   if (body.TransactItems !== undefined) {
@@ -71,6 +85,20 @@ const forDynamodb = (request: AwsRequest, assembly: Assembly): Permission[] => {
     return Object.keys(body.RequestItems).map((name) => ({ action, resources: [table(name)] }));
   }
   return [body.TableName === undefined ? { action, resources: ["*"] } : permission(action, body)];
+};
+
+/** The attributes that a write names: those of the item or its key, and the first parts of paths in expressions. */
+const attributesOf = ({
+  Key,
+  Item,
+  UpdateExpression = "",
+  ConditionExpression = "",
+  ExpressionAttributeNames: names = {},
+}: TableRequest): string[] => {
+  // Attributes in expressions are placeholders everywhere in this project (shared/table/condition.ts).
+  const placeholders = `${UpdateExpression} ${ConditionExpression}`.matchAll(/(?<![.\w#])#\w+/g);
+  const inExpressions = [...placeholders].map(([placeholder]) => names[placeholder] ?? placeholder);
+  return [...new Set([...Object.keys(Key ?? Item ?? {}), ...inExpressions])].sort();
 };
 
 /** The name of a table's partition key; "", which names no attribute, for an unknown table. */

@@ -13,8 +13,8 @@ export type Statement = {
 
 export type PolicyDocument = { Statement: Statement | readonly Statement[] };
 
-/** Condition keys and their values in a request, such as `iam:PassedToService`. */
-export type Context = Readonly<Record<string, string>>;
+/** Condition keys and their values in a request, such as `iam:PassedToService`; some have several. */
+export type Context = Readonly<Record<string, Values>>;
 
 export type Decision = "allow" | "deny" | "no match";
 
@@ -46,27 +46,33 @@ const applies = (statement: Statement, action: string, resource: string, context
 };
 
 /**
- * Compares text with a key's value in the request. A condition on a key that the request does not have, or
- * with another operator, counts as satisfied.
+ * Compares a condition with a key's values in the request. Of a key that the request does not have, negated operators, those of
+ * "for all values" and those that end with "IfExists" hold, and no others. Operators that are not known here never hold.
  */
-const isSatisfied = (operator: string, values: Values, actual: string | undefined): boolean => {
+const isSatisfied = (operator: string, values: Values, actual: Values | undefined): boolean => {
   if (operator === "Null") return [values].flat().includes(String(actual === undefined));
-  if (actual === undefined) return true;
-  // A request has one value per key here, so "for all values" and "for any value" mean the same.
-  switch (operator.replace(/^For(AllValues|AnyValue):|IfExists$/g, "")) {
-    case "StringEquals":
-      return [values].flat().includes(actual);
-    case "StringNotEquals":
-      return ![values].flat().includes(actual);
-    case "ArnEquals":
-    case "ArnLike":
-    case "StringLike":
-      return isAnyLike(values, actual);
-    case "StringNotLike":
-      return !isAnyLike(values, actual);
-    default:
-      return true;
+  const [, qualifier, name = "", ifExists] =
+    /^(?:(ForAllValues|ForAnyValue):)?(\w+?)(IfExists)?$/.exec(operator) ?? [];
+  const matches = comparisons[name];
+  if (matches === undefined) return false;
+  if (actual === undefined) {
+    if (qualifier !== undefined) return qualifier === "ForAllValues";
+    return ifExists !== undefined || name.includes("Not");
   }
+  const given = [actual].flat();
+  const isMatching = (each: string) => matches(values, each);
+  return qualifier === "ForAnyValue" ? given.some(isMatching) : given.every(isMatching);
+};
+
+const isOneOf = (values: Values, text: string): boolean => [values].flat().includes(text);
+
+const comparisons: Readonly<Record<string, (values: Values, text: string) => boolean>> = {
+  StringEquals: isOneOf,
+  StringNotEquals: (values, text) => !isOneOf(values, text),
+  StringLike: (values, text) => isAnyLike(values, text),
+  StringNotLike: (values, text) => !isAnyLike(values, text),
+  ArnEquals: (values, text) => isAnyLike(values, text),
+  ArnLike: (values, text) => isAnyLike(values, text),
 };
 
 const isAnyLike = (patterns: Values | undefined, text: string, flags = ""): boolean =>

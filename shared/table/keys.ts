@@ -235,8 +235,18 @@ export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key
  */
 export const credentialPartitions = ["ORG#*#SESSION", "ORG#*#KEY"] as const;
 
-/** The partitions of the recipients of alerts, as a pattern of IAM. */
+/** The attributes that the authorizer may name in an update of such a row, so that it cannot make a credential. */
+export const attributesOfUse = ["pk", "sk", "v", "lastUsedAt", "expiresAt"] as const;
+
+/** The partitions of the recipients of alerts, as a pattern of IAM, and the attributes of what recipients say. */
 export const recipientPartitions = ["ORG#*#RECIPIENT"] as const;
+export const attributesOfConsent = ["pk", "sk", "v", "secret", "consent"] as const;
+
+/**
+ * Attributes that no function may name in a write. Only operators set them, on an organization's row, which shares its partition with
+ * rows that many functions write.
+ */
+export const attributesOfOperators = ["billing", "mailBudget"] as const;
 
 /**
  * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the word of `uses` that lets a

@@ -32,8 +32,8 @@ beforeAll(async () => {
 }, 150_000);
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** The functions whose role lets them do this with the row. */
-const allowed = (action: string, { pk }: Key): string[] => {
+/** The functions whose role lets them do this with the row, naming these attributes. */
+const allowed = (action: string, { pk }: Key, attributes: readonly string[] = ["pk", "sk"]): string[] => {
   const table = assembly.arn(assembly.ofType("AWS::DynamoDB::Table")[0]?.logicalId ?? "");
   return assembly
     .ofType<{ FunctionName: string; Role: string }>("AWS::Lambda::Function")
@@ -41,7 +41,8 @@ const allowed = (action: string, { pk }: Key): string[] => {
       const role = assembly.resource(assembly.logicalIdOf(Role) ?? "");
       const policies = role.properties.Policies as { PolicyDocument: { Statement: Statement[] } }[];
       const statements = policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-      return decide(statements, action, table, { "dynamodb:LeadingKeys": pk }) === "allow";
+      const context = { "dynamodb:LeadingKeys": pk, "dynamodb:Attributes": attributes };
+      return decide(statements, action, table, pk === undefined ? {} : context) === "allow";
     })
     .map(({ properties }) => properties.FunctionName.slice(stackName.length + 1))
     .sort();
@@ -81,6 +82,42 @@ test("beside them only the authorizer updates keys and sessions, and no users", 
     expect(allowed("dynamodb:UpdateItem", key)).toEqual(["authorize", ...writersOfIdentities].sort());
   }
   expect(allowed("dynamodb:UpdateItem", keys.user(1, 7))).toEqual(writersOfIdentities);
+});
+
+test("the authorizer notes the use of a key or session, and cannot make or revive one", () => {
+  const key = keys.apiKey(1, "hash");
+  const used = ["pk", "sk", "v", "lastUsedAt", "expiresAt"];
+  expect(allowed("dynamodb:UpdateItem", key, used)).toContain("authorize");
+  for (const attribute of ["revokedAt", "id", "label", "userId"]) {
+    expect(allowed("dynamodb:UpdateItem", key, [...used, attribute])).toEqual(writersOfIdentities);
+  }
+});
+
+test("links of recipients change what recipients say, and nothing else", () => {
+  const links = ["confirm-recipient", "unsubscribe-recipient"];
+  const recipient = keys.recipient(1, "name");
+  const said = ["pk", "sk", "v", "secret", "consent"];
+  expect(allowed("dynamodb:UpdateItem", recipient, said)).toEqual(expect.arrayContaining(links));
+  expect(allowed("dynamodb:PutItem", recipient, said)).not.toEqual(expect.arrayContaining(links));
+  for (const link of links) {
+    expect(allowed("dynamodb:UpdateItem", recipient, [...said, "email"])).not.toContain(link);
+    expect(allowed("dynamodb:UpdateItem", keys.member(1, "FINDING", 1, 1))).not.toContain(link);
+  }
+});
+
+test("no function writes the billing or the mail budget of an organization", () => {
+  const organization = keys.organization(1);
+  expect(allowed("dynamodb:UpdateItem", organization, ["pk", "name"])).toContain("change-organization");
+  for (const action of ["PutItem", "UpdateItem"]) {
+    for (const attribute of ["billing", "mailBudget"])
+      expect(allowed(`dynamodb:${action}`, organization, ["pk", attribute])).toEqual([]);
+  }
+});
+
+test("only functions of signing in, of members and of organizations write the list of organizations", () => {
+  for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
+    expect(allowed(`dynamodb:${action}`, keys.organizations(1))).toEqual(writersOfIdentities);
+  }
 });
 
 test.each([keys.domain(1, 2), keys.domainName(1, "acme.example"), keys.provenDomain("acme.example")])(

@@ -324,22 +324,25 @@ test("functions that count requests write limits, the authorizer also credential
       .filter(({ Condition = {} }) => "ForAllValues:StringLike" in Condition)
       .map((statement) => ({ name, ...statement })),
   );
-  const updateOf = (name: string, keys: string[]) => ({
+  const updateOf = (name: string, keys: string[], attributes?: string[]) => ({
     name,
     Effect: "Allow",
     Action: "dynamodb:UpdateItem",
     Resource: tableArn(),
     Condition: {
       "ForAllValues:StringLike": { "dynamodb:LeadingKeys": keys },
+      ...(attributes && { "ForAllValues:StringEquals": { "dynamodb:Attributes": attributes } }),
       Null: { "dynamodb:LeadingKeys": "false" },
     },
   });
+  const ofUse = ["pk", "sk", "v", "lastUsedAt", "expiresAt"];
+  const ofConsent = ["pk", "sk", "v", "secret", "consent"];
   expect(conditional).toEqual([
     updateOf("authorize", ["LIMIT#*"]),
-    updateOf("authorize", ["ORG#*#SESSION", "ORG#*#KEY"]),
+    updateOf("authorize", ["ORG#*#SESSION", "ORG#*#KEY"], ofUse),
     updateOf("preview-import", ["LIMIT#*"]),
-    updateOf("confirm-recipient", ["ORG#*#RECIPIENT"]),
-    updateOf("unsubscribe-recipient", ["ORG#*#RECIPIENT"]),
+    updateOf("confirm-recipient", ["ORG#*#RECIPIENT"], ofConsent),
+    updateOf("unsubscribe-recipient", ["ORG#*#RECIPIENT"], ofConsent),
   ]);
   const writing = (name: string) =>
     permissionsOf(functionNamed(name).Role).filter((permission) =>

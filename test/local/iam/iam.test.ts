@@ -57,6 +57,15 @@ describe("a decision", () => {
     [{ Null: { "dynamodb:LeadingKeys": "false" } }, undefined, "no match"],
     [{ Null: { "dynamodb:LeadingKeys": "false" } }, "A", "allow"],
     [{ Null: { "dynamodb:LeadingKeys": "true" } }, "A", "no match"],
+    [{ "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": ["A", "B"] } }, ["A", "B"], "allow"],
+    [{ "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": ["A", "B"] } }, ["A", "C"], "no match"],
+    [{ "ForAnyValue:StringEquals": { "dynamodb:LeadingKeys": ["A", "B"] } }, ["A", "C"], "allow"],
+    [{ "ForAnyValue:StringEquals": { "dynamodb:LeadingKeys": ["A"] } }, undefined, "no match"],
+    [{ "ForAllValues:StringNotEquals": { "dynamodb:LeadingKeys": "C" } }, ["A", "C"], "no match"],
+    [{ StringEquals: { "dynamodb:LeadingKeys": "A" } }, undefined, "no match"],
+    [{ StringNotEquals: { "dynamodb:LeadingKeys": "A" } }, undefined, "allow"],
+    [{ StringEqualsIfExists: { "dynamodb:LeadingKeys": "A" } }, undefined, "allow"],
+    [{ NumericEquals: { "dynamodb:LeadingKeys": "1" } }, "1", "no match"],
   ])("condition %j on key %s: %s", (Condition, key, expected) => {
     const context = key === undefined ? {} : { "dynamodb:LeadingKeys": key };
     expect(decide([allow({ Condition })], "dynamodb:GetItem", table, context)).toBe(expected);
