@@ -114,7 +114,7 @@ test("no function writes the billing or the mail budget of an organization", () 
   }
 });
 
-test("only functions of signing in, of members and of organizations write the list of organizations", () => {
+test("only functions of signing in and members write the list of organizations", () => {
   for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
     expect(allowed(`dynamodb:${action}`, keys.organizations(1))).toEqual(writersOfIdentities);
   }
