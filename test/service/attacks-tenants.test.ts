@@ -1,0 +1,420 @@
+/** Attacks of one organization on another. After each the victim is what it was before. */
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { find } from "../../shared/mail/recipient.ts";
+import { createRecipient } from "../dashboard/recipients.ts";
+import { createToken, type SignedIn, signedIn, visitor } from "../dashboard/signed-in.ts";
+import { expectUnauthenticated, getWith } from "../endpoints/credentials.ts";
+import { expectRefusal, unknownId } from "../endpoints/reply.ts";
+import { preview } from "../endpoints/upload.ts";
+import { admin } from "./admin.ts";
+import { addBreachedEmail, createChannel, listDeliveries, publicUrl } from "./alert-channels.ts";
+import { type Client, createClient, type Reply } from "./client.ts";
+import { eventually } from "./eventually.ts";
+import { createKeyClient, createOrganization, type Organization } from "./organization.ts";
+import { exchange, requestText } from "./raw-request.ts";
+import { scan } from "./scan.ts";
+
+type Tenant = Organization & {
+  user: SignedIn;
+  ids: Record<
+    "email" | "finding" | "scan" | "team" | "channel" | "delivery" | "acknowledgement" | "key" | "domain",
+    number
+  >;
+};
+
+/** An organization that has one of everything. */
+const createTenant = async (): Promise<Tenant> => {
+  const organization = await createOrganization();
+  const { id: org, api, domainId, keyId } = organization;
+  const user = await signedIn(org);
+  const { id: team } = await admin("team create", { org, name: "Finance" });
+  const email = await addBreachedEmail(organization, { teamId: team });
+  const { id: scanId } = await scan(api);
+  const [finding] = (await api.get("/breaches")).body.breaches as { id: number }[];
+  const asked = await api.post("/breaches/acknowledgements", { filter: { breachId: unknownId } });
+  const channel = await createChannel(api, {
+    channel: "webhook",
+    config: { url: `${inject("receiverUrl")}/tenant-${org}`, secret: "a secret of this organization" },
+  });
+  const tested = await user.dashboard.post(`/alert-configs/${channel}/test`);
+  await eventually(
+    () => listDeliveries(organization, channel),
+    ([delivery]) => delivery?.status === "delivered",
+  );
+  const ids = {
+    email,
+    finding: finding?.id,
+    scan: scanId,
+    team,
+    channel,
+    delivery: tested.body.deliveryId,
+    acknowledgement: asked.body.id,
+    key: keyId,
+    domain: domainId,
+  };
+  for (const [name, id] of Object.entries(ids)) expect([name, id]).toEqual([name, expect.any(Number)]);
+  return { ...organization, user, ids: ids as Tenant["ids"] };
+};
+
+/** All that an organization can see of itself, but for the times of last uses. */
+const stateOf = async ({ api, user: { dashboard }, ids }: Tenant): Promise<unknown> => {
+  const replies = await Promise.all([
+    ...["/emails", "/breaches", "/alert-configs", "/activity", "/scans"].map(api.get),
+    ...["/organization", "/domains", "/teams", "/members", "/api-keys", "/sessions"].map(dashboard.get),
+    dashboard.get(`/alert-configs/${ids.channel}/deliveries`),
+  ]);
+  const withoutUse = (name: string, value: unknown) =>
+    /^(lastUsedAt|lastSignInAt|visibleSince|nextScanAt)$/.test(name) ? undefined : value;
+  return replies.map(({ status, body }) => {
+    expect(status).toBe(200);
+    return JSON.parse(JSON.stringify(body, withoutUse));
+  });
+};
+
+let attacker: Tenant;
+let victim: Tenant;
+let before: unknown;
+
+beforeAll(async () => {
+  [attacker, victim] = await Promise.all([createTenant(), createTenant()]);
+}, 120_000);
+
+// Each test has keys of its own, since requests are limited by key.
+beforeEach(async () => {
+  attacker.api = await createKeyClient(attacker.id);
+  victim.api = await createKeyClient(victim.id);
+  before = await stateOf(victim);
+});
+
+afterEach(async () => expect(await stateOf(victim)).toEqual(before));
+
+type Attempt = [part: "v1" | "dashboard", method: string, path: string, body?: unknown];
+
+describe("ids of another organization", () => {
+  /** Every place that takes an id of something that an organization has. */
+  const attempts = (of: Tenant["ids"]): Attempt[] => [
+    ["v1", "PATCH", `/emails/${of.email}`, { isActive: false }],
+    ["v1", "DELETE", `/emails?id=${of.email}`],
+    ["v1", "POST", "/emails", { email: "eve@demo.example", domainId: of.domain }],
+    ["v1", "POST", "/emails", { email: "eve@demo.example", domainId: attacker.domainId, teamId: of.team }],
+    ["v1", "GET", `/emails?teamId=${of.team}`],
+    ["v1", "GET", `/emails?domainId=${of.domain}`],
+    ["v1", "GET", `/breaches?scanId=${of.scan}`],
+    ["v1", "POST", "/breaches/acknowledge", { id: of.finding }],
+    ["v1", "POST", "/breaches/acknowledgements", { ids: [of.finding] }],
+    ["v1", "POST", "/breaches/acknowledgements", { ids: [of.finding], dryRun: true }],
+    ["v1", "POST", "/breaches/acknowledgements", { filter: { emailId: of.email }, dryRun: true }],
+    ["v1", "POST", "/breaches/acknowledgements", { filter: { domainId: of.domain }, dryRun: true }],
+    ["v1", "POST", "/breaches/acknowledgements", { filter: { scanId: of.scan }, dryRun: true }],
+    ["v1", "GET", `/breaches/acknowledgements/${of.acknowledgement}`],
+    ["v1", "PATCH", `/alert-configs/${of.channel}`, { config: { url: "https://192.0.32.9/eve" } }],
+    ["v1", "PATCH", `/alert-configs/${of.channel}`, { isEnabled: false }],
+    ["v1", "DELETE", `/alert-configs/${of.channel}`],
+    ["dashboard", "DELETE", `/sessions/${of === victim.ids ? victim.user.sessionId : unknownId}`],
+    ["dashboard", "DELETE", `/api-keys/${of.key}`],
+    ["dashboard", "POST", `/domains/${of.domain}/check`],
+    ["dashboard", "DELETE", `/domains/${of.domain}`],
+    ["dashboard", "PATCH", `/teams/${of.team}`, { name: "Taken over" }],
+    ["dashboard", "DELETE", `/teams/${of.team}`],
+    [
+      "dashboard",
+      "PATCH",
+      `/members/${of === victim.ids ? victim.user.userId : unknownId}`,
+      { role: "member" },
+    ],
+    ["dashboard", "DELETE", `/members/${of === victim.ids ? victim.user.userId : unknownId}`],
+    ["dashboard", "PATCH", `/emails/${of.email}`, { ownerName: "Eve" }],
+    ["dashboard", "PATCH", `/emails/${attacker.ids.email}`, { teamId: of.team }],
+    ["dashboard", "GET", `/findings?emailId=${of.email}`],
+    ["dashboard", "GET", `/findings?domainId=${of.domain}`],
+    ["dashboard", "GET", `/alert-configs/${of.channel}/deliveries`],
+    ["dashboard", "POST", `/alert-configs/${of.channel}/test`],
+    ["dashboard", "POST", `/alert-configs/${of.channel}/deliveries/${of.delivery}/redeliver`],
+    ["dashboard", "POST", `/alert-configs/${attacker.ids.channel}/deliveries/${of.delivery}/redeliver`],
+    ["dashboard", "POST", `/alert-configs/${of.channel}/deliveries/${attacker.ids.delivery}/redeliver`],
+  ];
+  const send = ([part, method, path, body]: Attempt): Promise<Reply> =>
+    (part === "v1" ? attacker.api : attacker.user.dashboard).request(method, path, { body });
+
+  test("are answered like ids that were never given, wherever an id is taken", async () => {
+    const never = Object.fromEntries(
+      Object.keys(victim.ids).map((name) => [name, unknownId]),
+    ) as Tenant["ids"];
+    const unknown = attempts(never);
+    for (const [index, attempt] of attempts(victim.ids).entries()) {
+      const foreign = await send(attempt);
+      const other = await send(unknown[index] as Attempt);
+      expect([attempt, foreign.status, foreign.body]).toEqual([attempt, other.status, other.body]);
+      const isFilter = attempt[1] === "GET" && attempt[2].includes("?");
+      const isDryRun = JSON.stringify(attempt[3])?.includes('"filter"') === true;
+      if (isFilter) expect(foreign).toMatchObject({ status: 200, body: { total: 0 } });
+      else if (isDryRun) expect(foreign).toMatchObject({ status: 200, body: { matching: 0 } });
+      else expect([attempt, foreign.status]).toEqual([attempt, 404]);
+    }
+  });
+
+  test("beside one's own refuse the whole request: nothing of either is acknowledged", async () => {
+    const ids = [attacker.ids.finding, victim.ids.finding];
+    expectRefusal(await attacker.api.post("/breaches/acknowledgements", { ids }), 404, /finding/);
+    const { body } = await attacker.api.get("/breaches");
+    expect(body).toMatchObject({ unacknowledged: body.total });
+    expect(body.total).toBeGreaterThan(0);
+  });
+
+  test("in a filter of findings acknowledge none of them", async () => {
+    for (const filter of [{ emailId: victim.ids.email }, { scanId: victim.ids.scan }]) {
+      const asked = await attacker.api.post("/breaches/acknowledgements", { filter });
+      expect(asked).toMatchObject({ status: 202, body: { matching: 0 } });
+    }
+  });
+
+  test("in the plan of an import, previewed by the other, import nothing", async () => {
+    const { body: plan } = await preview(victim.api, "email\nnew@demo.example\n");
+    expect(plan).toMatchObject({ emails: [{ domainId: victim.domainId, status: "will_import" }] });
+    const { total } = (await attacker.api.get("/emails")).body;
+    const committed = await attacker.api.post("/emails/import/commit", plan);
+    expectRefusal(committed, 409, /./, { code: "quote_mismatch" });
+    expect((await attacker.api.get("/emails")).body.total).toBe(total);
+  });
+});
+
+describe("fields that nobody may set", () => {
+  test("such as billing and allowance, leave an organization's own as they are", async () => {
+    const { dashboard } = attacker.user;
+    const { billing } = (await dashboard.get("/organization")).body;
+    const body = {
+      name: "Attackers",
+      id: victim.id,
+      organizationId: victim.id,
+      billing: { status: "active", seatAllowance: 1_000_000, seatPriceCents: 0 },
+      seatAllowance: 1_000_000,
+    };
+    expect((await dashboard.patch("/organization", body)).status).toBe(200);
+    expect((await dashboard.get("/organization")).body).toMatchObject({
+      id: attacker.id,
+      name: "Attackers",
+      billing,
+    });
+  });
+
+  test("such as organization and id, create nothing for another organization", async () => {
+    const { dashboard } = attacker.user;
+    const foreign = { organizationId: victim.id, org: victim.id, pk: `ORG#${victim.id}`, sk: "x" };
+    const created = await Promise.all([
+      dashboard.post("/api-keys", {
+        ...foreign,
+        label: "Mine",
+        id: victim.keyId,
+        hash: "x",
+        revokedAt: null,
+      }),
+      dashboard.post("/teams", { ...foreign, name: "Mine", id: victim.ids.team }),
+      dashboard.post("/members", {
+        ...foreign,
+        email: `mine-${attacker.id}@other.example`,
+        role: "member",
+        id: 1,
+      }),
+      attacker.api.post("/alert-configs", {
+        ...foreign,
+        channel: "webhook",
+        config: { url: publicUrl },
+        id: 1,
+      }),
+    ]);
+    expect(created.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    const key = createClient({ authorization: `Bearer ${created[0]?.body.key}` });
+    expect((await key.get("/emails")).body).toEqual((await attacker.api.get("/emails")).body);
+    const own = `/alert-configs/${created[3]?.body.id}`;
+    const moved = { ...foreign, id: victim.ids.channel, isEnabled: false };
+    expect((await attacker.api.patch(own, moved)).status).toBe(200);
+  });
+});
+
+describe("credentials", () => {
+  test("of a session with the other's organization or user in front are of nobody", async () => {
+    const [own, other] = [attacker, victim].map(({ user }) => user.cookie.replace("session=", "")) as [
+      string,
+      string,
+    ];
+    expect((await getWith({ cookie: `session=${own}` })).status).toBe(200);
+    for (const length of [8, 16, 17, 47]) {
+      expectUnauthenticated(
+        await getWith({ cookie: `session=${other.slice(0, length)}${own.slice(length)}` }),
+      );
+    }
+  });
+
+  test("of one kind do not pass as those of another kind", async () => {
+    const session = attacker.user.cookie.replace("session=", "");
+    const token = await createToken(attacker.id, attacker.user.userId);
+    const { token: recipient } = await createRecipient(attacker.id);
+    for (const value of [attacker.key, token, recipient]) {
+      expectUnauthenticated(await getWith({ cookie: `session=${value}` }));
+    }
+    for (const value of [session, token, recipient]) {
+      expectUnauthenticated(await getWith({ authorization: `Bearer ${value}` }));
+    }
+    for (const value of [session, attacker.key, recipient]) {
+      const redeemed = await visitor().post("/sign-in/sessions", { token: value });
+      expectRefusal(redeemed, 401, /./, { code: "invalid_link" });
+    }
+    expect((await visitor().post("/sign-in/sessions", { token })).status).toBe(201);
+  });
+
+  test("of a link do not let in to an organization that invited the same person", async () => {
+    const { dashboard } = attacker.user;
+    const invited = await dashboard.post("/members", { email: victim.user.email, role: "member" });
+    expect(invited.status).toBe(201);
+    const member = invited.body.id as number;
+    const token = await createToken(attacker.id, member);
+    for (const organizationId of [victim.id, unknownId]) {
+      const redeemed = await visitor().post("/sign-in/sessions", { token, organizationId });
+      expectRefusal(redeemed, 401, /./, { code: "invalid_link" });
+    }
+    expect((await dashboard.patch(`/members/${member}`, { name: "Not an admin" })).status).toBe(200);
+    expect((await dashboard.delete(`/members/${member}`)).status).toBe(200);
+    // The victim's own account, its role and its session are not touched.
+    expect((await victim.user.dashboard.get("/api-keys")).status).toBe(200);
+  });
+});
+
+describe("answers", () => {
+  const emailsOf = ({ api }: { api: Client }) => api.get("/emails").then(({ body }) => JSON.stringify(body));
+
+  test("on one connection with two keys are each of the key's organization", async () => {
+    const keys = [attacker.key, victim.key, attacker.key, victim.key];
+    const texts = keys.map((key, index) => {
+      const Connection = index + 1 < keys.length ? "keep-alive" : "close";
+      return requestText("GET", "/api/v1/emails", { Authorization: `Bearer ${key}`, Connection });
+    });
+    const received = await exchange(texts.join(""));
+    const bodies = [...received.matchAll(/^\{"emails".*\}(?=HTTP\/1\.1|\s*$)/gm)].map(([body]) => body);
+    const [own, other] = [await emailsOf(attacker), await emailsOf(victim)];
+    expect(own).not.toBe(other);
+    expect(bodies).toEqual([own, other, own, other]);
+  });
+
+  test("to many at the same time, with keys and cookies mixed, never change places", async () => {
+    const expected = { own: await emailsOf(attacker), other: await emailsOf(victim) };
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const [name, { api, user }] =
+          index % 2 === 0 ? (["own", attacker] as const) : (["other", victim] as const);
+        const client = index % 4 < 2 ? api : user.v1;
+        return [name, JSON.stringify((await client.get("/emails")).body)] as const;
+      }),
+    );
+    for (const [name, body] of replies) expect(body).toBe(expected[name]);
+  });
+
+  test("are whole and one's own, whatever a condition or range in the request says", async () => {
+    const own = await emailsOf(attacker);
+    const { headers } = await victim.api.get("/emails");
+    expect(headers).not.toHaveProperty("etag");
+    for (const condition of [
+      { "if-none-match": "*" },
+      { "if-none-match": `"${victim.id}"` },
+      { "if-modified-since": new Date(Date.now() + 86_400_000).toUTCString() },
+      { "if-match": '"x"' },
+      { range: "bytes=0-0" },
+      { "cache-control": "only-if-cached" },
+    ]) {
+      const reply = await attacker.api.request("GET", "/emails", {
+        headers: condition as Record<string, string>,
+      });
+      expect([condition, reply.status, JSON.stringify(reply.body)]).toEqual([condition, 200, own]);
+      expect(reply.headers["cache-control"]).toBe("no-store");
+    }
+  });
+});
+
+describe("links of recipients", () => {
+  test("that a scanner of mails opens unsubscribe nobody", async () => {
+    const { token } = await createRecipient(victim.id);
+    for (const method of ["GET", "HEAD", "OPTIONS", "PUT"]) {
+      const reply = await visitor().request(method, `/recipients/${token}/unsubscribe`);
+      expect([method, reply.status]).toEqual([method, 405]);
+    }
+    expect((await find(token))?.recipient.consent).toBeUndefined();
+  });
+
+  test("with a changed form of a token unsubscribe nobody", async () => {
+    const { token } = await createRecipient(victim.id);
+    const [org, name, secret] = token.split(".");
+    const forms = [
+      `0${token}`,
+      `%2B${token}`,
+      `${token}%00`,
+      `${token}%0a`,
+      `%20${token}`,
+      `..%2frecipients%2f${token}`,
+      `${org}.${name}.`,
+      `${org}.${name}.${"*".repeat(22)}`,
+      `${org}.${name}.${secret?.toLowerCase()}x`,
+      `${attacker.id}.${name}.${secret}`,
+    ];
+    const before = (await find(token))?.recipient;
+    for (const form of forms) {
+      const { status } = await visitor().post(`/recipients/${form}/unsubscribe`);
+      expect([form, [400, 404].includes(status)]).toEqual([form, true]);
+    }
+    expect((await find(token))?.recipient).toEqual(before);
+  });
+});
+
+describe("names", () => {
+  test("that imitate the service or an operator do not become its entries in the log", async () => {
+    const { dashboard } = attacker.user;
+    for (const label of ["Administrator", "Breach Monitor", "Support"]) {
+      const { key } = (await dashboard.post("/api-keys", { label })).body;
+      const api = createClient({ authorization: `Bearer ${key}` });
+      const email = `by-${label.replace(" ", "-").toLowerCase()}@demo.example`;
+      expect((await api.post("/emails", { email, domainId: attacker.domainId })).status).toBe(201);
+      const [entry] = (await api.get("/activity?category=monitoring&limit=1")).body.activity as unknown[];
+      expect(entry).toMatchObject({ action: "email.added", actor: { type: "api_key", label } });
+    }
+  });
+
+  test("with line breaks or control characters, which could forge a line, are refused", async () => {
+    const { dashboard } = attacker.user;
+    const { total } = (await attacker.api.get("/activity")).body;
+    for (const name of ["A\nB", "A\r\nB", "A\u001b[2JB", "A\u0085B", "A\u0000B"]) {
+      const replies = await Promise.all([
+        dashboard.post("/api-keys", { label: name }),
+        dashboard.post("/teams", { name }),
+        dashboard.post("/members", { email: "new@other.example", role: "member", name }),
+        dashboard.patch("/organization", { name }),
+        dashboard.patch(`/emails/${attacker.ids.email}`, { ownerName: name }),
+      ]);
+      expect([name, replies.map(({ status }) => status)]).toEqual([name, [400, 400, 400, 400, 400]]);
+    }
+    expect((await attacker.api.get("/activity")).body.total).toBe(total);
+  });
+
+  test("that look like keys and expressions of the table are kept as they were given", async () => {
+    const organization = await createOrganization();
+    const { dashboard } = await signedIn(organization.id);
+    const names = [
+      `ORG#${victim.id}`,
+      "TEAM#1",
+      "#pk = :pk",
+      ":v",
+      "attribute_exists(pk)",
+      "{{7*7}}",
+    ];
+    for (const name of names) expect((await dashboard.post("/teams", { name })).status).toBe(201);
+    const { teams } = (await dashboard.get("/teams")).body as { teams: { name: string }[] };
+    expect(teams.map(({ name }) => name).reverse()).toEqual(names);
+    const addresses = [
+      `org#${victim.id}@demo.example`,
+      "a#email#1@demo.example",
+      "{{7*7}}@demo.example",
+      "__proto__@demo.example",
+    ];
+    const { api, domainId } = organization;
+    for (const email of addresses) expect((await api.post("/emails", { email, domainId })).status).toBe(201);
+    const { emails } = (await api.get("/emails")).body as { emails: { email: string }[] };
+    expect(emails.map(({ email }) => email).reverse()).toEqual(addresses);
+  });
+});
