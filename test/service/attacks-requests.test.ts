@@ -1,21 +1,11 @@
-/** Hostile requests of somebody who has a key, or none. Each is refused or does only what its words say. */
-import { randomUUID } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
-import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { linkIn, mailsTo } from "../dashboard/outbox.ts";
 import { signedIn, visitor } from "../dashboard/signed-in.ts";
-import { origin } from "../endpoints/credentials.ts";
 import { expectRefusal } from "../endpoints/reply.ts";
 import { boundary, multipart, postForm, preview } from "../endpoints/upload.ts";
-import { admin } from "./admin.ts";
 import { createChannel, listDeliveries } from "./alert-channels.ts";
-import { createClient, type Reply } from "./client.ts";
+import type { Reply } from "./client.ts";
 import { eventually } from "./eventually.ts";
-import { readLocalStack } from "./local-stack.ts";
 import { createKeyClient, createOrganization, type Organization } from "./organization.ts";
-import { exchange, requestText, statusesIn } from "./raw-request.ts";
 import { receivedAt, waitForRequests } from "./receiver.ts";
 
 let organization: Organization;
@@ -172,7 +162,7 @@ describe("files", () => {
       "people.csv\u202e",
     ];
     for (const name of refused) {
-      expectRefusal(await preview(organization.api, content, name), 400, /^file: /);
+      expectRefusal(await preview(organization.api, content, name), 400, /^file: |well-formed/);
     }
     const part = (disposition: string) =>
       `--${boundary}\r\nContent-Disposition: form-data; name="file"; ${disposition}\r\n\r\n${content}\r\n--${boundary}--\r\n`;
@@ -196,9 +186,8 @@ describe("files", () => {
       form,
       `multipart/form-data; boundary=${boundary}; boundary=inner`,
     );
-    for (const { status, body } of [nested, twice]) {
-      expect([200, 400]).toContain(status);
-      if (status === 200) expect((body.emails as unknown[]).length).toBe(1);
+    for (const reply of [nested, twice]) {
+      expect(reply).toMatchObject({ status: 200, body: { emails: [{ email: "eve@demo.example" }] } });
     }
     const encoded = Buffer.from("email\nada@demo.example\n").toString("base64");
     const transfer = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Transfer-Encoding: base64\r\n\r\n${encoded}\r\n--${boundary}--\r\n`;
@@ -206,174 +195,18 @@ describe("files", () => {
   });
 });
 
-describe("requests on the wire", () => {
-  const key = () => ({ Authorization: `Bearer ${organization.key}` });
-
-  test("whose end is unclear are refused as a whole, however the doubt is made", async () => {
-    const before = await emailTotal();
-    const body = JSON.stringify({ email: "hidden@demo.example", domainId: organization.domainId });
-    const hidden = `POST /api/v1/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${organization.key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    for (const lines of [
-      "Transfer-Encoding: xchunked",
-      "Transfer-Encoding: identity, chunked, identity",
-      "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
-      "Transfer-Encoding : chunked",
-      "Content-Length: +0",
-      "Content-Length: 0x0",
-      "Content-Length: 0, 0, 5",
-      "Content-Length: -1",
-      "Content-Length: 0\r\n Transfer-Encoding: chunked\r\nX",
-    ]) {
-      const head = `POST /api/v1/scans HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${organization.key}\r\n${lines}\r\n\r\n`;
-      expect([lines, statusesIn(await exchange(`${head}0\r\n\r\n${hidden}`))]).toEqual([lines, [400]]);
-    }
-    expect(await emailTotal()).toBe(before);
-  });
-
-  test("to another host are not passed on: the service is no proxy", async () => {
-    const receiver = new URL(inject("receiverUrl"));
-    const path = `/proxied-${organization.id}`;
-    const absolute = requestText("POST", `${receiver.origin}${path}`, key());
-    const named = requestText("POST", path, { ...key(), Host: receiver.host });
-    const tunnel = requestText("CONNECT", receiver.host, key());
-    for (const text of [absolute, named, tunnel]) {
-      expect(statusesIn(await exchange(text)).filter((status) => status < 400)).toEqual([]);
-    }
-    expect(await receivedAt(`${receiver.origin}${path}`)).toEqual([]);
-  });
-
-  test("with TRACE or OPTIONS repeat no credential and allow no other origin", async () => {
-    for (const method of ["TRACE", "OPTIONS", "GET"]) {
-      const headers = {
-        ...key(),
-        Origin: "https://evil.example",
-        "Access-Control-Request-Method": "DELETE",
-        "Access-Control-Request-Headers": "authorization",
-      };
-      const text = await exchange(requestText(method, "/api/v1/emails", headers));
-      expect([method, statusesIn(text)]).toEqual([method, [method === "GET" ? 200 : 405]]);
-      expect(text).not.toContain(organization.key);
-      expect(text).not.toMatch(/access-control-|evil\.example/i);
-    }
-  });
-
-  test("that declare Origin or Cookie as headers of the connection do not lose them", async () => {
-    const { cookie } = await signedIn(organization.id);
-    const before = await emailTotal();
-    for (const Connection of ["close, Origin", "close, Origin, Cookie, Sec-Fetch-Site", "Origin, close"]) {
-      const headers = { Cookie: cookie, Origin: "https://evil.example", Connection };
-      const { id } =
-        ((await organization.api.get("/emails?limit=1")).body.emails as { id: number }[])[0] ?? {};
-      const [status] = statusesIn(await exchange(requestText("DELETE", `/api/v1/emails?id=${id}`, headers)));
-      expect([Connection, status]).toEqual([Connection, 403]);
-    }
-    expect(await emailTotal()).toBe(before);
-  });
-
-  test("that never end do not keep others from being answered", async () => {
-    const { hostname, port } = new URL(inject("apiUrl"));
-    const sockets: Socket[] = [];
-    try {
-      for (let count = 0; count < 100; count++) {
-        const socket = connect(Number(port), hostname).on("error", () => undefined);
-        sockets.push(socket);
-        const start = "POST /api/v1/emails HTTP/1.1\r\nHost: x\r\n";
-        socket.write(count % 2 === 0 ? start : `${start}Content-Length: 1000\r\n\r\n{`);
-      }
-      const replies = await Promise.all(Array.from({ length: 10 }, () => organization.api.get("/emails")));
-      expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200));
-    } finally {
-      for (const socket of sockets) socket.destroy();
-    }
-  });
-});
-
-test("a sign-in link names the service's own host, whatever host the request names", async () => {
-  const email = `host-${organization.id}@demo.example`;
-  await admin("user create", { org: organization.id, email });
-  const forged: Record<string, string>[] = [
-    { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", "x-forwarded-port": "444" },
-    {
-      forwarded: "host=evil.example;proto=https",
-      "x-original-host": "evil.example",
-      "x-host": "evil.example",
-    },
-    { host: "evil.example", origin: "http://evil.example" },
-  ];
-  const replies = [];
-  for (const headers of forged) {
-    replies.push(await visitor({ origin: origin(), ...headers }).post("/sign-in/links", { email }));
-  }
-  const accepted = replies.filter(({ status }) => status === 202).length;
-  expect(accepted).toBeGreaterThanOrEqual(2);
-  const mails = await eventually(
-    () => mailsTo(email),
-    (all) => all.length >= accepted,
-  );
-  for (const mail of mails) {
-    expect(linkIn(mail).origin).toBe(origin());
-    expect(mail).not.toContain("evil.example");
-  }
-});
-
-test("a log line stays one line of JSON, whatever a request's headers and names hold", async () => {
-  const marker = `forged-${randomUUID()}`;
-  const forged = `{"level":"ERROR","message":"${marker}"}`;
-  const client = createClient({
-    authorization: `Bearer ${organization.key}`,
-    "user-agent": forged,
-    "x-request-id": marker,
-    "x-amzn-trace-id": `Root=${marker}`,
-    "x-amzn-requestid": marker,
-    referer: `https://evil.example/${encodeURIComponent(`\n${forged}`)}`,
-  });
-  const replies = [
-    await client.get(`/emails?x=${encodeURIComponent(`\r\n${forged}`)}`),
-    await client.get(`/nothing${encodeURIComponent(`\n${forged}\n`)}`),
-    await client.post("/emails", {
-      email: `a\n${forged}`,
-      domainId: organization.domainId,
-      ownerName: `\n${forged}`,
-    }),
-    await createClient({ authorization: `Bearer ${marker}`, "user-agent": forged }).get("/emails"),
-  ];
-  expect(replies.map(({ status }) => status)).toEqual([200, 404, 400, 401]);
-  for (const { headers } of replies) expect(headers["x-request-id"]).not.toContain("forged");
-  const { dataDirectory } = await readLocalStack(inject("apiUrl"));
-  const directory = join(dataDirectory, "logs");
-  const readLogs = async (): Promise<string[]> => {
-    const texts = await Promise.all(
-      (await readdir(directory)).map((file) => readFile(join(directory, file), "utf8")),
-    );
-    return texts.flatMap((text) => text.split("\n"));
-  };
-  const ids = replies.map(({ headers }) => String(headers["x-request-id"]));
-  const lines = await eventually(readLogs, (all) => ids.every((id) => all.some((line) => line.includes(id))));
-  for (const id of ids) {
-    for (const line of lines.filter((each) => each.includes(id))) {
-      expect(JSON.parse(line.slice(line.indexOf("{")))).toMatchObject({ message: expect.any(String) });
-    }
-  }
-  const withMarker = lines.filter((line) => line.includes(marker));
-  expect(withMarker.filter((line) => JSON.parse(line.slice(line.indexOf("{"))).message === marker)).toEqual(
-    [],
-  );
-});
-
 test("a webhook's url and secret with line breaks add no header or request", async () => {
   const { id: org, api } = organization;
   const { dashboard } = await signedIn(org);
   const inbox = `${inject("receiverUrl")}/lines-${org}`;
-  const urls = [
-    `${inbox}%0d%0aX-Evil:%201`,
-    `${inbox}?a=%0d%0a%0d%0aGET%20/evil%20HTTP/1.1`,
-    `${inbox}\r\nX-Evil: 1`,
-    `${inbox}\t#\r\n\r\nGET /evil HTTP/1.1`,
-  ];
-  for (const url of urls) {
+  for (const end of ["\r\nX-Evil: 1", "\t#\r\n\r\nPOST /evil HTTP/1.1", "\n"]) {
+    const config = { url: `${inbox}${end}` };
+    expectRefusal(await api.post("/alert-configs", { channel: "webhook", config }), 400, /^config\.url/);
+  }
+  for (const end of ["%0d%0aX-Evil:%201", "?a=%0d%0a%0d%0aPOST%20/evil%20HTTP/1.1"]) {
+    const url = `${inbox}${end}`;
     const created = await api.post("/alert-configs", { channel: "webhook", config: { url } });
-    expect([201, 400]).toContain(created.status);
-    if (created.status === 400) continue;
+    expect(created.status).toBe(201);
     const channel = created.body.id as number;
     expect((await dashboard.post(`/alert-configs/${channel}/test`)).status).toBe(202);
     await eventually(
