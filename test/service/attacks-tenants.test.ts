@@ -302,6 +302,7 @@ describe("links of recipients", () => {
       `${org}.${name}.`,
       `${org}.${name}.${"*".repeat(22)}`,
       `${org}.${name}.${secret?.toLowerCase()}x`,
+      `${org}.${name}.${[...(secret ?? "")].reverse().join("")}`,
       `${attacker.id}.${name}.${secret}`,
     ];
     const before = (await find(token))?.recipient;
