@@ -1,12 +1,10 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { billingRefusal } from "../billing/billing.ts";
 import type { Message } from "../contract/messages.ts";
-import type { Organization } from "../organizations/organization.ts";
+import * as organizations from "../organizations/organization.ts";
 import * as queue from "../queue/queue.ts";
-import { keys } from "../table/keys.ts";
-import * as table from "../table/table.ts";
 import * as attempts from "./attempt.ts";
-import type { Channel } from "./channel.ts";
+import * as channels from "./channel.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
 import { planMail } from "./mail-plan.ts";
 import type { AttemptResult } from "./outbound.ts";
@@ -37,12 +35,11 @@ export const deliver = async (
   settings: DeliverSettings,
 ): Promise<void> => {
   const { organizationId: org, deliveryId, channelId } = message;
-  const rows = await table.getMany([
-    deliveries.key(org, deliveryId),
-    keys.channel(org, channelId),
-    keys.organization(org),
+  const [row, channel, owner] = await Promise.all([
+    deliveries.get(org, deliveryId),
+    channels.get(org, channelId),
+    organizations.get(org),
   ]);
-  const [row, channel, owner] = rows as [Delivery?, Channel?, Organization?];
   const fields = { organizationId: org, deliveryId, channelId, attempt: message.attempt };
   const log = (outcome: string, failure?: string) => logger.info("delivery", { ...fields, outcome, failure });
   if (row?.dueAt === undefined || row.attempts !== message.attempt - 1) return log("dropped");
@@ -133,8 +130,8 @@ const ageSeconds = ({ createdAt }: Delivery): number => (Date.now() - Date.parse
 
 /** Why nothing may be sent for now; undefined when it may. */
 const obstacleOf = (
-  channel: Channel,
-  { billing }: Organization,
+  channel: channels.Channel,
+  { billing }: organizations.Organization,
 ): string | undefined => {
   if (!channel.isEnabled) return "channel was disabled";
   return billingRefusal(billing, new Date()) === undefined ? undefined : "subscription had lapsed";

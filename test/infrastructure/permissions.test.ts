@@ -105,7 +105,7 @@ test("links of recipients change what recipients say, and nothing else", () => {
   }
 });
 
-test("only three functions say how often an organization is scanned, or that it is being deleted", () => {
+test("only three functions say how often an organization is scanned, or deleted", () => {
   for (const attribute of ["scanEvery", "firstScanAt", "deleting", "deletingSince"]) {
     const writers = ["change-organization", "start-scheduled-scan", "sweep"];
     expect(allowed("dynamodb:UpdateItem", keys.organization(1), ["pk", attribute])).toEqual(writers);
