@@ -13,10 +13,10 @@ import type { QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
 import {
   attributesOfConsent,
-  attributesOfOperators,
   attributesOfUse,
   credentialPartitions,
   dueIndex,
+  guardedAttributes,
   guardedPartitions,
   keys,
   recipientPartitions,
@@ -60,6 +60,10 @@ const onKeys = (operator: "StringLike" | "StringNotLike", patterns: readonly str
 const onAttributes = (operator: "StringEquals" | "StringNotEquals", names: readonly string[]) => ({
   [`ForAllValues:${operator}`]: { "dynamodb:Attributes": [...names] },
 });
+
+/** What the words that a function does not have would let it write. */
+const without = (uses: readonly string[], guarded: Readonly<Record<string, readonly string[]>>): string[] =>
+  Object.entries(guarded).flatMap(([word, names]) => (uses.includes(word) ? [] : names));
 
 /** What a word of `uses` grants, beside the other words. Undefined when the resource is not set up. */
 export function grantOf(
@@ -105,17 +109,13 @@ export function grantOf(
         actions: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
         resources: [table.tableArn],
         conditions: {
-          ...onKeys(
-            "StringNotLike",
-            Object.entries(guardedPartitions).flatMap(([word, patterns]) =>
-              (uses as readonly string[]).includes(word) ? [] : patterns,
-            ),
-          ),
-          ...onAttributes("StringNotEquals", attributesOfOperators),
+          ...onKeys("StringNotLike", without(uses, guardedPartitions)),
+          ...onAttributes("StringNotEquals", without(uses, guardedAttributes)),
         },
         environment,
       };
     case "table:write:identities":
+    case "table:write:organizations":
     case "table:write:domains":
     case "table:write:channels":
       // These narrow the condition of "table:write". A statement for each would refuse transactions whose rows are

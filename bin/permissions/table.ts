@@ -23,7 +23,7 @@ export const permissionTable = ({ Resources }: Template): string => {
     .flatMap(({ name, statements }) => statements.map((statement) => rowOf(name, statement)));
   return `${[
     "# Permissions of functions",
-    "Written by `npm run permissions -- --write` from the template; a test holds that it is up to date. Every function may also write its own logs.",
+    "Written by `npm run permissions -- --write` from the template; a test holds that it is up to date. Every function may also write its own logs, and with `-c senderEmail` those whose contracts use `email` or `email-confirmation` may send from that address.",
     ["| Function | Actions | On | Condition |", "|---|---|---|---|", ...rows].join("\n"),
     "",
   ]

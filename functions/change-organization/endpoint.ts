@@ -12,5 +12,5 @@ export const changeOrganization = defineEndpoint({
   status: 200,
   reply: z.object({ success: z.boolean() }),
   refusals: [],
-  uses: ["table:read", "table:write", "schedules", "schedule-role"],
+  uses: ["table:read", "table:write", "table:write:organizations", "schedules", "schedule-role"],
 });

@@ -21,6 +21,7 @@ export const sweep = defineScheduledWorker({
   uses: [
     "table:read",
     "table:write",
+    "table:write:organizations",
     "table:write:channels",
     "table:write:domains",
     "table:write:identities",

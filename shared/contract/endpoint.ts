@@ -8,10 +8,12 @@ import type { OrganizationLimit } from "./limits.ts";
  */
 export type Use =
   | "table:read"
-  /** All rows but those that the next three words add. */
+  /** All rows but those that the next four words add. */
   | "table:write"
   /** Rows of API keys, sessions, sign-in links and users. */
   | "table:write:identities"
+  /** How often an organization is scanned, and that it is being deleted. */
+  | "table:write:organizations"
   | "table:write:domains"
   | "table:write:channels"
   /** Updates of the rows that count requests, and of no other rows. */

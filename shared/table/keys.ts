@@ -243,10 +243,13 @@ export const recipientPartitions = ["ORG#*#RECIPIENT"] as const;
 export const attributesOfConsent = ["pk", "sk", "v", "secret", "consent"] as const;
 
 /**
- * Attributes that no function may name in a write. Only operators set them, on an organization's row, which shares its partition with
- * rows that many functions write.
+ * Attributes of an organization's row, which shares its partition with rows that many functions write, by the word of `uses` that lets
+ * a function name them in a write. No function names those of operators.
  */
-export const attributesOfOperators = ["billing", "mailBudget"] as const;
+export const guardedAttributes = {
+  "table:write:organizations": ["scanEvery", "firstScanAt", "deleting", "deletingSince"],
+  operators: ["billing", "mailBudget"],
+} as const;
 
 /**
  * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the word of `uses` that lets a

@@ -71,6 +71,8 @@ describe("the role of acknowledge-breach", () => {
       [keys.user(victim.id, 1), "role"],
       [keys.organization(victim.id), "billing"],
       [keys.organization(victim.id), "mailBudget"],
+      [keys.organization(victim.id), "deleting"],
+      [keys.organization(victim.id), "scanEvery"],
     ] as const) {
       await expect(client.send(new UpdateItemCommand(update(key, name, "x")))).rejects.toMatchObject(denied);
     }
