@@ -5,7 +5,7 @@
  *
  * Prints a line for each guarantee that holds, and exits with status 1 at the first one that does not.
  */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -142,7 +142,11 @@ try {
   pass("an undeclared method is 405 with Allow, an unknown path 404");
 
   // From an address to an alert
-  const domain = await deployment.admin("domain", "add", ...ofOrg, "--name", "covered.example", "--verified");
+  const addDomain = ["domain", "add", ...ofOrg, "--name", "covered.example", "--verified"];
+  // The recording's organizations have verified it too.
+  await rejects(deployment.admin(...addDomain), /--force verifies it/);
+  pass("a name that is verified for another organization needs --force");
+  const domain = await deployment.admin(...addDomain, "--force");
   const addEmail = (email: string) => api("POST", "/emails", { email, domainId: domain.id });
   const addWebhook = async (path: string): Promise<number> => {
     const config = { url: `${receiver.origin}${path}`, secret };
