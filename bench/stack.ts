@@ -15,6 +15,8 @@ export type Resources = {
   hasTableKey: boolean;
   /** Requests a second that API Gateway lets through. */
   requestsPerSecond: number;
+  /** The memory of the authorizer; the function of the page has the same. */
+  authorizerMegabytes: number;
   /** The largest file of the dashboard's page, which needs no credential. */
   largestPageFile: number;
 };
@@ -34,6 +36,9 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
   const [stage] = propertiesOf<{ MethodSettings: { ThrottlingRateLimit: number }[] }>(
     "AWS::ApiGateway::Stage",
   );
+  const authorizer = propertiesOf<{ FunctionName: string; MemorySize: number }>("AWS::Lambda::Function").find(
+    ({ FunctionName }) => FunctionName.endsWith("-authorize"),
+  );
   const pageFiles = globSync("**/page/assets/*", { cwd: assemblyDirectory });
   return {
     alarms: alarms.length,
@@ -43,6 +48,7 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
     polledQueues: { capped, uncapped: polled.length - capped },
     hasTableKey: table?.SSESpecification?.SSEEnabled ?? false,
     requestsPerSecond: stage?.MethodSettings[0]?.ThrottlingRateLimit ?? Number.NaN,
+    authorizerMegabytes: authorizer?.MemorySize ?? Number.NaN,
     largestPageFile: Math.max(...pageFiles.map((file) => statSync(join(assemblyDirectory, file)).size)),
   };
 };

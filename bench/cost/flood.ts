@@ -14,29 +14,35 @@ const refusedUnits = { readUnits: 2, writeUnits: 2 };
 
 /** Dollars of a request that invokes one function for a moment. */
 const dollarsOfRequest = ({
+  megabytes,
   bytesSent,
   dollarsOfTable,
 }: {
+  megabytes: number;
   bytesSent: number;
   dollarsOfTable: number;
 }): number =>
   price.apiRequest +
   price.invocation +
-  shortRunSeconds * 0.25 * price.gigabyteSecond +
+  shortRunSeconds * (megabytes / 1024) * price.gigabyteSecond +
   dollarsOfTable +
   (bytesSent / 2 ** 30) * price.sentGigabyte +
   ((accessLogBytes + runLogBytes) / 2 ** 30) * price.loggedGigabyte +
   tracedShare * price.trace;
 
-export const floodTable = ({ requestsPerSecond, largestPageFile }: Resources): Table => {
+export const floodTable = ({
+  requestsPerSecond,
+  authorizerMegabytes: megabytes,
+  largestPageFile,
+}: Resources): Table => {
   const kinds = [
     {
       kind: "Without a credential (401)",
-      dollars: dollarsOfRequest({ bytesSent: 200, dollarsOfTable: dollarsForUnits(refusedUnits) }),
+      dollars: dollarsOfRequest({ megabytes, bytesSent: 200, dollarsOfTable: dollarsForUnits(refusedUnits) }),
     },
     {
       kind: "The largest file of the dashboard's page, not compressed",
-      dollars: dollarsOfRequest({ bytesSent: largestPageFile, dollarsOfTable: 0 }),
+      dollars: dollarsOfRequest({ megabytes, bytesSent: largestPageFile, dollarsOfTable: 0 }),
     },
   ];
   const aDay = (dollars: number, rate: number): string =>
@@ -56,7 +62,7 @@ export const floodTable = ({ requestsPerSecond, largestPageFile }: Resources): T
       aDay(dollars, highRate),
     ]),
     notes: [
-      `Assumed: ${1000 * shortRunSeconds} ms at 256 MB, ${accessLogBytes + runLogBytes} bytes of logs, traces of one request a second and ${100 * tracedShare} % of the others. Requests over the rate cost nothing. AWS does not charge API Gateway's $3.50 for requests that an authorizer refuses; they are counted all the same.`,
+      `Assumed: ${1000 * shortRunSeconds} ms at ${megabytes} MB, ${accessLogBytes + runLogBytes} bytes of logs, traces of one request a second and ${100 * tracedShare} % of the others. Requests over the rate cost nothing. AWS does not charge API Gateway's $3.50 for requests that an authorizer refuses; they are counted all the same.`,
       "Requests with a valid key or session are limited by the key and by the organization, whatever the rate.",
     ],
   };
