@@ -12,6 +12,10 @@ import type { Organization } from "../organizations/organization.ts";
 import * as organizations from "../organizations/organization.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import { asLine } from "./notice.ts";
+
+/** Short, because in an attempt of a delivery the messages to others still have to go out. */
+const askTimeoutSeconds = 3;
 
 const confirmsRecipients = (): boolean => process.env.CONFIRM_RECIPIENTS === "true";
 
@@ -41,27 +45,25 @@ const domainOf = ({ email }: Addressee): string => email.slice(email.lastIndexOf
 export const askToConfirm = async (
   { id: org, name, mailBudget = defaultMailBudget }: Organization,
   addressees: readonly Addressee[],
-  { dashboardUrl, timeoutSeconds }: { dashboardUrl: string; timeoutSeconds: number },
+  dashboardUrl: string,
 ): Promise<void> => {
   const now = new Date();
   const due = addressees.filter((each) => mayBeAsked(each, now));
   if (due.length === 0 || (await takeCopies(org, due.length, mailBudget, now)) !== undefined) return;
   await Promise.all(
     due.map(async (each) => {
-      if (await noteAsked(org, each, now)) await send(request(each, name, dashboardUrl), timeoutSeconds);
+      if (await noteAsked(org, each, now)) await send(request(each, name, dashboardUrl), askTimeoutSeconds);
     }),
   );
 };
 
-/** The name is another tenant's text: one line, and too short for a message of its own. */
+/** In characters. The name is text of somebody whom the recipient may not know: too short for a message of its own. */
+const maximumName = 60;
+
 const request = ({ email, token }: Addressee, organizationName: string, dashboardUrl: string): Message => {
-  const name = organizationName
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
-    .trim()
-    .slice(0, 60);
+  const name = asLine(organizationName, maximumName);
   return {
-    recipients: [email],
+    recipient: email,
     ...linkMessage({
       subject: `Do you want alerts from ${name}?`,
       lead: `${name} wants to send you an e-mail when ${senderName} finds an e-mail address in a data breach.`,
@@ -71,8 +73,6 @@ const request = ({ email, token }: Addressee, organizationName: string, dashboar
     }),
   };
 };
-
-const askTimeoutSeconds = 3;
 
 /**
  * Asks those of a channel's recipients who must confirm and were not asked lately. Never throws, because the channel
@@ -84,8 +84,7 @@ export const ask = async (org: number, addresses: readonly string[], logger: Log
   try {
     const [owner, addressees] = await Promise.all([organizations.get(org), addresseesOf(org, addresses)]);
     const silent = await unconfirmed(org, addressees);
-    if (owner !== undefined)
-      await askToConfirm(owner, silent, { dashboardUrl, timeoutSeconds: askTimeoutSeconds });
+    if (owner !== undefined) await askToConfirm(owner, silent, dashboardUrl);
   } catch (error) {
     logger.error("recipients could not be asked to confirm", { organizationId: org, error: error as Error });
   }

@@ -1,5 +1,4 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
-import { sendTimeoutSeconds } from "../contract/alert-timing.ts";
 import { defaultMailBudget, takeCopies } from "../mail/budget.ts";
 import { type Addressee, addresseesOf } from "../mail/recipient.ts";
 import type { Organization } from "../organizations/organization.ts";
@@ -35,12 +34,10 @@ export const planMail = async (
   const willing = (await addresseesOf(org, addresses)).filter(({ consent }) => consent !== "refused");
   const silent = await unconfirmed(org, willing);
   if (silent.length > 0 && dashboardUrl !== undefined) {
-    await askToConfirm(owner, silent, { dashboardUrl, timeoutSeconds: sendTimeoutSeconds }).catch(
-      (error: Error) => {
-        // Those who have confirmed get their copy now, and the next alert asks the others.
-        logger.error("recipients could not be asked to confirm", { organizationId: org, error });
-      },
-    );
+    await askToConfirm(owner, silent, dashboardUrl).catch((error: Error) => {
+      // Those who have confirmed get their copy now, and the next alert asks the others.
+      logger.error("recipients could not be asked to confirm", { organizationId: org, error });
+    });
   }
   const all = willing.filter((each) => !silent.includes(each));
   if (all.length === 0) {

@@ -46,7 +46,7 @@ const messageTo = (
   notice: Notice,
   dashboardUrl: string | undefined,
 ): Message => ({
-  recipients: [email],
+  recipient: email,
   ...messageOf(notice, dashboardUrl && pageUrlOf(dashboardUrl, token)),
   headers: [
     // Equal in every attempt, so that recipients can recognize a message that came twice.

@@ -170,7 +170,7 @@ const shortened = (address: string): string => {
 };
 
 /** One line of at most `maximum` characters, without characters that hide or reorder the text around them. */
-const asLine = (text: string, maximum: number, ifEmpty = "(no text)"): string => {
+export const asLine = (text: string, maximum: number, ifEmpty = "(no text)"): string => {
   const line = text
     .toWellFormed()
     // All format characters except the joiner and non-joiner, which some scripts and emoji need.

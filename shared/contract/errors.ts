@@ -31,10 +31,6 @@ export const refusals = {
     error: "This sign-in link is not valid any more: ask for a new one",
     code: "invalid_link",
   },
-  recipientLinkInvalid: {
-    status: 404,
-    error: "This link is of no recipient: open it as it stands in the e-mail",
-  },
   trialExpired: { status: 402, error: "The organization's trial has expired", reason: "trial_expired" },
   subscriptionInactive: {
     status: 402,
@@ -64,6 +60,10 @@ export const refusals = {
   notFound: { status: 404, error: "There is nothing at this path" },
   emailNotFound: { status: 404, error: "No monitored email of the organization has this id" },
   domainNotFound: { status: 404, error: "No domain of the organization has this id" },
+  recipientLinkInvalid: {
+    status: 404,
+    error: "This link is of no recipient: open it as it stands in the e-mail",
+  },
   teamNotFound: { status: 404, error: "No team of the organization has this id" },
   findingNotFound: { status: 404, error: "No breach finding of the organization has this id" },
   acknowledgementNotFound: {

@@ -15,33 +15,27 @@ const client = (): SESv2Client => {
 };
 
 export type Message = {
-  /** At most 50; of several none learns of another. */
-  recipients: readonly string[];
+  recipient: string;
   subject: string;
   text: string;
   html: string;
   headers?: readonly { Name: string; Value: string }[];
 };
 
-/**
- * Sends a message. SES accepts one request as a whole or not at all, so a retry never reaches a recipient twice
- * because another one failed. Never throws; a `failure` never contains an address.
- */
+/** Sends a message. Never throws; a `failure` never contains an address. */
 export const send = async (
-  { recipients, subject, text, html, headers = [] }: Message,
+  { recipient, subject, text, html, headers = [] }: Message,
   timeoutSeconds: number,
 ): Promise<{ status: number } | { failure: string; retryAfterSeconds?: number }> => {
   const sender = process.env.SENDER_EMAIL ?? "";
   if (sender === "") return { failure: "e-mail sending is not set up" };
   const deadline = AbortSignal.timeout(timeoutSeconds * 1000);
-  const to = distinct(recipients);
   try {
     const reply = await client().send(
       new SendEmailCommand({
         FromEmailAddress: `${senderName} <${sender}>`,
         ConfigurationSetName: process.env.SENDER_CONFIGURATION_SET,
-        // Spam filters prefer a message that names its recipient.
-        Destination: to.length === 1 ? { ToAddresses: to } : { BccAddresses: to },
+        Destination: { ToAddresses: [recipient] },
         Content: {
           Simple: {
             Subject: { Data: subject, Charset: "UTF-8" },
@@ -61,16 +55,6 @@ export const send = async (
     const failure = deadline.aborted ? "timeout" : describeFailure(error);
     return isThrottled(error) ? { failure, retryAfterSeconds: 0 } : { failure };
   }
-};
-
-/** Each address once, as it is written first: addresses are compared without case. */
-const distinct = (addresses: readonly string[]): string[] => {
-  const written = new Map<string, string>();
-  for (const address of addresses) {
-    const lower = address.toLowerCase();
-    if (!written.has(lower)) written.set(lower, address);
-  }
-  return [...written.values()];
 };
 
 /** Errors that mean that the account's sending rate, daily quota or rate of requests is used up. */

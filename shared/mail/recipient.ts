@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { condition } from "../table/condition.ts";
-import { keys } from "../table/keys.ts";
+import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { tokenPattern } from "./schema.ts";
 
@@ -76,11 +76,20 @@ const create = (org: number, name: string, email: string): Promise<Recipient> =>
 
 /** The recipient whose link has this token, and its organization's id. Undefined: no link has it. */
 export const find = async (token: string): Promise<{ org: number; recipient: Recipient } | undefined> => {
+  const link = read(token);
+  if (link === undefined) return undefined;
+  const recipient = await table.get<Recipient>(link.key);
+  return recipient !== undefined && isSame(recipient.secret, link.secret)
+    ? { org: link.org, recipient }
+    : undefined;
+};
+
+/** What a token names; undefined if it has not the form of one. */
+const read = (token: string): { org: number; key: Key; secret: string } | undefined => {
   const [, organization, name = "", secret = ""] = tokenPattern.exec(token) ?? [];
   if (organization === undefined) return undefined;
   const org = Number(organization);
-  const recipient = await table.get<Recipient>(keys.recipient(org, name));
-  return recipient !== undefined && isSame(recipient.secret, secret) ? { org, recipient } : undefined;
+  return { org, key: keys.recipient(org, name), secret };
 };
 
 const isSame = (one: string, other: string): boolean =>
@@ -91,12 +100,12 @@ export const setConsent = async (
   token: string,
   consent: NonNullable<Recipient["consent"]>,
 ): Promise<boolean> => {
-  const [, organization, name = "", secret = ""] = tokenPattern.exec(token) ?? [];
-  if (organization === undefined) return false;
+  const link = read(token);
+  if (link === undefined) return false;
   const { written } = await table.attempt(
-    table.update(keys.recipient(Number(organization), name), {
+    table.update(link.key, {
       set: { consent },
-      if: condition("#secret = :secret", { secret }),
+      if: condition("#secret = :secret", { secret: link.secret }),
     }),
   );
   return written;

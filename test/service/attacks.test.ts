@@ -1,5 +1,4 @@
 /** Attacks that were tried on the running service. Each leaves another organization, or the service, as it was. */
-import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { find, addresseesOf as recipientsOf } from "../../shared/mail/recipient.ts";
@@ -7,6 +6,7 @@ import { signIn } from "../endpoints/sign-in.ts";
 import { admin } from "./admin.ts";
 import { createClient } from "./client.ts";
 import { createOrganization, type Organization } from "./organization.ts";
+import { exchange, statusesIn } from "./raw-request.ts";
 import { scan } from "./scan.ts";
 
 let attacker: Organization;
@@ -32,20 +32,7 @@ beforeAll(async () => {
 }, 60_000);
 
 /** Sends bytes as they are and gives the statuses of all answers on the connection. */
-const raw = (bytes: string): Promise<number[]> =>
-  new Promise((resolve) => {
-    const { hostname, port } = new URL(inject("apiUrl"));
-    const socket = connect(Number(port), hostname);
-    let text = "";
-    const end = () => resolve([...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status)));
-    socket.on("data", (data) => {
-      text += data;
-    });
-    socket.on("error", end);
-    socket.on("close", end);
-    socket.setTimeout(5_000, () => socket.destroy());
-    socket.write(bytes);
-  });
+const raw = async (bytes: string): Promise<number[]> => statusesIn(await exchange(bytes));
 
 const get = (path: string, ...headers: string[]): string =>
   `${[`GET ${path} HTTP/1.1`, "Host: x", "Connection: close", ...headers].join("\r\n")}\r\n\r\n`;

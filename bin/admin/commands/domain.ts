@@ -29,8 +29,8 @@ const setVerified = (verified: boolean, about: string): Command => ({
   run: async (flags, stack) => {
     const { id: org } = await findOrganization(flags);
     const id = parseId("domain", flags);
-    const domain = await domains.get(org, id);
-    if (verified && domain !== undefined) await expectNotVerifiedElsewhere(org, domain.name, flags, stack);
+    const domain = verified ? await domains.get(org, id) : undefined;
+    if (domain !== undefined) await expectNotVerifiedElsewhere(org, domain.name, flags, stack);
     try {
       await domains.setVerified(org, id, verified);
     } catch (error) {
