@@ -1,7 +1,7 @@
 /** What a table refuses, and what it is asked for. */
 import type { Answer } from "../local/dynamodb/behaviour.ts";
 import type { Body } from "../local/dynamodb/rows.ts";
-import { partitionOf } from "../local/dynamodb/throughput.ts";
+import { type Partitions, partitionOf } from "../local/dynamodb/throughput.ts";
 import type { Observe } from "../local/harness/behaving-dynamodb.ts";
 
 export type Watched = {
@@ -43,7 +43,7 @@ const empty = (): Watched => ({
 });
 
 /** `partitions`: of the table; their units are counted if it throttles. */
-export const watchTable = (partitions: number | undefined): Watch => {
+export const watchTable = (partitions: Partitions | undefined): Watch => {
   let watched = empty();
   let triesOf = new Map<unknown, number>();
 

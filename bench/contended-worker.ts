@@ -25,8 +25,9 @@ export type Task =
   | { do: "plan"; channels: number }
   | { do: "check"; message: Message<"scan-checks"> };
 
-/** All tasks begin at once, or so many at a time. */
-export type Work = { org: number; tasks: Task[]; atOnce: number };
+/** `number`: of the task, so that its answer can be told from others. */
+export type Asked = { org: number; number: number; task: Task };
+export type Answered = { number: number; done: Done };
 export type Done = {
   kind: Task["do"];
   milliseconds: number;
@@ -104,14 +105,8 @@ const timed = async (org: number, task: Task): Promise<Done> => {
   );
 };
 
-process.on("message", async ({ org, tasks, atOnce }: Work) => {
-  const done: Done[] = [];
-  const waiting = tasks.values();
-  const work = async (): Promise<void> => {
-    for (const task of waiting) done.push(await timed(org, task));
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, tasks.length) }, work));
-  process.send?.(done);
+process.on("message", async ({ org, number, task }: Asked) => {
+  process.send?.({ number, done: await timed(org, task) } satisfies Answered);
 });
 
 // Functions that are in use have connections to the table.

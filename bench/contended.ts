@@ -16,7 +16,7 @@ import { type Message, messages, type QueueName } from "../shared/contract/messa
 import { urlVariable } from "../shared/contract/worker.ts";
 import type { Context } from "./arm.ts";
 import { type Watch, watchTable } from "./contended-watch.ts";
-import type { Done, Task, Work } from "./contended-worker.ts";
+import type { Answered, Asked, Done, Task } from "./contended-worker.ts";
 import { tableOf } from "./database.ts";
 import { addressOf } from "./seed/addresses.ts";
 import { breachName, upstreamCatalog } from "./seed/breaches.ts";
@@ -127,20 +127,35 @@ const workInProcesses = async (
   try {
     for (let index = 0; index < processCount; index++) {
       const child = fork(join(import.meta.dirname, "contended-worker.ts"), [String(org), String(each)]);
+      child.setMaxListeners(0);
       children.push(child);
       await once(child, "message");
     }
     const begin = performance.now();
-    const done = await Promise.all(
-      children.map(async (child, index) => {
-        // Neighbours go to different processes, as messages of one queue do.
-        const own = tasks.filter((_, place) => place % processCount === index);
-        child.send({ org, tasks: own, atOnce: each } satisfies Work);
-        return ((await once(child, "message")) as [Done[]])[0];
-      }),
+    // Neighbours go to different processes, and whoever is free takes the next task, as from a queue.
+    const waiting = tasks.entries();
+    const done: Done[] = [];
+    const workIn = async (child: ChildProcess): Promise<void> => {
+      for (const [number, task] of waiting) done.push(await ask(child, { org, number, task }));
+    };
+    await Promise.all(
+      Array.from({ length: Math.min(atOnce, tasks.length) }, (_, lane) =>
+        workIn(children[lane % processCount] as ChildProcess),
+      ),
     );
-    return { done: done.flat(), seconds: (performance.now() - begin) / 1000 };
+    return { done, seconds: (performance.now() - begin) / 1000 };
   } finally {
     for (const child of children) child.kill();
   }
 };
+
+const ask = (child: ChildProcess, asked: Asked): Promise<Done> =>
+  new Promise((resolve) => {
+    const take = (answered: Answered): void => {
+      if (answered.number !== asked.number) return;
+      child.off("message", take);
+      resolve(answered.done);
+    };
+    child.on("message", take);
+    child.send(asked);
+  });

@@ -108,9 +108,12 @@ export const readCommandLine = (
       partitions:
         values["table-partitions"] === undefined
           ? undefined
-          : readNumber("--table-partitions", values["table-partitions"], (value) =>
-              /^[1-9]\d{0,3}$/.test(value),
-            ),
+          : {
+              count: readNumber("--table-partitions", values["table-partitions"], (value) =>
+                /^[1-9]\d{0,3}$/.test(value),
+              ),
+              placement: 0,
+            },
       lostReplies: readNumber(
         "--lost-replies",
         values["lost-replies"] ?? "0",

@@ -14,7 +14,7 @@ import {
   singleRow,
   transactionRows,
 } from "./rows.ts";
-import { openThroughput, type Throughput, type Units } from "./throughput.ts";
+import { openThroughput, type Partitions, type Throughput, type Units } from "./throughput.ts";
 
 export type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer };
 
@@ -26,8 +26,8 @@ export type BehaviourSettings = {
   conflicts: boolean;
   /** Milliseconds that requests take besides the engine's time. */
   latency: { read: number; write: number; transaction: number };
-  /** How many partitions the table has, which throttle; undefined: nothing is throttled. */
-  partitions: number | undefined;
+  /** The partitions of the table, which throttle; undefined: nothing is throttled. */
+  partitions: Partitions | undefined;
   /** The probability that the reply to a write gets lost after the write was done. */
   lostReplies: number;
   /** By how many milliseconds indexes lag behind the table. */

@@ -14,13 +14,16 @@ export type Throughput = {
   charge: (partitions: readonly string[], units: Units, amount: number) => void;
 };
 
+/** `placement`: another number places partition keys otherwise, as another table would. */
+export type Partitions = { count: number; placement: number };
+
 /** The number of the partition that holds rows with this partition key. */
-export const partitionOf = (key: string, partitions: number): number =>
-  createHash("sha1").update(key).digest().readUInt32BE() % partitions;
+export const partitionOf = (key: string, { count, placement }: Partitions): number =>
+  createHash("sha1").update(`${placement} ${key}`).digest().readUInt32BE() % count;
 
 /** `now` in milliseconds. Each partition saves up at most the units of one second. */
 export const openThroughput = (
-  partitions: number,
+  partitions: Partitions,
   now: () => number = () => performance.now(),
 ): Throughput => {
   const buckets = new Map<string, { left: number; at: number }>();

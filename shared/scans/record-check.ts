@@ -47,12 +47,15 @@ export const recordCheck = async (
   const part = partOf(changes[0]?.emailId ?? 1);
   const renew = lockRenewer(org, scanId);
   const skipped = new Set<number>();
-  for (const group of inTransactions(steps, deliveriesPerEvent)) {
-    if (!(await renew())) return undefined;
-    const groupIds = ids.splice(
+  const transactions = [...inTransactions(steps, deliveriesPerEvent)].map((group) => ({
+    group,
+    groupIds: ids.splice(
       0,
       group.reduce((sum, step) => sum + step.found.length, 0),
-    );
+    ),
+  }));
+  for (const { group, groupIds } of inTurn(transactions)) {
+    if (!(await renew())) return undefined;
     const closed = await recordSteps(
       check,
       alertChannels,
@@ -63,6 +66,25 @@ export const recordCheck = async (
     if (closed !== undefined) return closed.skipped;
   }
   return skippedBefore + skipped.size;
+};
+
+type Transaction = { group: readonly Step[]; groupIds: readonly Reserved[] };
+
+/**
+ * Puts transactions whose findings begin in different blocks in turn. Blocks are partitions of the table, so that a worker does not
+ * stay on one partition that throttles while others have nothing to do. Steps of one e-mail keep their order.
+ */
+const inTurn = (transactions: readonly Transaction[]): Transaction[] => {
+  const runs: Transaction[][] = [];
+  for (const transaction of transactions) {
+    const before = runs.at(-1);
+    const emailId = before?.at(-1)?.group.at(-1)?.emailId;
+    if (before !== undefined && emailId === transaction.group[0]?.emailId) before.push(transaction);
+    else runs.push([transaction]);
+  }
+  const ofBlocks = [...Map.groupBy(runs, ([first]) => first?.groupIds[0]?.block).values()];
+  const most = Math.max(0, ...ofBlocks.map((ofBlock) => ofBlock.length));
+  return Array.from({ length: most }, (_, turn) => ofBlocks.flatMap((ofBlock) => ofBlock[turn] ?? [])).flat();
 };
 
 /**

@@ -22,7 +22,10 @@ const breached = Object.fromEntries(
   Array.from({ length: breachedCount }, (_, index): [number, string[]] => [4 * index, breaches]),
 );
 const latency = { read: 4, write: 8, transaction: 30 };
-useWorkers({ breached: { [domainName]: breached } }, { ...undisturbed, latency, partitions: 1 });
+useWorkers(
+  { breached: { [domainName]: breached } },
+  { ...undisturbed, latency, partitions: { count: 1, placement: 0 } },
+);
 
 test("workers slow down on a throttled table, and each ends in its first invocation", async () => {
   const org = await createOrganization({ [domainName]: addressCount });

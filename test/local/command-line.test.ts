@@ -36,7 +36,7 @@ describe("the command line", () => {
       speed: 3600,
       dynamodb: {
         latency: { read: 4, write: 8, transaction: 30 },
-        partitions: 4,
+        partitions: { count: 4, placement: 0 },
         conflicts: true,
         lostReplies: 0.01,
         indexLag: 800,

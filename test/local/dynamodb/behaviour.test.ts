@@ -106,7 +106,7 @@ describe("a transaction in flight", () => {
 describe("throttling", () => {
   test("a partition takes 1,000 write units, and as many again after a second", () => {
     let now = 0;
-    const throughput = openThroughput(1, () => now);
+    const throughput = openThroughput({ count: 1, placement: 0 }, () => now);
     throughput.charge(["a"], "write", 1_500);
     expect(throughput.isSpent("b", "write")).toBe(true);
     expect(throughput.isSpent("b", "read")).toBe(false);
@@ -117,7 +117,9 @@ describe("throttling", () => {
   });
 
   test("is answered as on-demand tables do, alone, in transactions and in batches", async () => {
-    const { put, transact, send, key, TableName, get } = await start({ partitions: 1 });
+    const { put, transact, send, key, TableName, get } = await start({
+      partitions: { count: 1, placement: 0 },
+    });
     const large = { v: { S: "x".repeat(399 * 1024) } };
     const putLarge = (sk: string) => send(new PutItemCommand({ TableName, Item: { ...key(sk), ...large } }));
     await Promise.all([putLarge("0"), putLarge("1")]);
