@@ -14,7 +14,7 @@ import * as findings from "../shared/findings/finding.ts";
 import * as queue from "../shared/queue/queue.ts";
 import { check } from "../shared/scans/check.ts";
 import { plan } from "../shared/scans/plan.ts";
-import { start } from "../shared/scans/scan.ts";
+import * as scans from "../shared/scans/scan.ts";
 import { withTimeOf } from "../shared/table/patience.ts";
 
 export type Task =
@@ -23,6 +23,7 @@ export type Task =
   | { do: "assign"; id: number }
   | { do: "list" }
   | { do: "plan"; channels: number }
+  | { do: "read-end" }
   | { do: "check"; message: Message<"scan-checks"> };
 
 /** `number`: of the task, so that its answer can be told from others. */
@@ -34,6 +35,8 @@ export type Done = {
   failed?: string;
   /** What `plan` has planned. */
   planned?: Message<"scan-checks">[];
+  /** When the latest scan was completed, as `read-end` has read it: epoch milliseconds, NaN if it was not. */
+  endedAt?: number;
 };
 
 /** The time of an invocation of `check-emails`. */
@@ -72,7 +75,7 @@ const take = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]> => {
 
 const planScan = async (org: number, channels: number): Promise<Message<"scan-checks">[]> => {
   await createChannels(org, channels);
-  await start(org, "manual", administrator);
+  await scans.start(org, "manual", administrator);
   const logger = new Logger({ logLevel: "SILENT" });
   for (const message of await take("scan-plans"))
     await plan(message, { logger, remainingSeconds: () => 900 });
@@ -81,6 +84,10 @@ const planScan = async (org: number, channels: number): Promise<Message<"scan-ch
 
 const run = async (org: number, task: Task): Promise<unknown> => {
   if (task.do === "plan") return planScan(org, task.channels);
+  if (task.do === "read-end") {
+    const [latest] = (await scans.list(org, { limit: 1, offset: 0 }, new Date())).scans;
+    return Date.parse(latest?.completedAt ?? "");
+  }
   if (task.do === "acknowledge")
     return findings.acknowledge(org, { id: task.id, resolution: "handled" }, administrator);
   if (task.do === "add") return emails.add(org, task, administrator);
@@ -100,7 +107,11 @@ const timed = async (org: number, task: Task): Promise<Done> => {
     ...(failed !== undefined && { failed }),
   });
   return run(org, task).then(
-    (result) => ({ ...done(), ...(task.do === "plan" && { planned: result as Done["planned"] & object }) }),
+    (result) => ({
+      ...done(),
+      ...(task.do === "plan" && { planned: result as Done["planned"] & object }),
+      ...(task.do === "read-end" && { endedAt: result as number }),
+    }),
     (error: Error) => done(error instanceof Refusal ? error.refusal : error.name),
   );
 };

@@ -41,8 +41,8 @@ export type Contended = {
   watch: Watch;
   /** Creates the channels and plans the organization's first scan; gives the messages of its chunks. */
   planScan: () => Promise<Message<"scan-checks">[]>;
-  /** Does tasks in several processes, so many at the same time in all; also gives the seconds it took. */
-  work: (tasks: readonly Task[], atOnce: number) => Promise<{ done: Done[]; seconds: number }>;
+  /** Does tasks in several processes, so many at the same time in all; `beganAt`: when these had started, in epoch milliseconds. */
+  work: (tasks: readonly Task[], atOnce: number) => Promise<{ done: Done[]; beganAt: number }>;
 };
 
 let count = 0;
@@ -121,7 +121,7 @@ const workInProcesses = async (
   org: number,
   tasks: readonly Task[],
   atOnce: number,
-): Promise<{ done: Done[]; seconds: number }> => {
+): Promise<{ done: Done[]; beganAt: number }> => {
   const each = Math.ceil(atOnce / processCount);
   const children: ChildProcess[] = [];
   try {
@@ -131,7 +131,7 @@ const workInProcesses = async (
       children.push(child);
       await once(child, "message");
     }
-    const begin = performance.now();
+    const beganAt = Date.now();
     // Neighbours go to different processes, and whoever is free takes the next task, as from a queue.
     const waiting = tasks.entries();
     const done: Done[] = [];
@@ -143,7 +143,7 @@ const workInProcesses = async (
         workIn(children[lane % processCount] as ChildProcess),
       ),
     );
-    return { done, seconds: (performance.now() - begin) / 1000 };
+    return { done, beganAt };
   } finally {
     for (const child of children) child.kill();
   }

@@ -68,13 +68,14 @@ export const recordCheck = async (
   return skippedBefore + skipped.size;
 };
 
-type Transaction = { group: readonly Step[]; groupIds: readonly Reserved[] };
+/** Steps that are written together, and the ids of their findings. */
+export type Transaction = { group: readonly Step[]; groupIds: readonly Reserved[] };
 
 /**
  * Puts transactions whose findings begin in different blocks in turn. Blocks are partitions of the table, so that a worker does not
  * stay on one partition that throttles while others have nothing to do. Steps of one e-mail keep their order.
  */
-const inTurn = (transactions: readonly Transaction[]): Transaction[] => {
+export const inTurn = (transactions: readonly Transaction[]): Transaction[] => {
   const runs: Transaction[][] = [];
   for (const transaction of transactions) {
     const before = runs.at(-1);
