@@ -11,6 +11,7 @@ import * as queue from "../shared/queue/queue.ts";
 import * as table from "../shared/table/table.ts";
 import type { Arm, Cell, Context } from "./arm.ts";
 import { startBullMq } from "./bullmq.ts";
+import { keepingEnvironment } from "./environment.ts";
 import { quantile } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
 import { activeBilling } from "./seed/organization.ts";
@@ -55,50 +56,48 @@ type Measured = { perSecond: number; paceMilliseconds: number; calm: number[]; h
 export const alerts: Arm = {
   name: "alerts",
   about: "Throughput and latency of alerts, also while some endpoints never answer",
-  run: async ({ progress }) => {
-    let behaviour: Behaviour = "answer";
-    const receiver = await startReceiver({
-      respond: ({ url = "" }, response) => {
-        const now = isFaulty(url) ? behaviour : "answer";
-        if (now !== "hang") response.writeHead(now === "fail" ? 500 : 204).end();
-      },
-    });
-    const letFaulty = (next: Behaviour): void => {
-      behaviour = next;
-    };
-    const environment = { ...process.env };
-    process.env.OUTBOUND_ALLOWED_ORIGINS = receiver.origin;
-    const urls = (name: string): string[][] =>
-      Array.from({ length: organizationCount }, (_, organization) =>
-        Array.from(
-          { length: channelsPerOrganization },
-          (_, index) => `${receiver.origin}/${name}-${organization}-${index}`,
-        ),
-      );
-    try {
-      progress("alerts: starting the service");
-      const service = await startOwn(receiver, urls("service"));
-      const own = await measure(service, { receiver, letFaulty, name: "this service", progress });
-      progress("alerts: starting Redis and BullMQ");
-      const bullMq = await startBullMq(urls("bullmq"), concurrency).catch((error: Error) => error);
-      const compared =
-        bullMq instanceof Error
-          ? bullMq
-          : await measure(bullMq, {
-              receiver,
-              letFaulty,
-              name: "BullMQ",
-              progress,
-              paceMilliseconds: own.paceMilliseconds,
-            });
-      return [asTable(own, compared), memoryTable({ assembly: await assembly() }, service.peaks())];
-    } finally {
-      // `connect` set variables too, which would lead the next arm to this service's engine.
-      for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
-      Object.assign(process.env, environment);
-      await receiver.close();
-    }
-  },
+  run: (context) => keepingEnvironment(() => run(context)),
+};
+
+const run = async ({ progress }: Context) => {
+  let behaviour: Behaviour = "answer";
+  const receiver = await startReceiver({
+    respond: ({ url = "" }, response) => {
+      const now = isFaulty(url) ? behaviour : "answer";
+      if (now !== "hang") response.writeHead(now === "fail" ? 500 : 204).end();
+    },
+  });
+  const letFaulty = (next: Behaviour): void => {
+    behaviour = next;
+  };
+  process.env.OUTBOUND_ALLOWED_ORIGINS = receiver.origin;
+  const urls = (name: string): string[][] =>
+    Array.from({ length: organizationCount }, (_, organization) =>
+      Array.from(
+        { length: channelsPerOrganization },
+        (_, index) => `${receiver.origin}/${name}-${organization}-${index}`,
+      ),
+    );
+  try {
+    progress("alerts: starting the service");
+    const service = await startOwn(receiver, urls("service"));
+    const own = await measure(service, { receiver, letFaulty, name: "this service", progress });
+    progress("alerts: starting Redis and BullMQ");
+    const bullMq = await startBullMq(urls("bullmq"), concurrency).catch((error: Error) => error);
+    const compared =
+      bullMq instanceof Error
+        ? bullMq
+        : await measure(bullMq, {
+            receiver,
+            letFaulty,
+            name: "BullMQ",
+            progress,
+            paceMilliseconds: own.paceMilliseconds,
+          });
+    return [asTable(own, compared), memoryTable({ assembly: await assembly() }, service.peaks())];
+  } finally {
+    await receiver.close();
+  }
 };
 
 /** `peaks`: peak megabytes of each function; empty until the service is closed. */

@@ -18,6 +18,7 @@ import type { Context } from "./arm.ts";
 import { type Watch, watchTable } from "./contended-watch.ts";
 import type { Answered, Asked, Done, Task } from "./contended-worker.ts";
 import { tableOf } from "./database.ts";
+import { keepingEnvironment } from "./environment.ts";
 import { addressOf } from "./seed/addresses.ts";
 import { breachName, upstreamCatalog } from "./seed/breaches.ts";
 import { assembly, makeDatabase } from "./service.ts";
@@ -48,12 +49,17 @@ export type Contended = {
 let count = 0;
 
 /** Starts table, queues and upstream, with an organization that no scan has looked at, for `act`. */
-export const contended = async <R>(
+export const contended = <R>(
+  surroundings: Surroundings,
+  progress: Context["progress"],
+  act: (contended: Contended) => Promise<R>,
+): Promise<R> => keepingEnvironment(() => inEnvironment(surroundings, progress, act));
+
+const inEnvironment = async <R>(
   { addresses, channels, behaviour }: Surroundings,
   progress: Context["progress"],
   act: (contended: Contended) => Promise<R>,
 ): Promise<R> => {
-  const environment = { ...process.env };
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const size = { findings: 0, addresses };
@@ -112,8 +118,6 @@ export const contended = async <R>(
     });
   } finally {
     for (const stop of stops.reverse()) await stop();
-    for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
-    Object.assign(process.env, environment);
   }
 };
 

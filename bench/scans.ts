@@ -6,6 +6,7 @@ import { scans as scanRows } from "../shared/scans/record.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { scanOnThrottledTable, scanWithChannels } from "./contended-scans.ts";
 import { tableOf } from "./database.ts";
+import { keepingEnvironment } from "./environment.ts";
 import { round, verdict } from "./measure.ts";
 import { memoryTable, watchMemory } from "./memory.ts";
 import { scanEnds } from "./operations.ts";
@@ -135,14 +136,16 @@ const scansOfMany = async (progress: Context["progress"]): Promise<Table[]> => {
     };
     await scan("First scan", activeAddresses * breachesEach, {});
     progress("the index of breaches takes over the first scan's findings");
-    Object.assign(process.env, {
-      AWS_ENDPOINT_URL_DYNAMODB: bench.meter.url,
-      AWS_REGION: "us-east-1",
-      AWS_ACCESS_KEY_ID: "local",
-      AWS_SECRET_ACCESS_KEY: "local",
-      TABLE_NAME: tableOf(bench.assembly).name,
+    await keepingEnvironment(() => {
+      Object.assign(process.env, {
+        AWS_ENDPOINT_URL_DYNAMODB: bench.meter.url,
+        AWS_REGION: "us-east-1",
+        AWS_ACCESS_KEY_ID: "local",
+        AWS_SECRET_ACCESS_KEY: "local",
+        TABLE_NAME: tableOf(bench.assembly).name,
+      });
+      return takeOver(bench.seeded.org, () => true, { always: true });
     });
-    await takeOver(bench.seeded.org, () => true, { always: true });
     const { writeUnits } = await takeAll(bench);
     await scan("Nothing new", 0, { writeUnits: 100, readUnits: 10_000, seconds: 60 });
     for (let index = 0; index < newFindings; index++) {
