@@ -15,7 +15,7 @@ import * as table from "../table/table.ts";
 import { asLine } from "./notice.ts";
 
 /** Short, because in an attempt of a delivery the messages to others still have to go out. */
-const askTimeoutSeconds = 3;
+const askTimeoutMilliseconds = 3_000;
 
 const confirmsRecipients = (): boolean => process.env.CONFIRM_RECIPIENTS === "true";
 
@@ -52,7 +52,8 @@ export const askToConfirm = async (
   if (due.length === 0 || (await takeCopies(org, due.length, mailBudget, now)) !== undefined) return;
   await Promise.all(
     due.map(async (each) => {
-      if (await noteAsked(org, each, now)) await send(request(each, name, dashboardUrl), askTimeoutSeconds);
+      if (await noteAsked(org, each, now))
+        await send(request(each, name, dashboardUrl), askTimeoutMilliseconds);
     }),
   );
 };

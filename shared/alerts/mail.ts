@@ -24,9 +24,10 @@ export const send = async (
   let outcome: AttemptResult = { status: 200 };
   const sendAll = async (): Promise<void> => {
     for (let next = open.shift(); next !== undefined; next = open.shift()) {
-      const seconds = (endsAt - Date.now()) / 1_000;
+      const milliseconds = endsAt - Date.now();
       const message = messageTo(next, deliveryId, notice, dashboardUrl);
-      const result: AttemptResult = seconds > 0 ? await sendMail(message, seconds) : { failure: "timeout" };
+      const result: AttemptResult =
+        milliseconds > 0 ? await sendMail(message, milliseconds) : { failure: "timeout" };
       if ("status" in result) {
         reached(next.email);
         continue;

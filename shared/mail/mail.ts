@@ -22,14 +22,14 @@ export type Message = {
   headers?: readonly { Name: string; Value: string }[];
 };
 
-/** Sends a message. Never throws; a `failure` never contains an address. */
+/** Sends a message within whole milliseconds. Never throws for what SES does; a `failure` never contains an address. */
 export const send = async (
   { recipient, subject, text, html, headers = [] }: Message,
-  timeoutSeconds: number,
+  timeoutMilliseconds: number,
 ): Promise<{ status: number } | { failure: string; retryAfterSeconds?: number }> => {
   const sender = process.env.SENDER_EMAIL ?? "";
   if (sender === "") return { failure: "e-mail sending is not set up" };
-  const deadline = AbortSignal.timeout(timeoutSeconds * 1000);
+  const deadline = AbortSignal.timeout(timeoutMilliseconds);
   try {
     const reply = await client().send(
       new SendEmailCommand({

@@ -19,7 +19,7 @@ export const deliver = async (mailId: string): Promise<void> => {
   if (mail === undefined) return;
   const message = isLate(mail, new Date()) || !isMailSetUp() ? undefined : await compose(mail);
   if (message !== undefined) {
-    const sent = await sendMail({ recipient: mail.email, ...message }, sendTimeoutSeconds);
+    const sent = await sendMail({ recipient: mail.email, ...message }, sendTimeoutSeconds * 1_000);
     if ("failure" in sent) throw new Error(`A mail with a sign-in link could not be sent: ${sent.failure}`);
   }
   await table.remove(key);
