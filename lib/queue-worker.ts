@@ -6,7 +6,7 @@ import { ServiceFunction, type ServiceFunctionProps } from "./service-function.t
 
 type QueueWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resources"> & { worker: QueueWorker };
 
-/** A function that a queue feeds one message at a time: each failed message is a failed invocation. */
+/** A function that a queue feeds. A failed message is a failed invocation, and the worker deletes the others of its batch. */
 export class QueueWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: QueueWorkerProps) {
     const queue = resources.queues[worker.queue];
@@ -26,7 +26,7 @@ export class QueueWorkerFunction extends ServiceFunction {
     new EventSourceMapping(this, "Source", {
       target: this.function,
       eventSourceArn: queue.queueArn,
-      batchSize: 1,
+      batchSize: worker.batchSize ?? 1,
       // Lambda polls an idle queue with two pollers instead of five if there is no maximum.
       ...(worker.maximumConcurrency !== undefined && { maxConcurrency: worker.maximumConcurrency }),
       // Without a sender of e-mail nothing sends to the queue of mails.

@@ -1,4 +1,4 @@
-import { deliver } from "../../shared/alerts/deliver.ts";
+import { deliver, readSubjects } from "../../shared/alerts/deliver.ts";
 import { messageTimeoutSeconds } from "../../shared/contract/alert-timing.ts";
 import { consumeWithConcurrentPolling } from "../../shared/queue/concurrent-polling.ts";
 
@@ -6,11 +6,14 @@ import { consumeWithConcurrentPolling } from "../../shared/queue/concurrent-poll
 export const handler = consumeWithConcurrentPolling(
   "deliveries",
   { messageTimeoutSeconds },
-  (message, invocation) =>
-    deliver(message, invocation, {
-      redispatchSeconds: Number(process.env.REDISPATCH_INTERVAL_SECONDS),
-      waitingSeconds: Number(process.env.WAITING_INTERVAL_SECONDS),
-      longestWaitSeconds: Number(process.env.LONGEST_WAIT_INTERVAL_SECONDS),
-      dashboardUrl: process.env.DASHBOARD_URL || undefined,
-    }),
+  {
+    read: readSubjects,
+    handle: (message, subject, invocation) =>
+      deliver(message, subject, invocation, {
+        redispatchSeconds: Number(process.env.REDISPATCH_INTERVAL_SECONDS),
+        waitingSeconds: Number(process.env.WAITING_INTERVAL_SECONDS),
+        longestWaitSeconds: Number(process.env.LONGEST_WAIT_INTERVAL_SECONDS),
+        dashboardUrl: process.env.DASHBOARD_URL || undefined,
+      }),
+  },
 );

@@ -3,6 +3,7 @@ import { defineQueueWorker } from "../../shared/contract/worker.ts";
 
 const delivery = {
   timeoutSeconds: deliveryTimeoutSeconds,
+  batchSize: 10,
   uses: [
     "table:read",
     "table:write",

@@ -1,10 +1,13 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { billingRefusal } from "../billing/billing.ts";
 import type { Message } from "../contract/messages.ts";
-import * as organizations from "../organizations/organization.ts";
+import type { Organization } from "../organizations/organization.ts";
 import * as queue from "../queue/queue.ts";
+import { chunk } from "../table/chunk.ts";
+import { keys } from "../table/keys.ts";
+import * as table from "../table/table.ts";
 import * as attempts from "./attempt.ts";
-import * as channels from "./channel.ts";
+import type { Channel } from "./channel.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
 import { planMail } from "./mail-plan.ts";
 import type { AttemptResult } from "./outbound.ts";
@@ -25,21 +28,39 @@ export type DeliverSettings = {
   dashboardUrl?: string | undefined;
 };
 
+/** The rows that an attempt begins with, each undefined if it is gone. */
+export type Subject = {
+  row: Delivery | undefined;
+  channel: Channel | undefined;
+  owner: Organization | undefined;
+};
+
+/** Reads what the attempts of these messages begin with, in their order, in one request for about 30 messages. */
+export const readSubjects = async (messages: readonly Message<"deliveries">[]): Promise<Subject[]> => {
+  const rows = await table.getMany(
+    messages.flatMap(({ organizationId: org, deliveryId, channelId }) => [
+      deliveries.key(org, deliveryId),
+      keys.channel(org, channelId),
+      keys.organization(org),
+    ]),
+  );
+  return [...chunk(rows, 3)].map((some) => {
+    const [row, channel, owner] = some as [Delivery?, Channel?, Organization?];
+    return { row, channel, owner };
+  });
+};
+
 /**
  * Makes one attempt of a delivery: claims it, sends it, records the result. Uses the channel's settings as
- * they are now. Failures of the receiver are recorded and not thrown.
+ * they were just read. Failures of the receiver are recorded and not thrown.
  */
 export const deliver = async (
   message: Message<"deliveries">,
+  { row, channel, owner }: Subject,
   { logger }: { logger: Logger },
   settings: DeliverSettings,
 ): Promise<void> => {
   const { organizationId: org, deliveryId, channelId } = message;
-  const [row, channel, owner] = await Promise.all([
-    deliveries.get(org, deliveryId),
-    channels.get(org, channelId),
-    organizations.get(org),
-  ]);
   const fields = { organizationId: org, deliveryId, channelId, attempt: message.attempt };
   const log = (outcome: string, failure?: string) => logger.info("delivery", { ...fields, outcome, failure });
   if (row?.dueAt === undefined || row.attempts !== message.attempt - 1) return log("dropped");
@@ -129,10 +150,7 @@ export const deliver = async (
 const ageSeconds = ({ createdAt }: Delivery): number => (Date.now() - Date.parse(createdAt)) / 1000;
 
 /** Why nothing may be sent for now; undefined when it may. */
-const obstacleOf = (
-  channel: channels.Channel,
-  { billing }: organizations.Organization,
-): string | undefined => {
+const obstacleOf = (channel: Channel, { billing }: Organization): string | undefined => {
   if (!channel.isEnabled) return "channel was disabled";
   return billingRefusal(billing, new Date()) === undefined ? undefined : "subscription had lapsed";
 };

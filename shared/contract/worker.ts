@@ -12,9 +12,11 @@ type Worker = {
   intervals?: Readonly<Record<`${string}_INTERVAL_SECONDS`, number>>;
 };
 
-/** Invoked once for each message of a queue. */
+/** Invoked for messages of a queue. */
 export type QueueWorker = Worker & {
   queue: QueueName;
+  /** The most messages of an invocation, 1 to 10. Default 1. */
+  batchSize?: number;
   /**
    * Concurrent invocations, 2 to 1000. Undefined where the messages themselves are few, since a maximum makes an
    * idle queue dearer.

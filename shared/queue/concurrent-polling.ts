@@ -1,6 +1,7 @@
 import type { Context, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Message, QueueName } from "../contract/messages.ts";
-import { consume, type Invocation } from "./consume.ts";
+import { withTimeOf } from "../table/patience.ts";
+import { consume, type Invocation, messageOf } from "./consume.ts";
 import * as queue from "./queue.ts";
 
 /** Work that takes longer is most likely waiting for a server elsewhere. */
@@ -22,24 +23,43 @@ const stopJitterSeconds = 5;
 const maximumInFlight = 50;
 
 /**
+ * Work on messages that came together. `read` reads at once what all of them need, in their order; `handle` works on each alone,
+ * at the same time as on the others.
+ */
+type BatchWorker<Q extends QueueName, S> = {
+  read: (messages: readonly Message<Q>[]) => Promise<S[]>;
+  handle: (message: Message<Q>, subject: S, invocation: Invocation) => Promise<void>;
+};
+
+type Received = Awaited<ReturnType<typeof queue.receive>>[number];
+
+/**
  * Concurrent polling: as `consume`, for messages whose work is mostly waiting for servers elsewhere. While a
  * message waits, the invocation receives further messages from its queue (SOURCE_QUEUE_URL) and works on them
  * too, so that any number of servers that never answer cannot block the queue.
  *
  * No message is received in the last `messageTimeoutSeconds` of the invocation, the longest time that one
- * message takes. A received message that fails stays in the queue and does not fail the invocation.
+ * message takes. A received message that fails stays in the queue and does not fail the invocation. If one of
+ * the invocation's own messages fails, the others are deleted, so that only that one comes again.
  */
-export const consumeWithConcurrentPolling = <Q extends QueueName>(
+export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
   name: Q,
   { messageTimeoutSeconds }: { messageTimeoutSeconds: number },
-  handle: (message: Message<Q>, invocation: Invocation) => Promise<void>,
+  { read, handle }: BatchWorker<Q, S>,
 ): ((event: SQSEvent, context: Context) => Promise<void>) => {
-  const consumeEvent = consume(name, handle);
-
-  type Received = Awaited<ReturnType<typeof queue.receive>>[number];
-  const workOn = async (record: Received, context: Context): Promise<void> => {
-    await consumeEvent({ Records: [record as SQSRecord] }, context);
-    await queue.remove(record.receiptHandle);
+  /** Begins the work on records that came together; gives the work on each. */
+  const beginAll = (records: readonly Received[], context: Context): Promise<void>[] => {
+    // A record that does not parse fails alone, when it is consumed.
+    const parsed = records.flatMap((record) => parse(name, record) ?? []);
+    const remaining = context.getRemainingTimeInMillis();
+    const reading = withTimeOf(remaining, () => read(parsed.map(({ message }) => message)));
+    reading.catch(() => undefined);
+    return records.map((record) =>
+      consume(name, async (message, invocation) => {
+        const place = parsed.findIndex(({ messageId }) => messageId === record.messageId);
+        await handle(message, (await reading)[place] as S, invocation);
+      })({ Records: [record as SQSRecord] }, context),
+    );
   };
 
   return async (event, context) => {
@@ -53,8 +73,8 @@ export const consumeWithConcurrentPolling = <Q extends QueueName>(
     const reserveMilliseconds = (messageTimeoutSeconds + Math.random() * stopJitterSeconds) * 1000;
     const mayPoll = () => context.getRemainingTimeInMillis() > reserveMilliseconds;
 
-    const own = consumeEvent(event, context);
-    let latest = [track(own)];
+    const own = beginAll(event.Records, context);
+    let latest = own.map(track);
     while (!(await settleSoon(latest)) || inFlight.size > 0) {
       if (!mayPoll()) break;
       if (inFlight.size >= maximumInFlight) {
@@ -63,11 +83,40 @@ export const consumeWithConcurrentPolling = <Q extends QueueName>(
       }
       const records = await queue.receive(messagesPerPoll, pollSeconds).catch(() => undefined);
       if (records === undefined) break;
-      latest = records.map((record) => track(workOn(record, context)));
+      latest = beginAll(records, context).map((work, place) =>
+        track(work.then(() => queue.remove(records[place]?.receiptHandle ?? ""))),
+      );
     }
     await Promise.all(inFlight);
-    return own;
+    await throwFailure(event.Records, await Promise.allSettled(own));
   };
+};
+
+const parse = <Q extends QueueName>(
+  name: Q,
+  { messageId, body }: Received,
+): { messageId: string; message: Message<Q> } | undefined => {
+  try {
+    return { messageId, message: messageOf(name, body) };
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Throws the first error, if there is one, so that Lambda and the alarm see a failed invocation. Lambda then deletes no message of the
+ * batch, so that those that did not fail are deleted here.
+ */
+const throwFailure = async (
+  records: readonly Received[],
+  results: readonly PromiseSettledResult<void>[],
+): Promise<void> => {
+  const failure = results.find((result) => result.status === "rejected");
+  if (failure === undefined) return;
+  const done = records.filter((_, place) => results[place]?.status === "fulfilled");
+  // One that is not deleted comes again and finds nothing to do.
+  await Promise.allSettled(done.map(({ receiptHandle }) => queue.remove(receiptHandle)));
+  throw failure.reason;
 };
 
 /** Whether all work settles within `waitBeforePollMilliseconds`. */

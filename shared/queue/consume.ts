@@ -10,7 +10,7 @@ import { retryDelaySeconds } from "./retry-delay.ts";
 export type Invocation = { logger: Logger; remainingSeconds: () => number };
 
 /** Throws for a message of a newer version too, whose form says nothing to this release. */
-const messageOf = <Q extends QueueName>(queue: Q, text: string): Message<Q> => {
+export const messageOf = <Q extends QueueName>(queue: Q, text: string): Message<Q> => {
   const body: unknown = JSON.parse(text);
   requireKnown("message", (body as Record<string, unknown> | null)?.[versionAttribute]);
   return messages[queue].parse(body) as Message<Q>;
@@ -28,7 +28,7 @@ export const consume = <Q extends QueueName>(
   return async (event, context) => {
     const logger = new Logger();
     const invocation = { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 };
-    // One record: event sources have batches of one (lib/queue-worker.ts).
+    // One record, unless the worker takes batches (concurrent-polling.ts).
     for (const record of event.Records) {
       try {
         const message = messageOf(queue, record.body);

@@ -34,9 +34,13 @@ const end = (id: number): void => waiting.get(id)?.resolve();
 const handler = consumeWithConcurrentPolling(
   "deliveries",
   { messageTimeoutSeconds },
-  async ({ deliveryId }) => {
-    seen.push(deliveryId);
-    await waiting.get(deliveryId)?.promise;
+  {
+    read: async (messages) => messages.map(({ deliveryId }) => deliveryId),
+    handle: async ({ deliveryId }, read) => {
+      expect(read).toBe(deliveryId);
+      seen.push(deliveryId);
+      await waiting.get(deliveryId)?.promise;
+    },
   },
 );
 

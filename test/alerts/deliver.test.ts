@@ -4,20 +4,14 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { administrator } from "../../shared/activity/actor.ts";
 import * as channels from "../../shared/alerts/channel.ts";
 import * as configure from "../../shared/alerts/configure.ts";
-import { deliver } from "../../shared/alerts/deliver.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
 import { retry, sendTest } from "../../shared/alerts/operator.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { activeBilling } from "../organizations/billing.ts";
-import {
-  createOrganization,
-  logger,
-  takeMessage,
-  takeMessages,
-  useWorkers,
-} from "../scans/in-process-workers.ts";
+import { createOrganization, takeMessage, takeMessages, useWorkers } from "../scans/in-process-workers.ts";
+import { deliverOne } from "./deliver-one.ts";
 
 useWorkers();
 let receiver: Server;
@@ -67,7 +61,7 @@ const deliveryFor = async (kind: "slack" | "webhook") => {
     message,
     row: async () => deliveries.get(org, deliveryId),
     retry: () => retry(org, deliveryId),
-    deliver: (attempt: number) => deliver({ ...message, attempt }, { logger }, settings),
+    deliver: (attempt: number) => deliverOne({ ...message, attempt }, settings),
   };
 };
 
@@ -152,13 +146,13 @@ test("the first attempt for a slow channel goes through the queue of retries, on
   received = 0;
   const slowUntil = new Date(Date.now() + 60_000).toISOString();
   await table.update(keys.channel(org, channelId), { set: { slowUntil } });
-  await deliver(message, { logger }, settings);
+  await deliverOne(message, settings);
   expect(received).toBe(0);
   expect(await row()).toMatchObject({ status: "pending", attempts: 0 });
   // Retries of other tests come after their delay.
   const messages = await takeMessages("delivery-retries");
   const [again, ...others] = messages.filter(({ organizationId }) => organizationId === org);
   expect([again, others]).toEqual([{ ...message, slow: true }, []]);
-  await deliver({ ...message, slow: true }, { logger }, settings);
+  await deliverOne({ ...message, slow: true }, settings);
   expect(await row()).toMatchObject({ status: "delivered", attempts: 1 });
 });

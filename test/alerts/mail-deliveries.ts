@@ -5,11 +5,10 @@ import { listenOnLoopback } from "../../local/harness/receiver.ts";
 import { administrator } from "../../shared/activity/actor.ts";
 import * as channels from "../../shared/alerts/channel.ts";
 import * as configure from "../../shared/alerts/configure.ts";
-import { deliver } from "../../shared/alerts/deliver.ts";
 import { deliveries, raise } from "../../shared/alerts/delivery.ts";
 import type { Message } from "../../shared/contract/messages.ts";
 import * as table from "../../shared/table/table.ts";
-import { logger } from "../scans/in-process-workers.ts";
+import { deliverOne } from "./deliver-one.ts";
 
 const settings = {
   redispatchSeconds: 3_600,
@@ -82,8 +81,7 @@ export const raiseAgain = async (org: number): Promise<Message<"deliveries">[]> 
   return messages.map(({ message }) => message);
 };
 
-export const attempt = (message: Message<"deliveries">): Promise<void> =>
-  deliver(message, { logger }, settings);
+export const attempt = (message: Message<"deliveries">): Promise<void> => deliverOne(message, settings);
 
 export const statusesOf = async (
   org: number,

@@ -1,6 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { describe, expect, test, vi } from "vitest";
-import { deliver } from "../../shared/alerts/deliver.ts";
+import { deliver, readSubjects, type Subject } from "../../shared/alerts/deliver.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
 import {
   createChannel,
@@ -89,11 +89,9 @@ describe("200", () => {
     const logged = vi.spyOn(logger, "info");
     const settings = { redispatchSeconds: 3_600, waitingSeconds: 300, longestWaitSeconds: 86_400 };
     for (const number of [2, 3]) {
-      await deliver(
-        { organizationId: org, deliveryId, channelId: id, attempt: number },
-        { logger },
-        settings,
-      );
+      const message = { organizationId: org, deliveryId, channelId: id, attempt: number };
+      const [subject] = await readSubjects([message]);
+      await deliver(message, subject as Subject, { logger }, settings);
       expect(logged).toHaveBeenLastCalledWith("delivery", expect.objectContaining({ outcome: "dropped" }));
     }
     // An attempt that had begun before the deletion may still arrive.

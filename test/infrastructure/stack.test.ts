@@ -497,9 +497,9 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
     return sources[0] as Source;
   };
 
-  test("feeds its function one message at a time", () => {
-    expect(sourceIn(production)).toMatchObject({ FunctionName: `${stackName}-${name}`, BatchSize: 1 });
-    const { maximumConcurrency: MaximumConcurrency } = worker;
+  test("feeds its function batches of the worker's size", () => {
+    const { batchSize: BatchSize = 1, maximumConcurrency: MaximumConcurrency } = worker;
+    expect(sourceIn(production)).toMatchObject({ FunctionName: `${stackName}-${name}`, BatchSize });
     expect(sourceIn(production).ScalingConfig).toEqual(MaximumConcurrency && { MaximumConcurrency });
   });
 

@@ -1,9 +1,11 @@
 /**
  * Sends the table's commands to the engine without the SDK, whose work takes most of a simulation's time.
  * Requests, engine and replies are the same, and errors are the SDK's. A row is read from memory if it has
- * not been written since the last read, since every write of a simulation passes this module.
+ * not been written since the last read, since every write of a simulation passes this module. Rows of a batch
+ * are read one by one.
  */
 import {
+  BatchGetItemCommand,
   type CancellationReason,
   ConditionalCheckFailedException,
   GetItemCommand,
@@ -47,6 +49,15 @@ export const connectTable = (url: string): Wires => {
     return reply;
   };
 
+  const getBatch = async (input: Fields): Promise<Reply> => {
+    const tables = Object.entries(input.RequestItems as Record<string, { Keys: Wire[] }>);
+    const responses = tables.map(async ([TableName, { Keys }]) => {
+      const replies = await Promise.all(Keys.map((Key) => get({ TableName, Key, ConsistentRead: true })));
+      return [TableName, replies.flatMap(({ Item }) => Item ?? [])];
+    });
+    return { Responses: Object.fromEntries(await Promise.all(responses)) };
+  };
+
   const write = async (operation: string, input: Fields): Promise<Reply> => {
     const items = (input.TransactItems as Record<string, Fields>[] | undefined) ?? [{ only: input }];
     const written = items.flatMap((item) => Object.values(item).map((each) => nameOf(each.Key ?? each.Item)));
@@ -72,6 +83,7 @@ export const connectTable = (url: string): Wires => {
     send: async (command) => {
       const input = command.input as Fields;
       if (command instanceof GetItemCommand) return get(input);
+      if (command instanceof BatchGetItemCommand) return getBatch(input);
       if (command instanceof QueryCommand) return request("Query", input);
       const operation = writes[command.constructor.name];
       if (operation === undefined) throw new Error(`No operation for ${command.constructor.name}`);
