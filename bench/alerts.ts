@@ -1,7 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { connect } from "../bin/admin/connect.ts";
+import { deliverAlert } from "../functions/deliver-alert/worker.ts";
 import { type Receiver, startReceiver } from "../local/harness/receiver.ts";
 import { startService } from "../local/harness/service.ts";
+import { maximumInstancesOfWorkers } from "../local/lambda/definition.ts";
 import { administrator } from "../shared/activity/actor.ts";
 import * as channels from "../shared/alerts/channel.ts";
 import * as configure from "../shared/alerts/configure.ts";
@@ -27,7 +29,7 @@ const isFaulty = (url: string): boolean => /-(0|1)$/.test(url);
 type Behaviour = "answer" | "fail" | "hang";
 
 /** Events raised as fast as possible, to measure throughput. */
-const burstEvents = 25;
+const burstEvents = 100;
 /** Events raised one after the other, to measure latency. */
 const pacedEvents = 30;
 const shortestPaceMilliseconds = 1000;
@@ -36,7 +38,7 @@ const paceFor = ({ perSecond }: { perSecond: number }): number =>
   Math.max(shortestPaceMilliseconds, (2 * 1000 * channelsPerOrganization) / perSecond);
 
 /** Deliveries at the same time: what a queue of a local run allows. */
-const concurrency = 8;
+const concurrency = maximumInstancesOfWorkers * deliverAlert.batchSize;
 
 /**
  * `raise`: one event of an organization, by its index; returns the ids of the deliveries, one for each of its

@@ -4,6 +4,8 @@ import { defineQueueWorker } from "../../shared/contract/worker.ts";
 const delivery = {
   timeoutSeconds: deliveryTimeoutSeconds,
   batchSize: 10,
+  // A seventh of a core would take half a second for the TLS and signatures of a batch.
+  memoryMegabytes: 1024,
   uses: [
     "table:read",
     "table:write",
