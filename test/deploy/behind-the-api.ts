@@ -1,7 +1,13 @@
 /** What the test sees and changes of a deployed stack behind its API: rows, messages and schedules. */
 import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetScheduleCommand, SchedulerClient, UpdateScheduleCommand } from "@aws-sdk/client-scheduler";
-import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import {
+  GetQueueAttributesCommand,
+  ListQueuesCommand,
+  SendMessageCommand,
+  SetQueueAttributesCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import { keys } from "../../shared/table/keys.ts";
 import { storedRows, type WireRow } from "../releases/recording.ts";
@@ -22,6 +28,18 @@ export class BehindTheApi {
 
   async sendMessage(queue: string, body: string): Promise<void> {
     await this.#sqs.send(new SendMessageCommand({ QueueUrl: this.#queueUrl(queue), MessageBody: body }));
+  }
+
+  /**
+   * Lets queues hand out a message again 20 seconds after a function took it and ended, instead of after the minutes of the
+   * template. MiniStack ends the functions that are at work when an update replaces them, which AWS does not.
+   */
+  async handOutAgainSoon(): Promise<void> {
+    const prefix = { QueueNamePrefix: `${this.#deployment.stackName}-` };
+    const { QueueUrls = [] } = await this.#sqs.send(new ListQueuesCommand(prefix));
+    const Attributes = { VisibilityTimeout: "20" };
+    for (const QueueUrl of QueueUrls)
+      await this.#sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
   }
 
   /** How many messages are in a queue, received ones included. */

@@ -87,12 +87,19 @@ const whileDeploying = async (
 };
 
 const scansOf = async (api: Caller) => (await api("GET", "/scans")).scans;
-const untilScanned = (api: Caller) =>
-  eventually(
-    () => scansOf(api),
-    ([latest]) => latest?.status === "completed",
-    90,
-  );
+/** The sweep, which goes on with a scan that nothing was heard of for a minute, comes each five seconds meanwhile. */
+const untilScanned = async (api: Caller) => {
+  const sweeps = setInterval(() => deployment.invokeAsSchedule("sweep").catch(console.error), 5_000);
+  try {
+    return await eventually(
+      () => scansOf(api),
+      ([latest]) => latest?.status === "completed",
+      150,
+    );
+  } finally {
+    clearInterval(sweeps);
+  }
+};
 /** Starts a scan, after the one that may be in progress. */
 const startScan = async (api: Caller): Promise<void> => {
   await untilScanned(api);
@@ -189,6 +196,7 @@ try {
   const recorded = (what: string): Caller => deployment.callerOf(recording.organizations[what]?.key ?? "");
   strictEqual((await recorded("used")("GET", "/emails")).total, 5);
   await addEmail(breached("third@covered.example", "Beta"));
+  await behind.handOutAgainSoon();
   await startScan(api);
   const messages = [...recording.messages];
   const sendNext = async (): Promise<void> => {
@@ -262,8 +270,8 @@ try {
   pass("the stack is deployed again");
 } catch (error) {
   process.exitCode = 1;
-  console.error(error);
   console.error(`--- MiniStack, last lines\n${ministack.log()}`);
+  console.error(error);
 } finally {
   ministack.end();
   await Promise.all([hibp.close(), receiver.close()]);
