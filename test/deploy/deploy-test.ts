@@ -239,25 +239,30 @@ try {
   pass("the release before takes over: a scan that was in flight ends, and its alert arrives");
   isFailing = false;
   const before = await behind.delivery(org, open);
-  const attempts = attemptsAt("/failing/next").length;
+  // The alert about the fifth address goes to the same channel, at any time.
+  const deliveriesTo = (path: string) => attemptsAt(path).map(({ body }) => JSON.parse(String(body)).id);
+  const attemptsOfOpen = () => deliveriesTo("/failing/next").filter((id) => id === open).length;
+  const attempts = attemptsOfOpen();
+  strictEqual(attempts, 3);
   const named = { organizationId: org, deliveryId: open, channelId: nextChannel, attempt: 4 };
   await behind.sendMessage("delivery-retries", JSON.stringify({ v: 2, ...named }));
   await behind.makeDue(org, open);
   await deployment.invokeAsSchedule("redispatch-alerts");
   await setTimeout(3_000);
   deepStrictEqual({ ...(await behind.delivery(org, open)), dueAt: before.dueAt }, before);
-  strictEqual(attemptsAt("/failing/next").length, attempts);
+  strictEqual(attemptsOfOpen(), attempts);
   ok((await behind.messagesIn("delivery-retries")) > 0);
   pass("it leaves a row and a message alone whose versions it does not know");
 
   await deploy(nextAssembly);
   await behind.makeDue(org, open);
   await deployment.invokeAsSchedule("redispatch-alerts");
-  await untilAlerted("/failing/next", attempts + 1);
   await eventually(
     () => behind.delivery(org, open),
     ({ status }) => status?.S === "delivered",
+    100,
   );
+  strictEqual(attemptsOfOpen(), attempts + 1);
   pass("the next release, deployed again, does what was left: nothing is lost");
 
   await deployment.destroy(nextAssembly);
