@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { inventedBreach } from "./invented-breach.ts";
 
 /**
@@ -14,6 +15,8 @@ export type HibpServer = {
   /** Domains that the subscription covers. */
   covered: string[];
   rpm: number;
+  /** Milliseconds until a request is answered. */
+  latency: number;
   /** The failure with which a path (after /api/v3/) is answered; undefined: it is answered as usual. */
   fail: (path: string) => { status: number; headers?: Record<string, string> } | undefined;
   /** The requested paths (after /api/v3/) and when they came, in milliseconds since the epoch. */
@@ -22,9 +25,10 @@ export type HibpServer = {
 };
 
 export const startHibpServer = async (): Promise<HibpServer> => {
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const [path = ""] = (request.url ?? "").replace(/^\/api\/v3\//, "").split("?");
     hibp.requests.push({ path, at: Date.now() });
+    if (hibp.latency > 0) await setTimeout(hibp.latency);
     const failure = hibp.fail(path);
     const [status, body] = failure === undefined ? answerTo(hibp, path) : [failure.status, undefined];
     response.writeHead(status, { "content-type": "application/json", ...failure?.headers });
@@ -36,6 +40,7 @@ export const startHibpServer = async (): Promise<HibpServer> => {
     catalog: ["Alpha", "Beta"].map((name) => inventedBreach(name)),
     covered: [],
     rpm: 6000,
+    latency: 0,
     fail: () => undefined,
     requests: [],
     close: () =>
