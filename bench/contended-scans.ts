@@ -118,16 +118,11 @@ export const scanOnThrottledTable = async (progress: Context["progress"]): Promi
     ]);
   }
   const ratio = ratios.reduce((sum, each) => sum + each, 0) / tables;
-  rows
-    .at(-1)
-    ?.splice(
-      -1,
-      1,
-      [
-        verdict("mean ratio", Number(ratio.toFixed(2)), mostRatioOfUnits),
-        verdict("failures", failed, 0),
-      ].join(", "),
-    );
+  const verdicts = [
+    verdict("mean ratio", Number(ratio.toFixed(2)), mostRatioOfUnits),
+    verdict("failures", failed, 0),
+  ].join(", ");
+  rows.push(["All", "", "", "", "", ratio.toFixed(2), "", "", failed, verdicts]);
   return {
     title: `First scan with ${(addressesThrottled * 4).toLocaleString("en-US")} findings on tables of ${partitions} partitions that throttle`,
     columns: [

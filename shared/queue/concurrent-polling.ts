@@ -1,7 +1,7 @@
-import type { Context, SQSEvent, SQSRecord } from "aws-lambda";
+import type { Context, SQSEvent } from "aws-lambda";
 import type { Message, QueueName } from "../contract/messages.ts";
 import { withTimeOf } from "../table/patience.ts";
-import { consume, type Invocation, messageOf } from "./consume.ts";
+import { consumeRecord, type Invocation, messageOf } from "./consume.ts";
 import * as queue from "./queue.ts";
 
 /** Work that takes longer is most likely waiting for a server elsewhere. */
@@ -31,8 +31,6 @@ type BatchWorker<Q extends QueueName, S> = {
   handle: (message: Message<Q>, subject: S, invocation: Invocation) => Promise<void>;
 };
 
-type Received = Awaited<ReturnType<typeof queue.receive>>[number];
-
 /**
  * Concurrent polling: as `consume`, for messages whose work is mostly waiting for servers elsewhere. While a
  * message waits, the invocation receives further messages from its queue (SOURCE_QUEUE_URL) and works on them
@@ -48,17 +46,18 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
   { read, handle }: BatchWorker<Q, S>,
 ): ((event: SQSEvent, context: Context) => Promise<void>) => {
   /** Begins the work on records that came together; gives the work on each. */
-  const beginAll = (records: readonly Received[], context: Context): Promise<void>[] => {
-    // A record that does not parse fails alone, when it is consumed.
-    const parsed = records.flatMap((record) => parse(name, record) ?? []);
-    const remaining = context.getRemainingTimeInMillis();
-    const reading = withTimeOf(remaining, () => read(parsed.map(({ message }) => message)));
+  const beginAll = (records: readonly queue.Received[], context: Context): Promise<void>[] => {
+    // A record that does not parse fails alone.
+    const parsed = records.map(({ body }) => parse(name, body));
+    const messages = parsed.flatMap(({ message }) => message ?? []);
+    const reading = withTimeOf(context.getRemainingTimeInMillis(), () => read(messages));
     reading.catch(() => undefined);
-    return records.map((record) =>
-      consume(name, async (message, invocation) => {
-        const place = parsed.findIndex(({ messageId }) => messageId === record.messageId);
-        await handle(message, (await reading)[place] as S, invocation);
-      })({ Records: [record as SQSRecord] }, context),
+    return records.map((record, place) =>
+      consumeRecord(name, record, context, async (invocation) => {
+        const { message, error } = parsed[place] as Parsed<Q>;
+        if (message === undefined) throw error;
+        await handle(message, (await reading)[messages.indexOf(message)] as S, invocation);
+      }),
     );
   };
 
@@ -92,14 +91,15 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
   };
 };
 
-const parse = <Q extends QueueName>(
-  name: Q,
-  { messageId, body }: Received,
-): { messageId: string; message: Message<Q> } | undefined => {
+type Parsed<Q extends QueueName> =
+  | { message: Message<Q>; error?: never }
+  | { message?: never; error: unknown };
+
+const parse = <Q extends QueueName>(name: Q, body: string): Parsed<Q> => {
   try {
-    return { messageId, message: messageOf(name, body) };
-  } catch {
-    return undefined;
+    return { message: messageOf(name, body) };
+  } catch (error) {
+    return { error };
   }
 };
 
@@ -108,7 +108,7 @@ const parse = <Q extends QueueName>(
  * batch, so that those that did not fail are deleted here.
  */
 const throwFailure = async (
-  records: readonly Received[],
+  records: readonly queue.Received[],
   results: readonly PromiseSettledResult<void>[],
 ): Promise<void> => {
   const failure = results.find((result) => result.status === "rejected");

@@ -1,5 +1,5 @@
 import { Logger } from "@aws-lambda-powertools/logger";
-import type { Context, SQSEvent, SQSRecord } from "aws-lambda";
+import type { Context, SQSEvent } from "aws-lambda";
 import { type Message, messages, type QueueName } from "../contract/messages.ts";
 import { requireKnown, versionAttribute } from "../contract/version.ts";
 import { withTimeOf } from "../table/patience.ts";
@@ -26,29 +26,39 @@ export const consume = <Q extends QueueName>(
   handle: (message: Message<Q>, invocation: Invocation) => Promise<void>,
 ): ((event: SQSEvent, context: Context) => Promise<void>) => {
   return async (event, context) => {
-    const logger = new Logger();
-    const invocation = { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 };
-    // One record, unless the worker takes batches (concurrent-polling.ts).
     for (const record of event.Records) {
-      try {
-        const message = messageOf(queue, record.body);
-        await withTimeOf(context.getRemainingTimeInMillis(), () => handle(message, invocation));
-      } catch (error) {
-        logger.error("message failed", {
-          queue,
-          messageId: record.messageId,
-          receives: record.attributes.ApproximateReceiveCount,
-          error: error as Error,
-        });
-        await retrySoon(record, logger);
-        throw error;
-      }
+      await consumeRecord(queue, record, context, (invocation) =>
+        handle(messageOf(queue, record.body), invocation),
+      );
     }
   };
 };
 
+/** Works on one record. An error is logged and thrown, and SQS delivers the message again soon. */
+export const consumeRecord = async (
+  queue: QueueName,
+  record: source.Received,
+  context: Context,
+  work: (invocation: Invocation) => Promise<void>,
+): Promise<void> => {
+  const logger = new Logger();
+  const invocation = { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 };
+  try {
+    await withTimeOf(context.getRemainingTimeInMillis(), async () => work(invocation));
+  } catch (error) {
+    logger.error("message failed", {
+      queue,
+      messageId: record.messageId,
+      receives: record.attributes.ApproximateReceiveCount,
+      error: error as Error,
+    });
+    await retrySoon(record, logger);
+    throw error;
+  }
+};
+
 /** Without this a failed message would stay hidden for its queue's whole visibility timeout. */
-const retrySoon = async ({ receiptHandle, attributes }: SQSRecord, logger: Logger): Promise<void> => {
+const retrySoon = async ({ receiptHandle, attributes }: source.Received, logger: Logger): Promise<void> => {
   try {
     const receives = Number(attributes.ApproximateReceiveCount);
     await source.showAgain(receiptHandle, retryDelaySeconds(receives));

@@ -115,14 +115,14 @@ function* batchesOf(messages: readonly Outgoing<QueueName>[]): Generator<Entry[]
 /** The url of the queue that invokes this function. */
 const source = (): string => urlIn("SOURCE_QUEUE_URL");
 
+/** What of a record's fields a received message has. */
+export type Received = Pick<SQSRecord, "messageId" | "receiptHandle" | "body" | "attributes">;
+
 /**
  * Receives at most `atMost` messages from the queue that invokes this function, shaped as the records of its
  * events. Waits up to `waitSeconds` for the first one.
  */
-export const receive = async (
-  atMost: number,
-  waitSeconds: number,
-): Promise<Pick<SQSRecord, "messageId" | "receiptHandle" | "body" | "attributes">[]> => {
+export const receive = async (atMost: number, waitSeconds: number): Promise<Received[]> => {
   const { Messages = [] } = await client().send(
     new ReceiveMessageCommand({
       QueueUrl: source(),

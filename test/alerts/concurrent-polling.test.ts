@@ -4,21 +4,12 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type Sqs, startSqs } from "../../local/sqs/sqs.ts";
 import { consumeWithConcurrentPolling } from "../../shared/queue/concurrent-polling.ts";
 import * as queue from "../../shared/queue/queue.ts";
-import { openTemplate } from "../local/template.ts";
+import { openWorkerTemplate } from "../local/template.ts";
 
 /** A queue whose worker runs in one invocation at a time. */
-const assembly = openTemplate({
-  Worker: { Type: "AWS::Lambda::Function", Properties: { Handler: "index.handler", Timeout: 2 } },
-  Work: { Type: "AWS::SQS::Queue", Properties: { VisibilityTimeout: 4 } },
-  Mapping: {
-    Type: "AWS::Lambda::EventSourceMapping",
-    Properties: {
-      EventSourceArn: { "Fn::GetAtt": ["Work", "Arn"] },
-      FunctionName: { Ref: "Worker" },
-      BatchSize: 1,
-      ScalingConfig: { MaximumConcurrency: 1 },
-    },
-  },
+const assembly = openWorkerTemplate({
+  queue: { VisibilityTimeout: 4 },
+  mapping: { ScalingConfig: { MaximumConcurrency: 1 } },
 });
 
 const messageTimeoutSeconds = 10;

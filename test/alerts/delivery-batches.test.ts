@@ -3,20 +3,9 @@ import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Context, SQSEvent } from "aws-lambda";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Sqs, startSqs } from "../../local/sqs/sqs.ts";
-import { openTemplate } from "../local/template.ts";
+import { openWorkerTemplate } from "../local/template.ts";
 
-const assembly = openTemplate({
-  Worker: { Type: "AWS::Lambda::Function", Properties: { Handler: "index.handler", Timeout: 2 } },
-  Work: { Type: "AWS::SQS::Queue", Properties: { VisibilityTimeout: 240 } },
-  Mapping: {
-    Type: "AWS::Lambda::EventSourceMapping",
-    Properties: {
-      EventSourceArn: { "Fn::GetAtt": ["Work", "Arn"] },
-      FunctionName: { Ref: "Worker" },
-      BatchSize: 10,
-    },
-  },
-});
+const assembly = openWorkerTemplate({ queue: { VisibilityTimeout: 240 }, mapping: { BatchSize: 10 } });
 
 let sqs: Sqs;
 let url: string;

@@ -25,3 +25,27 @@ export const openTemplate = (resources: Record<string, unknown>): Assembly => {
     rmSync(directory, { recursive: true });
   }
 };
+
+/** Opens a template whose queue Work, with DeadLetters, invokes the function Worker. */
+export const openWorkerTemplate = (properties: {
+  worker?: Record<string, unknown>;
+  queue?: Record<string, unknown>;
+  mapping?: Record<string, unknown>;
+}): Assembly =>
+  openTemplate({
+    Worker: {
+      Type: "AWS::Lambda::Function",
+      Properties: { Handler: "index.handler", Timeout: 2, ...properties.worker },
+    },
+    DeadLetters: { Type: "AWS::SQS::Queue" },
+    Work: { Type: "AWS::SQS::Queue", Properties: { ...properties.queue } },
+    Mapping: {
+      Type: "AWS::Lambda::EventSourceMapping",
+      Properties: {
+        EventSourceArn: { "Fn::GetAtt": ["Work", "Arn"] },
+        FunctionName: { Ref: "Worker" },
+        BatchSize: 1,
+        ...properties.mapping,
+      },
+    },
+  });

@@ -6,7 +6,7 @@ import { type Sqs, startSqs } from "../../local/sqs/sqs.ts";
 import { consume } from "../../shared/queue/consume.ts";
 import * as queue from "../../shared/queue/queue.ts";
 import { retryDelaySeconds } from "../../shared/queue/retry-delay.ts";
-import { openTemplate } from "../local/template.ts";
+import { openWorkerTemplate } from "../local/template.ts";
 
 /** Delays pass so many times faster; visibility timeouts do not. */
 const speed = 60;
@@ -28,19 +28,7 @@ afterEach(async () => {
 const start = async (courses: (index: number) => Course, queueProperties: Record<string, unknown>) => {
   const invokedAt: number[] = [];
   const receives: number[] = [];
-  const assembly = openTemplate({
-    Worker: { Type: "AWS::Lambda::Function", Properties: { Handler: "index.handler", Timeout: 1 } },
-    DeadLetters: { Type: "AWS::SQS::Queue" },
-    Work: { Type: "AWS::SQS::Queue", Properties: queueProperties },
-    Mapping: {
-      Type: "AWS::Lambda::EventSourceMapping",
-      Properties: {
-        EventSourceArn: { "Fn::GetAtt": ["Work", "Arn"] },
-        FunctionName: { Ref: "Worker" },
-        BatchSize: 1,
-      },
-    },
-  });
+  const assembly = openWorkerTemplate({ worker: { Timeout: 1 }, queue: queueProperties });
   const invoke = async (_: string, event: unknown) => {
     const course = courses(invokedAt.length);
     invokedAt.push(Date.now());

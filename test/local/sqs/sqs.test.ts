@@ -7,7 +7,7 @@ import {
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { afterAll, describe, expect, test } from "vitest";
 import { startSqs } from "../../../local/sqs/sqs.ts";
-import { openTemplate } from "../template.ts";
+import { openWorkerTemplate } from "../template.ts";
 
 const closing: (() => Promise<void>)[] = [];
 
@@ -29,30 +29,14 @@ const start = async (
   handle: (event: SQSEvent) => Promise<SQSBatchResponse | undefined>,
   options: Options = {},
 ) => {
-  const assembly = openTemplate({
-    Worker: {
-      Type: "AWS::Lambda::Function",
-      Properties: { Handler: "index.handler", Timeout: options.timeoutSeconds ?? 1 },
+  const assembly = openWorkerTemplate({
+    worker: { Timeout: options.timeoutSeconds ?? 1 },
+    queue: {
+      VisibilityTimeout: 1,
+      RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["DeadLetters", "Arn"] }, maxReceiveCount: 2 },
+      ...options.queue,
     },
-    DeadLetters: { Type: "AWS::SQS::Queue" },
-    Work: {
-      Type: "AWS::SQS::Queue",
-      Properties: {
-        VisibilityTimeout: 1,
-        RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["DeadLetters", "Arn"] }, maxReceiveCount: 2 },
-        ...options.queue,
-      },
-    },
-    Mapping: {
-      Type: "AWS::Lambda::EventSourceMapping",
-      Properties: {
-        EventSourceArn: { "Fn::GetAtt": ["Work", "Arn"] },
-        FunctionName: { Ref: "Worker" },
-        BatchSize: 10,
-        FunctionResponseTypes: ["ReportBatchItemFailures"],
-        ...options.mapping,
-      },
-    },
+    mapping: { BatchSize: 10, FunctionResponseTypes: ["ReportBatchItemFailures"], ...options.mapping },
   });
   const lambda = {
     invoke: async (functionArn: string, event: unknown) => {
