@@ -35,6 +35,7 @@ export const organizationRows = function* (
     scanEvery: "never",
   };
   yield { ...keys.organization(org), ...organization };
+  yield { ...keys.unguardedOrganization(org), ...organization };
   yield { ...keys.organizations(org), id: org };
   const user: User = { id: actor.id ?? 0, email: actor.label, name: null, createdAt, removed: false };
   yield { ...keys.user(org, user.id), ...user };

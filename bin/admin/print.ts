@@ -32,7 +32,8 @@ const table = (rows: readonly Record<string, unknown>[]): string => {
     .join("");
 };
 
-const shown = (value: unknown): string => {
+/** A value without characters that could make a terminal act. */
+export const shown = (value: unknown): string => {
   if (value === null || value === undefined) return "-";
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (character) =>

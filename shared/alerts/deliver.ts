@@ -2,6 +2,7 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import { billingRefusal } from "../billing/billing.ts";
 import type { Message } from "../contract/messages.ts";
 import type { Organization } from "../organizations/organization.ts";
+import { orUnguarded } from "../organizations/row.ts";
 import * as queue from "../queue/queue.ts";
 import { chunk } from "../table/chunk.ts";
 import { keys } from "../table/keys.ts";
@@ -44,10 +45,12 @@ export const readSubjects = async (messages: readonly Message<"deliveries">[]): 
       keys.organization(org),
     ]),
   );
-  return [...chunk(rows, 3)].map((some) => {
-    const [row, channel, owner] = some as [Delivery?, Channel?, Organization?];
-    return { row, channel, owner };
-  });
+  const subjects = [...chunk(rows, 3)] as [Delivery?, Channel?, Organization?][];
+  const owners = await orUnguarded(
+    messages.map(({ organizationId }) => organizationId),
+    subjects.map(([, , owner]) => owner),
+  );
+  return subjects.map(([row, channel], index) => ({ row, channel, owner: owners[index] }));
 };
 
 /**

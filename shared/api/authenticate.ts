@@ -4,6 +4,7 @@ import type { RefusalName } from "../contract/errors.ts";
 import { type ApiKey, isLive, type Session, touch } from "../organizations/last-use.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { roleOf } from "../organizations/role.ts";
+import { orUnguarded } from "../organizations/row.ts";
 import type { User } from "../organizations/user.ts";
 import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
@@ -140,8 +141,10 @@ const identify = async (credential: Given, now: Date): Promise<Identified> => {
   const key = keyOf(credential);
   const user = credential.kind === "session" ? [keys.user(organizationId, credential.userId)] : [];
   const rows = await table.getMany([key, keys.organization(organizationId), ...user]);
-  const [row, owner, member] = rows as [(ApiKey | Session)?, Organization?, User?];
-  if (row === undefined || owner === undefined || owner.deleting === true) return {};
+  const [row, guarded, member] = rows as [(ApiKey | Session)?, Organization?, User?];
+  if (row === undefined) return {};
+  const [owner] = await orUnguarded([organizationId], [guarded]);
+  if (owner === undefined || owner.deleting === true) return {};
   const caller: Caller =
     "userId" in row
       ? { organizationId: owner.id, actorType: "user", actorId: row.userId }

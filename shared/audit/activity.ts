@@ -1,6 +1,6 @@
 import { entries } from "../activity/activity.ts";
+import { asRead } from "../table/condition.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import type { Inspection, Problem } from "./inspector.ts";
 
 /** An entry's group key must name the category that its row holds. */

@@ -4,9 +4,8 @@ import * as breachIndex from "../findings/breach-index.ts";
 import * as notes from "../findings/breach-notes.ts";
 import { findings } from "../findings/record.ts";
 import { chunk } from "../table/chunk.ts";
-import { absent, type Write } from "../table/condition.ts";
+import { absent, asRead, type Write } from "../table/condition.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import type { FindingIndex } from "./finding-index.ts";
 import type { Inspection, Inspector, Problem } from "./inspector.ts";
 

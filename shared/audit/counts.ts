@@ -6,9 +6,9 @@ import { type Email, emails, isBreached } from "../emails/record.ts";
 import { type FollowedFinding, findings } from "../findings/record.ts";
 import { blocksIn, type Directory } from "../lists/directory.ts";
 import { chunk } from "../table/chunk.ts";
+import { asRead } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import { changedDuringRead, type Inspection, type Problem } from "./inspector.ts";
 
 /** What the counts should be, by attribute, added up while rows are read. */

@@ -1,8 +1,8 @@
 import * as domains from "../domains/domain.ts";
 import { claim, isClaimOf, provenDomain } from "../domains/proof.ts";
+import { asRead } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import type { Inspection, Problem } from "./inspector.ts";
 
 /** The row of a name must name a domain exactly while its record proves it. */

@@ -1,8 +1,7 @@
 import { deliveries } from "../alerts/delivery.ts";
-import { allOf, exists } from "../table/condition.ts";
+import { allOf, asRead, exists } from "../table/condition.ts";
 import { type DueKind, dueShard, type Key } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import type { Inspection, Problem } from "./inspector.ts";
 
 /** The attributes that put a row into the due index. */

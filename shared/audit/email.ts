@@ -2,10 +2,9 @@ import * as domains from "../domains/domain.ts";
 import { type Email, emails } from "../emails/record.ts";
 import { type FindingRecord, findings } from "../findings/record.ts";
 import * as teams from "../organizations/team.ts";
-import { absent, exists } from "../table/condition.ts";
+import { absent, asRead, exists } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import type { FindingIndex, IndexedFinding } from "./finding-index.ts";
 import { changedDuringRead, type Inspection, type Problem } from "./inspector.ts";
 

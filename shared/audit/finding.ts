@@ -1,10 +1,9 @@
 import { emails } from "../emails/record.ts";
 import { type FindingRecord, findings } from "../findings/record.ts";
 import { scans } from "../scans/record.ts";
-import { absent, condition, exists } from "../table/condition.ts";
+import { absent, asRead, condition, exists } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import type { Inspection, Problem } from "./inspector.ts";
 
 /** Whether a finding counts as acknowledged exactly if it holds an acknowledgment. */

@@ -4,9 +4,9 @@ import type { Member } from "../lists/counted-list.ts";
 import { type Block, readStored, type StoredBlock } from "../lists/directory.ts";
 import { newLife } from "../lists/member-writes.ts";
 import { chunk } from "../table/chunk.ts";
+import { asRead } from "../table/condition.ts";
 import { type Key, keys, type ListKind } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import { changedDuringRead, type Inspection, type Problem } from "./inspector.ts";
 import type { AuditedList } from "./list.ts";
 

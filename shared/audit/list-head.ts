@@ -1,8 +1,8 @@
 /** Compares the head row, from which ids of a list are handed out, with the ids that are in use. */
 import { blockOf, drawBlocks, firstIdOf } from "../lists/blocks.ts";
+import { asRead } from "../table/condition.ts";
 import { type Key, keys, type ListKind } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import type { Inspection, Problem } from "./inspector.ts";
 
 /** As in lists/blocks.ts. */

@@ -2,13 +2,13 @@ import { membership } from "../activity/membership.ts";
 import * as channels from "../alerts/channel.ts";
 import * as domains from "../domains/domain.ts";
 import { emails } from "../emails/record.ts";
+import { findExisting } from "../organizations/row.ts";
 import * as teams from "../organizations/team.ts";
 import * as users from "../organizations/user.ts";
-import { absent, exists } from "../table/condition.ts";
+import { absent, asRead, exists } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import { auditAcknowledgements } from "./acknowledgement.ts";
-import { asRead } from "./as-read.ts";
 import { inspectProof } from "./domain-proof.ts";
 import { inspectDue } from "./due-index.ts";
 import { changedDuringRead, type Inspection, type Inspector, type Problem } from "./inspector.ts";
@@ -91,11 +91,13 @@ const inspectIndexRow =
     if ((await table.get(keys.organizations(org))) !== undefined) return undefined;
     return {
       says: "it is missing in the list of organizations",
-      repair: () =>
-        table.transact([
-          { check: keys.organization(org), if: exists },
+      repair: async () => {
+        const { isGuarded } = await findExisting(org);
+        await table.transact([
+          { check: isGuarded ? keys.organization(org) : keys.unguardedOrganization(org), if: exists },
           { put: { ...keys.organizations(org), id: org }, if: absent },
-        ]),
+        ]);
+      },
     };
   };
 

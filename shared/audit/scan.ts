@@ -2,10 +2,9 @@ import { findings } from "../findings/record.ts";
 import type { Counts } from "../lists/directory.ts";
 import { heldBy, type ScanLock } from "../scans/lock.ts";
 import { type ScanRecord, scans } from "../scans/record.ts";
-import { absent, condition } from "../table/condition.ts";
+import { absent, asRead, condition } from "../table/condition.ts";
 import { dueShard, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import { changedDuringRead, type Inspection, type Problem } from "./inspector.ts";
 
 /** Whether a scan is in progress. */

@@ -1,7 +1,7 @@
 import * as users from "../organizations/user.ts";
+import { asRead } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import type { Inspection, Problem } from "./inspector.ts";
 
 type Row = { organizationId: number; userId: number };

@@ -1,10 +1,9 @@
 import * as domains from "../domains/domain.ts";
 import * as teams from "../organizations/team.ts";
 import * as users from "../organizations/user.ts";
-import { absent, exists, type Write } from "../table/condition.ts";
+import { absent, asRead, exists, type Write } from "../table/condition.ts";
 import { type Key, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import { asRead } from "./as-read.ts";
 import type { Inspection, Problem } from "./inspector.ts";
 
 /** Things whose names are unique. A row for each name holds the id of the thing that has it. */

@@ -88,7 +88,7 @@ export const create = async (
   };
   const nameClaim: Write = { put: { ...keys.domainName(org, domain.name), id }, if: absent };
   const writes = [
-    { check: keys.organization(org), if: exists },
+    { check: keys.organizations(org), if: exists },
     nameClaim,
     { put: { ...keys.domain(org, id), ...domain, ...(proof && dueNow(id)) }, if: absent },
     ...(proof && slot

@@ -33,7 +33,7 @@ export const create = async (
     revokedAt: null,
   };
   await table.transact([
-    { check: keys.organization(org), if: exists },
+    { check: keys.organizations(org), if: exists },
     { put: { ...keys.apiKey(org, hashOf(key)), ...row }, if: absent },
     ...activity.writes(org, slot, {
       action: "api_key.created",

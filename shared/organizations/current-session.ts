@@ -5,6 +5,7 @@ import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import type { Organization } from "./organization.ts";
 import { roleOf } from "./role.ts";
+import { orUnguarded } from "./row.ts";
 import type { LapsedReason, Role } from "./schema.ts";
 import { expiresAt, type Session } from "./session.ts";
 import type { User } from "./user.ts";
@@ -26,7 +27,8 @@ export const show = async (org: number, userId: number, hash: string, now: Date)
     keys.user(org, userId),
     keys.organization(org),
   ]);
-  const [session, user, organization] = rows as [Session?, User?, Organization?];
+  const [session, user, row] = rows as [Session?, User?, Organization?];
+  const [organization] = await orUnguarded([org], [row]);
   if (session === undefined || user === undefined || organization === undefined) {
     throw new Refusal("unauthenticated");
   }

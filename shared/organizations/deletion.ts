@@ -5,6 +5,7 @@ import { condition, exists } from "../table/condition.ts";
 import { dueShard, type Key, keys, type ListKind, listKinds, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import type { Organization } from "./organization.ts";
+import { change, find } from "./row.ts";
 
 /** Rows that are deleted at the same time. */
 const concurrency = 25;
@@ -17,17 +18,10 @@ const locksOf = (org: number): Key[] => [keys.scanLock(org), keys.acknowledgemen
  * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`).
  */
 export const begin = async (org: number): Promise<"begun" | "unknown"> => {
-  const { written } = await table.attempt(
-    table.transact([
-      {
-        update: keys.organization(org),
-        // `dueAt` lies in the past, so that the deletion is due at once even if this machine's clock is ahead.
-        set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() },
-        if: exists,
-      },
-    ]),
-  );
-  if (!written) return "unknown";
+  if ((await find(org)) === undefined) return "unknown";
+  // `dueAt` lies in the past, so that the deletion is due at once even if this machine's clock is ahead.
+  const due = { dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() };
+  await change(org, { deleting: true, ...due });
   for (const { pk } of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(pk);
   for (const key of locksOf(org)) await table.remove(key);
   return "begun";
@@ -36,12 +30,16 @@ export const begin = async (org: number): Promise<"begun" | "unknown"> => {
 /**
  * Deletes all rows of an organization once `waitSeconds` have passed since the sweep first saw its deletion;
  * before that, does nothing. The organization's own row goes last, so that the next sweep finds a deletion
- * that was interrupted or that `mayGoOn` has stopped.
+ * that was interrupted or that `mayGoOn` has stopped. `due` is one of the places of this row (row.ts).
  */
-export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
-  const organization = await table.get<Organization & { deletingSince?: string }>(key);
-  if (organization?.deleting !== true) return;
-  const org = organizationOf(key);
+export const resume = async (due: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
+  const org = organizationOf(due);
+  const places = [keys.organization(org), keys.unguardedOrganization(org)];
+  const rows = await table.getMany<Organization & { deletingSince?: string } & Key>(places);
+  // A release before this one may have begun it, which knows the second place alone.
+  const organization = rows.find((row) => row?.deleting === true);
+  if (organization === undefined) return;
+  const key: Key = { pk: organization.pk, sk: organization.sk };
   if (organization.deletingSince === undefined) {
     // The wait starts by the clock of the workers that it waits for, not by the clock of who called `begin`.
     await table.update(key, { setOnce: { deletingSince: new Date().toISOString() }, if: exists });
@@ -91,8 +89,10 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     () => true,
     (user) => table.remove(keys.signInAddress((user as unknown as { email: string }).email, org)),
   );
-  await deletePartition(key.pk, (row) => row.sk !== key.sk);
+  const { pk, sk } = keys.unguardedOrganization(org);
+  await deletePartition(pk, (row) => row.sk !== sk);
   await table.remove(keys.organizations(org));
+  for (const place of places.filter((each) => each.pk !== key.pk)) await table.remove(place);
   await table.remove(key);
 };
 

@@ -1,9 +1,10 @@
 import type { Billing } from "../billing/schema.ts";
 import { drawId } from "../lists/blocks.ts";
 import type { MailBudget } from "../mail/budget.ts";
-import { absent, condition, exists } from "../table/condition.ts";
+import { absent, condition } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
+import { change, changing, find, findExisting, orUnguarded } from "./row.ts";
 
 export type ScanFrequency = "day" | "week" | "never";
 
@@ -30,6 +31,7 @@ export const create = async (input: {
   const { id } = organization;
   await table.transact([
     { put: { ...keys.organization(id), ...organization }, if: absent },
+    { put: { ...keys.unguardedOrganization(id), ...organization }, if: absent },
     { put: { ...keys.organizations(id), id }, if: absent },
   ]);
   return organization;
@@ -45,43 +47,34 @@ export async function* everyId(): AsyncGenerator<number[]> {
 export const list = async (): Promise<Organization[]> => {
   const found: Organization[] = [];
   for await (const ids of everyId()) {
-    for (const organization of await table.getMany<Organization>(ids.map(keys.organization))) {
+    for (const organization of await orUnguarded(ids, await table.getMany(ids.map(keys.organization)))) {
       if (organization !== undefined && organization.deleting !== true) found.push(organization);
     }
   }
   return found;
 };
 
-export const get = (org: number): Promise<Organization | undefined> => table.get(keys.organization(org));
+export const get = async (org: number): Promise<Organization | undefined> => (await find(org))?.organization;
 
 /** The organization of an authenticated request. Throws if it does not exist. */
-export const existing = async (org: number): Promise<Organization> => {
-  const organization = await get(org);
-  if (organization === undefined) throw new Error(`Organization ${org} does not exist`);
-  return organization;
-};
+export const existing = async (org: number): Promise<Organization> => (await findExisting(org)).organization;
 
-/** Throws `TransactionRefused` when the organization does not exist. */
-export const setBilling = async (org: number, billing: Billing): Promise<void> => {
-  await table.transact([{ update: keys.organization(org), set: { billing }, if: exists }]);
-};
+/** Throws if the organization does not exist. */
+export const setBilling = (org: number, billing: Billing): Promise<void> => change(org, { billing });
 
-/** Throws `TransactionRefused` when the organization does not exist. */
-export const setMailBudget = async (org: number, mailBudget: MailBudget): Promise<void> => {
-  await table.transact([{ update: keys.organization(org), set: { mailBudget }, if: exists }]);
-};
+/** Throws if the organization does not exist. */
+export const setMailBudget = (org: number, mailBudget: MailBudget): Promise<void> =>
+  change(org, { mailBudget });
 
 /**
- * Notes how often an organization is scanned, and when the first of these scans begins (ISO 8601). Throws `TransactionRefused` when
- * the organization does not exist.
+ * Notes how often an organization is scanned, and when the first of these scans begins (ISO 8601). Throws if the
+ * organization does not exist.
  */
-export const setScanFrequency = async (
+export const setScanFrequency = (
   org: number,
   scanEvery: ScanFrequency,
   firstScanAt: string | null,
-): Promise<void> => {
-  await table.transact([{ update: keys.organization(org), set: { scanEvery, firstScanAt }, if: exists }]);
-};
+): Promise<void> => change(org, { scanEvery, firstScanAt });
 
 export const scanPeriodMilliseconds = { day: 86_400_000, week: 7 * 86_400_000 } as const;
 
@@ -99,10 +92,10 @@ export const nextScanAt = (
 
 /** Notes a scan that its schedule has just started, of an organization of before the schedule's times were noted. */
 export const noteScheduledScan = async (org: number, now: Date): Promise<void> => {
+  const found = await find(org);
+  if (found === undefined || found.organization.firstScanAt !== undefined) return;
+  const isUnknown = condition("attribute_exists(#pk) AND attribute_not_exists(#firstScanAt)");
   await table.attempt(
-    table.update(keys.organization(org), {
-      set: { firstScanAt: now.toISOString() },
-      if: condition("attribute_exists(#pk) AND attribute_not_exists(#firstScanAt)"),
-    }),
+    table.transact(changing(org, found, { set: { firstScanAt: now.toISOString() }, if: isUnknown })),
   );
 };

@@ -43,7 +43,7 @@ export const prepare = async (
     session,
     value,
     writes: [
-      { check: keys.organization(org), if: exists },
+      { check: keys.organizations(org), if: exists },
       {
         update: keys.user(org, user.id),
         set: { lastSignInAt: createdAt },

@@ -7,15 +7,17 @@ import { keys } from "../table/keys.ts";
 import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
 import { lapsedReason } from "./current-session.ts";
-import { existing, nextScanAt, type Organization, type ScanFrequency } from "./organization.ts";
+import { nextScanAt, type Organization, type ScanFrequency } from "./organization.ts";
+import { changing, findExisting, orUnguarded } from "./row.ts";
 import type { organization as organizationSchema } from "./schema.ts";
 
 /** Throws if the organization does not exist. */
 export const show = async (org: number, now: Date): Promise<z.infer<typeof organizationSchema>> => {
-  const [organization, seats] = (await table.getMany([keys.organization(org), keys.seats(org)])) as [
+  const [row, seats] = (await table.getMany([keys.organization(org), keys.seats(org)])) as [
     Organization?,
     { active: number }?,
   ];
+  const [organization] = await orUnguarded([org], [row]);
   if (organization === undefined) throw new Error(`Organization ${org} does not exist`);
   const { name, scanEvery, billing } = organization;
   const { status, trialEndsAt, interval, seatPriceCents, seatAllowance } = billing;
@@ -48,7 +50,8 @@ export const change = (
   reschedule: (every: ScanFrequency) => Promise<string | null>,
 ): Promise<void> =>
   withOptimisticRetry(async () => {
-    const organization = await existing(org);
+    const found = await findExisting(org);
+    const { organization } = found;
     const { name = organization.name, scanEvery = organization.scanEvery } = input;
     const isRenamed = name !== organization.name;
     const isRescheduled = scanEvery !== organization.scanEvery;
@@ -62,14 +65,13 @@ export const change = (
       ...(isRescheduled ? [`Set the organization to be scanned ${phrase[scanEvery]}`] : []),
     ].join(". ");
     await table.transact([
-      {
-        update: keys.organization(org),
+      ...changing(org, found, {
         set: { name, scanEvery, firstScanAt },
         if: condition("#name = :name AND #scanEvery = :scanEvery AND attribute_not_exists(#deleting)", {
           name: organization.name,
           scanEvery: organization.scanEvery,
         }),
-      },
+      }),
       ...activity.writes(org, slot, { action: "organization.updated", summary, actor }),
     ]);
   });

@@ -38,7 +38,7 @@ export const create = async (
   const user: User = { id, email, name, role, createdAt: new Date().toISOString(), removed: false };
   const addressClaim: Write = { put: { ...keys.userEmail(org, email), id }, if: absent };
   const writes: Write[] = [
-    { check: keys.organization(org), if: exists },
+    { check: keys.organizations(org), if: exists },
     addressClaim,
     { put: { ...keys.user(org, id), ...user }, if: absent },
     { put: { ...keys.signInAddress(email, org), organizationId: org, userId: id } },

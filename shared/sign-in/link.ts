@@ -3,6 +3,7 @@
  */
 import { Refusal } from "../contract/errors.ts";
 import type { Organization } from "../organizations/organization.ts";
+import { orUnguarded } from "../organizations/row.ts";
 import { hashOf, mintLinkToken } from "../organizations/secret.ts";
 import * as sessions from "../organizations/session.ts";
 import type { User } from "../organizations/user.ts";
@@ -48,14 +49,15 @@ export const membershipsOf = async (bearer: Bearer): Promise<Membership[]> => {
       : await table.query<{ organizationId: number; userId: number }>({
           pk: keys.signInAddress(email, 0).pk,
         });
-  const rows = await table.getMany(
-    named.flatMap((each) => [
-      keys.user(each.organizationId, each.userId),
-      keys.organization(each.organizationId),
-    ]),
-  );
-  return named.flatMap((_, index) => {
-    const [user, organization] = rows.slice(2 * index, 2 * index + 2) as [User?, Organization?];
+  const orgs = named.map((each) => each.organizationId);
+  const rows = await table.getMany([
+    ...named.map((each) => keys.user(each.organizationId, each.userId)),
+    ...orgs.map(keys.organization),
+  ]);
+  const users = rows.slice(0, named.length) as (User | undefined)[];
+  const organizations = await orUnguarded(orgs, rows.slice(named.length) as (Organization | undefined)[]);
+  return users.flatMap((user, index) => {
+    const organization = organizations[index];
     if (user === undefined || user.removed || user.email !== email) return [];
     return organization === undefined || organization.deleting === true ? [] : [{ user, organization }];
   });

@@ -45,6 +45,31 @@ export const exists: Condition = { expression: "attribute_exists(#pk)" };
 export const absent: Condition = { expression: "attribute_not_exists(#pk)" };
 
 /**
+ * The condition that a row's attributes are still as they were read. A value `undefined` means that the row
+ * must not have the attribute.
+ */
+export const asRead = (attributes: Record<string, unknown>): Condition => {
+  const entries = Object.entries(attributes).map(([name, value], index) => ({
+    name,
+    value,
+    placeholder: `read${index}`,
+  }));
+  return {
+    ...condition(
+      entries
+        .map(({ value, placeholder }) =>
+          value === undefined ? `attribute_not_exists(#${placeholder})` : `#${placeholder} = :${placeholder}`,
+        )
+        .join(" AND "),
+      Object.fromEntries(
+        entries.flatMap(({ value, placeholder }) => (value === undefined ? [] : [[placeholder, value]])),
+      ),
+    ),
+    names: Object.fromEntries(entries.map(({ name, placeholder }) => [placeholder, name])),
+  };
+};
+
+/**
  * What an update does. A name with dots is a path: `findings.12` is the entry `12` of the map `findings`,
  * which must exist. `undefined` values and empty sets are left out.
  */

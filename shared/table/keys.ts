@@ -39,7 +39,10 @@ export const rarePrefix = "!RARE#";
 
 export const keys = {
   // Rows of an organization. Small rows that are read together share its partition.
-  organization: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ORGANIZATION" }),
+  /** In a partition of its own, because IAM tells rows apart by their partition and few functions may write this one. */
+  organization: (org: number): Key => ({ pk: `ORG#${org}#ORGANIZATION`, sk: "ORGANIZATION" }),
+  /** The same row where releases before 2026-11-25 keep it, among rows that many functions write (organizations/organization.ts). */
+  unguardedOrganization: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ORGANIZATION" }),
   seats: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEATS" }),
   scanLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-LOCK" }),
   /** Asks the service to start a scan, at once or at a later time. */
@@ -243,8 +246,8 @@ export const recipientPartitions = ["ORG#*#RECIPIENT"] as const;
 export const attributesOfConsent = ["pk", "sk", "v", "secret", "consent"] as const;
 
 /**
- * Attributes of an organization's row, which shares its partition with rows that many functions write, by the word of `uses` that lets
- * a function name them in a write. No function names those of operators.
+ * Attributes of an organization's row by the word of `uses` that lets a function name them in a write, whichever row that is: the
+ * unguarded one lies among rows that many functions write. No function names those of operators.
  */
 export const guardedAttributes = {
   "table:write:organizations": ["scanEvery", "firstScanAt", "deleting", "deletingSince"],
@@ -264,6 +267,7 @@ export const guardedPartitions = {
     "SIGN-IN-*",
     "ORGANIZATIONS",
   ],
+  "table:write:organizations": ["ORG#*#ORGANIZATION"],
   "table:write:domains": ["ORG#*#DOMAIN", "ORG#*#DOMAIN-NAME", "PROVEN-DOMAIN#*"],
   "table:write:channels": ["ORG#*#CHANNEL"],
   operators: ["OPERATOR-LOG"],

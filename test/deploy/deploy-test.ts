@@ -15,7 +15,7 @@ import { PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-sec
 import { startHibpServer } from "../../local/harness/hibp-server.ts";
 import { startReceiver } from "../../local/harness/receiver.ts";
 import { sign } from "../../shared/alerts/signature.ts";
-import { madeLately, recordings, store, storedRows, teach } from "../releases/recording.ts";
+import { madeLately, recordings, store, storedRows, takeOverChannels, teach } from "../releases/recording.ts";
 import { eventually } from "../service/eventually.ts";
 import { BehindTheApi } from "./behind-the-api.ts";
 import { type Caller, Deployment } from "./deployment.ts";
@@ -124,6 +124,7 @@ try {
 
   const recording = madeLately(recordings.at(-1) ?? "", receiver.origin);
   teach(hibp, recording);
+  await takeOverChannels(recording, deployment.outputs.ChannelKeyParameter ?? "");
   await store(recording.rows);
   await new SecretsManagerClient().send(
     new PutSecretValueCommand({

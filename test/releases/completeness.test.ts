@@ -5,7 +5,7 @@ import { type Key, keys, listKinds } from "../../shared/table/keys.ts";
 import { madeLately, recordings } from "./recording.ts";
 
 /** Kinds of rows that came after the latest recording: the next one has them. */
-const newKinds: readonly string[] = ["mailCopies", "operatorEntry", "recipient"];
+const newKinds: readonly string[] = ["mailCopies", "operatorEntry", "organization"];
 
 const all = recordings.map((name) => madeLately(name, "http://127.0.0.1:9"));
 const keysOfRows = all.flatMap(({ rows }) =>

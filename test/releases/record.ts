@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Logger } from "@aws-lambda-powertools/logger";
+import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { commands } from "../../bin/admin/commands.ts";
 import { connect } from "../../bin/admin/connect.ts";
 import { startHibpServer } from "../../local/harness/hibp-server.ts";
@@ -275,6 +276,9 @@ try {
     answers.push({ part: "dashboard", path, body: withoutNow(await inDashboard("GET", path)) });
   }
 
+  const parameter = { Name: stack.outputs.ChannelKeyParameter, WithDecryption: true };
+  const { Parameter } = await new SSMClient().send(new GetParameterCommand(parameter));
+
   const rows = await storedRows();
   const messages = readFileSync(heldMessages, "utf8")
     .trim()
@@ -287,6 +291,7 @@ try {
     breaches: hibp.catalog.map(({ Name }) => Name),
     covered: hibp.covered,
     organizations,
+    ...(Parameter?.Value !== undefined && { channelKey: Parameter.Value }),
     answers,
     messages,
     rows: rows.sort((one, other) => (`${one.pk?.S} ${one.sk?.S}` < `${other.pk?.S} ${other.sk?.S}` ? -1 : 1)),

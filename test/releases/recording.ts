@@ -8,24 +8,37 @@ import {
   DynamoDBClient,
   paginateScan,
 } from "@aws-sdk/client-dynamodb";
+import { PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import type { HibpServer } from "../../local/harness/hibp-server.ts";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
+import type { Channel } from "../../shared/alerts/channel.ts";
+import { open, seal } from "../../shared/alerts/seal.ts";
 import { pack, unpack } from "../../shared/lists/directory.ts";
+import { type Key, organizationOf } from "../../shared/table/keys.ts";
+import { fromWire } from "../../shared/table/table.ts";
 
 /** The recordings, the oldest first. Each release that changes a form adds one of the release before. */
-export const recordings = ["before-versions.json", "before-sealed-channels.json"] as const;
+export const recordings = [
+  "before-versions.json",
+  "before-sealed-channels.json",
+  "before-guarded-organizations.json",
+] as const;
 
 export type Recording = {
   /** ISO 8601. */
   recordedAt: string;
   /** The origin of the webhooks' receiver at that time. */
   receiver: string;
+  /** Of a recording that `madeLately` gave another receiver: the one before. */
+  formerReceiver?: string;
   /** What Have I Been Pwned knew: address to names of breaches, all breaches, and the subscription's domains. */
   accounts: Record<string, string[]>;
   breaches: string[];
   covered: string[];
   /** By what is in flight. The keys were made for the recording. */
   organizations: Record<string, { id: number; key?: string; session?: string; signInToken?: string }>;
+  /** The key of alert channels, which was made for the recording. Absent in recordings of before channels were sealed. */
+  channelKey?: string;
   /** What the API answered about the organization `used`. */
   answers: { part: "v1" | "dashboard"; path: string; body: Record<string, unknown> }[];
   /** Messages that were sent and not received. */
@@ -52,7 +65,11 @@ export const madeLately = (name: string, receiver: string): Recording => {
       .replaceAll(new RegExp(`"${monthBefore}-([01])"`, "g"), `"${month}-$1"`)
       .replaceAll(before, receiver),
   );
-  return { ...recording, rows: recording.rows.map((row) => storedRow(row, difference)) };
+  return {
+    ...recording,
+    formerReceiver: before,
+    rows: recording.rows.map((row) => storedRow(row, difference)),
+  };
 };
 
 /** Findings are counted by month: everything, which took minutes, has to lie in one. */
@@ -80,6 +97,28 @@ const laterFold = (fold: { from: number[][] }, difference: number) => {
   const [[block, milliseconds, ...others] = [], ...runs] = fold.from;
   if (block === undefined || milliseconds === undefined) return fold;
   return { ...fold, from: [[block, milliseconds + difference, ...others], ...runs] };
+};
+
+/**
+ * Stores the key of the recording's alert channels in the parameter, before the deployment makes one of its own. Sealed urls are those
+ * of the receiver of that time: they are opened with this release's code and sealed again with the present receiver.
+ */
+export const takeOverChannels = async (
+  { channelKey, formerReceiver = "", receiver, rows }: Recording,
+  parameter: string,
+): Promise<void> => {
+  if (channelKey === undefined) return;
+  const put = { Name: parameter, Type: "SecureString", Value: channelKey } as const;
+  await new SSMClient().send(new PutParameterCommand(put));
+  process.env.CHANNEL_KEY_PARAMETER = parameter;
+  for (const row of rows.filter(({ sealed }) => sealed !== undefined)) {
+    const channel = fromWire<Channel & Key>(row);
+    const org = organizationOf(channel);
+    const { config, ...form } = await open(org, channel);
+    const present = JSON.parse(JSON.stringify(config).replaceAll(formerReceiver, receiver));
+    const { sealed } = (await seal(org, channel.id, { ...form, config: present })) as { sealed: string };
+    row.sealed = { S: sealed };
+  }
 };
 
 /** Binary values as bytes. No attribute has the name of a type. */

@@ -9,9 +9,16 @@ import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
 import { sign } from "../../shared/alerts/signature.ts";
 import { audit } from "../../shared/audit/audit.ts";
-import { keys, listKinds } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
-import { madeLately, type Recording, store, storedRows, teach } from "../releases/recording.ts";
+import * as organizations from "../../shared/organizations/organization.ts";
+import { listKinds } from "../../shared/table/keys.ts";
+import {
+  madeLately,
+  type Recording,
+  store,
+  storedRows,
+  takeOverChannels,
+  teach,
+} from "../releases/recording.ts";
 import { admin } from "./admin.ts";
 import { type Client, createClient } from "./client.ts";
 import { eventually } from "./eventually.ts";
@@ -65,6 +72,7 @@ export const testRecording = (name: string, { isOfNext }: { isOfNext: boolean })
     // Connects this process to the service.
     await admin("org list", {}, service.apiUrl);
     recording = madeLately(name, receiver.origin);
+    await takeOverChannels(recording, stack.outputs.ChannelKeyParameter ?? "");
     if (isOfNext) {
       for (const row of recording.rows) if (!isOfCounters(row)) row.addedLater = { S: "new" };
     }
@@ -136,7 +144,7 @@ export const testRecording = (name: string, { isOfNext }: { isOfNext: boolean })
       (await storedRows()).filter(({ pk }) => /#(CHANNEL-)?REMOVAL$/.test(pk?.S ?? ""));
     await eventually(isDue, (rows) => rows.length === 0, 60);
     await eventually(
-      () => table.get(keys.organization(deleting?.id ?? 0)),
+      () => organizations.get(deleting?.id ?? 0),
       (row) => row === undefined,
       60,
     );

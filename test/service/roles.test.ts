@@ -1,5 +1,6 @@
 /** Attacks with the role of a function that does what an attacker wants. */
 import {
+  DeleteItemCommand,
   DynamoDBClient,
   PutItemCommand,
   TransactWriteItemsCommand,
@@ -10,6 +11,7 @@ import { beforeAll, describe, expect, inject, test } from "vitest";
 import { hashOf, mintApiKey } from "../../shared/organizations/secret.ts";
 import { type Key, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
+import { signedIn } from "../dashboard/signed-in.ts";
 import { createClient } from "./client.ts";
 import { readLocalStack } from "./local-stack.ts";
 import { createOrganization, type Organization } from "./organization.ts";
@@ -69,14 +71,35 @@ describe("the role of acknowledge-breach", () => {
       [keys.channel(victim.id, 1), "config"],
       [keys.domain(victim.id, victim.domainId), "verified"],
       [keys.user(victim.id, 1), "role"],
+      [keys.organization(victim.id), "name"],
       [keys.organization(victim.id), "billing"],
-      [keys.organization(victim.id), "mailBudget"],
-      [keys.organization(victim.id), "deleting"],
-      [keys.organization(victim.id), "scanEvery"],
+      [keys.unguardedOrganization(victim.id), "billing"],
+      [keys.unguardedOrganization(victim.id), "mailBudget"],
+      [keys.unguardedOrganization(victim.id), "deleting"],
+      [keys.unguardedOrganization(victim.id), "scanEvery"],
     ] as const) {
       await expect(client.send(new UpdateItemCommand(update(key, name, "x")))).rejects.toMatchObject(denied);
     }
     expect(await table.get(keys.organization(victim.id))).toEqual(before);
+  });
+
+  test("neither renames nor deletes an organization, nor by its former row", async () => {
+    const client = as("acknowledge-breach");
+    const session = await signedIn(victim.id);
+    const name = async () => (await session.dashboard.get("/organization")).body.name;
+    const before = await name();
+    const remove = (key: Key) => new DeleteItemCommand({ TableName: tableName, Key: marshall(key) });
+    await expect(client.send(remove(keys.organization(victim.id)))).rejects.toMatchObject(denied);
+    const former = keys.unguardedOrganization(victim.id);
+    await client.send(new UpdateItemCommand(update(former, "name", "Renamed")));
+    expect(await name()).toBe(before);
+    await client.send(remove(former));
+    expect(await name()).toBe(before);
+    expect((await victim.api.get("/emails")).status).toBe(200);
+    // Nor does it keep others from changing the organization.
+    const renamed = { name: "Renamed by its admin" };
+    expect((await session.dashboard.patch("/organization", renamed)).status).toBe(200);
+    expect(await name()).toBe(renamed.name);
   });
 });
 

@@ -5,6 +5,7 @@ import { type Billing, billingInterval, billingStatus } from "../../../shared/bi
 import { defaultMailBudget, type MailBudget } from "../../../shared/mail/budget.ts";
 import * as deletion from "../../../shared/organizations/deletion.ts";
 import * as organizations from "../../../shared/organizations/organization.ts";
+import { guard } from "../../../shared/organizations/row.ts";
 import { schedule, unschedule } from "../../../shared/organizations/scan-schedule.ts";
 import { exportLines, type Line } from "../../../shared/personal-data/export.ts";
 import type { Commands, Flags } from "../command.ts";
@@ -20,10 +21,14 @@ import {
   parsePath,
   parseTime,
 } from "../flags.ts";
+import { shown as shownName } from "../print.ts";
 
 export const scanFrequency = z.enum(["day", "week", "never"]);
 
 const defaultSeatPriceCents = 100;
+
+type OtherName = { organizationId: number; name: string; formerName: string };
+type GuardingOfAll = { organizations: number; moved: number; takenOver: number; otherNames: OtherName[] };
 
 export const orgCommands: Commands = {
   "org create": {
@@ -106,6 +111,32 @@ export const orgCommands: Commands = {
       await unschedule(org, stack.outputs);
       return { id: org, deleting: true };
     },
+  },
+  "org guard": {
+    about:
+      "Moves what earlier releases stored of organizations to where few functions may write it, and takes over what the release before has changed since.",
+    flags: {},
+    isLongAct: () => true,
+    run: async () => {
+      const total = { organizations: 0, moved: 0, takenOver: 0, otherNames: [] as OtherName[] };
+      for (const { id, name } of await organizations.list()) {
+        const { outcome, formerName } = await guard(id);
+        total.organizations++;
+        if (outcome === "moved") total.moved++;
+        if (outcome === "taken over") total.takenOver++;
+        if (formerName !== undefined) total.otherNames.push({ organizationId: id, name, formerName });
+      }
+      return total;
+    },
+    print: ({ organizations: count, moved, takenOver, otherNames }: GuardingOfAll) =>
+      [
+        `${count} organizations: ${moved} moved, of ${takenOver} changes of the release before taken over.`,
+        ...otherNames.map(
+          ({ organizationId, name, formerName }) =>
+            `Organization ${organizationId} is called ${shownName(name)} here and ${shownName(formerName)} in its former row: if the release before renamed it, rename it again.`,
+        ),
+        "",
+      ].join("\n"),
   },
   "org billing": {
     about: "Sets the subscription's state; a seat allowance ends with a trial unless another is given.",

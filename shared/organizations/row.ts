@@ -1,0 +1,111 @@
+/**
+ * Where an organization's row is. Releases before 2026-11-25 keep it in a partition that many functions write, at
+ * `keys.unguardedOrganization`; now it has one of its own. A row is moved by `admin org guard`, and by each command that changes it.
+ * Until then it is read where it was. Each change is written in both places, so that the release before can be deployed again
+ * (docs/decisions/0046-guarded-organizations.md).
+ */
+import { isDeepStrictEqual } from "node:util";
+import { absent, asRead, type Change, type Condition, exists, type Write } from "../table/condition.ts";
+import { guardedAttributes, keys } from "../table/keys.ts";
+import { withOptimisticRetry } from "../table/optimistic-retry.ts";
+import * as table from "../table/table.ts";
+import type { Organization } from "./organization.ts";
+
+export type Found = { organization: Organization; isGuarded: boolean };
+
+export const find = async (org: number): Promise<Found | undefined> => {
+  const row = await table.get<Organization>(keys.organization(org));
+  const organization = row ?? (await table.get<Organization>(keys.unguardedOrganization(org)));
+  return organization && { organization, isGuarded: row !== undefined };
+};
+
+/** Throws if the organization does not exist. */
+export const findExisting = async (org: number): Promise<Found> => {
+  const found = await find(org);
+  if (found === undefined) throw new Error(`Organization ${org} does not exist`);
+  return found;
+};
+
+/** The organizations in the order of `orgs`: `rows` that the caller has read, and the others from where they were before. */
+export const orUnguarded = async (
+  orgs: readonly number[],
+  rows: readonly (Organization | undefined)[],
+): Promise<(Organization | undefined)[]> => {
+  const missing = orgs.filter((_, index) => rows[index] === undefined);
+  if (missing.length === 0) return [...rows];
+  const found = await table.getMany<Organization>(missing.map(keys.unguardedOrganization));
+  const unguarded = new Map(missing.map((org, index) => [org, found[index]]));
+  return orgs.map((org, index) => rows[index] ?? unguarded.get(org));
+};
+
+/** The writes that change an organization as it was found, on a condition on its row. */
+export const changing = (org: number, { isGuarded }: Pick<Found, "isGuarded">, given: Change): Write[] =>
+  isGuarded
+    ? [
+        { update: keys.organization(org), ...given },
+        // Whoever may write the other row cannot stop the change by it.
+        { update: keys.unguardedOrganization(org), ...given, if: undefined },
+      ]
+    : [
+        { check: keys.organization(org), if: absent },
+        { update: keys.unguardedOrganization(org), ...given },
+      ];
+
+/** Changes an organization for an operator, and moves its row. Throws if the organization does not exist. */
+export const change = (org: number, set: Record<string, unknown>): Promise<void> =>
+  withOptimisticRetry(async () => {
+    const { organization, isGuarded } = await findExisting(org);
+    await table.transact(
+      isGuarded ? changing(org, { isGuarded }, { set, if: exists }) : moving(org, organization, set),
+    );
+  });
+
+/** The writes that move a row as it was read, with or without changes. */
+const moving = (org: number, row: Organization, set?: Record<string, unknown>): Write[] => {
+  const unguarded = keys.unguardedOrganization(org);
+  const isUnchanged = isAsRead(row, ["name", ...guarded]);
+  return [
+    { put: { ...row, ...set, ...keys.organization(org) }, if: absent },
+    set === undefined ? { check: unguarded, if: isUnchanged } : { update: unguarded, set, if: isUnchanged },
+  ];
+};
+
+/** What most roles may not name in a write, wherever the row is. */
+const guarded = Object.values(guardedAttributes).flat() as readonly (keyof Organization)[];
+
+/** `formerName`: the name in the former place, where it is another one. */
+export type Guarding = { outcome: "moved" | "taken over" | "unchanged"; formerName?: string };
+
+/**
+ * Moves a row. If it was moved before, takes over what the release before has changed since in the former place, should it have been
+ * deployed again: only attributes that are guarded there. A name could come from any function, and is only reported.
+ */
+export const guard = (org: number): Promise<Guarding> =>
+  withOptimisticRetry(async () => {
+    const [row, former] = await table.getMany<Organization>([
+      keys.organization(org),
+      keys.unguardedOrganization(org),
+    ]);
+    if (former === undefined) return { outcome: "unchanged" };
+    if (row === undefined) {
+      await table.transact(moving(org, former));
+      return { outcome: "moved" };
+    }
+    const changed = guarded.filter(
+      (name) => former[name] !== undefined && !isDeepStrictEqual(former[name], row[name]),
+    );
+    if (changed.length > 0) {
+      const set = Object.fromEntries(changed.map((name) => [name, former[name]]));
+      await table.transact([
+        { update: keys.organization(org), set, if: isAsRead(row, changed) },
+        { check: keys.unguardedOrganization(org), if: isAsRead(former, changed) },
+      ]);
+    }
+    return {
+      outcome: changed.length > 0 ? "taken over" : "unchanged",
+      ...(former.name !== row.name && { formerName: former.name }),
+    };
+  });
+
+const isAsRead = (row: Organization, names: readonly (keyof Organization)[]): Condition =>
+  asRead(Object.fromEntries(names.map((name) => [name, row[name]])));

@@ -1,0 +1,3 @@
+import { testRecording } from "./recorded.ts";
+
+testRecording("before-guarded-organizations.json", { isOfNext: false });
