@@ -2,7 +2,7 @@ import type { Arm, Table } from "./arm.ts";
 import { floodTable } from "./cost/flood.ts";
 import { measureOrganization, measureQuietHour } from "./cost/measurements.ts";
 import { idleTable, monthTable } from "./cost/month.ts";
-import { plainAssembly } from "./service.ts";
+import { minimalAssembly, plainAssembly } from "./service.ts";
 import { resourcesOf } from "./stack.ts";
 
 /** Numbers of addresses; each has three findings. */
@@ -15,7 +15,11 @@ export const cost: Arm = {
     const quietHour = await measureQuietHour(context);
     const scheduled = new Set(quietHour.runs.map(({ name }) => name));
     const resources = resourcesOf(await plainAssembly());
-    const tables: Table[] = [idleTable(quietHour, resources), floodTable(resources)];
+    const tables: Table[] = [
+      idleTable("An idle month", quietHour, resources),
+      idleTable("An idle month with `-c alarms=minimal`", quietHour, resourcesOf(await minimalAssembly())),
+      floodTable(resources),
+    ];
     for (const addresses of sizes) {
       const size = { addresses, findings: 3 * addresses };
       const measured = await measureOrganization(size, scheduled, context);

@@ -60,6 +60,9 @@ export const assembly = (): Promise<string> => {
 /** What a deployment without any option would be. */
 export const plainAssembly = (): Promise<string> => synthesizeWith("plain-assembly", {});
 
+export const minimalAssembly = (): Promise<string> =>
+  synthesizeWith("minimal-assembly", { alarms: "minimal" });
+
 const synthesizeWith = async (name: string, context: Record<string, string>): Promise<string> => {
   const directory = join(scratchDirectory(), name);
   await synthesize(directory, context, new AbortController().signal);

@@ -5,8 +5,8 @@ import { openAssembly } from "../local/template/assembly.ts";
 export type Resources = {
   /** Each watches one metric, which is what AWS charges for. */
   alarms: number;
-  /** Of them, those of the set `minimal`. */
-  minimalAlarms: number;
+  /** Whether the HIBP key is a secret. A parameter costs nothing. */
+  hasSecret: boolean;
   /** Names of the functions that a queue invokes, without the stack's name. */
   queueFunctions: string[];
   /** Queues that are polled, by whether their event source has a maximum concurrency. */
@@ -42,8 +42,7 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
   const pageFiles = globSync("**/page/assets/*", { cwd: assemblyDirectory });
   return {
     alarms: alarms.length,
-    minimalAlarms: alarms.filter(({ AlarmName }) => /-(?:failed-runs|sweep-not-running)$/.test(AlarmName))
-      .length,
+    hasSecret: assembly.ofType("AWS::SecretsManager::Secret").length > 0,
     queueFunctions: sources.map(({ FunctionName }) => FunctionName.slice(assembly.stackName.length + 1)),
     polledQueues: { capped, uncapped: polled.length - capped },
     hasTableKey: table?.SSESpecification?.SSEEnabled ?? false,

@@ -1,9 +1,23 @@
-import { Validations } from "aws-cdk-lib";
+import { Stack, Validations } from "aws-cdk-lib";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
+import type { HibpApiKeyChoice } from "./options.ts";
 
-/** The secret of the Have I Been Pwned API key. It holds a random placeholder until the key is set. */
-export function createHibpApiKey(scope: Construct, secretName: string): Secret {
+/**
+ * Where the Have I Been Pwned API key is. `secret` is a resource of the stack and costs $0.40 a month; `parameter` is the name, from its
+ * first slash, of a parameter that operators make.
+ */
+export type HibpApiKey = { secret: Secret; secretName: string } | { parameter: string };
+
+export const createHibpApiKey = (scope: Construct, choice: HibpApiKeyChoice): HibpApiKey => {
+  const { stackName } = Stack.of(scope);
+  if (choice === "parameter") return { parameter: `/breach-monitor/${stackName}/hibp-api-key` };
+  const secretName = `${stackName}/hibp-api-key`;
+  return { secret: createSecret(scope, secretName), secretName };
+};
+
+/** It holds a random placeholder until the key is set. */
+const createSecret = (scope: Construct, secretName: string): Secret => {
   const secret = new Secret(scope, "HibpApiKey", {
     secretName,
     description: "API key of Have I Been Pwned, as plain text",
@@ -14,4 +28,4 @@ export function createHibpApiKey(scope: Construct, secretName: string): Secret {
     reason: "Have I Been Pwned issues the key to a person: it cannot be rotated by a program",
   });
   return secret;
-}
+};

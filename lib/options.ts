@@ -3,6 +3,9 @@ import { type AlarmSet, alarmSets } from "./alarms.ts";
 
 export type Options = {
   alarms: AlarmSet;
+  /** Whether the workers that ask for it have a maximum of concurrent invocations. */
+  maximumConcurrency: boolean;
+  hibpApiKey: HibpApiKeyChoice;
   /** How many requests a second API Gateway lets through, all clients together. It answers 429 to the others. */
   requestsPerSecond: number;
   /** Whether a web ACL limits the requests of each address before API Gateway counts them. */
@@ -16,6 +19,10 @@ export type Options = {
   trustedProxySecret: string | undefined;
 };
 
+const hibpApiKeys = ["secret", "parameter"] as const;
+/** `parameter`: operators make it, because CloudFormation cannot make an encrypted one. It costs nothing. */
+export type HibpApiKeyChoice = (typeof hibpApiKeys)[number];
+
 const tableEncryptions = ["aws-owned", "aws-managed"] as const;
 /** `aws-managed`: the key is in the account, and each use of it is in CloudTrail and costs a request to KMS. */
 export type TableEncryptionChoice = (typeof tableEncryptions)[number];
@@ -28,8 +35,17 @@ const maximumRequestsPerSecond = 10_000;
 
 /** Reads the options with `contextOf`. Throws a sentence that names the value which is wrong. */
 export function readOptions(contextOf: (name: string) => unknown): Options {
+  const alarms = choice("alarms", contextOf("alarms"), alarmSets);
+  // Whoever wants the fewest alarms wants an idle deployment that costs next to nothing.
+  const isCheap = alarms === "minimal";
   return {
-    alarms: choice("alarms", contextOf("alarms"), alarmSets),
+    alarms,
+    maximumConcurrency: flag("maximumConcurrency", contextOf("maximumConcurrency"), !isCheap),
+    hibpApiKey: choice(
+      "hibpApiKey",
+      contextOf("hibpApiKey") ?? (isCheap ? "parameter" : "secret"),
+      hibpApiKeys,
+    ),
     requestsPerSecond: rate("requestsPerSecond", contextOf("requestsPerSecond")),
     webAcl: flag("webAcl", contextOf("webAcl"), false),
     tableEncryption: choice("tableEncryption", contextOf("tableEncryption"), tableEncryptions),

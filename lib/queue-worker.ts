@@ -28,7 +28,8 @@ export class QueueWorkerFunction extends ServiceFunction {
       eventSourceArn: queue.queueArn,
       batchSize: worker.batchSize ?? 1,
       // Lambda polls an idle queue with two pollers instead of five if there is no maximum.
-      ...(worker.maximumConcurrency !== undefined && { maxConcurrency: worker.maximumConcurrency }),
+      ...(worker.maximumConcurrency !== undefined &&
+        resources.limitsConcurrency && { maxConcurrency: worker.maximumConcurrency }),
       // Without a sender of e-mail nothing sends to the queue of mails.
       enabled: worker.needsSender !== true || resources.sender !== undefined,
     });

@@ -52,8 +52,7 @@ export class ServiceStack extends Stack {
     // What the functions use
     const table =
       tableName === undefined ? createTable(this, options.tableEncryption) : findTable(this, tableName);
-    const hibpSecretName = `${this.stackName}/hibp-api-key`;
-    const hibpApiKey = createHibpApiKey(this, hibpSecretName);
+    const hibpApiKey = createHibpApiKey(this, options.hibpApiKey);
     // CloudFormation cannot make an encrypted parameter. The first function that seals makes it.
     const channelKeyParameter = `/breach-monitor/${this.stackName}/channel-key`;
     const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {
@@ -70,6 +69,7 @@ export class ServiceStack extends Stack {
       table,
       queues,
       hibpApiKey,
+      limitsConcurrency: options.maximumConcurrency,
       channelKeyParameter,
       proxySecretParameter: options.trustedProxySecret,
       scheduleGroup,
@@ -159,7 +159,9 @@ export class ServiceStack extends Stack {
       ScanPlansQueueUrl: queues["scan-plans"].queueUrl,
       DeliveriesQueueUrl: queues.deliveries.queueUrl,
       AcknowledgementsQueueUrl: queues.acknowledgements.queueUrl,
-      HibpSecretName: hibpSecretName,
+      ...("secret" in hibpApiKey
+        ? { HibpSecretName: hibpApiKey.secretName }
+        : { HibpApiKeyParameter: hibpApiKey.parameter }),
       ChannelKeyParameter: channelKeyParameter,
       ScheduleGroupName: scheduleGroup.ref,
       ScheduledScanFunctionArn: scheduledScan.function.functionArn,

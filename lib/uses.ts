@@ -6,7 +6,6 @@
 import { Aws, Stack } from "aws-cdk-lib";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import type { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
-import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Use } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
@@ -21,13 +20,16 @@ import {
   keys,
   recipientPartitions,
 } from "../shared/table/keys.ts";
+import type { HibpApiKey } from "./hibp-api-key.ts";
 import type { Sender } from "./sender.ts";
 
 /** The resources that functions may use. */
 export type Resources = {
   table: Pick<ITable, "tableName" | "tableArn">;
   queues: Record<QueueName, Queue>;
-  hibpApiKey: Secret;
+  hibpApiKey: HibpApiKey;
+  /** Whether workers have the maximum of concurrent invocations that their contracts name. */
+  limitsConcurrency: boolean;
   /** The name of the parameter with the key of alert channels, from its first slash. Functions make it. */
   channelKeyParameter: string;
   /** The name of the parameter with a trusted proxy's secret, from its first slash. Undefined: no proxy is trusted. */
@@ -199,11 +201,17 @@ export function grantOf(
       };
     }
     case "hibp":
-      return {
-        actions: ["secretsmanager:GetSecretValue"],
-        resources: [hibpApiKey.secretArn],
-        environment: { HIBP_API_KEY_SECRET_ARN: hibpApiKey.secretArn },
-      };
+      return "secret" in hibpApiKey
+        ? {
+            actions: ["secretsmanager:GetSecretValue"],
+            resources: [hibpApiKey.secret.secretArn],
+            environment: { HIBP_API_KEY_SECRET_ARN: hibpApiKey.secret.secretArn },
+          }
+        : {
+            actions: ["ssm:GetParameter"],
+            resources: [parameterArn(hibpApiKey.parameter)],
+            environment: { HIBP_API_KEY_PARAMETER: hibpApiKey.parameter },
+          };
     case "channel-key":
       return {
         actions: ["ssm:GetParameter", "ssm:PutParameter"],

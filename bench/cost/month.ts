@@ -70,24 +70,17 @@ const syncsOf = (hour: Work): number => hour.runs.filter(({ name }) => name === 
 
 const plansOf = (scan: Work): number => scan.runs.filter(({ name }) => name === "plan-scan").length;
 
-/** What a deployment costs that nobody uses: no calls, no scans, no addresses. */
-export const idleTable = (quietHour: Work, resources: Resources): Table => {
+/** What a deployment with these resources costs that nobody uses: no calls, no scans, no addresses. */
+export const idleTable = (title: string, quietHour: Work, resources: Resources): Table => {
   const logged = (hours * quietHour.logBytes) / 2 ** 30;
   const lines: Line[] = [
     ...fixedLines(quietHour, resources, { syncs: syncsOf(quietHour), plans: 0 }),
     logLine(logged),
   ];
-  const [total, freed] = totals(lines, "An idle month");
-  const saved = (resources.alarms - resources.minimalAlarms) * price.alarmMetric;
-  const minimal: Line = [
-    "An idle month with `-c alarms=minimal`",
-    `${resources.minimalAlarms} alarms`,
-    (total?.[2] ?? 0) - saved,
-  ];
   return {
-    title: "An idle month",
+    title,
     columns: ["Item", "Arithmetic", "Dollars"],
-    rows: [...lines, total as Line, freed as Line, minimal].map(asRow),
+    rows: [...lines, ...totals(lines, title)].map(asRow),
     notes: [
       `With a sender of e-mail one more queue is polled: ${dollarsOf(pollsPerMinute.uncapped * minutes * price.queueRequest)} more. With the table's key in the account each role asks KMS for it while it works. With a web ACL: ${dollarsOf(price.webAcl + price.webAclRule)} more, and $0.60 a million requests.`,
     ],
@@ -97,7 +90,7 @@ export const idleTable = (quietHour: Work, resources: Resources): Table => {
 /** What costs the same whether or not anyone uses the service. */
 const fixedLines = (
   hour: Work,
-  { polledQueues: { capped, uncapped }, alarms }: Resources,
+  { polledQueues: { capped, uncapped }, alarms, hasSecret }: Resources,
   { syncs, plans }: { syncs: number; plans: number },
 ): Line[] => {
   const hourSeconds = gigabyteSecondsOf(hour.runs);
@@ -115,11 +108,13 @@ const fixedLines = (
       alarms * price.alarmMetric,
       alwaysFree.alarmMetrics * price.alarmMetric,
     ],
-    [
-      "Secret (the HIBP key)",
-      `$0.40 + (${hours} hours × ${syncs} syncs + ${days} scans × ${plans} runs of plan-scan) × $0.05/10,000`,
-      price.secret + (hours * syncs + days * plans) * price.secretRequest,
-    ],
+    hasSecret
+      ? [
+          "Secret (the HIBP key)",
+          `$0.40 + (${hours} hours × ${syncs} syncs + ${days} scans × ${plans} runs of plan-scan) × $0.05/10,000`,
+          price.secret + (hours * syncs + days * plans) * price.secretRequest,
+        ]
+      : ["Parameter (the HIBP key)", "standard parameters and their requests are free", 0],
     [
       "Schedules while nothing is due",
       `${hours} hours × (${hour.runs.length} runs × ($1.00 + $0.20) + ${show(hourSeconds)} GB-s × $13.33 + ${unitArithmetic(hour)})/million`,

@@ -1,12 +1,14 @@
 /**
  * The client of Have I Been Pwned, API v3 (https://haveibeenpwned.com/API/v3), at HIBP_BASE_URL or the public
- * address. The API key is the secret HIBP_API_KEY_SECRET_ARN. Callers take a grant of the rate limiter first
+ * address. The API key is the secret HIBP_API_KEY_SECRET_ARN or the parameter HIBP_API_KEY_PARAMETER. Callers take a grant of the rate limiter first
  * (upstream.ts).
  *
  * Each function makes one request, or two when the key has just been rotated. It throws `UpstreamFailure`
  * when there is no trustworthy answer, so that no failure reads as "no breaches".
  */
 import { SecretsProvider } from "@aws-lambda-powertools/parameters/secrets";
+import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
+import { ParameterNotFound } from "@aws-sdk/client-ssm";
 import * as z from "zod/mini";
 import { breachName, type ListedBreach, upstreamBreach } from "./schema.ts";
 
@@ -257,25 +259,37 @@ const encode = (argument: string): string => {
   return encodeURIComponent(argument);
 };
 
+const clientConfig = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+};
 let secrets: SecretsProvider | undefined;
+let parameters: SSMProvider | undefined;
+
+/** Reads the key from where the deployment has it (lib/hibp-api-key.ts). Undefined: nobody has stored one yet. */
+const readKey = async (forceFetch: boolean): Promise<unknown> => {
+  const { HIBP_API_KEY_SECRET_ARN: secret, HIBP_API_KEY_PARAMETER: parameter } = process.env;
+  const options = { maxAge: keyMaxAgeSeconds, forceFetch };
+  if (secret) {
+    secrets ??= new SecretsProvider({ clientConfig });
+    return secrets.get(secret, options);
+  }
+  if (!parameter) throw new Error("Set HIBP_API_KEY_SECRET_ARN or HIBP_API_KEY_PARAMETER");
+  parameters ??= new SSMProvider({ clientConfig });
+  return parameters.get(parameter, { ...options, decrypt: true }).catch((error: Error) => {
+    if (error.cause instanceof ParameterNotFound) return undefined;
+    throw error;
+  });
+};
 
 const apiKey = async ({ forceFetch = false } = {}): Promise<string> => {
-  const arn = process.env.HIBP_API_KEY_SECRET_ARN;
-  if (arn === undefined || arn === "")
-    throw new Error("HIBP_API_KEY_SECRET_ARN is not set: set it to the ARN of the secret");
-  secrets ??= new SecretsProvider({
-    clientConfig: {
-      maxAttempts: 3,
-      requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
-    },
+  const stored = await readKey(forceFetch).catch(() => {
+    throw new UpstreamFailure("unavailable", "The HIBP API key cannot be read");
   });
-  const secret = await secrets.get(arn, { maxAge: keyMaxAgeSeconds, forceFetch }).catch(() => {
-    throw new UpstreamFailure("unavailable", "The HIBP API key cannot be read from Secrets Manager");
-  });
-  const key = typeof secret === "string" ? secret.trim() : "";
+  const key = typeof stored === "string" ? stored.trim() : "";
   // Checked here, because `fetch` would quote a value that no header can have in its error.
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  // The cached secret may be the placeholder of a new deployment, which has been replaced since.
+  // The cached key may be the placeholder of a new deployment, which has been replaced since.
   if (!forceFetch) return apiKey({ forceFetch: true });
-  throw new UpstreamFailure("unauthorized", "The secret of the HIBP API key holds no usable key");
+  throw new UpstreamFailure("unauthorized", "No usable HIBP API key is stored");
 };

@@ -47,6 +47,8 @@ let production: Assembly;
 let staging: Assembly;
 /** Uses an existing table. */
 let restored: Assembly;
+/** Costs as little as possible while idle. */
+let cheapest: Assembly;
 
 beforeAll(async () => {
   bundles = await bundleFunctions(join(directory, "bundles"));
@@ -68,6 +70,7 @@ beforeAll(async () => {
     },
   });
   restored = synthesize("restored", { tableName: "Kept.table_2-restored" });
+  cheapest = synthesize("cheapest", { context: { alarms: "minimal" } });
 }, 150_000);
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -501,6 +504,7 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
     const { batchSize: BatchSize = 1, maximumConcurrency: MaximumConcurrency } = worker;
     expect(sourceIn(production)).toMatchObject({ FunctionName: `${stackName}-${name}`, BatchSize });
     expect(sourceIn(production).ScalingConfig).toEqual(MaximumConcurrency && { MaximumConcurrency });
+    expect(sourceIn(cheapest).ScalingConfig).toBeUndefined();
   });
 
   test("is not polled where nothing can be sent to it", () => {
@@ -873,7 +877,49 @@ test("an option can leave the request's id out of replies of API Gateway itself"
   expect(new Set(idsOf(staging))).toEqual(new Set([undefined]));
 });
 
+describe("where the HIBP key is", () => {
+  const readers = ["look-up-emails", "plan-scan", "sync-catalog"];
+  const secretsOf = (assembly: Assembly) => assembly.ofType("AWS::SecretsManager::Secret").length;
+  const readersOf = (assembly: Assembly, variable: string) =>
+    assembly
+      .ofType<{ FunctionName: string; Environment: { Variables: object } }>("AWS::Lambda::Function")
+      .filter(({ properties }) => variable in properties.Environment.Variables)
+      .map(({ properties }) => properties.FunctionName.replace(`${assembly.stackName}-`, ""))
+      .sort();
+
+  test("is a secret of the stack", () => {
+    expect(secretsOf(production)).toBe(1);
+    expect(readersOf(production, "HIBP_API_KEY_SECRET_ARN")).toEqual(readers);
+    expect(readersOf(production, "HIBP_API_KEY_PARAMETER")).toEqual([]);
+  });
+
+  test("is a parameter that operators make, where an idle deployment costs least", () => {
+    expect(secretsOf(cheapest)).toBe(0);
+    expect(readersOf(cheapest, "HIBP_API_KEY_PARAMETER")).toEqual(readers);
+    expect(cheapest.outputs().HibpApiKeyParameter).toBe(
+      "/breach-monitor/breach-monitor-cheapest/hibp-api-key",
+    );
+  });
+
+  test("and whether workers have a maximum can be chosen beside the alarms", () => {
+    const context: Record<string, unknown> = {
+      alarms: "minimal",
+      hibpApiKey: "secret",
+      maximumConcurrency: true,
+    };
+    expect(readOptions((name) => context[name])).toMatchObject(context);
+    const dear = { hibpApiKey: "parameter", maximumConcurrency: "false" } as Record<string, unknown>;
+    expect(readOptions((name) => dear[name])).toMatchObject({
+      alarms: "all",
+      hibpApiKey: "parameter",
+      maximumConcurrency: false,
+    });
+  });
+});
+
 test.each([
+  [{ hibpApiKey: "file" }, 'hibpApiKey must be secret or parameter, not "file"'],
+  [{ maximumConcurrency: "10" }, 'maximumConcurrency must be true or false, not "10"'],
   [{ alarms: "some" }, 'alarms must be all or minimal, not "some"'],
   [{ requestsPerSecond: "0" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "0"'],
   [{ requestsPerSecond: "1e3" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "1e3"'],
