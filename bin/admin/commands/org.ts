@@ -114,7 +114,7 @@ export const orgCommands: Commands = {
   },
   "org guard": {
     about:
-      "Moves what earlier releases stored of organizations to where few functions may write it, and takes over what the release before has changed since.",
+      "Moves rows of organizations that an earlier release stored to where few functions may write them, and takes over what that release changed since.",
     flags: {},
     isLongAct: () => true,
     run: async () => {
@@ -130,7 +130,7 @@ export const orgCommands: Commands = {
     },
     print: ({ organizations: count, moved, takenOver, otherNames }: GuardingOfAll) =>
       [
-        `${count} organizations: ${moved} moved, of ${takenOver} changes of the release before taken over.`,
+        `${count} organizations: ${moved} rows moved. Changes of the release before were taken over for ${takenOver}.`,
         ...otherNames.map(
           ({ organizationId, name, formerName }) =>
             `Organization ${organizationId} is called ${shownName(name)} here and ${shownName(formerName)} in its former row: if the release before renamed it, rename it again.`,
