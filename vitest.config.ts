@@ -45,6 +45,13 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/**
+ * Ends a test or hook that hangs. A machine that does something else beside the tests takes several times as long as
+ * one that does not.
+ */
+const testTimeout = 180_000;
+const hookTimeout = testTimeout;
+
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
@@ -56,8 +63,8 @@ export default defineConfig({
           name: "parts",
           include: ["test/**/*.test.ts"],
           exclude: ["test/{bench,browser,dashboard,endpoints,service}/**"],
-          testTimeout: 30_000,
-          hookTimeout: 150_000,
+          testTimeout,
+          hookTimeout,
         },
       },
       {
@@ -66,8 +73,8 @@ export default defineConfig({
           include: ["test/{bench,dashboard,endpoints,service}/**/*.test.ts"],
           // Starts one local service for all these tests, with the real bundles and the real template.
           globalSetup: "test/service/run.ts",
-          testTimeout: 60_000,
-          hookTimeout: 150_000,
+          testTimeout,
+          hookTimeout,
         },
       },
       {
@@ -75,8 +82,8 @@ export default defineConfig({
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
           globalSetup: "test/service/run.ts",
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout,
+          hookTimeout,
         },
       },
     ],

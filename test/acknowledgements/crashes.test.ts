@@ -80,7 +80,7 @@ test("a worker that dies twenty times on its way loses and repeats nothing", asy
   await sweepLater(org);
   await runWorkers();
   await expectDone(org, id, { matching, acknowledged: 60 * 6 + 60 * 4 });
-}, 60_000);
+});
 
 test("a request that dies is done if it was written, and not there otherwise", async () => {
   const { org } = await seedFindings({ ...small, furtherBlocks: 0 });
@@ -99,7 +99,7 @@ test("a request that dies is done if it was written, and not there otherwise", a
       await expectDone(other, lock.acknowledgementId, { matching: 96, acknowledged: 96 });
     }
   }
-}, 60_000);
+});
 
 test("the same message twice at the same time acknowledges everything once", async () => {
   const { org } = await seedFindings({ emailCount: 60, perEmail: 6, furtherBlocks: 4 });
@@ -109,4 +109,4 @@ test("the same message twice at the same time acknowledges everything once", asy
   await Promise.all([work(message, invocation()), work(message, invocation())]);
   await work(message, invocation());
   await expectDone(org, id, { matching, acknowledged: 60 * 6 + 60 * 4 });
-}, 60_000);
+});

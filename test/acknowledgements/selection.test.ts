@@ -155,7 +155,7 @@ test("of a scan in progress also whole blocks, which are not read to know them",
   expect(matching).toBe(512);
   await runWorkers();
   expect(await acknowledgements.get(org, id)).toMatchObject({ acknowledged: 512 });
-}, 60_000);
+});
 
 test("ids: each counts once, in any order, and an unknown or foreign one refuses all", async () => {
   const [{ org, findingIds }, other] = [await seedFindings(), await seedFindings({ furtherBlocks: 0 })];

@@ -165,4 +165,4 @@ test("the audit mends a lock, lanes and a place in the due index", async () => {
   expect(await kinds(true)).toEqual(["acknowledgement lock true", "acknowledgement lane true"]);
   await table.update(keys.acknowledgement(org, id), { add: { acknowledged: 1_000 } });
   expect(await kinds(true)).toEqual(["acknowledgement false"]);
-}, 60_000);
+});

@@ -30,7 +30,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
   vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", origin);
-}, 60_000);
+});
 afterAll(async () => {
   receiver?.close();
 });

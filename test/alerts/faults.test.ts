@@ -48,12 +48,12 @@ describe("alerts, while functions die, messages get lost or doubled, and request
       }
       expect(result.labels.removed).toEqual({ gone: expect.any(Number) });
     },
-    Math.max(120_000, events * 500),
+    Math.max(600_000, events * 1_500),
   );
 
   test("run the same way again for the same seed", async () => {
     const settings = { url: engine.url, seed: `${seed} again`, events: 20, faultRate };
     const first = await simulate(settings);
     expect(await simulate(settings)).toEqual(first);
-  }, 120_000);
+  });
 });

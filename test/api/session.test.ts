@@ -154,4 +154,4 @@ test("the endpoint answers for a table that stays busy, with 503 and a time", as
   expect(() => fromContext(context ?? {})).toThrow(
     expect.objectContaining({ refusal: "busy", headers: { "Retry-After": "2" } }),
   );
-}, 15_000);
+});

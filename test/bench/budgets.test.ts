@@ -35,7 +35,7 @@ describe("with 1,000 findings no operation exceeds its budget", () => {
     const preview = await bench.measure(previewing(0));
     costs["POST /emails/import/preview"] = costOf(preview);
     costs["POST /emails/import/commit"] = costOf(await bench.measure(committing(preview.result)));
-  }, 120_000);
+  });
 
   afterAll(() => seeded?.stop());
 

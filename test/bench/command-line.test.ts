@@ -47,7 +47,7 @@ describe("the command line of npm run bench", () => {
     ]);
     for (const row of operations?.rows ?? []) expect(row).toHaveLength(operations?.columns.length ?? 0);
     expect(memory?.rows.length).toBeGreaterThan(0);
-  }, 120_000);
+  });
 
   test.each([
     [["nothing"], /no arm "nothing"\. Arms: lists, .* Usage: npm run bench/],

@@ -17,7 +17,7 @@ describe("with 100,000 findings in compacted directories no list exceeds its bud
   beforeAll(async () => {
     seeded = await start(100_000);
     Object.assign(costs, await costsOfLists(seeded.bench), await costsOfDashboard(seeded.bench));
-  }, 180_000);
+  });
 
   afterAll(() => seeded?.stop());
 

@@ -47,7 +47,7 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     await page.getByLabel("Name").fill("Finance");
     await page.keyboard.press("Enter");
     await page.getByRole("rowheader", { name: "Finance" }).waitFor();
-  }, 180_000);
+  });
 
   const cases = places.flatMap((place) => [
     { place, state: "empty" as const },

@@ -18,7 +18,7 @@ beforeAll(async () => {
   if (noBrowser !== undefined) return;
   nameServer = await startNameServer(({ name }) => records.get(name) ?? "no such name");
   service = await startOwnService(["--memory", "--dns", nameServer.address]);
-}, 180_000);
+});
 afterAll(async () => {
   await service?.stop();
   await nameServer?.close();

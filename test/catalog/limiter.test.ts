@@ -117,7 +117,7 @@ describe("the decision in virtual time", () => {
       }),
       { numRuns: 300 },
     );
-  }, 120_000);
+  });
 
   test.each([10, 50, 1_000])(
     "grants at least three quarters of %i requests a minute to high demand",

@@ -117,7 +117,7 @@ describe("one organization", () => {
       "first scan, 20 channels:",
       JSON.stringify({ chunks: messages.length, scanSeconds, ...scanned }),
     );
-  }, 120_000);
+  });
 
   test("a first scan with 20 channels records and alerts everything once", async () => {
     expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(breachedCount * breaches.length);
@@ -160,6 +160,7 @@ describe("one organization", () => {
     const { total: added } = await emails.list(org, { limit: 1, offset: 0 });
     expect({ total, added }).toEqual({ total: 80, added: addressCount + 40 });
     expect(watched.most).toBeLessThanOrEqual(mostTries);
-    expect(watched.refused).toBeLessThan(5 * 140);
-  }, 60_000);
+    // Counts in 12 parts: 560 to 590, or up to 760 on a busy machine. Counts in one row: 2,150.
+    expect(watched.refused).toBeLessThan(7 * 140);
+  });
 });

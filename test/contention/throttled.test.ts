@@ -50,4 +50,4 @@ test("workers slow down on a throttled table, and each ends in its first invocat
   expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(breachedCount * breaches.length);
   expect(count.refused).toBeGreaterThan(0);
   expect(count.refused).toBeLessThan(2 * count.written);
-}, 180_000);
+});

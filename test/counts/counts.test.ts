@@ -157,5 +157,5 @@ describe("an audit", () => {
     expect((await audit(org, { repair: true })).repairedCount).toBe(1);
     expect((await audit(org)).differences).toEqual([]);
     expect((await counts.read(org)).openByBreach).toEqual(right.openByBreach);
-  }, 60_000);
+  });
 });

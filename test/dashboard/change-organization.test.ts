@@ -48,7 +48,7 @@ describe("200", () => {
     } finally {
       await service.stop();
     }
-  }, 120_000);
+  });
 });
 
 describe("400", () => {

@@ -21,7 +21,7 @@ const noFindings = { open: 0, acknowledged: 0 };
 beforeAll(async () => {
   organization = await createOrganization();
   user = await signedIn(organization.id);
-}, 60_000);
+});
 
 describe("200", () => {
   test("of an organization without anything", async () => {
@@ -77,7 +77,7 @@ describe("200", () => {
     });
     expect(emails).toEqual({ active: 5, disabled: 1, breached: 3 });
     expect(lastScan).toEqual({ ...scanned, coverage: { checked: 4, failed: 0, stale: 0, skipped: 1 } });
-  }, 60_000);
+  });
 
   test("channels, and which of them fail", async () => {
     const { api } = organization;
@@ -98,7 +98,7 @@ describe("200", () => {
     for (const id of channelIds) await user.dashboard.post(`/alert-configs/${id}/test`);
     await eventually(shown, (channels) => JSON.stringify(channels).includes("true"));
     expect(await shown()).toEqual([channel(1, true), channel(0, false)]);
-  }, 60_000);
+  });
 
   test("when the next scan is, up to an interval from now", async () => {
     await admin("scan schedule", { org: organization.id, every: "day" });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const hook = (status: number) => `${inject("receiverUrl")}/deliveries-${org}-${status}?status=${status}`;
   working = await addWebhook(org, hook(204));
   failing = await addWebhook(org, hook(500));
-}, 60_000);
+});
 afterAll(() => vi.unstubAllEnvs());
 
 describe("200", () => {
@@ -66,7 +66,7 @@ describe("200", () => {
         failureReason: expect.stringContaining("500"),
       },
     ]);
-  }, 60_000);
+  });
 
   test("by status and page, with the total of what matches", async () => {
     const { deliveries } = await list(working);

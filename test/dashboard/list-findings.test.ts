@@ -48,7 +48,7 @@ beforeAll(async () => {
   const [first, second] = body.breaches as { id: number }[];
   for (const finding of [first, second]) await api.post("/breaches/acknowledge", { id: finding?.id });
   all = (await api.get("/breaches?limit=100")).body.breaches as Listed["findings"];
-}, 60_000);
+});
 
 describe("200", () => {
   test("findings as in GET /breaches, with owner and team of their e-mail", async () => {
@@ -98,7 +98,7 @@ describe("200", () => {
         expected.slice(1, 3).map(({ id }) => id),
       ]);
     }
-  }, 60_000);
+  });
 
   test.each(["breachId", "domainId", "emailId", "scanId"])("nothing for an unknown %s", async (name) => {
     expect(await list(`?${name}=${unknownId}`)).toEqual({

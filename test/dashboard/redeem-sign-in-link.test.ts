@@ -82,7 +82,7 @@ describe("201", () => {
     expect(countStatuses(replies)).toEqual({ 201: 1, 401: 99 });
     for (const reply of replies.filter(({ status }) => status === 401)) expectInvalid(reply);
     expect((await admin("session list", { org })).sessions).toHaveLength(1);
-  }, 120_000);
+  });
 });
 
 describe("401 invalid_link", () => {

@@ -39,7 +39,7 @@ beforeAll(async () => {
   channel = await addWebhook(organization.id, hook);
   id = await sendTest(channel);
   await until(channel, "delivered");
-}, 60_000);
+});
 afterAll(() => vi.unstubAllEnvs());
 
 describe("202", () => {
@@ -86,7 +86,7 @@ describe("202", () => {
       (each) => each?.attempts === attempts + 3 && each.status === "not delivered",
     );
     expect(await counted()).toMatchObject({ notDelivered: 1 });
-  }, 60_000);
+  });
 });
 
 describe("404", () => {

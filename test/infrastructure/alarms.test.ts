@@ -56,7 +56,7 @@ beforeAll(async () => {
   };
   all = synthesize(undefined);
   minimal = synthesize("minimal");
-}, 150_000);
+});
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const propertiesOf = <P extends object>(assembly: Assembly, type: string): P[] =>

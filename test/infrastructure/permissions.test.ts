@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
   app.synth();
   assembly = openAssembly(join(directory, "cdk.out"), { region: "us-east-1", accountId: "000000000000" });
-}, 150_000);
+});
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** The functions whose role lets them do this with the row, naming these attributes. */

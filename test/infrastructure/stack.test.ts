@@ -71,7 +71,7 @@ beforeAll(async () => {
   });
   restored = synthesize("restored", { tableName: "Kept.table_2-restored" });
   cheapest = synthesize("cheapest", { context: { alarms: "minimal" } });
-}, 150_000);
+});
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function synthesize(
@@ -1069,4 +1069,4 @@ test("the same sources give the same bundles, byte by byte", async () => {
   } finally {
     rmSync(again, { recursive: true });
   }
-}, 60_000);
+});

@@ -86,7 +86,7 @@ describe("folds:", () => {
     expect(await grow(66)).toEqual({ folded: [64], own: 2 });
     expect(await grow(67)).toEqual({ folded: [64, 2], own: 1 });
     expect(await grow(200)).toEqual({ folded: [64, 64, 64, 7], own: 1 });
-  }, 20_000);
+  });
 
   test("take new counters of folded blocks, which count at once, when they are many", async () => {
     const { org, ids } = await spread(130);
@@ -281,7 +281,7 @@ test("readers see every member once while writers and folders are at work", asyn
   expect(pages).toBeGreaterThan(5);
   expect(new Set(seen)).toEqual(new Set([ids.length]));
   expect(await totals(org)).toEqual({ total: ids.length, disabled: ids.length });
-}, 60_000);
+});
 
 test("folding costs a unit a row and few a fold, and makes the directory small", async () => {
   const { org } = await spread(257);
@@ -342,7 +342,7 @@ describe("pages with a time boundary", () => {
         });
       }
     }
-  }, 20_000);
+  });
 
   test("are refused, and not wrong, in lists whose folds keep no times", async () => {
     const { org } = await spread(65);

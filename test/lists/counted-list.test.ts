@@ -613,7 +613,7 @@ describe("a filtered page of a large block", () => {
       }
     });
     await fc.assert(property, { seed, numRuns: Number(process.env.RUNS ?? 12) });
-  }, 120_000);
+  });
 
   /**
    * What pages read of blocks: number of queries and of rows sent. `before` runs once, before the first
@@ -719,7 +719,7 @@ describe("cost", () => {
     const consumed = capacity.take();
     console.log(`the same with a filter at offset 700: ${JSON.stringify(consumed)}`);
     expect(consumed.readUnits).toBeLessThanOrEqual(1 + 2 * 20);
-  }, 30_000);
+  });
 
   test("of a page with one member in each block: two trips, and only the page is sent", async () => {
     const org = newOrganization();
@@ -755,5 +755,5 @@ describe("cost", () => {
     expect(most).toBe(50);
     expect(sent).toBe(50 + page.directory.length);
     expect(joined).toEqual([{ domainId: 2, teamId: null, isActive: true }]);
-  }, 60_000);
+  });
 });

@@ -86,7 +86,7 @@ describe("a run", () => {
     url = await vi.waitFor(() => /^ready (.*)\n/m.exec(output)?.[1] ?? expect.fail(output), {
       timeout: 110_000,
     });
-  }, 45_000);
+  });
 
   afterAll(() => {
     run.kill("SIGKILL");

@@ -86,7 +86,7 @@ describe("deleting a team", () => {
     await expect(teamRemovals.remove(org, team.id + 1_000, administrator)).rejects.toMatchObject({
       refusal: "teamNotFound",
     });
-  }, 60_000);
+  });
 
   test("is exact beside e-mails that are added, disabled and removed meanwhile", async () => {
     const { org, add } = await create();

@@ -28,7 +28,7 @@ const workers = useWorkers({ breached: { [domainName]: {} } });
 let org: number;
 beforeAll(async () => {
   org = await createOrganization({ [domainName]: addressCount });
-}, 60_000);
+});
 
 /** `breached`: index of an address → names of the breaches that it is in. */
 const setBreached = (breached: Record<number, string[]>): void => {

@@ -30,7 +30,7 @@ const workers = useWorkers({ breached: Object.fromEntries(names.map((name) => [n
 let org: number;
 beforeAll(async () => {
   org = await createTwoPerDomain(names);
-}, 60_000);
+});
 
 /** Creates an organization with two addresses in each of these domains. */
 const createTwoPerDomain = (ofDomains: readonly string[]): Promise<number> =>
@@ -62,7 +62,7 @@ test("a message that comes twice plans once; a planner woken by the sweep takes 
     newBreachesFound: names.length,
   });
   expect(await takeMessages("scan-plans")).toEqual([]);
-}, 60_000);
+});
 
 test("a scan that is resumed while the rate limit is reached waits and then goes on", async () => {
   setBreached(names.slice(0, 3), ["Alpha", "Beta"]);
@@ -115,7 +115,7 @@ test("with slow answers progress is saved every few seconds, before the last ans
   await runChecks();
   const listed = (await emails.list(org, { limit: 100, offset: 0 })).emails;
   expect(listed.find(({ id }) => id === lateId)?.lastScannedAt).toBeNull();
-}, 60_000);
+});
 
 test("a domain that a superseded planner claims late is claimed and searched once more", async () => {
   setBreached(names.slice(0, 1), []);
@@ -134,7 +134,7 @@ test("a domain that a superseded planner claims late is claimed and searched onc
   workers.latencyMilliseconds = 0;
   expect(domainSearchCount(workers) - before).toBe(2);
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
-}, 30_000);
+});
 
 test("with slow answers each batch lasts twice as long as the one before", async () => {
   const some = names.slice(0, 24);

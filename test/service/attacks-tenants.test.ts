@@ -19,7 +19,7 @@ let before: unknown;
 
 beforeAll(async () => {
   [attacker, victim] = await Promise.all([createTenant(), createTenant()]);
-}, 120_000);
+});
 
 // Each test has keys of its own, since requests are limited by key.
 beforeEach(async () => {

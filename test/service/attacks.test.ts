@@ -29,7 +29,7 @@ beforeAll(async () => {
   const { breaches } = (await victim.api.get("/breaches")).body as { breaches: { id: number }[] };
   victimFinding = breaches[0]?.id ?? 0;
   expect(victimFinding).toBeGreaterThan(0);
-}, 60_000);
+});
 
 /** Sends bytes as they are and gives the statuses of all answers on the connection. */
 const raw = async (bytes: string): Promise<number[]> => statusesIn(await exchange(bytes));

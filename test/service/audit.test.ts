@@ -117,7 +117,7 @@ const expectFoundAndRepaired = async (...subjects: string[]): Promise<Report> =>
 beforeAll(async () => {
   await createUsed();
   await untilDelivered();
-}, 60_000);
+});
 
 test("an undamaged organization has no differences, and all its rows are read", async () => {
   const report = await audit(org);

@@ -93,4 +93,4 @@ test("a scan survives killed workers, a killed runtime, lost and doubled message
   } finally {
     await chaos.service().stop();
   }
-}, 180_000);
+});

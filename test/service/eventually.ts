@@ -5,7 +5,7 @@
 export const eventually = async <T>(
   read: () => Promise<T>,
   isDone: (value: T) => boolean,
-  seconds = 30,
+  seconds = 90,
 ): Promise<T> => {
   const deadline = Date.now() + seconds * 1000;
   for (let pause = 100; ; pause = Math.min(pause * 1.2, 1_500)) {

@@ -37,7 +37,7 @@ beforeAll(async () => {
     await reserve(org, "EMAIL", blockSize);
     await reserve(org, "ACTIVITY", blockSize);
   }
-}, 60_000);
+});
 
 test("a scan's end folds a long directory, and nobody notices", async () => {
   expect(await folds()).toHaveLength(0);

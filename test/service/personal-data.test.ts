@@ -46,7 +46,7 @@ let organization: Organization;
 beforeAll(async () => {
   vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", new URL(inject("receiverUrl")).origin);
   organization = await fill();
-}, 120_000);
+});
 afterAll(() => vi.unstubAllEnvs());
 
 const rowsOf = async (org: number): Promise<Item[]> => {
@@ -179,5 +179,5 @@ describe("erase", () => {
       expect.arrayContaining([expect.objectContaining({ command: "erase", flags: "--email …" })]),
     );
     expect((await admin("erase", { email: address })).traces).toEqual([]);
-  }, 120_000);
+  });
 });

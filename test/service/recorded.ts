@@ -146,7 +146,6 @@ export const testRecording = (name: string, { isOfNext }: { isOfNext: boolean })
     await eventually(
       () => organizations.get(deleting?.id ?? 0),
       (row) => row === undefined,
-      60,
     );
     expect((await organization("used").api.get("/emails")).body.total).toBe(5);
     for (const { id } of Object.values(recording.organizations)) {

@@ -52,7 +52,7 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
     first = await scan(organization.api);
     firstUnits = meter.take();
     console.log("first scan of 1,000 addresses, 300 findings:", JSON.stringify(firstUnits));
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await service?.stop();

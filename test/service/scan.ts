@@ -2,8 +2,8 @@ import { expect } from "vitest";
 import type { Client } from "./client.ts";
 import { eventually } from "./eventually.ts";
 
-/** Starts a scan and waits for its end; gives the scan as the list shows it. */
-export const scan = async (api: Client): Promise<Record<string, unknown>> => {
+/** Starts a scan and waits for its end, at most `seconds`; gives the scan as the list shows it. */
+export const scan = async (api: Client, seconds?: number): Promise<Record<string, unknown>> => {
   const started = await api.post("/scans");
   if (started.status !== 201) throw new Error(`The scan did not start: ${JSON.stringify(started.body)}`);
   const find = async () => {
@@ -11,7 +11,9 @@ export const scan = async (api: Client): Promise<Record<string, unknown>> => {
     if (status !== 200) throw new Error(`The scans are not listed: ${status} ${JSON.stringify(body)}`);
     return (body.scans as Record<string, unknown>[]).find((each) => each.id === started.body.scanJobId);
   };
-  const ended = await eventually(find, (each) => each?.status === "completed" || each?.status === "failed");
+  const isOver = (each: Record<string, unknown> | undefined): boolean =>
+    each?.status === "completed" || each?.status === "failed";
+  const ended = await eventually(find, isOver, seconds);
   return ended as Record<string, unknown>;
 };
 

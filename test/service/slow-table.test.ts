@@ -67,7 +67,7 @@ test("people and workers at once, on a table that is slow, throttles and lags", 
   const candidates = Object.keys(accounts).map((email) => ({ email }));
   await commit(org, await plan(org, candidates), administrator);
 
-  const scanning = scan(api);
+  const scanning = scan(api, 180);
   let isOver = false;
   const people = Array.from({ length: 4 }, () => acknowledge(() => isOver));
   expect(await scanning).toMatchObject({ status: "completed", newBreachesFound: expected.length });
@@ -92,8 +92,8 @@ test("people and workers at once, on a table that is slow, throttles and lags", 
     await eventually(
       () => eventIds(name),
       (ids) => ids.size === breached,
-      120,
+      180,
     );
   }
   expect(await commandLine("check", { org }, service.apiUrl)).toMatchObject({ differences: [] });
-}, 240_000);
+}, 480_000);

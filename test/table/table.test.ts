@@ -281,7 +281,7 @@ describe("a transaction", () => {
     expect(performance.now() - begin).toBeGreaterThan(5_500);
     expect(seen.length).toBeGreaterThan(10);
     expect(new Set(seen.map((each) => each.body.ClientRequestToken)).size).toBe(1);
-  }, 15_000);
+  });
 
   test("a worker's transaction is tried for as long as the worker has time", async () => {
     fault = { target: "TransactWriteItems", times: 99, answer: cancelled("TransactionConflict") };
@@ -302,7 +302,7 @@ describe("a transaction", () => {
     // The command line shows the cause instead.
     fault = { target: "GetItem", times: 999, cut: true };
     await expect(table.get(newKey())).rejects.toMatchObject({ code: "ECONNRESET" });
-  }, 20_000);
+  });
 
   test("whose connection was lost for a moment is sent again in a function", async () => {
     fault = { target: "GetItem", times: 9, cut: true };
