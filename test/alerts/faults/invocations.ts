@@ -26,10 +26,22 @@ export type Invocation = {
   post: { close: () => void } | undefined;
 };
 
+const current = new AsyncLocalStorage<Invocation>();
+
+/**
+ * Sends nothing for code of an invocation that is over. Such code still runs in this process: its timers fire in
+ * real time, even after its simulation has ended.
+ */
+export const unlessOver = <A extends unknown[], R>(send: (...given: A) => Promise<R>) =>
+  async function (this: unknown, ...given: A): Promise<R> {
+    return current.getStore()?.over ? never : send.apply(this, given);
+  };
+
 /** Runs workers step by step: each stops in front of its next step until the clock lets it go on. */
 export class Invocations {
   /** The invocation that the running code belongs to. */
-  readonly current = new AsyncLocalStorage<Invocation>();
+  readonly current = current;
+  readonly #unfinished = new Set<Invocation>();
   /** The invocation that works on a delivery at this moment, by the delivery's id. */
   readonly atWork = new Map<number, Invocation>();
   readonly #clock: Clock;
@@ -57,6 +69,7 @@ export class Invocations {
       post: undefined,
     };
     this.#clock.at(this.#clock.now + functionTimeout, lane, async () => this.end(invocation, "dead"));
+    this.#unfinished.add(invocation);
     this.atWork.set(Number(lane), invocation);
     this.current.run(invocation, () => {
       work().then(
@@ -71,8 +84,13 @@ export class Invocations {
   end(invocation: Invocation, outcome: Outcome): void {
     if (invocation.over) return;
     invocation.over = true;
+    this.#unfinished.delete(invocation);
     invocation.post?.close();
     stop(invocation, { kind: "end", outcome });
+  }
+
+  endAll(): void {
+    for (const invocation of this.#unfinished) this.end(invocation, "dead");
   }
 
   /** Kills an invocation. One that does not pause ends only when its other requests are through. */

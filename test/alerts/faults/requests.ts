@@ -12,7 +12,7 @@ import * as clients from "../../../shared/table/clients.ts";
 import type { Chance } from "./chance.ts";
 import { connectTable } from "./engine.ts";
 import { type Faults, injectedConflict, injectedError, requestFaults } from "./faults.ts";
-import { type Invocation, type Invocations, nameStep, never } from "./invocations.ts";
+import { type Invocation, type Invocations, nameStep, never, unlessOver } from "./invocations.ts";
 import type { Queues } from "./queues.ts";
 import type { Witnesses } from "./witnesses.ts";
 
@@ -58,13 +58,13 @@ export class Requests {
 
   #interceptTable(): void {
     const [wire, documents] = [clients.wire(), clients.documents()];
-    const send = { wire: wire.send, documents: documents.send };
+    const send = { wire: unlessOver(wire.send), documents: unlessOver(documents.send) };
     this.#restore.push(() => {
-      wire.send = send.wire;
-      documents.send = send.documents;
+      wire.send = send.wire as typeof wire.send;
+      documents.send = send.documents as typeof documents.send;
     });
     const sendToEngine = (command: Command) => this.#counted(() => this.#engine.send(command));
-    wire.send = sendToEngine as typeof wire.send;
+    wire.send = unlessOver(sendToEngine) as typeof wire.send;
     documents.send = ((command: Command) => {
       const isTransaction = command instanceof TransactWriteCommand;
       return this.#step({ kind: "write", id: idOf(command), isTransaction }, async () => {
@@ -76,34 +76,36 @@ export class Requests {
   }
 
   #interceptQueues(): void {
-    const { send } = SQSClient.prototype;
+    const send = unlessOver(SQSClient.prototype.send);
     this.#restore.push(() => {
-      SQSClient.prototype.send = send;
+      SQSClient.prototype.send = send as typeof SQSClient.prototype.send;
     });
-    SQSClient.prototype.send = ((
-      command:
-        | SendMessageCommand
-        | SendMessageBatchCommand
-        | ReceiveMessageCommand
-        | ChangeMessageVisibilityCommand,
-    ) => {
-      // The simulation starts an invocation for each message, so that polling finds none.
-      if (command instanceof ReceiveMessageCommand) return pause(50, { Messages: [] });
-      if (command instanceof ChangeMessageVisibilityCommand) {
-        this.#parts.queues.showAgain(command.input);
-        return Promise.resolve({});
-      }
-      const { QueueUrl } = command.input;
-      const entries = "Entries" in command.input ? (command.input.Entries ?? []) : [command.input];
-      const messages = entries as { MessageBody: string; DelaySeconds?: number }[];
-      const { deliveryId = 0 } = JSON.parse(messages[0]?.MessageBody ?? "{}") as { deliveryId?: number };
-      return this.#step({ kind: "send", id: deliveryId, isTransaction: false }, async () => {
-        for (const { MessageBody, DelaySeconds } of messages) {
-          this.#parts.queues.enqueue(QueueUrl, MessageBody, DelaySeconds);
+    SQSClient.prototype.send = unlessOver(
+      (
+        command:
+          | SendMessageCommand
+          | SendMessageBatchCommand
+          | ReceiveMessageCommand
+          | ChangeMessageVisibilityCommand,
+      ) => {
+        // The simulation starts an invocation for each message, so that polling finds none.
+        if (command instanceof ReceiveMessageCommand) return pause(50, { Messages: [] });
+        if (command instanceof ChangeMessageVisibilityCommand) {
+          this.#parts.queues.showAgain(command.input);
+          return Promise.resolve({});
         }
-        return {};
-      });
-    }) as typeof SQSClient.prototype.send;
+        const { QueueUrl } = command.input;
+        const entries = "Entries" in command.input ? (command.input.Entries ?? []) : [command.input];
+        const messages = entries as { MessageBody: string; DelaySeconds?: number }[];
+        const { deliveryId = 0 } = JSON.parse(messages[0]?.MessageBody ?? "{}") as { deliveryId?: number };
+        return this.#step({ kind: "send", id: deliveryId, isTransaction: false }, async () => {
+          for (const { MessageBody, DelaySeconds } of messages) {
+            this.#parts.queues.enqueue(QueueUrl, MessageBody, DelaySeconds);
+          }
+          return {};
+        });
+      },
+    ) as typeof SQSClient.prototype.send;
   }
 
   #seedRandom(): void {

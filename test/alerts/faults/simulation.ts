@@ -65,6 +65,7 @@ export const simulate = async ({ url, seed, events, faultRate }: Settings): Prom
     await run(clock, queues, witnesses);
     await witnesses.checkEnd();
   } finally {
+    invocations.endAll();
     await requests.restore();
     vi.useRealTimers();
     vi.unstubAllEnvs();
