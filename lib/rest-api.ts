@@ -63,7 +63,7 @@ const accessLogFormat = ({ trustedProxySecret }: Options): AccessLogFormat =>
 
 const stageName = "api";
 
-/** Requests at once: some people who open the dashboard together, of which each load takes five. */
+/** Burst limit. It lets several people open the dashboard at once; each load makes five requests. */
 const burst = 100;
 
 /**

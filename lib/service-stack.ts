@@ -63,7 +63,7 @@ export class ServiceStack extends Stack {
       queueWorkers.map(({ worker }) => [worker.queue, new WorkQueue(this, worker, deadLetters).queue]),
     ) as Record<QueueName, Queue>;
     const sender = senderEmail === undefined ? undefined : createSender(this, senderEmail, options);
-    // Functions are told where the dashboard is, and the API is made of functions.
+    // Lazy, because functions need the API's url and the API is built from the functions.
     const dashboardUrl = Lazy.string({ produce: () => `${api.url}/app` });
     const resources: Resources = {
       table,

@@ -45,7 +45,7 @@ export const work = async (
   if (broken !== undefined) throw broken.reason;
   const outcomes = results.map((result) => (result.status === "fulfilled" ? result.value : "done"));
   if (outcomes.includes("stopped")) {
-    // Whoever overtook this worker goes on; two workers would only be in each other's way.
+    // If another worker has advanced a lane, that worker continues, and this one sends no message.
     const goesOn = !outcomes.includes("overtaken") && (await renew());
     if (goesOn) await queue.send("acknowledgements", { organizationId: org, acknowledgementId: id });
     return;

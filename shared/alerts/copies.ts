@@ -13,8 +13,8 @@ import * as table from "../table/table.ts";
 type Copies = { sent?: Set<string>; holder?: number; until?: string };
 
 /**
- * `event`: the id of the event's first delivery by e-mail. `again`: how often this delivery succeeded before, because who
- * delivers an alert again by hand wants it again.
+ * `event`: the id of the event's first delivery by e-mail. `again`: how many times this delivery has succeeded before; a manual
+ * redelivery gets a row of its own, so that recipients receive another copy.
  */
 export type Turn = { org: number; event: number; delivery: number; again: number };
 

@@ -8,7 +8,7 @@ import type { OrganizationLimit } from "./limits.ts";
  */
 export type Use =
   | "table:read"
-  /** All rows but those that the next four words add. */
+  /** All rows but those that the next four words add, and the operators' log, which no function writes. */
   | "table:write"
   /** Rows of API keys, sessions, sign-in links and users. */
   | "table:write:identities"

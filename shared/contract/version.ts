@@ -8,13 +8,13 @@
 /** The name of the attribute, in rows and in JSON. */
 export const versionAttribute = "v";
 
-/** The number of forms that have not changed since there are versions. */
+/** The version of every row and message format that has not changed since versions were introduced. */
 export const firstVersion = 0;
 
-/** The number of alert channels whose config is sealed (alerts/seal.ts). Others keep the first number. */
+/** The version of alert channels whose config is sealed (alerts/seal.ts). Others keep the first one. */
 export const sealedChannelVersion = 1;
 
-/** The highest number that this release reads. */
+/** The highest version that this release reads. */
 export const newestVersion = 1;
 
 /** What is written, with its version. */

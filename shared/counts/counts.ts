@@ -38,7 +38,7 @@ export type Counts = {
   notDelivered: Map<number, number>;
 };
 
-/** Rows for transactions about many breaches, by the worker's part or else by the block of a finding: more rows than `check-emails` has workers. */
+/** Rows for transactions about many breaches, by the worker's part or else by the block of a finding. More than the default maximum of `check-emails` workers. */
 const placesOfBlocks = 12;
 /** Rows for changes of one finding, by its breach: such a row holds a part of the breaches and costs less to write. */
 const placesOfOthers = 8;
@@ -86,8 +86,8 @@ export const differencesOf = (changes: Changes): Map<string, number> => {
 };
 
 /**
- * The write that counts changes, for the transaction that makes them; none when no count moves. `part`: who writes at the same time
- * names other ones, and writes to other rows.
+ * The write that counts changes, for the transaction that makes them; none when no count moves. `part`: concurrent
+ * writers pass different numbers, so that they write to different rows.
  */
 export const writes = (org: number, changes: Changes, part?: number): Write[] =>
   writesTo(keys.counts(org, placeOf(changes, part)), differencesOf(changes));

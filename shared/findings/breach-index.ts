@@ -84,9 +84,9 @@ export const idsOf = async (
 };
 
 /**
- * Takes notes over into the index while `mayGoOn` and it is worth it (or `always`). Nobody waits for it, it may die between any two
- * lines, and several may run: a number is taken before anything is written, on condition that nobody has taken one since before
- * the notes were read. Who meets a segment with a higher number has old notes, and stops.
+ * Applies notes to the index while `mayGoOn` and it is worth it (or `always`). It may die between any two lines, and several workers may
+ * run it at once: a worker that finds a segment with a higher sequence number than its own has outdated notes and stops
+ * (docs/decisions/0031-counts-and-breach-index.md).
  */
 export const takeOver = async (
   org: number,

@@ -70,18 +70,18 @@ export const deletion = (key: Key, id: number, from: string, given?: Condition):
 const hasGroupKey = (groupKey: string): Condition =>
   condition("#group = :groupKeyBefore", { groupKeyBefore: groupKey });
 
-/**
- * Among how many own rows simultaneous writers of a block are divided: each takes a transaction at a time. More
- * than `check-emails` has workers.
- */
+/** Among how many rows concurrent writers of a block are divided. More than the default maximum of `check-emails` workers. */
 export const parts = 12;
 
-/** For a transaction that many may make at once. Who writes alone to many blocks keeps to part 0: every row costs its readers. */
+/**
+ * A random part, for transactions that many callers make concurrently. A single writer uses part 0, because each further row
+ * costs readers read units.
+ */
 export const drawPart = (): number => randomInt(parts);
 
 /**
- * A number for a worker whose work begins with this member of some list, of which `parts` or as many rows as
- * there are take the remainder. Workers that begin in one block or in successive ones get successive numbers.
+ * The part of a worker whose work begins with this member; callers take it modulo their number of rows. Workers that
+ * start in the same block or in adjacent ones get consecutive parts.
  */
 export const partOf = (id: number): number =>
   blockOf(id) + Math.floor(((id - 1) % blockSize) / (blockSize / parts));

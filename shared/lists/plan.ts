@@ -23,8 +23,8 @@ export type Read =
   | { way: "ids"; ids: readonly number[] }
   /**
    * Ids `fromId` to `toId`, read from the nearer end of the block. Of the matching members among them, the
-   * first `skip` are not on the page. Ids at the other end are left out, as many as there are matching
-   * members beyond the page.
+   * first `skip` are not on the page. If k matching members lie beyond the page, the range leaves out k ids at the
+   * far end.
    */
   | {
       way: "range";

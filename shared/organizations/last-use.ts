@@ -15,7 +15,7 @@ export type ApiKey = {
   label: string;
   createdAt: string;
   revokedAt: string | null;
-  /** How the key begins; absent on keys of before it was noted. */
+  /** How the key begins; absent on keys that were created before this field existed. */
   preview?: string;
   /** The user who created it; absent when the command line did. */
   createdBy?: { id: number; label: string };

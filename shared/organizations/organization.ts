@@ -90,7 +90,7 @@ export const nextScanAt = (
   return new Date(first + periods * period).toISOString();
 };
 
-/** Notes a scan that its schedule has just started, of an organization of before the schedule's times were noted. */
+/** Sets `firstScanAt` when a schedule starts a scan, for organizations that were created before this attribute existed. */
 export const noteScheduledScan = async (org: number, now: Date): Promise<void> => {
   const found = await find(org);
   if (found === undefined || found.organization.firstScanAt !== undefined) return;

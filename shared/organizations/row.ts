@@ -1,8 +1,6 @@
 /**
- * Where an organization's row is. Releases before 2026-11-25 keep it in a partition that many functions write, at
- * `keys.unguardedOrganization`; now it has one of its own. A row is moved by `admin org guard`, and by each command that changes it.
- * Until then it is read where it was. Each change is written in both places, so that the release before can be deployed again
- * (docs/decisions/0046-guarded-organizations.md).
+ * Where an organization's row is: in a partition of its own or, until an operator's command moves it, in the one of earlier releases.
+ * Each change is written to both rows, so that the earlier release can be deployed again (docs/decisions/0046-guarded-organizations.md).
  */
 import { isDeepStrictEqual } from "node:util";
 import { absent, asRead, type Change, type Condition, exists, type Write } from "../table/condition.ts";
@@ -26,7 +24,7 @@ export const findExisting = async (org: number): Promise<Found> => {
   return found;
 };
 
-/** The organizations in the order of `orgs`: `rows` that the caller has read, and the others from where they were before. */
+/** The organizations in the order of `orgs`: `rows` that the caller has read, and the others from where earlier releases keep them. */
 export const orUnguarded = async (
   orgs: readonly number[],
   rows: readonly (Organization | undefined)[],
@@ -77,8 +75,8 @@ const guarded = Object.values(guardedAttributes).flat() as readonly (keyof Organ
 export type Guarding = { outcome: "moved" | "taken over" | "unchanged"; formerName?: string };
 
 /**
- * Moves a row. If it was moved before, takes over what the release before has changed since in the former place, should it have been
- * deployed again: only attributes that are guarded there. A name could come from any function, and is only reported.
+ * Moves an organization's row to its own partition. If it was moved already, copies the guarded attributes that a rolled-back
+ * release changed in the former row, and only reports a changed name, because any function may write it there.
  */
 export const guard = (org: number): Promise<Guarding> =>
   withOptimisticRetry(async () => {

@@ -15,7 +15,7 @@ import { type Change, condition, type Write } from "../table/condition.ts";
 import { dueShard, keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
-/** What was found when, and what follows from it besides the verdict. */
+/** The result of a DNS look-up: the values, its time, who asked, and when to look again. */
 export type LookUp = {
   /** The values of the TXT records at the record's name. */
   values: readonly string[];

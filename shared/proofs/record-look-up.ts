@@ -1,7 +1,7 @@
 import dns from "node:dns/promises";
 import { Refusal } from "../contract/errors.ts";
 
-/** Less than what is left of a request's 10 seconds after the table was read. */
+/** It leaves time for the table within the endpoint's 10 seconds. */
 const deadlineMilliseconds = 5_000;
 
 const retryAfterSeconds = 30;

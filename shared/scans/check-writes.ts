@@ -38,7 +38,7 @@ const stepWritesPerTransaction =
   findingBlockWrites -
   deliveryDirectoryWrites;
 
-/** What one e-mail's new findings take besides themselves and deliveries, if both begin new blocks. */
+/** Writes that a transaction for one e-mail needs in addition to its findings and deliveries, if both start new blocks. */
 const writesOfLoneStep = 1 + closedChunkWrites + counts.countWrites + 2 * 2 + deliveryDirectoryWrites;
 
 /** The part of an e-mail's change that one transaction writes. Its lists hold breach ids. */

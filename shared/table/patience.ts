@@ -10,7 +10,7 @@ import { Refusal } from "../contract/errors.ts";
 /** People get an answer after this time; API Gateway would wait for 29 seconds. */
 const peopleMilliseconds = 6_000;
 
-/** A function that people wait for keeps this of its time to answer in. */
+/** A function that people wait for reserves this time to answer in. */
 const answeringMilliseconds = 4_000;
 
 /** A request that has no answer this long after the time is over is waited for no longer. It may still take effect. */
@@ -22,7 +22,7 @@ const longestPauseMilliseconds = 320;
 /** What a client is told to wait, as a header in seconds. */
 const retryAfterSeconds = 2;
 
-/** A worker keeps this of its time to put away what it has done, or a third of what is left. */
+/** A worker reserves this time to save its results, or a third of its remaining time if that is less. */
 const reserveMilliseconds = 10_000;
 
 /**
