@@ -1,11 +1,11 @@
 import * as counts from "../counts/counts.ts";
 import * as directories from "../lists/directory.ts";
 import { chunk } from "../table/chunk.ts";
-import { condition, exists } from "../table/condition.ts";
-import { dueShard, type Key, keys, type ListKind, listKinds, organizationOf } from "../table/keys.ts";
+import { always, condition, exists } from "../table/condition.ts";
+import { type Key, keys, type ListKind, listKinds, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import type { Organization } from "./organization.ts";
-import { change, find } from "./row.ts";
+import { change, deletion, find } from "./row.ts";
 
 /** Rows that are deleted at the same time. */
 const concurrency = 25;
@@ -19,9 +19,7 @@ const locksOf = (org: number): Key[] => [keys.scanLock(org), keys.acknowledgemen
  */
 export const begin = async (org: number): Promise<"begun" | "unknown"> => {
   if ((await find(org)) === undefined) return "unknown";
-  // `dueAt` lies in the past, so that the deletion is due at once even if this machine's clock is ahead.
-  const due = { dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() };
-  await change(org, { deleting: true, ...due });
+  await change(org, deletion(org));
   for (const { pk } of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(pk);
   for (const key of locksOf(org)) await table.remove(key);
   return "begun";
@@ -34,12 +32,19 @@ export const begin = async (org: number): Promise<"begun" | "unknown"> => {
  */
 export const resume = async (due: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
   const org = organizationOf(due);
-  const places = [keys.organization(org), keys.unguardedOrganization(org)];
-  const rows = await table.getMany<Organization & { deletingSince?: string } & Key>(places);
-  // A release before this one may have begun it, which knows the second place alone.
-  const organization = rows.find((row) => row?.deleting === true);
-  if (organization === undefined) return;
-  const key: Key = { pk: organization.pk, sk: organization.sk };
+  const row = await table.get<Organization>(keys.organization(org));
+  const isOfFormerRow = due.pk === keys.unguardedOrganization(org).pk;
+  // Both rows are due; one of them is enough.
+  if (isOfFormerRow && row?.deleting === true) return;
+  const former = isOfFormerRow ? await table.get<Organization>(keys.unguardedOrganization(org)) : undefined;
+  if (row !== undefined && former?.deleting === true) {
+    // The release before began the deletion. Until its mark is in this row, this release serves the organization.
+    await table.attempt(table.update(keys.organization(org), { set: deletion(org), if: exists }));
+    return;
+  }
+  const organization = row ?? former;
+  if (organization?.deleting !== true) return;
+  const key = row === undefined ? keys.unguardedOrganization(org) : keys.organization(org);
   if (organization.deletingSince === undefined) {
     // The wait starts by the clock of the workers that it waits for, not by the clock of who called `begin`.
     await table.update(key, { setOnce: { deletingSince: new Date().toISOString() }, if: exists });
@@ -89,10 +94,11 @@ export const resume = async (due: Key, waitSeconds: number, mayGoOn: () => boole
     () => true,
     (user) => table.remove(keys.signInAddress((user as unknown as { email: string }).email, org)),
   );
-  const { pk, sk } = keys.unguardedOrganization(org);
-  await deletePartition(pk, (row) => row.sk !== sk);
+  const unguarded = keys.unguardedOrganization(org);
+  // It goes before the partition is read, because a function may have given it a version that reads refuse (row.ts).
+  if (key.pk !== unguarded.pk) await table.remove(unguarded, always);
+  await deletePartition(unguarded.pk, ({ sk }) => sk !== unguarded.sk);
   await table.remove(keys.organizations(org));
-  for (const place of places.filter((each) => each.pk !== key.pk)) await table.remove(place);
   await table.remove(key);
 };
 

@@ -20,6 +20,8 @@ export type Organization = {
   mailBudget?: MailBudget;
   /** Set while the organization is being deleted: requests are refused and no new work starts. */
   deleting?: boolean;
+  /** When the sweep first saw the deletion, ISO 8601. */
+  deletingSince?: string;
 };
 
 export const create = async (input: {

@@ -3,8 +3,17 @@
  * Each change is written to both rows, so that the earlier release can be deployed again (docs/decisions/0046-guarded-organizations.md).
  */
 import { isDeepStrictEqual } from "node:util";
-import { absent, asRead, type Change, type Condition, exists, type Write } from "../table/condition.ts";
-import { guardedAttributes, keys } from "../table/keys.ts";
+import { firstVersion, NewerVersion } from "../contract/version.ts";
+import {
+  absent,
+  always,
+  asRead,
+  type Change,
+  type Condition,
+  exists,
+  type Write,
+} from "../table/condition.ts";
+import { dueShard, guardedAttributes, keys } from "../table/keys.ts";
 import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
 import type { Organization } from "./organization.ts";
@@ -41,8 +50,8 @@ export const changing = (org: number, { isGuarded }: Pick<Found, "isGuarded">, g
   isGuarded
     ? [
         { update: keys.organization(org), ...given },
-        // Whoever may write the other row cannot stop the change by it.
-        { update: keys.unguardedOrganization(org), ...given, if: undefined },
+        // Functions that may write the former row cannot stop the change by it.
+        { update: keys.unguardedOrganization(org), ...given, version: firstVersion, if: always },
       ]
     : [
         { check: keys.organization(org), if: absent },
@@ -71,39 +80,75 @@ const moving = (org: number, row: Organization, set?: Record<string, unknown>): 
 /** What most roles may not name in a write, wherever the row is. */
 const guarded = Object.values(guardedAttributes).flat() as readonly (keyof Organization)[];
 
-/** `formerName`: the name in the former place, where it is another one. */
-export type Guarding = { outcome: "moved" | "taken over" | "unchanged"; formerName?: string };
+/** What marks an organization as being deleted. The deletion is due at once, even if this machine's clock is ahead. */
+export const deletion = (org: number) => ({
+  deleting: true,
+  dueShard: dueShard("DELETION", org),
+  dueAt: new Date(0).toISOString(),
+});
+
+/** `otherName`: the name and the one in the former row, where they differ. */
+export type Guarding = {
+  outcome: "moved" | "taken over" | "rewritten" | "unchanged";
+  otherName?: { name: string; formerName: string };
+};
 
 /**
  * Moves an organization's row to its own partition. If it was moved already, copies the guarded attributes that a rolled-back
- * release changed in the former row, and only reports a changed name, because any function may write it there.
+ * release changed in the former row, and only reports a changed name, because any function may write it there. A former row
+ * that the rolled-back release could not use is written anew.
  */
 export const guard = (org: number): Promise<Guarding> =>
   withOptimisticRetry(async () => {
-    const [row, former] = await table.getMany<Organization>([
-      keys.organization(org),
-      keys.unguardedOrganization(org),
-    ]);
-    if (former === undefined) return { outcome: "unchanged" };
+    const row = await table.get<Organization>(keys.organization(org));
     if (row === undefined) {
+      const former = await table.get<Organization>(keys.unguardedOrganization(org));
+      if (former === undefined) return { outcome: "unchanged" };
       await table.transact(moving(org, former));
       return { outcome: "moved" };
     }
+    const former = await usableFormer(org);
+    if (former === undefined) {
+      // Its deletion removes the former row first.
+      if (row.deleting === true) return { outcome: "unchanged" };
+      await table.transact([
+        { check: keys.organization(org), if: isAsRead(row, ["name", ...guarded]) },
+        { put: { ...row, ...keys.unguardedOrganization(org) }, if: always },
+      ]);
+      return { outcome: "rewritten" };
+    }
+    // The wait of a deletion that the other release began starts anew in this row.
     const changed = guarded.filter(
-      (name) => former[name] !== undefined && !isDeepStrictEqual(former[name], row[name]),
+      (name) =>
+        name !== "deletingSince" && former[name] !== undefined && !isDeepStrictEqual(former[name], row[name]),
     );
     if (changed.length > 0) {
       const set = Object.fromEntries(changed.map((name) => [name, former[name]]));
       await table.transact([
-        { update: keys.organization(org), set, if: isAsRead(row, changed) },
+        {
+          update: keys.organization(org),
+          set: { ...set, ...(changed.includes("deleting") && deletion(org)) },
+          if: isAsRead(row, changed),
+        },
         { check: keys.unguardedOrganization(org), if: isAsRead(former, changed) },
       ]);
     }
     return {
       outcome: changed.length > 0 ? "taken over" : "unchanged",
-      ...(former.name !== row.name && { formerName: former.name }),
+      ...(former.name !== row.name && { otherName: { name: row.name, formerName: former.name } }),
     };
   });
+
+/** The former row, unless it is gone or a release before could not read it, which a function can bring about. */
+const usableFormer = async (org: number): Promise<Organization | undefined> => {
+  try {
+    const former = await table.get<Organization>(keys.unguardedOrganization(org));
+    return former?.billing === undefined ? undefined : former;
+  } catch (error) {
+    if (error instanceof NewerVersion) return undefined;
+    throw error;
+  }
+};
 
 const isAsRead = (row: Organization, names: readonly (keyof Organization)[]): Condition =>
   asRead(Object.fromEntries(names.map((name) => [name, row[name]])));

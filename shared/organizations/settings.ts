@@ -2,6 +2,7 @@
 import type * as z from "zod/mini";
 import * as activity from "../activity/activity.ts";
 import type { Actor } from "../activity/actor.ts";
+import { Refusal } from "../contract/errors.ts";
 import { condition } from "../table/condition.ts";
 import { keys } from "../table/keys.ts";
 import { withOptimisticRetry } from "../table/optimistic-retry.ts";
@@ -52,6 +53,11 @@ export const change = (
   withOptimisticRetry(async () => {
     const found = await findExisting(org);
     const { organization } = found;
+    if (organization.deleting === true) {
+      // A try before may have made the schedule again that the deletion has removed.
+      if (input.scanEvery !== undefined) await reschedule("never");
+      throw new Refusal("unauthenticated");
+    }
     const { name = organization.name, scanEvery = organization.scanEvery } = input;
     const isRenamed = name !== organization.name;
     const isRescheduled = scanEvery !== organization.scanEvery;

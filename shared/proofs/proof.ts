@@ -5,7 +5,7 @@ import { Refusal } from "../contract/errors.ts";
 import * as domains from "../domains/domain.ts";
 import { recordOf } from "../domains/proof.ts";
 import * as organizations from "../organizations/organization.ts";
-import { type Key, organizationOf } from "../table/keys.ts";
+import { type Key, keys, organizationOf } from "../table/keys.ts";
 import { withOptimisticRetry } from "../table/optimistic-retry.ts";
 import * as table from "../table/table.ts";
 import { decide, isOperators } from "./decision.ts";
@@ -49,6 +49,8 @@ export const recheck = async (
   logger: Logger,
 ): Promise<void> => {
   const org = organizationOf(key);
+  // Functions that may not write domains can make another row due, and name a domain in it.
+  if (key.pk !== keys.domain(org, 0).pk) return;
   const [owner, domain] = await Promise.all([organizations.get(org), table.get<domains.Domain>(key)]);
   // The organization's deletion, or the domain's removal, deletes the row.
   if (owner === undefined || owner.deleting === true) return;

@@ -44,6 +44,9 @@ export const allOf = (...conditions: (Condition | undefined)[]): Condition | und
 export const exists: Condition = { expression: "attribute_exists(#pk)" };
 export const absent: Condition = { expression: "attribute_not_exists(#pk)" };
 
+/** Holds for any row and for none, also for a row of a newer version, which other writes leave alone. */
+export const always: Condition = { expression: "attribute_exists(#pk) OR attribute_not_exists(#pk)" };
+
 /**
  * The condition that a row's attributes are still as they were read. A value `undefined` means that the row
  * must not have the attribute.
@@ -169,7 +172,7 @@ export class Placeholders {
 
 /** The condition of any write. A row that is absent has no version. */
 const guarded = (given: Condition | undefined): Condition =>
-  given === absent ? absent : (allOf(given, isNotNewer) ?? isNotNewer);
+  given === absent || given === always ? given : (allOf(given, isNotNewer) ?? isNotNewer);
 
 export const conditionFields = (given: Condition | undefined): Expressions => {
   const placeholders = new Placeholders();

@@ -268,7 +268,7 @@ export const guardedPartitions = {
     "ORGANIZATIONS",
   ],
   "table:write:organizations": ["ORG#*#ORGANIZATION"],
-  "table:write:domains": ["ORG#*#DOMAIN", "ORG#*#DOMAIN-NAME", "PROVEN-DOMAIN#*"],
+  "table:write:domains": ["ORG#*#DOMAIN", "ORG#*#DOMAIN-NAME", "ORG#*#DOMAIN-REMOVAL", "PROVEN-DOMAIN#*"],
   "table:write:channels": ["ORG#*#CHANNEL"],
   operators: ["OPERATOR-LOG"],
 } as const;

@@ -140,23 +140,25 @@ test("only functions of signing in and members write the list of organizations",
   }
 });
 
-test.each([keys.domain(1, 2), keys.domainName(1, "acme.example"), keys.provenDomain("acme.example")])(
-  "$pk: only functions of domains and of scans write it",
-  (key) => {
-    const writers = [
-      "add-domain",
-      "check-domain",
-      "check-emails",
-      "look-up-emails",
-      "plan-scan",
-      "remove-domain",
-      "sweep",
-    ];
-    for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
-      expect(allowed(`dynamodb:${action}`, key)).toEqual(writers);
-    }
-  },
-);
+test.each([
+  keys.domain(1, 2),
+  keys.domainName(1, "acme.example"),
+  keys.domainRemoval(1, 2),
+  keys.provenDomain("acme.example"),
+])("$pk: only functions of domains and of scans write it", (key) => {
+  const writers = [
+    "add-domain",
+    "check-domain",
+    "check-emails",
+    "look-up-emails",
+    "plan-scan",
+    "remove-domain",
+    "sweep",
+  ];
+  for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
+    expect(allowed(`dynamodb:${action}`, key)).toEqual(writers);
+  }
+});
 
 test("only functions of alert channels and of alerts write channels", () => {
   expect(allowed("dynamodb:UpdateItem", keys.channel(1, 3))).toEqual([

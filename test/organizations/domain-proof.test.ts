@@ -80,6 +80,23 @@ const pass = async ({ org, domain }: Added, milliseconds: number) => {
 const sweepNow = () => sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
 
 describe("the record of a domain", () => {
+  test("is looked up for rows of domains alone, whatever another row is due for", async () => {
+    const added = await add();
+    records.set("_breach-monitor.elsewhere.example", [recordOf(added.org, added.domain).value]);
+    // A role that may not write domains can write this row.
+    await table.put({
+      ...added.domain,
+      ...keys.team(added.org, 1),
+      name: "elsewhere.example",
+      createdAt: new Date(0).toISOString(),
+      dueShard: "DOMAIN-PROOF#0",
+      dueAt: new Date(0).toISOString(),
+    });
+    await sweepNow();
+    expect(await read(added)).toMatchObject({ verified: false });
+    await table.remove(keys.team(added.org, 1));
+  });
+
   test("is random, and another one for each organization and domain", async () => {
     const [one, other] = [await add(), await add()];
     expect(recordOf(one.org, one.domain)).toEqual({

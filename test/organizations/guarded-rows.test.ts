@@ -83,16 +83,61 @@ describe("a release before, deployed again", () => {
   test("changes the billing, which is taken over, and the name, which is reported", async () => {
     const org = await create();
     await table.update(keys.unguardedOrganization(org), { set: { billing: lapsed, name: "B" } });
-    expect(await guard(org)).toEqual({ outcome: "taken over", formerName: "B" });
+    expect(await guard(org)).toEqual({ outcome: "taken over", otherName: { name: "A", formerName: "B" } });
     expect(await guarded(org)).toMatchObject({ name: "A", billing: lapsed });
-    expect(await guard(org)).toEqual({ outcome: "unchanged", formerName: "B" });
+    expect(await guard(org)).toEqual({ outcome: "unchanged", otherName: { name: "A", formerName: "B" } });
   });
 
-  test("begins a deletion, which this release ends", async () => {
+  test("begins a deletion: this release serves the organization no longer, and ends it", async () => {
     const org = await create();
     const due = { dueShard: "DELETION#0", dueAt: new Date(0).toISOString() };
     await table.update(keys.unguardedOrganization(org), { set: { deleting: true, ...due } });
-    for (let times = 0; times < 3; times++) await sweepNow();
+    await sweepNow();
+    expect(await guarded(org)).toMatchObject({ deleting: true, dueAt: due.dueAt });
+    expect(await guarded(org)).not.toHaveProperty("deletingSince");
+    for (let times = 0; times < 2; times++) await sweepNow();
     expect([await guarded(org), await unguarded(org)]).toEqual([undefined, undefined]);
+  });
+
+  test("begins a deletion that the command takes over, and the sweep ends", async () => {
+    const org = await create();
+    const begun = { deleting: true, deletingSince: "2026-01-01T00:00:00.000Z" };
+    await table.update(keys.unguardedOrganization(org), { set: begun });
+    expect(await guard(org)).toEqual({ outcome: "taken over" });
+    expect(await guarded(org)).toMatchObject({ deleting: true, dueAt: new Date(0).toISOString() });
+    for (let times = 0; times < 2; times++) await sweepNow();
+    expect([await guarded(org), await unguarded(org)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe("a function that writes the former row", () => {
+  /** What a role that may write other rows of the organization can do to the former one. */
+  const tamper = {
+    "gives it a version of no release": (org: number) =>
+      table.update(keys.unguardedOrganization(org), { set: { name: "X" }, version: 99 }),
+    "deletes it": (org: number) => table.remove(keys.unguardedOrganization(org)),
+  };
+
+  test.each(Object.entries(tamper))("and %s hinders no change, and the command mends it", async (_, act) => {
+    const org = await create();
+    await act(org);
+    await rename(org, "B");
+    await organizations.setBilling(org, lapsed);
+    await organizations.setScanFrequency(org, "week", new Date().toISOString());
+    expect(await guarded(org)).toMatchObject({ name: "B", billing: lapsed, scanEvery: "week" });
+    await act(org);
+    expect(await guard(org)).toEqual({ outcome: "rewritten" });
+    await expectSame(org);
+    expect(await guard(org)).toEqual({ outcome: "unchanged" });
+  });
+
+  test.each(Object.entries(tamper))("and %s hinders no deletion", async (_, act) => {
+    const org = await create();
+    await act(org);
+    await deletion.begin(org);
+    await act(org);
+    for (let times = 0; times < 2; times++) await sweepNow();
+    expect(await guarded(org)).toBeUndefined();
+    expect(await unguarded(org)).toBeUndefined();
   });
 });

@@ -70,6 +70,7 @@ describe("the role of acknowledge-breach", () => {
     for (const [key, name] of [
       [keys.channel(victim.id, 1), "config"],
       [keys.domain(victim.id, victim.domainId), "verified"],
+      [keys.domainRemoval(victim.id, victim.domainId), "wasVerified"],
       [keys.user(victim.id, 1), "role"],
       [keys.organization(victim.id), "name"],
       [keys.organization(victim.id), "billing"],
@@ -95,6 +96,15 @@ describe("the role of acknowledge-breach", () => {
     expect(await name()).toBe(before);
     await client.send(remove(former));
     expect(await name()).toBe(before);
+    // A version of no release makes other rows unreadable.
+    await client.send(
+      new UpdateItemCommand({
+        TableName: tableName,
+        Key: marshall(former),
+        UpdateExpression: "SET v = :v",
+        ExpressionAttributeValues: marshall({ ":v": 99 }),
+      }),
+    );
     expect((await victim.api.get("/emails")).status).toBe(200);
     // Nor does it keep others from changing the organization.
     const renamed = { name: "Renamed by its admin" };
