@@ -5,7 +5,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
-import { silentSchedule } from "../shared/contract/log-lines.ts";
+import { channelNotOpened, silentSchedule } from "../shared/contract/log-lines.ts";
 import type { Alarms } from "./alarms.ts";
 
 /** A function that no client waits for, with the log that tells how its runs ended. */
@@ -17,13 +17,18 @@ const failureMinutes = 30;
 /** Lambda's own report of a run also tells of time-outs and crashes, which the function itself cannot log. */
 const failedRun = `($.type = "platform.report" && $.record.status != "success")`;
 
+/** Work that fails although the run does not. These lines have the level ERROR. */
+const linesOfFailures = [silentSchedule, channelNotOpened];
+
 /** One metric for the failed runs of all workers. It costs nothing in hours in which none fails. */
 export function addFailureAlarm(scope: Construct, workers: readonly LoggedFunction[], alarms: Alarms): void {
   const metric = { metricNamespace: Stack.of(scope).stackName, metricName: "FailedRuns" };
   for (const { name, logGroup } of workers) {
     new MetricFilter(scope, `${name}-failed-runs`, {
       logGroup,
-      filterPattern: FilterPattern.literal(`{ ${failedRun} || $.message = "${silentSchedule}" }`),
+      filterPattern: FilterPattern.literal(
+        `{ ${[failedRun, ...linesOfFailures.map((line) => `$.message = "${line}"`)].join(" || ")} }`,
+      ),
       ...metric,
     });
   }
@@ -32,9 +37,7 @@ export function addFailureAlarm(scope: Construct, workers: readonly LoggedFuncti
     workers.map(({ logGroup }) => logGroup),
     {
       fields: ["@timestamp", "@log", "coalesce(record.status, message) as what", "schedule", "@message"],
-      filterStatements: [
-        `(type = "platform.report" and record.status != "success") or level = "ERROR" or message = "${silentSchedule}"`,
-      ],
+      filterStatements: [`(type = "platform.report" and record.status != "success") or level = "ERROR"`],
       sort: "@timestamp desc",
       limit: 100,
     },
@@ -42,7 +45,7 @@ export function addFailureAlarm(scope: Construct, workers: readonly LoggedFuncti
   alarms.add({
     name: "failed-runs",
     isMinimal: true,
-    description: `Scans, alerts or other work behind the scenes are late: a run of a worker failed, or a schedule does not run. The saved query "${query}" of CloudWatch Logs Insights names the function`,
+    description: `Scans, alerts or other work behind the scenes are late: a run of a worker failed, a schedule does not run, or an alert channel does not open. The saved query "${query}" of CloudWatch Logs Insights names the function`,
     metric: new Metric({
       namespace: metric.metricNamespace,
       metricName: metric.metricName,

@@ -1,5 +1,6 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { billingRefusal } from "../billing/billing.ts";
+import { channelNotOpened } from "../contract/log-lines.ts";
 import type { Message } from "../contract/messages.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { orUnguarded } from "../organizations/row.ts";
@@ -9,12 +10,13 @@ import { keys } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 import * as attempts from "./attempt.ts";
 import type { Channel } from "./channel.ts";
+import { ChannelKeyUnavailable } from "./channel-key.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
 import { planMail } from "./mail-plan.ts";
 import type { AttemptResult } from "./outbound.ts";
 import { readReport } from "./report.ts";
 import * as schedule from "./schedule.ts";
-import { open } from "./seal.ts";
+import { ChannelNotOpened, open } from "./seal.ts";
 import { type Sendable, send } from "./send.ts";
 import * as slowness from "./slowness.ts";
 
@@ -87,8 +89,18 @@ export const deliver = async (
   // Both come before the claim, so that neither a failed read nor a lost key costs an attempt.
   const [report, form] = await Promise.all([
     readReport(org, row.event, { forPeople: channel.channel !== "webhook" }),
-    open(org, channel),
+    open(org, channel).catch((error: Error) => {
+      if (error instanceof ChannelNotOpened || error instanceof ChannelKeyUnavailable) return error;
+      throw error;
+    }),
   ]);
+  if (form instanceof Error) {
+    // It waits as a row. As a message it would come again beside those of the re-dispatch, ever more often.
+    const until = new Date(Date.now() + settings.waitingSeconds * 1000);
+    await schedule.postpone(org, row, until, "channel could not be opened");
+    logger.error(channelNotOpened, { ...fields, error: form });
+    return log("waiting");
+  }
   const { dashboardUrl } = settings;
   const mail =
     form.channel === "email"

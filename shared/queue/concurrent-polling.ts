@@ -1,5 +1,6 @@
 import type { Context, SQSEvent } from "aws-lambda";
 import type { Message, QueueName } from "../contract/messages.ts";
+import { NewerVersion } from "../contract/version.ts";
 import { withTimeOf } from "../table/patience.ts";
 import { consumeRecord, type Invocation, messageOf } from "./consume.ts";
 import * as queue from "./queue.ts";
@@ -52,11 +53,20 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
     const messages = parsed.flatMap(({ message }) => message ?? []);
     const reading = withTimeOf(context.getRemainingTimeInMillis(), () => read(messages));
     reading.catch(() => undefined);
+    const subjectOf = async (message: Message<Q>): Promise<S> => {
+      try {
+        return (await reading)[messages.indexOf(message)] as S;
+      } catch (error) {
+        if (!(error instanceof NewerVersion)) throw error;
+        // A row that this release does not read holds up only the messages that need it.
+        return (await read([message]))[0] as S;
+      }
+    };
     return records.map((record, place) =>
       consumeRecord(name, record, context, async (invocation) => {
         const { message, error } = parsed[place] as Parsed<Q>;
         if (message === undefined) throw error;
-        await handle(message, (await reading)[messages.indexOf(message)] as S, invocation);
+        await handle(message, await subjectOf(message), invocation);
       }),
     );
   };

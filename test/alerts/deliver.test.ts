@@ -6,11 +6,18 @@ import * as channels from "../../shared/alerts/channel.ts";
 import * as configure from "../../shared/alerts/configure.ts";
 import { deliveries } from "../../shared/alerts/delivery.ts";
 import { retry, sendTest } from "../../shared/alerts/operator.ts";
+import { channelNotOpened } from "../../shared/contract/log-lines.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { activeBilling } from "../organizations/billing.ts";
-import { createOrganization, takeMessage, takeMessages, useWorkers } from "../scans/in-process-workers.ts";
+import {
+  createOrganization,
+  logger,
+  takeMessage,
+  takeMessages,
+  useWorkers,
+} from "../scans/in-process-workers.ts";
 import { deliverOne } from "./deliver-one.ts";
 
 useWorkers();
@@ -139,6 +146,36 @@ test("deliveries of an organization without a subscription wait, a day at most",
   await served.deliver(1);
   expect(await served.row()).toMatchObject({ status: "delivered", attempts: 1 });
   expect(received).toBe(1);
+});
+
+test("a delivery whose channel does not open waits, and goes out once it opens", async () => {
+  const { org, channelId, deliver, row } = await deliveryFor("webhook");
+  received = 0;
+  const key = keys.channel(org, channelId);
+  const { sealed } = (await table.get<{ sealed: string }>(key)) ?? {};
+  await table.update(key, { set: { sealed: "1.unknown0.AAAA" } });
+  // However old it is: only the key that is back decides it.
+  await table.update(deliveries.key(org, (await row())?.id ?? 0), {
+    set: { createdAt: "2026-01-01T00:00:00.000Z" },
+  });
+  const errors = vi.spyOn(logger, "error");
+  await deliver(1);
+  expect(errors.mock.calls).toEqual([[channelNotOpened, expect.objectContaining({ channelId })]]);
+  const waiting = await row();
+  expect(waiting).toMatchObject({
+    status: "pending",
+    attempts: 0,
+    failureReason: "channel could not be opened",
+  });
+  expect(Date.parse(waiting?.dueAt ?? "") - Date.now()).toBeGreaterThan(
+    1_000 * (settings.waitingSeconds - 30),
+  );
+  expect(received).toBe(0);
+  await table.update(key, { set: { sealed } });
+  await deliver(1);
+  expect(await row()).toMatchObject({ status: "delivered", attempts: 1 });
+  expect(received).toBe(1);
+  errors.mockRestore();
 });
 
 test("the first attempt for a slow channel goes through the queue of retries, once", async () => {

@@ -15,6 +15,8 @@ let handled: number[];
 /** Deliveries whose next work fails. */
 let failing: Set<number>;
 let readFails: boolean;
+/** A delivery whose row this release does not read. */
+let newer: number | undefined;
 let outcomes: ("done" | "failed")[];
 
 const makeHandler = async () => {
@@ -31,6 +33,8 @@ const makeHandler = async () => {
           readFails = false;
           throw new Error("the table did not answer");
         }
+        const { NewerVersion } = await import("../../shared/contract/version.ts");
+        if (messages.some(({ deliveryId }) => deliveryId === newer)) throw new NewerVersion("row", 99);
         return messages.map(({ deliveryId }) => `row ${deliveryId}`);
       },
       handle: async ({ deliveryId }, row) => {
@@ -44,6 +48,7 @@ const makeHandler = async () => {
 
 beforeEach(async () => {
   [reads, handled, failing, readFails, outcomes] = [[], [], new Set(), false, []];
+  newer = undefined;
   const handler = await makeHandler();
   const invoke = async (_: string, event: unknown) => {
     const context = { getRemainingTimeInMillis: () => 40_000 } as Context;
@@ -116,4 +121,12 @@ test("all messages come again when the read fails", async () => {
   await until(() => handled.length === 2);
   expect(handled.toSorted()).toEqual([1, 2]);
   expect(outcomes[0]).toBe("failed");
+});
+
+test("a row of a newer version holds up only the message that needs it", async () => {
+  newer = 2;
+  await send(bodyOf(1), bodyOf(2), bodyOf(3));
+  await until(() => outcomes.length === 2);
+  expect({ handled, outcomes }).toEqual({ handled: [1, 3], outcomes: ["failed", "failed"] });
+  expect(reads[0]).toEqual([1, 2, 3]);
 });

@@ -10,7 +10,7 @@ import { readOptions } from "../../lib/options.ts";
 import { ServiceStack } from "../../lib/service-stack.ts";
 import { openLog } from "../../local/lambda/log.ts";
 import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
-import { silentSchedule } from "../../shared/contract/log-lines.ts";
+import { channelNotOpened, silentSchedule } from "../../shared/contract/log-lines.ts";
 
 type Alarm = {
   AlarmName: string;
@@ -154,7 +154,7 @@ describe("failed-runs", () => {
     expect(alarmNamed("failed-runs").Period).toBeGreaterThan(longest * 60);
   });
 
-  test("counts runs that failed or took too long, and schedules that are silent", () => {
+  test("counts failed and slow runs, silent schedules, and channels that do not open", () => {
     const log = openLog(directory, "worker");
     const report = { durationMilliseconds: 5, memoryMegabytes: 256, initMilliseconds: undefined };
     log.started("a");
@@ -166,12 +166,14 @@ describe("failed-runs", () => {
       ...written.map((line) => JSON.parse(line)),
       { type: "platform.report", record: { requestId: "c", status: "timeout" } },
       { level: "ERROR", message: silentSchedule, schedule: "sync-catalog" },
+      { level: "ERROR", message: channelNotOpened, channelId: 1 },
       { level: "INFO", message: "scan ended" },
     ];
     for (const { FilterPattern } of filtersOf(alarmNamed("failed-runs"))) {
       expect(lines.map((line) => matches(FilterPattern, line))).toEqual([
         false,
         false,
+        true,
         true,
         true,
         true,
