@@ -88,7 +88,7 @@ describe("a release before, deployed again", () => {
     expect(await guard(org)).toEqual({ outcome: "unchanged", otherName: { name: "A", formerName: "B" } });
   });
 
-  test("begins a deletion: this release serves the organization no longer, and ends it", async () => {
+  test("begins a deletion, which this release heeds at once and ends", async () => {
     const org = await create();
     const due = { dueShard: "DELETION#0", dueAt: new Date(0).toISOString() };
     await table.update(keys.unguardedOrganization(org), { set: { deleting: true, ...due } });
