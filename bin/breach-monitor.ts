@@ -31,9 +31,10 @@ const app = new App({
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 
 const stage: string = app.node.tryGetContext("stage") ?? "production";
-if (!/^[a-z][a-z0-9-]{0,27}$/.test(stage)) {
+// With the longest name of a function this is the 64 characters that Lambda takes.
+if (!/^[a-z][a-z0-9-]{0,26}$/.test(stage)) {
   throw new Error(
-    `The stage must be 1 to 28 lower-case letters, digits and hyphens and start with a letter, not "${stage}"`,
+    `The stage must be 1 to 27 lower-case letters, digits and hyphens and start with a letter, not "${stage}"`,
   );
 }
 

@@ -27,6 +27,9 @@ export class QueueWorkerFunction extends ServiceFunction {
       target: this.function,
       eventSourceArn: queue.queueArn,
       batchSize: worker.batchSize ?? 1,
+      // Workers report nothing and throw, so that the alarm sees a failed run. Without this setting Lambda would poll a
+      // queue less while runs fail, and one message that always fails would slow down all others.
+      reportBatchItemFailures: true,
       // Lambda polls an idle queue with two pollers instead of five if there is no maximum.
       ...(worker.maximumConcurrency !== undefined &&
         resources.limitsConcurrency && { maxConcurrency: worker.maximumConcurrency }),

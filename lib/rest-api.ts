@@ -109,7 +109,8 @@ export class ServiceApi extends Construct {
       defaultMethodOptions: { authorizer, authorizationType: AuthorizationType.CUSTOM },
       deployOptions: {
         stageName,
-        tracingEnabled: true,
+        // Traces of a stage would hold whole urls, and so the secrets of recipients' links. Those of functions do not.
+        tracingEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
         accessLogFormat: accessLogFormat(options),
         throttlingRateLimit: options.requestsPerSecond,
@@ -128,9 +129,8 @@ export class ServiceApi extends Construct {
     const functions = parts.flatMap(({ routes }) => routes.map((each) => each.function));
     const invoker = new Role(this, "Invoker", {
       description: "In which API Gateway invokes the functions of its methods",
-      assumedBy: new ServicePrincipal("apigateway.amazonaws.com", {
-        conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
-      }),
+      // Without a condition on `aws:SourceAccount`: API Gateway does not send it when it assumes the role of an integration.
+      assumedBy: new ServicePrincipal("apigateway.amazonaws.com"),
       inlinePolicies: {
         Invoke: new PolicyDocument({
           statements: [
@@ -185,8 +185,7 @@ export class ServiceApi extends Construct {
       },
       {
         id: "AwsSolutions-APIG6",
-        reason:
-          "Execution logs would hold paths and query strings; access logs and traces record every request",
+        reason: "Execution logs would hold paths and query strings; access logs record every request",
       },
       { id: "AwsSolutions-COG4", reason: "API keys and sessions are checked by our own authorizer" },
       {

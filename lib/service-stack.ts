@@ -108,7 +108,7 @@ export class ServiceStack extends Stack {
     };
     const createFunction = (
       name: string,
-      contract: Pick<Endpoint, "uses" | "timeoutSeconds">,
+      { isTraced = true, ...contract }: Pick<Endpoint, "uses" | "timeoutSeconds"> & { isTraced?: boolean },
       logGroup?: ILogGroup,
     ) =>
       new ServiceFunction(this, {
@@ -118,12 +118,14 @@ export class ServiceStack extends Stack {
         ...contract,
         memoryMegabytes: endpointMegabytes,
         logGroup,
-        isTraced: true,
+        isTraced,
       }).function;
     const refuseRoute = createFunction("refuse-route", { uses: [] });
     refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath()));
     const authorize = createFunction("authorize", {
       uses: ["table:read", "table:limits", "table:credentials", "proxy-secret"],
+      // A request would have a second trace.
+      isTraced: false,
     });
     authorize.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
     // One for all, as a stack may have 500 resources.

@@ -4,10 +4,17 @@
  */
 import type { Logger } from "@aws-lambda-powertools/logger";
 import * as domains from "../domains/domain.ts";
-import { defaultMailBudget, takeCopies } from "../mail/budget.ts";
+import { defaultMailBudget, giveBackCopies, takeCopies } from "../mail/budget.ts";
 import { linkMessage } from "../mail/link-message.ts";
 import { type Message, send, senderName } from "../mail/mail.ts";
-import { type Addressee, addresseesOf, mayBeAsked, noteAsked, pageUrlOf } from "../mail/recipient.ts";
+import {
+  type Addressee,
+  addresseesOf,
+  mayBeAsked,
+  noteAsked,
+  noteNotAsked,
+  pageUrlOf,
+} from "../mail/recipient.ts";
 import type { Organization } from "../organizations/organization.ts";
 import * as organizations from "../organizations/organization.ts";
 import { keys } from "../table/keys.ts";
@@ -40,7 +47,8 @@ const domainOf = ({ email }: Addressee): string => email.slice(email.lastIndexOf
 
 /**
  * Asks those who were not asked lately to confirm. A request is a copy out of the organization's budget; nobody is
- * asked when it is used up. Throws when the table cannot be used; what SES refuses is asked again in a week.
+ * asked when it is used up. Whom SES was too busy for is asked at the next alert, and whom it refused in a week. Throws when
+ * the table cannot be used.
  */
 export const askToConfirm = async (
   { id: org, name, mailBudget = defaultMailBudget }: Organization,
@@ -50,12 +58,16 @@ export const askToConfirm = async (
   const now = new Date();
   const due = addressees.filter((each) => mayBeAsked(each, now));
   if (due.length === 0 || (await takeCopies(org, due.length, mailBudget, now)) !== undefined) return;
-  await Promise.all(
+  const asked = await Promise.all(
     due.map(async (each) => {
-      if (await noteAsked(org, each, now))
-        await send(request(each, name, dashboardUrl), askTimeoutMilliseconds);
+      if (!(await noteAsked(org, each, now))) return false;
+      const result = await send(request(each, name, dashboardUrl), askTimeoutMilliseconds);
+      const isTaken = !("failure" in result) || result.retryAfterSeconds === undefined;
+      if (!isTaken) await noteNotAsked(org, each);
+      return isTaken;
     }),
   );
+  await giveBackCopies(org, asked.filter((isAsked) => !isAsked).length, now);
 };
 
 /** In characters. The name is text of somebody whom the recipient may not know: too short for a message of its own. */

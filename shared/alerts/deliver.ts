@@ -147,6 +147,10 @@ export const deliver = async (
   // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
   if (retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
     await attempts.releaseThrottled(org, claimed, { failure, retryAfterSeconds });
+    await mail?.giveBack(mail.recipients.length - reached.length).catch((error: Error) => {
+      // The budget then counts copies that nobody got.
+      logger.error("copies could not be given back", { ...fields, error });
+    });
     return log("throttled", failure);
   }
   const next = attempts.afterFailure(left, settings.redispatchSeconds);

@@ -1,5 +1,5 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
-import { defaultMailBudget, takeCopies } from "../mail/budget.ts";
+import { defaultMailBudget, giveBackCopies, takeCopies } from "../mail/budget.ts";
 import { type Addressee, addresseesOf } from "../mail/recipient.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { askToConfirm, unconfirmed } from "./confirmation.ts";
@@ -8,10 +8,15 @@ import type { Delivery } from "./delivery.ts";
 
 /**
  * `recipients`: who gets a copy in this attempt; none if all have theirs. Whoever has a plan calls `end` with the
- * addresses that were reached. `obstacle`: why nothing may be sent for `seconds`; `isReason`: the delivery shows it.
+ * addresses that were reached, and `giveBack` with the number of copies that SES was too busy to take. `obstacle`: why
+ * nothing may be sent for `seconds`; `isReason`: the delivery shows it.
  */
 export type MailPlan =
-  | { recipients: Addressee[]; end: (reached: readonly string[]) => Promise<void> }
+  | {
+      recipients: Addressee[];
+      end: (reached: readonly string[]) => Promise<void>;
+      giveBack: (copies: number) => Promise<void>;
+    }
   | { obstacle: string; seconds: number; isReason?: boolean };
 
 /** Until another delivery of the event has ended its turn. */
@@ -59,10 +64,13 @@ export const planMail = async (
   };
   if (recipients.length === 0) {
     await end([]);
-    return { recipients, end: async () => {} };
+    return { recipients, end: async () => {}, giveBack: async () => {} };
   }
-  const usedUpUntil = await takeCopies(org, recipients.length, mailBudget, new Date());
-  if (usedUpUntil === undefined) return { recipients, end };
+  const takenAt = new Date();
+  const usedUpUntil = await takeCopies(org, recipients.length, mailBudget, takenAt);
+  if (usedUpUntil === undefined) {
+    return { recipients, end, giveBack: (copies) => giveBackCopies(org, copies, takenAt) };
+  }
   await end([]);
   const seconds = (usedUpUntil.getTime() - Date.now()) / 1_000 + Math.random() * spreadSeconds;
   return { obstacle: "budget of e-mails is used up", seconds };

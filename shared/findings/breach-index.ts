@@ -18,7 +18,7 @@ const segmentSize = 4096;
 /** Notes of fewer bytes wait: a reader reads them with 16 read units, and taking them over costs a write for each breach. */
 const worthTakingOver = 65_536;
 
-/** Rows of notes that are taken over together: 65,536 findings at most. */
+/** Rows of notes that are taken over together: 65,536 findings at most. A block has fewer. */
 const rowsAtOnce = 128;
 
 /** Requests at the same time. */
@@ -95,9 +95,12 @@ export const takeOver = async (
 ): Promise<void> => {
   while (mayGoOn()) {
     const before = (await table.get<{ number: number }>(keys.noteTakeOvers(org)))?.number ?? 0;
-    const rows = await notes.read(org, { limit: rowsAtOnce });
+    const read = await notes.read(org, { limit: rowsAtOnce });
+    const isFull = read.length === rowsAtOnce;
+    // What is said of one finding can stand in several rows of its block, which belong together: the last block may be cut off.
+    const rows = isFull ? read.filter(({ block }) => block !== read.at(-1)?.block) : read;
     const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
-    const isWorth = always || rows.length === rowsAtOnce || bytes >= worthTakingOver;
+    const isWorth = always || isFull || bytes >= worthTakingOver;
     if (rows.length === 0 || !isWorth || !(await takeNumber(org, before))) return;
     for (const part of chunk([...notes.factsOf(rows)], concurrency)) {
       if (!mayGoOn()) return;
@@ -107,8 +110,8 @@ export const takeOver = async (
       if (written.includes(false)) return;
     }
     let forgotten = 0;
-    for (const part of chunk(rows, concurrency)) {
-      const gone = await Promise.all(part.map((row) => notes.forget(org, row)));
+    for (const part of chunk([...Map.groupBy(rows, ({ block }) => block).values()], concurrency)) {
+      const gone = await Promise.all(part.map((ofBlock) => notes.forget(org, ofBlock)));
       forgotten += gone.filter((isGone) => isGone).length;
     }
     if (forgotten === 0) return;

@@ -106,8 +106,20 @@ export const factsOf = (rows: readonly Pick<NoteRow, "facts">[]): Map<number, Fa
   return all;
 };
 
-/** Deletes a row of notes unless something was noted since it was read. */
-export const forget = async (org: number, { block, part, life, writes }: NoteRow): Promise<boolean> => {
-  const isAsRead = condition("#life = :life AND #writes = :writes", { life, writes });
-  return (await table.attempt(table.remove(keys.findingNotes(org, block, part), isAsRead))).written;
+/**
+ * Deletes the rows of a block's notes, all or none, unless something was noted since they were read. If some of them stayed, a finding
+ * whose deletion is forgotten would be taken over again from the row that says it was detected.
+ */
+export const forget = async (org: number, rows: readonly NoteRow[]): Promise<boolean> => {
+  const deletions = rows.map(({ block, part, life, writes }) => ({
+    delete: keys.findingNotes(org, block, part),
+    if: condition("#life = :life AND #writes = :writes", { life, writes }),
+  }));
+  const [only, ...others] = deletions;
+  // A transaction costs twice as much.
+  const deleting =
+    only !== undefined && others.length === 0
+      ? table.remove(only.delete, only.if)
+      : table.transact(deletions);
+  return (await table.attempt(deleting)).written;
 };

@@ -2,8 +2,8 @@
  * How many copies of alerts an organization sends by e-mail. All organizations share the deployment's sender,
  * and none of them may have its reputation ruined by another one's mail to strangers.
  */
-import { condition } from "../table/condition.ts";
-import { keys, timeToLive } from "../table/keys.ts";
+import { condition, exists } from "../table/condition.ts";
+import { type Key, keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
 /** Copies in a UTC hour and in a UTC day. A message to three recipients is three copies. */
@@ -12,6 +12,12 @@ export type MailBudget = { hour: number; day: number };
 export const defaultMailBudget: MailBudget = { hour: 500, day: 2_000 };
 
 const windowSeconds: Readonly<Record<keyof MailBudget, number>> = { hour: 3_600, day: 86_400 };
+
+/** The row that counts an hour or a day, and when that begins, in epoch seconds. */
+const windowAt = (org: number, name: keyof MailBudget, time: Date): { key: Key; start: number } => {
+  const start = Math.floor(time.getTime() / 1_000 / windowSeconds[name]) * windowSeconds[name];
+  return { key: keys.limit(`ORG#${org}#MAILS#${name.toUpperCase()}`, String(start)), start };
+};
 
 /**
  * Takes copies out of the budget. Undefined when they may be sent, otherwise the end of the hour or day that
@@ -26,12 +32,12 @@ export const takeCopies = async (
 ): Promise<Date | undefined> => {
   // The hour first: what waits for the next day then takes nothing out of a day's budget.
   for (const name of ["hour", "day"] as const) {
+    const { key, start } = windowAt(org, name, now);
     const seconds = windowSeconds[name];
-    const start = Math.floor(now.getTime() / 1_000 / seconds) * seconds;
     const end = new Date((start + seconds) * 1_000);
     if (budget[name] === 0) return end;
     const { written } = await table.attempt(
-      table.update(keys.limit(`ORG#${org}#MAILS#${name.toUpperCase()}`, String(start)), {
+      table.update(key, {
         add: { copies },
         setOnce: { [timeToLive]: start + 2 * seconds },
         if: condition("attribute_not_exists(#copies) OR #copies <= :most", { most: budget[name] - copies }),
@@ -40,4 +46,15 @@ export const takeCopies = async (
     if (!written) return end;
   }
   return undefined;
+};
+
+/** Gives copies back that were taken at this time and not sent. */
+export const giveBackCopies = async (org: number, copies: number, takenAt: Date): Promise<void> => {
+  if (copies === 0) return;
+  const names = Object.keys(windowSeconds) as (keyof MailBudget)[];
+  await Promise.all(
+    names.map((name) =>
+      table.attempt(table.update(windowAt(org, name, takenAt).key, { add: { copies: -copies }, if: exists })),
+    ),
+  );
 };

@@ -10,7 +10,9 @@ let ses: SESv2Client | undefined;
 const client = (): SESv2Client => {
   // The SDK does not retry: SES would send a second message for a repeated request, and whoever sends has
   // retries already.
-  ses ??= new SESv2Client({ maxAttempts: 1 });
+  // So a connection that died while the function was frozen would lose a message: each has a new one.
+  const agent = { keepAlive: false };
+  ses ??= new SESv2Client({ maxAttempts: 1, requestHandler: { httpAgent: agent, httpsAgent: agent } });
   return ses;
 };
 

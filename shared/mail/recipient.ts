@@ -136,3 +136,13 @@ export const noteAsked = async (
   );
   return written;
 };
+
+/** Takes back what `noteAsked` has noted of an addressee as it was before. */
+export const noteNotAsked = async (org: number, { email, asked = 0, askedAt }: Addressee): Promise<void> => {
+  await table.attempt(
+    table.update(keys.recipient(org, fingerprint(org, email)), {
+      ...(askedAt === undefined ? { remove: ["asked", "askedAt"] } : { set: { asked, askedAt } }),
+      if: condition("#asked = :asked", { asked: asked + 1 }),
+    }),
+  );
+};

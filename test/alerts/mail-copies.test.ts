@@ -96,6 +96,23 @@ test("what is over the budget of an hour waits for the next, without using an at
   expect(Date.parse(waiting?.dueAt ?? "")).toBeLessThanOrEqual(nextHour + 301_000);
 });
 
+test("copies that SES was too busy to take do not count against the budget", async () => {
+  const org = await createOrganization({});
+  await organizations.setMailBudget(org, { hour: 4, day: 4 });
+  const people = ["a", "b", "c"].map((name) => `${name}@other.example`);
+  const [message] = await raiseFor(org, [people]);
+  if (message === undefined) throw new Error("a delivery was expected");
+  mails.throttled = (address) => address !== "a@other.example";
+  await attempt(message);
+  expect(mails.received).toEqual(["a@other.example"]);
+  expect(await statusesOf(org, [message])).toEqual(["retrying after 0"]);
+  mails.throttled = () => false;
+  await attempt(message);
+  expect(mails.received.toSorted()).toEqual(people);
+  expect(await takeCopies(org, 1, { hour: 4, day: 4 }, new Date())).toBeUndefined();
+  expect(await takeCopies(org, 1, { hour: 4, day: 4 }, new Date())).toBeDefined();
+});
+
 test("a budget counts hours and days, and concurrent copies exactly", async () => {
   const org = await createOrganization({});
   const at = (time: string) => new Date(`2026-03-01T${time}Z`);

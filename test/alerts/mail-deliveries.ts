@@ -24,6 +24,8 @@ export const mails = {
   texts: [] as string[],
   /** Whose messages SES refuses. */
   refused: (_address: string): boolean => false,
+  /** Whose messages are beyond SES's rate. */
+  throttled: (_address: string): boolean => false,
 };
 
 /** Runs the mail server for the tests of a file. */
@@ -38,6 +40,8 @@ export const useMailServer = (): void => {
       const [address] = Destination.ToAddresses;
       if (mails.refused(address))
         return response.writeHead(400, { "x-amzn-errortype": "MessageRejected" }).end("{}");
+      if (mails.throttled(address))
+        return response.writeHead(400, { "x-amzn-errortype": "ThrottlingException" }).end("{}");
       mails.received.push(address);
       mails.subjects.push(Content.Simple.Subject.Data);
       mails.texts.push(Content.Simple.Body.Text.Data);
@@ -49,7 +53,8 @@ export const useMailServer = (): void => {
     vi.stubEnv("SENDER_EMAIL", "alerts@acme.example");
   }, 60_000);
   beforeEach(() => {
-    Object.assign(mails, { received: [], subjects: [], texts: [], refused: () => false });
+    const none = () => false;
+    Object.assign(mails, { received: [], subjects: [], texts: [], refused: none, throttled: none });
   });
   afterAll(() => close?.());
 };

@@ -120,6 +120,19 @@ describe("where recipients have to confirm", () => {
     expect(alerted.sort()).toEqual(["Member@other.example", "any@verified.example"]);
   });
 
+  test("whom SES was too busy to ask is asked at the next alert", async () => {
+    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
+    vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
+    const org = await createOrganization({});
+    await organizations.setMailBudget(org, { hour: 1, day: 1 });
+    mails.throttled = () => true;
+    await ask(org, ["a@other.example"], logger);
+    mails.throttled = () => false;
+    await ask(org, ["a@other.example"], logger);
+    await ask(org, ["a@other.example"], logger);
+    expect(mails.received).toEqual(["a@other.example"]);
+  });
+
   test("who is asked counts against the budget, and is asked once by many at once", async () => {
     vi.stubEnv("CONFIRM_RECIPIENTS", "true");
     vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");

@@ -7,7 +7,7 @@ import * as breachIndex from "../../shared/findings/breach-index.ts";
 import * as notes from "../../shared/findings/breach-notes.ts";
 import { decodeIds, encodeIds } from "../../shared/findings/id-list.ts";
 import { type FindingGroup, findings, following } from "../../shared/findings/record.ts";
-import { reserve } from "../../shared/lists/blocks.ts";
+import { firstIdOf, reserve } from "../../shared/lists/blocks.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { onTableRequest } from "../scans/in-process-workers.ts";
@@ -27,6 +27,9 @@ let lastOrganization = 0;
 const createFindings = (org = ++lastOrganization) => {
   const known = new Map<number, Known>();
   const firstDetectedAt = "2026-11-01T00:00:00.000Z";
+  // As workers at the same time do, successive writes note in different rows of a block.
+  let writes = 0;
+  const next = () => ({ part: (5 * writes++) % 12 });
   return {
     org,
     known,
@@ -60,6 +63,7 @@ const createFindings = (org = ++lastOrganization) => {
             firstDetectedAt,
             to: group,
           })),
+          next(),
         ),
       ]);
       for (const { reserved: slot, ...rest } of found) known.set(slot.id, { id: slot.id, ...rest });
@@ -68,14 +72,14 @@ const createFindings = (org = ++lastOrganization) => {
       const to = { ...group, acknowledged: true };
       await table.transact([
         ...findings.writes(org, [findings.change(org, id, { from: group, to, set: { acknowledgment: {} } })]),
-        ...following(org, [{ id, breachId, firstDetectedAt, from: group, to }]),
+        ...following(org, [{ id, breachId, firstDetectedAt, from: group, to }], next()),
       ]);
       known.set(id, { id, breachId, group: to });
     },
     remove: async ({ id, breachId, group }: Known): Promise<void> => {
       await table.transact([
         ...findings.writes(org, [findings.delete(org, id, group)]),
-        ...following(org, [{ id, breachId, firstDetectedAt, from: group }]),
+        ...following(org, [{ id, breachId, firstDetectedAt, from: group }], next()),
       ]);
       known.delete(id);
     },
@@ -208,6 +212,37 @@ describe("ids of a breach's findings are those of a naive list", () => {
     await expectRight(some);
     await breachIndex.takeOver(some.org, () => true, { always: true });
     await expectRight(some);
+  });
+
+  const groupKey = findings.groupKeyOf({ scanId: 1, acknowledged: false, domainId: 1 });
+  const noteDetected = (org: number, id: number) =>
+    table.transact(notes.writes(org, [{ id, breachId: 1, to: groupKey }], 3));
+  const noteRemoved = async (org: number, id: number): Promise<void> => {
+    await noteDetected(org, id);
+    await table.transact(notes.writes(org, [{ id, breachId: 1, from: groupKey }], 0));
+  };
+
+  test("where a take-over reads only some rows of a block", async () => {
+    const org = ++lastOrganization;
+    // 127 rows, then a block of two rows, of which the first is the last that is read.
+    for (let block = 0; block < 63; block++) await noteRemoved(org, firstIdOf(block) + 1);
+    await table.transact(notes.writes(org, [{ id: firstIdOf(63) + 1, breachId: 1, from: "x" }], 0));
+    await noteRemoved(org, firstIdOf(64) + 1);
+    await breachIndex.takeOver(org, () => true, { always: true });
+    expect(await notes.read(org)).toEqual([]);
+    expect(await breachIndex.idsOf(org, 1, () => true)).toEqual([]);
+  });
+
+  test("where something is noted in one of a block's rows while they are forgotten", async () => {
+    const org = ++lastOrganization;
+    const id = firstIdOf(1) + 1;
+    await noteRemoved(org, id);
+    const noted = onTableRequest(keys.findingNotes(org, 1, 3).sk, "before", () => noteDetected(org, id + 1));
+    await breachIndex.takeOver(org, () => true, { always: true });
+    expect(noted.happened).toBe(true);
+    await breachIndex.takeOver(org, () => true, { always: true });
+    expect(await notes.read(org)).toEqual([]);
+    expect(await breachIndex.idsOf(org, 1, () => true)).toEqual([id + 1]);
   });
 
   // An old take-over has read that a finding was detected. Before it reads or writes the index, the finding is deleted, and a newer one

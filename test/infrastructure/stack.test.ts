@@ -218,13 +218,15 @@ function statementsOf(roleArn: string, assembly = production): Statement[] {
 /** Of a function: its own, or the one that all functions of the dashboard's endpoints share. */
 const logGroupOf = (name: string) => `/aws/lambda/${stackName}-${isOfDashboard(name) ? "dashboard" : name}`;
 
+const isTraced = (name: string): boolean => !isWorker(name) && name !== "authorize";
+
 describe.each(contracts)("function $name", ({ name, contract }) => {
   test("may do exactly what its contract says", () => {
     const logs = `arn:aws:logs:us-east-1:000000000000:log-group:${logGroupOf(name)}:*`;
     const expected = new Set([
       `logs:CreateLogStream ${logs}`,
       `logs:PutLogEvents ${logs}`,
-      ...(isWorker(name) ? [] : ["xray:PutTraceSegments *", "xray:PutTelemetryRecords *"]),
+      ...(isTraced(name) ? ["xray:PutTraceSegments *", "xray:PutTelemetryRecords *"] : []),
       ...(name === "start-scheduled-scan" ? [`sqs:SendMessage ${queueArn("dead-letters")}`] : []),
       ...contract.uses.flatMap(allowedBy),
     ]);
@@ -249,7 +251,7 @@ describe.each(contracts)("function $name", ({ name, contract }) => {
       MemorySize: contract.memoryMegabytes ?? (isWorker(name) ? 256 : 1_024),
       Handler: "index.handler",
     });
-    expect(functionNamed(name).TracingConfig?.Mode).toBe(isWorker(name) ? undefined : "Active");
+    expect(functionNamed(name).TracingConfig?.Mode).toBe(isTraced(name) ? "Active" : undefined);
     expect(functionNamed(name).RecursiveLoop).toBe(contract.recursive ? "Allow" : undefined);
   });
 
@@ -502,7 +504,12 @@ describe.each(queueWorkers)("queue of $name", ({ name, worker }) => {
 
   test("feeds its function batches of the worker's size", () => {
     const { batchSize: BatchSize = 1, maximumConcurrency: MaximumConcurrency } = worker;
-    expect(sourceIn(production)).toMatchObject({ FunctionName: `${stackName}-${name}`, BatchSize });
+    expect(sourceIn(production)).toMatchObject({
+      FunctionName: `${stackName}-${name}`,
+      BatchSize,
+      // Lambda then polls as much as ever while runs fail.
+      FunctionResponseTypes: ["ReportBatchItemFailures"],
+    });
     expect(sourceIn(production).ScalingConfig).toEqual(MaximumConcurrency && { MaximumConcurrency });
     expect(sourceIn(cheapest).ScalingConfig).toBeUndefined();
   });
@@ -762,8 +769,11 @@ describe("REST API", () => {
     }
   });
 
-  test("logs no path, query string or header", () => {
-    const [stage] = production.ofType<{ AccessLogSetting: { Format: string } }>("AWS::ApiGateway::Stage");
+  test("logs no path, query string or header, and traces no url", () => {
+    const [stage] = production.ofType<{ AccessLogSetting: { Format: string }; TracingEnabled?: boolean }>(
+      "AWS::ApiGateway::Stage",
+    );
+    expect(stage?.properties.TracingEnabled).not.toBe(true);
     const format = stage?.properties.AccessLogSetting.Format ?? "";
     expect(Object.keys(JSON.parse(format))).toContain("requestId");
     expect(format).not.toMatch(/\$context\.path|querystring|header|authorization|userAgent/i);
@@ -783,14 +793,13 @@ describe("REST API", () => {
         .sort(),
     );
     const trust = production.resource(production.logicalIdOf(role) ?? "").properties.AssumeRolePolicyDocument;
+    // API Gateway sends no `aws:SourceAccount` here: a condition on it would refuse every request.
     expect(trust).toMatchObject({
       Statement: [
-        {
-          Principal: { Service: "apigateway.amazonaws.com" },
-          Condition: { StringEquals: { "aws:SourceAccount": "000000000000" } },
-        },
+        { Action: "sts:AssumeRole", Effect: "Allow", Principal: { Service: "apigateway.amazonaws.com" } },
       ],
     });
+    expect(trust).not.toHaveProperty(["Statement", 0, "Condition"]);
   });
 
   test("has the only authorizer that a function's own permission lets invoke it", () => {
@@ -799,6 +808,12 @@ describe("REST API", () => {
       expect.stringMatching(/^arn:aws:execute-api:us-east-1:000000000000:local\/authorizers\//),
     ]);
   });
+});
+
+test("the longest name of a stage makes no function's name too long for Lambda", () => {
+  const longestStage = "s".repeat(27);
+  const names = contracts.map(({ name }) => `breach-monitor-${longestStage}-${name}`);
+  expect(Math.max(...names.map(({ length }) => length))).toBe(64);
 });
 
 test("two stages have no name in common, so that one account can hold both", () => {

@@ -521,13 +521,12 @@ test("an audit reports nothing false while everything changes", async () => {
   };
   const writers = [writeOn(0), writeOn(1), writeOn(2), scanOn()];
   try {
-    for (let count = 0; count < 5; count++) {
+    const isChanging = () => counts.added > 3 && counts.scans > 0;
+    for (let count = 0; count < 5 || !isChanging(); count++) {
       expect(summary(await audit(id))).toEqual({ differences: [], unsettled: [] });
     }
   } finally {
     isOver = true;
     await Promise.all(writers);
   }
-  expect(counts.added).toBeGreaterThan(3);
-  expect(counts.scans).toBeGreaterThan(0);
 });
