@@ -15,6 +15,7 @@ import * as queue from "../shared/queue/queue.ts";
 import { check } from "../shared/scans/check.ts";
 import { plan } from "../shared/scans/plan.ts";
 import * as scans from "../shared/scans/scan.ts";
+import { start } from "../shared/scans/start.ts";
 import { withTimeOf } from "../shared/table/patience.ts";
 
 export type Task =
@@ -75,7 +76,7 @@ const take = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]> => {
 
 const planScan = async (org: number, channels: number): Promise<Message<"scan-checks">[]> => {
   await createChannels(org, channels);
-  await scans.start(org, "manual", administrator);
+  await start(org, "manual", administrator);
   const logger = new Logger({ logLevel: "SILENT" });
   for (const message of await take("scan-plans"))
     await plan(message, { logger, remainingSeconds: () => 900 });

@@ -8,7 +8,7 @@ import * as domains from "../shared/domains/domain.ts";
 import { importAll } from "../shared/imports/commit.ts";
 import * as organizations from "../shared/organizations/organization.ts";
 import { type ScanRecord, scans } from "../shared/scans/record.ts";
-import { start } from "../shared/scans/scan.ts";
+import { start } from "../shared/scans/start.ts";
 import { chunk } from "../shared/table/chunk.ts";
 import { activeBilling } from "./seed/organization.ts";
 

@@ -24,6 +24,7 @@ export const connect = async (where: {
     where.stack !== undefined ? await findDeployed(where.stack) : await findLocal(where.port ?? defaultPort);
   const { outputs } = stack;
   process.env.TABLE_NAME = outputs.TableName;
+  process.env.SCAN_PLANS_QUEUE_URL = outputs.ScanPlansQueueUrl;
   process.env.DELIVERIES_QUEUE_URL = outputs.DeliveriesQueueUrl;
   process.env.ACKNOWLEDGEMENTS_QUEUE_URL = outputs.AcknowledgementsQueueUrl;
   // Stacks of releases that did not seal do not have it.
@@ -31,7 +32,7 @@ export const connect = async (where: {
   return stack;
 };
 
-const readOutputs = ["TableName", "DeliveriesQueueUrl", "AcknowledgementsQueueUrl"];
+const readOutputs = ["TableName", "ScanPlansQueueUrl", "DeliveriesQueueUrl", "AcknowledgementsQueueUrl"];
 
 /** Whether a stack with these outputs is this service's: it has all that `connect` reads. */
 const isService = (outputs: Record<string, string> | undefined): outputs is Record<string, string> =>

@@ -1,8 +1,8 @@
 import { serve } from "../../shared/api/serve.ts";
-import * as scans from "../../shared/scans/scan.ts";
+import { start } from "../../shared/scans/start.ts";
 import { startScan } from "./endpoint.ts";
 
 export const handler = serve(startScan, async ({ org, actor, count }) => ({
   success: true,
-  scanJobId: await scans.start(org, "manual", actor, count),
+  scanJobId: await start(org, "manual", actor, count),
 }));

@@ -9,14 +9,15 @@ import { condition } from "../table/condition.ts";
 import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
-/** `sent`: fingerprints of the addresses that have their copy. `holder`: the delivery that is sending now. */
-type Copies = { sent?: Set<string>; holder?: number; until?: string };
+/** `sent`: fingerprints of the addresses that have their copy. `holder`: the attempt that is sending now. */
+type Copies = { sent?: Set<string>; holder?: string; until?: string };
 
 /**
  * `event`: the id of the event's first delivery by e-mail. `again`: how many times this delivery has succeeded before; a manual
- * redelivery gets a row of its own, so that recipients receive another copy.
+ * redelivery gets a row of its own, so that recipients receive another copy. `holder`: another one for each attempt, since
+ * two workers can have messages of one delivery.
  */
-export type Turn = { org: number; event: number; delivery: number; again: number };
+export type Turn = { org: number; event: number; holder: string; again: number };
 
 /** Longer than any delivery of the event is open. */
 const keptSeconds = 7 * 86_400;
@@ -26,11 +27,11 @@ const patienceMilliseconds = 2_000;
 const pauseMilliseconds = 100;
 
 /**
- * Waits up to two seconds for the turn of a delivery and returns those of `recipients` who have no copy yet.
- * Undefined when another delivery still has its turn. A turn ends by `endTurn`, or with the lease of an attempt.
+ * Waits up to two seconds for the turn of an attempt and returns those of `recipients` who have no copy yet.
+ * Undefined when another attempt still has its turn. A turn ends by `endTurn`, or with the lease of an attempt.
  */
 export const takeTurn = async <To extends { email: string }>(
-  { org, event, delivery, again }: Turn,
+  { org, event, holder, again }: Turn,
   recipients: readonly To[],
 ): Promise<To[] | undefined> => {
   const giveUpAt = Date.now() + patienceMilliseconds;
@@ -38,10 +39,10 @@ export const takeTurn = async <To extends { email: string }>(
     const now = new Date();
     const taking = await table.attempt(
       table.update<Copies>(keys.mailCopies(org, event, again), {
-        set: { holder: delivery, until: secondsAfter(now, attemptLeaseSeconds) },
+        set: { holder, until: secondsAfter(now, attemptLeaseSeconds) },
         setOnce: { [timeToLive]: Math.floor(now.getTime() / 1_000) + keptSeconds },
-        if: condition("attribute_not_exists(#holder) OR #holder = :delivery OR #until < :now", {
-          delivery,
+        if: condition("attribute_not_exists(#holder) OR #holder = :holder OR #until < :now", {
+          holder,
           now: now.toISOString(),
         }),
       }),
@@ -55,16 +56,16 @@ export const takeTurn = async <To extends { email: string }>(
   }
 };
 
-/** Ends a turn, and notes who got a copy in it. Nothing happens when the turn is another delivery's by now. */
+/** Ends a turn, and notes who got a copy in it. Nothing happens when the turn is another attempt's by now. */
 export const endTurn = async (
-  { org, event, delivery, again }: Turn,
+  { org, event, holder, again }: Turn,
   reached: readonly string[],
 ): Promise<void> => {
   await table.attempt(
     table.update(keys.mailCopies(org, event, again), {
       add: { sent: new Set(reached.map((address) => fingerprint(org, address))) },
       remove: ["holder", "until"],
-      if: condition("#holder = :delivery", { delivery }),
+      if: condition("#holder = :holder", { holder }),
     }),
   );
 };

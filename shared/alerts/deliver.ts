@@ -110,14 +110,21 @@ export const deliver = async (
     const { obstacle, seconds: waitingSeconds, isReason } = mail;
     return log(await wait(org, row, obstacle, { ...settings, waitingSeconds, isReason }), obstacle);
   }
+  const reached: string[] = [];
   const claimed = await attempts.claim(org, deliveryId, message.attempt, new Date(), row.succeededBefore);
+  const giveBack = async (): Promise<void> => {
+    await mail?.giveBack(mail.recipients.length - reached.length).catch((error: Error) => {
+      // The budget then counts copies that nobody got.
+      logger.error("copies could not be given back", { ...fields, error });
+    });
+  };
   if (claimed === undefined) {
     await mail?.end([]);
+    await giveBack();
     return log("dropped");
   }
   const sentAt = Date.now();
   const context = { organizationName: owner.name, dashboardUrl };
-  const reached: string[] = [];
   const sendable: Sendable =
     form.channel === "email"
       ? { channel: "email", recipients: mail?.recipients ?? [], reached: (address) => reached.push(address) }
@@ -143,14 +150,11 @@ export const deliver = async (
     return noteSlowness();
   }
   const { failure, retryAfterSeconds } = result;
-  const isTooOld = ageSeconds(row) > settings.longestWaitSeconds;
+  const isTooOld = Date.now() - waitsFrom(row) > settings.longestWaitSeconds * 1000;
   // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
   if (retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
     await attempts.releaseThrottled(org, claimed, { failure, retryAfterSeconds });
-    await mail?.giveBack(mail.recipients.length - reached.length).catch((error: Error) => {
-      // The budget then counts copies that nobody got.
-      logger.error("copies could not be given back", { ...fields, error });
-    });
+    await giveBack();
     return log("throttled", failure);
   }
   const next = attempts.afterFailure(left, settings.redispatchSeconds);
@@ -166,7 +170,7 @@ export const deliver = async (
   await noteSlowness();
 };
 
-const ageSeconds = ({ createdAt }: Delivery): number => (Date.now() - Date.parse(createdAt)) / 1000;
+const waitsFrom = ({ waitsFrom: again, createdAt }: Delivery): number => Date.parse(again ?? createdAt);
 
 /** Why nothing may be sent for now; undefined when it may. */
 const obstacleOf = (channel: Channel, { billing }: Organization): string | undefined => {
@@ -189,7 +193,7 @@ const wait = async (
   }: DeliverSettings & { isReason?: boolean | undefined },
 ): Promise<"given up" | "waiting"> => {
   const now = Date.now();
-  const givenUpAt = Date.parse(row.createdAt) + longestWaitSeconds * 1000;
+  const givenUpAt = waitsFrom(row) + longestWaitSeconds * 1000;
   if (now >= givenUpAt) {
     await schedule.giveUp(org, row, obstacle);
     return "given up";

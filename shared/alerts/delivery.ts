@@ -69,6 +69,8 @@ export type DeliveryRow = {
   throttled?: number;
   /** Of an event that several e-mail channels want: the id of the first of their deliveries (copies.ts). */
   firstOfMails?: number | undefined;
+  /** From when it may wait for a day, ISO 8601, since it was sent again by hand. Default: `createdAt`. */
+  waitsFrom?: string;
   /** After this number of attempts it is given up. Default: `maximumAttempts`; more after a retry by hand. */
   attemptLimit?: number;
 };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { defaultMailBudget, giveBackCopies, takeCopies } from "../mail/budget.ts";
 import { type Addressee, addresseesOf } from "../mail/recipient.ts";
@@ -8,7 +9,7 @@ import type { Delivery } from "./delivery.ts";
 
 /**
  * `recipients`: who gets a copy in this attempt; none if all have theirs. Whoever has a plan calls `end` with the
- * addresses that were reached, and `giveBack` with the number of copies that SES was too busy to take. `obstacle`: why
+ * addresses that were reached, and `giveBack` with the number of copies that were not sent. `obstacle`: why
  * nothing may be sent for `seconds`; `isReason`: the delivery shows it.
  */
 export type MailPlan =
@@ -54,7 +55,7 @@ export const planMail = async (
   // A message to one recipient is sent or not. Of several some may have their copy when an attempt fails.
   const needsTurn = all.length > 1 || (row.firstOfMails !== undefined && again === 0);
   const event = again === 0 ? (row.firstOfMails ?? row.id) : row.id;
-  const turn = needsTurn ? { org, event, delivery: row.id, again } : undefined;
+  const turn = needsTurn ? { org, event, holder: `${row.id} ${randomUUID()}`, again } : undefined;
   const recipients = turn === undefined ? all : await takeTurn(turn, all);
   if (recipients === undefined) {
     return { obstacle: "another channel is sending this alert", seconds: turnSeconds };

@@ -80,7 +80,10 @@ export const scheduleDispatch = async (
           status: status === "delivered" || status === "pending" ? "pending" : "retrying",
           dueShard: dueShard("DELIVERY", delivery.id),
           dueAt: secondsAfter(now, due === "now" ? 0 : lostAfterSeconds),
-          ...(wasOver && { attemptLimit: delivery.attempts + attemptsPerDispatch }),
+          ...(wasOver && {
+            attemptLimit: delivery.attempts + attemptsPerDispatch,
+            waitsFrom: now.toISOString(),
+          }),
           ...(status === "delivered" && { succeededBefore: (delivery.succeededBefore ?? 0) + 1 }),
         },
         if: allOf(condition("#status = :status", { status }), isAsRead(delivery, now)),

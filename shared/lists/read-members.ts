@@ -106,15 +106,14 @@ const readRange = async (
   const where = hasOneOf(groupKeys);
   const rows = await readBlock(org, kind, block, { fromId, toId, descending, where, project });
   const found = rows.filter(isOneOf(groupKeys)).slice(skip, skip + taken);
-  // Members of the range have moved since the directory was read. Others of the block take their places.
-  const isShort = found.length < taken && (fromId > firstIdOf(block) || toId < firstIdOf(block + 1) - 1);
-  if (isShort)
-    return readRange(
-      org,
-      kind,
-      { ...read, fromId: firstIdOf(block), toId: firstIdOf(block + 1) - 1 },
-      { project },
-    );
+  // Members of the range have moved since the directory was read. Others of the block take their places. Where every id of
+  // the block had a matching member, those that the range left out are before the page.
+  const [oldest, newest] = [firstIdOf(block), firstIdOf(block + 1) - 1];
+  if (found.length < taken && (fromId > oldest || toId < newest)) {
+    const leftOut = descending ? newest - toId : fromId - oldest;
+    const whole = { ...read, fromId: oldest, toId: newest, skip: skip + leftOut };
+    return readRange(org, kind, whole, { project });
+  }
   return descending ? found : found.reverse();
 };
 

@@ -119,22 +119,24 @@ export const mayBeAsked = ({ askedAt, asked = 0 }: Addressee, now: Date): boolea
   asked < maximumAsked &&
   (askedAt === undefined || now.getTime() - Date.parse(askedAt) > againAfterMilliseconds);
 
-/** Notes that a recipient is asked now. Of several that do so at the same time one gets `true`. */
+/**
+ * Notes that a recipient is asked now. Of several that do so at the same time one gets `true`. It is a transaction so that a
+ * lost reply does not look like somebody else's note.
+ */
 export const noteAsked = async (
   org: number,
   { email, asked = 0 }: Addressee,
   now: Date,
 ): Promise<boolean> => {
-  const { written } = await table.attempt(
-    table.update(keys.recipient(org, fingerprint(org, email)), {
-      set: { askedAt: now.toISOString(), asked: asked + 1 },
-      if:
-        asked === 0
-          ? condition("attribute_exists(#pk) AND attribute_not_exists(#asked)")
-          : condition("#asked = :asked", { asked }),
-    }),
-  );
-  return written;
+  const note = {
+    update: keys.recipient(org, fingerprint(org, email)),
+    set: { askedAt: now.toISOString(), asked: asked + 1 },
+    if:
+      asked === 0
+        ? condition("attribute_exists(#pk) AND attribute_not_exists(#asked)")
+        : condition("#asked = :asked", { asked }),
+  };
+  return (await table.attempt(table.transact([note]))).written;
 };
 
 /** Takes back what `noteAsked` has noted of an addressee as it was before. */

@@ -8,8 +8,8 @@ import { condition } from "../table/condition.ts";
 import type { Key } from "../table/keys.ts";
 import { dueShard, keys, organizationOf } from "../table/keys.ts";
 import * as table from "../table/table.ts";
-import * as scans from "./scan.ts";
 import type { ScanType } from "./schema.ts";
+import { start } from "./start.ts";
 
 /** A scan to start at `dueAt`, or once the one in progress has ended. An organization has at most one. */
 type ScanRequest = { type: ScanType; dueShard: string; dueAt: string };
@@ -61,7 +61,7 @@ export const startRequestedScan = async (key: Key, logger: Logger): Promise<Star
 const startAutomatically = async (org: number, type: ScanType, logger: Logger): Promise<StartResult> => {
   if (!isServed(await organizations.get(org), new Date())) return "skipped";
   try {
-    const scanId = await scans.start(org, type, service);
+    const scanId = await start(org, type, service);
     logger.info("scan started", { organizationId: org, scanId, type });
     return "started";
   } catch (error) {

@@ -115,6 +115,24 @@ test("a day after the event, an attempt that Slack throttles counts as failed", 
   expect(await delivery.row()).toMatchObject({ status: "retrying", attempts: 1, failureReason: "HTTP 429" });
 });
 
+test("an old delivery that is sent again by hand waits like a new one", async () => {
+  const delivery = await deliveryFor("slack");
+  const { org, message, row } = delivery;
+  const key = deliveries.key(org, message.deliveryId);
+  await table.update(key, { set: { createdAt: "2026-01-01T00:00:00.000Z" } });
+  await organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
+  await delivery.deliver(1);
+  expect(await row()).toMatchObject({ status: "not_delivered" });
+  expect(await delivery.retry()).toBe("sent");
+  await delivery.deliver(1);
+  expect(await row()).toMatchObject({ status: "retrying", attempts: 0 });
+  await organizations.setBilling(org, activeBilling);
+  responses = [{ status: 429, retryAfter: "30" }];
+  await delivery.deliver(1);
+  expect(await row()).toMatchObject({ status: "retrying", attempts: 0, throttled: 1 });
+  await takeMessages("deliveries");
+});
+
 test("a 429 of a webhook's receiver counts as a failed attempt", async () => {
   const delivery = await deliveryFor("webhook");
   responses = [{ status: 429, retryAfter: "30" }];

@@ -50,6 +50,18 @@ test("a recipient whom one channel failed to reach gets a copy from the next", a
   expect(await statusesOf(org, [first, second])).toEqual(["delivered after 2", "delivered after 1"]);
 });
 
+test("a delivery with two messages at once leads to one copy, and takes one of the budget", async () => {
+  const org = await createOrganization({});
+  await organizations.setMailBudget(org, { hour: 2, day: 2 });
+  const [first, second] = await raiseFor(org, [["a@other.example"], ["a@other.example"]]);
+  if (first === undefined || second === undefined) throw new Error("two deliveries were expected");
+  await Promise.all([attempt(first), attempt(first), attempt(first)]);
+  await attempt(second);
+  expect(mails.received).toEqual(["a@other.example"]);
+  expect(await statusesOf(org, [first, second])).toEqual(["delivered after 1", "delivered after 1"]);
+  expect(await takeCopies(org, 1, { hour: 2, day: 2 }, new Date())).toBeUndefined();
+});
+
 test("a worker that died in its turn delays the other channels, and no copy is lost", async () => {
   const org = await createOrganization({});
   const [first, second] = await raiseFor(org, [["a@other.example"], ["a@other.example"]]);

@@ -2,9 +2,10 @@ import { beforeAll, describe, expect, test } from "vitest";
 import * as activity from "../../shared/activity/activity.ts";
 import { administrator, service } from "../../shared/activity/actor.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import * as scans from "../../shared/scans/scan.ts";
+import { start } from "../../shared/scans/start.ts";
 import * as table from "../../shared/table/table.ts";
 import { admin } from "../service/admin.ts";
+import { createChannel } from "../service/alert-channels.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
@@ -182,10 +183,11 @@ describe("200: the actor", () => {
   test("of a scan that could not be queued: who asked for it, then the service", async () => {
     const { id: org, domainId, api } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
+    const channel = await createChannel(api, { channel: "webhook", config: { url } });
     const { SCAN_PLANS_QUEUE_URL } = process.env;
     process.env.SCAN_PLANS_QUEUE_URL = `${SCAN_PLANS_QUEUE_URL}-that-is-not-there`;
     try {
-      await expect(scans.start(org, "manual", administrator)).rejects.toThrow(
+      await expect(start(org, "manual", administrator)).rejects.toThrow(
         expect.objectContaining({ refusal: "scanNotQueued" }),
       );
     } finally {
@@ -199,6 +201,9 @@ describe("200: the actor", () => {
     expect((await api.get("/scans")).body).toMatchObject({
       total: 1,
       scans: [{ status: "failed", errorMessage: entries[0]?.summary, findingsItemized: false }],
+    });
+    expect(await admin("delivery list", { org, channel })).toMatchObject({
+      deliveries: [{ type: "scan_error", status: "pending" }],
     });
     // The scan lock is free.
     expect((await api.post("/scans")).status).toBe(201);
@@ -251,7 +256,7 @@ describe("200: nothing is logged", () => {
         await foreign.api.post("/scans"),
       ];
       expect(replies.every(({ status }) => status >= 400 && status < 500)).toBe(true);
-      await expect(scans.start(foreign.id, "manual", service)).rejects.toThrow(Refusal);
+      await expect(start(foreign.id, "manual", service)).rejects.toThrow(Refusal);
     });
     expect(actions).toEqual([]);
     expect((await list(foreign.api)).total).toBe(1);

@@ -689,6 +689,28 @@ describe("a filtered page of a large block", () => {
       expect(ids).toEqual(left.slice(offset, offset + 50).map(({ id }) => id));
     },
   );
+
+  test.each([20, 200, blockSize - 60])(
+    "of a full block, of which a member is removed, is the page at offset %i",
+    async (offset) => {
+      const org = newOrganization();
+      const all = (
+        await fillPlaces(
+          org,
+          Array.from({ length: blockSize }, () => "active"),
+        )
+      ).reverse();
+      const removed = all[offset + 10] as (typeof all)[number];
+      const { seen, page, stop } = watch(org);
+      seen.before = async () => {
+        await table.transact(emails.writes(org, [emails.delete(org, removed.id, removed.group)]));
+      };
+      const ids = await page(offset);
+      stop();
+      const left = all.filter(({ id }) => id !== removed.id);
+      expect(ids).toEqual(left.slice(offset, offset + 50).map(({ id }) => id));
+    },
+  );
 });
 
 describe("cost", () => {

@@ -6,8 +6,9 @@ import { handler as syncCatalog } from "../../functions/sync-catalog/handler.ts"
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { administrator } from "../../shared/activity/actor.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
-import { list, start } from "../../shared/scans/scan.ts";
+import { list } from "../../shared/scans/scan.ts";
 import { requestScan, startRequestedScan } from "../../shared/scans/scan-request.ts";
+import { start } from "../../shared/scans/start.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { reply } from "../catalog/upstream-server.ts";

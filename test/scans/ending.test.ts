@@ -13,7 +13,7 @@ import { check } from "../../shared/scans/check.ts";
 import { chunksLeft } from "../../shared/scans/email-chunks.ts";
 import { scans } from "../../shared/scans/record.ts";
 import { recordCheck } from "../../shared/scans/record-check.ts";
-import { start } from "../../shared/scans/scan.ts";
+import { start } from "../../shared/scans/start.ts";
 import { chunk } from "../../shared/table/chunk.ts";
 import { foldPrefix, keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";

@@ -22,7 +22,7 @@ import { end } from "../../shared/scans/end.ts";
 import { lookUp } from "../../shared/scans/look-up.ts";
 import { plan } from "../../shared/scans/plan.ts";
 import { scans } from "../../shared/scans/record.ts";
-import { start } from "../../shared/scans/scan.ts";
+import { start } from "../../shared/scans/start.ts";
 import { startParameterStore } from "../alerts/parameter-store.ts";
 import { reply, startUpstream, type UpstreamServer } from "../catalog/upstream-server.ts";
 import { activeBilling } from "../organizations/billing.ts";

@@ -7,7 +7,7 @@ import * as emails from "../../shared/emails/email.ts";
 import { check } from "../../shared/scans/check.ts";
 import type { ScanLock } from "../../shared/scans/lock.ts";
 import { domainsPerBatch, plan } from "../../shared/scans/plan.ts";
-import { start } from "../../shared/scans/scan.ts";
+import { start } from "../../shared/scans/start.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import {

@@ -4,7 +4,7 @@ import { administrator } from "../../shared/activity/actor.ts";
 import * as limiter from "../../shared/catalog/limiter.ts";
 import { check } from "../../shared/scans/check.ts";
 import { plan } from "../../shared/scans/plan.ts";
-import { start } from "../../shared/scans/scan.ts";
+import { start } from "../../shared/scans/start.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import {

@@ -14,7 +14,7 @@ import { blocksIn, type Directory } from "../../shared/lists/directory.ts";
 import * as users from "../../shared/organizations/user.ts";
 import * as removals from "../../shared/removals/removal.ts";
 import { scans } from "../../shared/scans/record.ts";
-import { start as startScan } from "../../shared/scans/scan.ts";
+import { start as startScan } from "../../shared/scans/start.ts";
 import type { Change } from "../../shared/table/condition.ts";
 import { type Key, keys, type ListKind } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";

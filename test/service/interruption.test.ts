@@ -10,7 +10,7 @@ import type { LocalService } from "../../local/harness/service.ts";
 import { administrator } from "../../shared/activity/actor.ts";
 import * as queue from "../../shared/queue/queue.ts";
 import type { ScanLock } from "../../shared/scans/lock.ts";
-import * as scans from "../../shared/scans/scan.ts";
+import * as scans from "../../shared/scans/start.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
 import { writeAddresses } from "./addresses-file.ts";
