@@ -46,12 +46,15 @@ export const authenticate = async (
   if (addressSeconds > 0) {
     // The key's limit must not count this request. If this write fails, the key has one request less this
     // minute.
-    if (keyHash !== undefined) await limits.uncountKey(keyHash, now).catch(() => {});
+    if (keyHash !== undefined && keySeconds === 0) await limits.uncountKey(keyHash, now).catch(() => {});
     return refuse(credential, identified, "addressLimit", addressSeconds);
   }
   const { valid } = identified;
   if (credential === "none" || valid === undefined) return refuse(credential, identified, "unauthenticated");
-  if (keySeconds > 0) return refuse(credential, identified, "keyLimit", keySeconds);
+  // Requests at the same time that their address's limit refuses are counted for the key until they are uncounted.
+  const refusedKeySeconds =
+    keyHash === undefined || keySeconds === 0 ? 0 : await limits.recountKey(keyHash, now);
+  if (refusedKeySeconds > 0) return refuse(credential, identified, "keyLimit", refusedKeySeconds);
   if (credential.kind === "session" && !isOwnOrigin(event))
     return refuse(credential, identified, "foreignOrigin");
   if (valid.lapsed !== undefined) return refuse(credential, identified, valid.lapsed);

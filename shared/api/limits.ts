@@ -1,9 +1,11 @@
+import { setTimeout } from "node:timers/promises";
 import {
   type OrganizationLimit,
   organizationLimits,
   perMinute,
   signInLinksPerHour,
 } from "../contract/limits.ts";
+import { condition } from "../table/condition.ts";
 import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
@@ -32,11 +34,16 @@ const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Da
 const secondsLeft = ({ endsAt }: Window, now: Date): number =>
   Math.max(1, Math.ceil(endsAt - now.getTime() / 1000));
 
-/** What requests of a minute are counted by: a source address in either part of the API, or a session's hash. */
-type Counter = "v1" | "dashboard" | "session";
+/** What requests of a minute are counted by: a source address in either part of the API, or the hash of a key or session. */
+type Counter = "v1" | "dashboard" | "key" | "session";
 
 const subjectOf = (counter: Counter, name: string): string =>
-  ({ v1: `ADDRESS#${name}`, dashboard: `DASHBOARD#${name}`, session: `SESSION#${name}` })[counter];
+  ({
+    v1: `ADDRESS#${name}`,
+    dashboard: `DASHBOARD#${name}`,
+    key: `KEY#${name}`,
+    session: `SESSION#${name}`,
+  })[counter];
 
 const countMinute = async (counter: Counter, name: string, limit: number, now: Date): Promise<number> => {
   const subject = subjectOf(counter, name);
@@ -54,7 +61,8 @@ export const countSession = (hash: string, now: Date): Promise<number> =>
   countMinute("session", hash, perMinute.session, now);
 
 /**
- * Subjects over their limit, of the latest window that this instance saw. Counts never fall within a window.
+ * Subjects over their limit, of the latest window that this instance saw. Counts never fall within a window, but for those of
+ * keys (`uncountKey`).
  */
 let refused = { window: "", subjects: new Set<string>() };
 const maximumRefused = 5_000;
@@ -74,19 +82,47 @@ export const secondsRefused = (counter: Counter, name: string, now: Date): numbe
   return isRefused ? secondsLeft(window, now) : 0;
 };
 
-const keySubject = (hash: string): string => `KEY#${hash}`;
+/** Whether a request of a key is within the limit. One that is not counts nothing. */
+const takeOfKey = async (hash: string, now: Date): Promise<boolean> => {
+  const { name, endsAt } = windowAt(now, 60);
+  const { written } = await table.attempt(
+    table.update(keys.limit(subjectOf("key", hash), name), {
+      add: { requests: 1 },
+      setOnce: { [timeToLive]: endsAt + 60 },
+      if: condition("attribute_not_exists(#requests) OR #requests < :limit", { limit: perMinute.key }),
+    }),
+  );
+  return written;
+};
 
-/** Counts a request of the key with this hash; returns what `count` does. */
-export const countKey = (hash: string, now: Date): Promise<number> =>
-  count(keySubject(hash), perMinute.key, 60, now);
+/** Counts a request of the key with this hash unless it is beyond the limit; returns what `count` does. */
+export const countKey = async (hash: string, now: Date): Promise<number> =>
+  (await takeOfKey(hash, now)) ? 0 : secondsLeft(windowAt(now, 60), now);
+
+/** In milliseconds. Together they outlast the writes of `uncountKey` that requests at the same time make. */
+const recountPauses = [50, 100, 200];
 
 /**
- * Undoes `countKey(hash, now)` for a request that another check has refused. Other requests may be refused in
- * the meantime, but no more than the limit pass, except one more when the SDK repeats this write after a lost
- * reply. One write unit.
+ * Counts a request that `countKey` has refused, once other requests of the key have been uncounted; returns what `count` does. An
+ * instance that has done so in vain does not try it again in this window.
+ */
+export const recountKey = async (hash: string, now: Date): Promise<number> => {
+  for (const pause of recountPauses) {
+    if (secondsRefused("key", hash, now) > 0) break;
+    await setTimeout(pause);
+    if (await takeOfKey(hash, now)) return 0;
+  }
+  const window = windowAt(now, 60);
+  rememberRefused(subjectOf("key", hash), window);
+  return secondsLeft(window, now);
+};
+
+/**
+ * Undoes `countKey(hash, now)` for a request that it has counted and another check has refused. One request more than the limit
+ * passes when the SDK repeats this write after a lost reply. One write unit.
  */
 export const uncountKey = async (hash: string, now: Date): Promise<void> => {
-  await table.update(keys.limit(keySubject(hash), windowAt(now, 60).name), { add: { requests: -1 } });
+  await table.update(keys.limit(subjectOf("key", hash), windowAt(now, 60).name), { add: { requests: -1 } });
 };
 
 /** Counts a request against an hourly budget of the organization; returns what `count` does. */

@@ -1,6 +1,8 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { administrator } from "../../shared/activity/actor.ts";
 import { authenticate } from "../../shared/api/authenticate.ts";
+import * as apiKeys from "../../shared/organizations/api-key.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import * as sessions from "../../shared/organizations/session.ts";
 import * as users from "../../shared/organizations/user.ts";
@@ -65,5 +67,19 @@ describe("a session", () => {
     expect(await postFrom(`https://${host}`)).toMatchObject({ organizationId: org });
     expect(await postFrom(`http://${host}`)).toMatchObject({ refusal: "foreignOrigin" });
     expect(await postFrom("https://attacker.example")).toMatchObject({ refusal: "foreignOrigin" });
+  });
+});
+
+test("of 150 simultaneous requests with one key from one address exactly 100 pass", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01T00:00:30Z") });
+  const { key } = await apiKeys.create(org, "Burst", administrator);
+  const decisions = await Promise.all(
+    Array.from({ length: 150 }, () => authenticateBy("https", { authorization: `Bearer ${key}` })),
+  );
+  vi.useRealTimers();
+  const counts = Map.groupBy(decisions, (each) => ("refusal" in each ? each.refusal : "passed"));
+  expect(Object.fromEntries([...counts].map(([outcome, some]) => [outcome, some.length]))).toEqual({
+    passed: 100,
+    addressLimit: 50,
   });
 });
