@@ -50,7 +50,7 @@ test("a recipient whom one channel failed to reach gets a copy from the next", a
   expect(await statusesOf(org, [first, second])).toEqual(["delivered after 2", "delivered after 1"]);
 });
 
-test("a delivery with two messages at once leads to one copy, and takes one of the budget", async () => {
+test("a delivery with two messages at once leads to one copy, also in the budget", async () => {
   const org = await createOrganization({});
   await organizations.setMailBudget(org, { hour: 2, day: 2 });
   const [first, second] = await raiseFor(org, [["a@other.example"], ["a@other.example"]]);
