@@ -31,6 +31,9 @@ export type DeliverSettings = {
   dashboardUrl?: string | undefined;
 };
 
+/** Until the key of channels is asked for again after Parameter Store could not give it, for example because it throttles. */
+const unavailableSeconds = 60;
+
 /** The rows that an attempt begins with, each undefined if it is gone. */
 export type Subject = {
   row: Delivery | undefined;
@@ -96,7 +99,11 @@ export const deliver = async (
   ]);
   if (form instanceof Error) {
     // It waits as a row. As a message it would come again beside those of the re-dispatch, ever more often.
-    const until = new Date(Date.now() + settings.waitingSeconds * 1000);
+    const isPassing = form instanceof ChannelKeyUnavailable;
+    const seconds = isPassing
+      ? Math.min(unavailableSeconds, settings.waitingSeconds)
+      : settings.waitingSeconds;
+    const until = new Date(Date.now() + seconds * 1000);
     await schedule.postpone(org, row, until, "channel could not be opened");
     logger.error(channelNotOpened, { ...fields, error: form });
     return log("waiting");
@@ -111,7 +118,12 @@ export const deliver = async (
     return log(await wait(org, row, obstacle, { ...settings, waitingSeconds, isReason }), obstacle);
   }
   const reached: string[] = [];
-  const claimed = await attempts.claim(org, deliveryId, message.attempt, new Date(), row.succeededBefore);
+  const claimed = await attempts
+    .claim(org, deliveryId, message.attempt, new Date(), row.succeededBefore)
+    .catch(async (error) => {
+      await mail?.end([]).catch(() => {});
+      throw error;
+    });
   const giveBack = async (): Promise<void> => {
     await mail?.giveBack(mail.recipients.length - reached.length).catch((error: Error) => {
       // The budget then counts copies that nobody got.

@@ -68,7 +68,10 @@ export const planMail = async (
     return { recipients, end: async () => {}, giveBack: async () => {} };
   }
   const takenAt = new Date();
-  const usedUpUntil = await takeCopies(org, recipients.length, mailBudget, takenAt);
+  const usedUpUntil = await takeCopies(org, recipients.length, mailBudget, takenAt).catch(async (error) => {
+    await end([]).catch(() => {});
+    throw error;
+  });
   if (usedUpUntil === undefined) {
     return { recipients, end, giveBack: (copies) => giveBackCopies(org, copies, takenAt) };
   }

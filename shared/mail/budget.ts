@@ -40,7 +40,9 @@ export const takeCopies = async (
       table.update(key, {
         add: { copies },
         setOnce: { [timeToLive]: start + 2 * seconds },
-        if: condition("attribute_not_exists(#copies) OR #copies <= :most", { most: budget[name] - copies }),
+        if: condition("attribute_not_exists(#copies) OR #copies <= :most", {
+          most: Math.max(0, budget[name] - copies),
+        }),
       }),
     );
     if (!written) return end;
@@ -48,13 +50,14 @@ export const takeCopies = async (
   return undefined;
 };
 
-/** Gives copies back that were taken at this time and not sent. */
+/** Gives copies back that were taken at this time and not sent. A transaction, which recognizes its own tries. */
 export const giveBackCopies = async (org: number, copies: number, takenAt: Date): Promise<void> => {
   if (copies === 0) return;
   const names = Object.keys(windowSeconds) as (keyof MailBudget)[];
-  await Promise.all(
-    names.map((name) =>
-      table.attempt(table.update(windowAt(org, name, takenAt).key, { add: { copies: -copies }, if: exists })),
-    ),
-  );
+  const writes = names.map((name) => ({
+    update: windowAt(org, name, takenAt).key,
+    add: { copies: -copies },
+    if: exists,
+  }));
+  await table.attempt(table.transact(writes));
 };

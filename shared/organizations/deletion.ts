@@ -32,10 +32,10 @@ export const begin = async (org: number): Promise<"begun" | "unknown"> => {
  */
 export const resume = async (due: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
   const org = organizationOf(due);
-  const row = await table.get<Organization>(keys.organization(org));
+  const row = await table.get<Organization & { dueAt?: string }>(keys.organization(org));
   const isOfFormerRow = due.pk === keys.unguardedOrganization(org).pk;
   // Both rows are due; one of them is enough.
-  if (isOfFormerRow && row?.deleting === true) return;
+  if (isOfFormerRow && row?.deleting === true && row.dueAt !== undefined) return;
   const former = isOfFormerRow ? await table.get<Organization>(keys.unguardedOrganization(org)) : undefined;
   if (row !== undefined && former?.deleting === true) {
     // The release before began the deletion. Until its mark is in this row, this release serves the organization.
@@ -99,6 +99,8 @@ export const resume = async (due: Key, waitSeconds: number, mayGoOn: () => boole
   if (key.pk !== unguarded.pk) await table.remove(unguarded, always);
   await deletePartition(unguarded.pk, ({ sk }) => sk !== unguarded.sk);
   await table.remove(keys.organizations(org));
+  // Again, since an operator's command may have written it meanwhile.
+  if (key.pk !== unguarded.pk) await table.remove(unguarded, always);
   await table.remove(key);
 };
 

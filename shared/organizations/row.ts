@@ -50,7 +50,7 @@ export const changing = (org: number, { isGuarded }: Pick<Found, "isGuarded">, g
   isGuarded
     ? [
         { update: keys.organization(org), ...given },
-        // Functions that may write the former row cannot stop the change by it.
+        // Functions that may write the former row cannot stop the change by deleting it or by its version.
         { update: keys.unguardedOrganization(org), ...given, version: firstVersion, if: always },
       ]
     : [

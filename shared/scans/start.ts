@@ -5,7 +5,7 @@ import * as delivery from "../alerts/delivery.ts";
 import { Refusal } from "../contract/errors.ts";
 import * as domains from "../domains/domain.ts";
 import { emails } from "../emails/record.ts";
-import { reserveOne } from "../lists/blocks.ts";
+import { blockOf, reserveOne } from "../lists/blocks.ts";
 import * as queue from "../queue/queue.ts";
 import { absent } from "../table/condition.ts";
 import { dueShard, keys } from "../table/keys.ts";
@@ -92,11 +92,23 @@ export const start = async (
   return id;
 };
 
-/** Ends a scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. The re-dispatch sends the alert. */
+/**
+ * Ends a scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. The re-dispatch sends
+ * the alert. A scan that the service itself tries again every few minutes alerts the first time only.
+ */
 const endUnqueued = async (org: number, id: number, type: ScanType): Promise<void> => {
   const errorMessage = "The scan could not be queued";
-  const [slot, alertChannels] = await Promise.all([activity.slot(org), channels.list(org)]);
-  const raised = await delivery.raise(org, alertChannels, [{ type: "scan_error", error: errorMessage }]);
+  const [slot, alertChannels, [, previous]] = await Promise.all([
+    activity.slot(org),
+    channels.list(org),
+    scans.newest(org, blockOf(id), 2),
+  ]);
+  const isRepeated = type !== "manual" && previous?.errorMessage === errorMessage;
+  const raised = await delivery.raise(
+    org,
+    alertChannels,
+    isRepeated ? [] : [{ type: "scan_error", error: errorMessage }],
+  );
   await table.transact([
     { delete: keys.scanLock(org), if: heldBy(id) },
     ...scans.writes(org, [

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { deliveries } from "../../shared/alerts/delivery.ts";
 import { redeliver } from "../../shared/alerts/operator.ts";
-import { defaultMailBudget, takeCopies } from "../../shared/mail/budget.ts";
+import { defaultMailBudget, giveBackCopies, takeCopies } from "../../shared/mail/budget.ts";
 import * as organizations from "../../shared/organizations/organization.ts";
 import { keys } from "../../shared/table/keys.ts";
 import * as table from "../../shared/table/table.ts";
@@ -144,6 +144,8 @@ test("a budget counts hours and days, and concurrent copies exactly", async () =
 test("a large message goes out first in its hour; a budget of 0 stops all", async () => {
   const org = await createOrganization({});
   const now = new Date("2026-03-01T10:00:00Z");
+  expect(await takeCopies(org, 20, { hour: 10, day: 10 }, now)).toBeUndefined();
+  await giveBackCopies(org, 20, now);
   expect(await takeCopies(org, 20, { hour: 10, day: 10 }, now)).toBeUndefined();
   expect(await takeCopies(org, 20, { hour: 10, day: 10 }, now)).toBeDefined();
   const silent = await createOrganization({});

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import * as activity from "../../shared/activity/activity.ts";
-import { administrator, service } from "../../shared/activity/actor.ts";
+import { type Actor, administrator, service } from "../../shared/activity/actor.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
 import { start } from "../../shared/scans/start.ts";
 import * as table from "../../shared/table/table.ts";
@@ -184,15 +184,18 @@ describe("200: the actor", () => {
     const { id: org, domainId, api } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
     const channel = await createChannel(api, { channel: "webhook", config: { url } });
-    const { SCAN_PLANS_QUEUE_URL } = process.env;
-    process.env.SCAN_PLANS_QUEUE_URL = `${SCAN_PLANS_QUEUE_URL}-that-is-not-there`;
-    try {
-      await expect(start(org, "manual", administrator)).rejects.toThrow(
-        expect.objectContaining({ refusal: "scanNotQueued" }),
-      );
-    } finally {
-      process.env.SCAN_PLANS_QUEUE_URL = SCAN_PLANS_QUEUE_URL;
-    }
+    const startUnqueued = async (type: "manual" | "scheduled", actor: Actor): Promise<void> => {
+      const { SCAN_PLANS_QUEUE_URL } = process.env;
+      process.env.SCAN_PLANS_QUEUE_URL = `${SCAN_PLANS_QUEUE_URL}-that-is-not-there`;
+      try {
+        await expect(start(org, type, actor)).rejects.toThrow(
+          expect.objectContaining({ refusal: "scanNotQueued" }),
+        );
+      } finally {
+        process.env.SCAN_PLANS_QUEUE_URL = SCAN_PLANS_QUEUE_URL;
+      }
+    };
+    await startUnqueued("manual", administrator);
     const { activity: entries } = await list(api, "?limit=2");
     expect(entries.map(({ action, actor }) => [action, actor])).toEqual([
       ["scan.failed", byService],
@@ -205,6 +208,10 @@ describe("200: the actor", () => {
     expect(await admin("delivery list", { org, channel })).toMatchObject({
       deliveries: [{ type: "scan_error", status: "pending" }],
     });
+    // The service tries its own scans again every few minutes: they alert once.
+    await startUnqueued("scheduled", service);
+    const { deliveries } = await admin("delivery list", { org, channel });
+    expect(deliveries).toHaveLength(1);
     // The scan lock is free.
     expect((await api.post("/scans")).status).toBe(201);
   });
