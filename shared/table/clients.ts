@@ -7,7 +7,7 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
 /** A page of a list may read one block for each of its members, all at the same time. */
 const maxSockets = 100;
-/** Tries that the SDK makes of each request; contention.ts adds tries of whole operations. */
+/** Tries that the SDK makes of each request; patience.ts adds tries of whole operations. */
 const maxAttempts = 4;
 
 let client: DynamoDBClient | undefined;
