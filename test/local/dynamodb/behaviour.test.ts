@@ -10,8 +10,8 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, test } from "vitest";
 import { type BehaviourSettings, undisturbed } from "../../../local/dynamodb/behaviour.ts";
-import { dueIndex } from "../../../shared/table/keys.ts";
-import { startEngine } from "../../table/engine.ts";
+import { dueIndex } from "../../../shared/aws/table/keys.ts";
+import { startEngine } from "../../aws/table/engine.ts";
 
 const ending: (() => Promise<void>)[] = [];
 afterEach(async () => {
