@@ -21,7 +21,7 @@ const writeUnitsOfPartition = 1_000;
 const addressesThrottled = 25_000;
 const mostRatioOfUnits = 1.3;
 
-/** `seconds`: until the scan is completed. Its last worker then compacts lists for some seconds, for which nobody waits. */
+/** `seconds`: until the scan is completed. Its last worker then notes rare members for some seconds, for which nobody waits. */
 const scan = async ({ planScan, work, watch }: Contended) => {
   const tasks = (await planScan()).map((message): Task => ({ do: "check", message }));
   watch.take();

@@ -9,7 +9,6 @@ import { audit } from "../../shared/audit/audit.ts";
 import { emails, isBreached } from "../../shared/emails/record.ts";
 import { type FindingRecord, findings, following } from "../../shared/findings/record.ts";
 import { blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
-import { blocksIn } from "../../shared/lists/directory.ts";
 import { chunk } from "../../shared/table/chunk.ts";
 import { condition } from "../../shared/table/condition.ts";
 import * as table from "../../shared/table/table.ts";
@@ -85,7 +84,7 @@ export const seedFindings = async ({
 } = {}): Promise<Seeded> => {
   const org = await createOrganization({ "demo.example": emailCount });
   const rows = await Promise.all(
-    blocksIn(await emails.directory(org)).map(({ block }) => emails.members(org, block)),
+    (await emails.directory(org)).map(({ block }) => emails.members(org, block)),
   );
   const emailIds = rows.flat().map(({ id }) => id);
   const first = emailIds.flatMap((emailId) =>
