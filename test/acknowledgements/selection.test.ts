@@ -94,7 +94,7 @@ test.each<[title: string, filterOf: (seeded: Seeded) => FindingFilter]>([
   expect(await acknowledgedBySomebody(org)).toEqual(expected);
 });
 
-test("a filter that needs only the directory reads no block, also in a folded list", async () => {
+test("a filter that needs only the directory reads no block", async () => {
   const { org, findingIds } = await seedFindings({ furtherBlocks: 4 });
   await refresh(org, "FINDING");
   const { take } = recordCapacity();
