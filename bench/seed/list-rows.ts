@@ -2,10 +2,11 @@
  * The rows of a list as the service leaves them: members, directory, head and counter. Nothing else in the
  * benchmark knows how the list engine (shared/lists) lays out a list.
  */
+
+import { keys, type ListKind } from "../../shared/aws/table/keys.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved } from "../../shared/lists/blocks.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
 import { notedKinds, rareGroups } from "../../shared/lists/notes.ts";
-import { keys, type ListKind } from "../../shared/table/keys.ts";
 import { org, type Row } from "./shape.ts";
 
 /** Blocks of a seeded list with this many members, whose ids are consecutive from 1. */

@@ -4,10 +4,10 @@
  * acknowledged to deleted, so notes mean the same in any order and however often they are taken over.
  */
 import { randomBytes } from "node:crypto";
+import { condition, type Write } from "../aws/table/condition.ts";
+import { keys, padded } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import { blockOf, blockSize, firstIdOf } from "../lists/blocks.ts";
-import { condition, type Write } from "../table/condition.ts";
-import { keys, padded } from "../table/keys.ts";
-import * as table from "../table/table.ts";
 
 /** `from` is missing when the finding is detected, `to` when it is deleted: group keys. */
 export type NotedChange = {

@@ -2,8 +2,8 @@
  * The directory of a counted list: a row for each block that counts its members by group key, and the notes
  * about rare members (notes.ts). All rows are in one partition, and one query reads them.
  */
-import { keys, type ListKind, notePrefix, padded } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import { keys, type ListKind, notePrefix, padded } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import { isReserved } from "./group-key.ts";
 
 /** Number of members by group key. May be 0. */

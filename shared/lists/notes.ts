@@ -5,9 +5,9 @@
  * A note is only a hint. A page believes it if as many of the members that it names have the group key as the
  * directory counts (read-members.ts). So notes are written without conditions, at any time.
  */
-import { chunk } from "../table/chunk.ts";
-import { keys, type ListKind } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import { chunk } from "../aws/table/chunk.ts";
+import { keys, type ListKind } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import { type Block, type Counts, read } from "./directory.ts";
 import { hasOneOf, readBlock } from "./read-members.ts";
 

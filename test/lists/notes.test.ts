@@ -1,12 +1,12 @@
 /** Pages of rare members: they are read by the ids that notes name. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import * as directories from "../../shared/lists/directory.ts";
 import { rareGroups, refresh } from "../../shared/lists/notes.ts";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
-import { type Engine, recordCapacity, startEngine } from "../table/engine.ts";
-import { type Command, intercept } from "../table/intercept.ts";
+import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
 import { active, disabled, emails, type Group, move, transact } from "./teams.ts";
 
 let engine: Engine;
