@@ -8,6 +8,7 @@ import type { Actor } from "../activity/actor.ts";
 import { Refusal } from "../contract/errors.ts";
 import { type Email, type EmailGroup, emails } from "../emails/record.ts";
 import * as teams from "../organizations/team.ts";
+import { inTransactions } from "../table/budget.ts";
 import { chunk } from "../table/chunk.ts";
 import { condition } from "../table/condition.ts";
 import { dueShard, keys } from "../table/keys.ts";
@@ -19,9 +20,6 @@ const leaseMilliseconds = 60_000;
 
 /** For this long a request moves e-mails; the sweep moves the rest. */
 const requestMilliseconds = 4_000;
-
-/** E-mails of one block that a transaction moves; the other write is the block's counters. */
-const perTransaction = table.maxTransactionWrites - 1;
 
 /** Blocks whose e-mails are moved at the same time. */
 const concurrency = 8;
@@ -91,15 +89,11 @@ const moveBlock = async (
 ): Promise<void> => {
   const rows: Pick<Email, "id" | "group">[] = await emails.members(org, block, { project: ["id", "group"] });
   const mine = rows.filter((row) => isOfTeam(emails.groupOf(row)));
-  for (const part of chunk(mine, perTransaction)) {
-    await table.transact(
-      emails.writes(
-        org,
-        part.map((row) => {
-          const from = emails.groupOf(row);
-          return emails.change(org, row.id, { from, to: { ...from, teamId: null } });
-        }),
-      ),
-    );
+  const changes = mine.map((row) => {
+    const from = emails.groupOf(row);
+    return emails.change(org, row.id, { from, to: { ...from, teamId: null } });
+  });
+  for (const some of inTransactions(changes, (change) => emails.writes(org, [change]))) {
+    await table.transact(emails.writes(org, some));
   }
 };
