@@ -1,4 +1,4 @@
-import type { ListKind } from "../shared/table/keys.ts";
+import type { ListKind } from "../shared/aws/table/keys.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { setCatalog } from "./catalog.ts";
 import { tableOf } from "./database.ts";

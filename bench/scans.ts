@@ -3,7 +3,7 @@ import { type HibpServer, startHibpServer } from "../local/harness/hibp-server.t
 import type { Consumed } from "../local/harness/meter.ts";
 import { takeOver } from "../shared/findings/breach-index.ts";
 import { compact, foldedKinds } from "../shared/lists/compact.ts";
-import { scans as scanRows } from "../shared/scans/record.ts";
+import { scans as scanRows } from "../shared/scanning/record.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { scanOnThrottledTable, scanWithChannels } from "./contended-scans.ts";
 import { tableOf } from "./database.ts";

@@ -7,9 +7,6 @@ import { Aws, Stack } from "aws-cdk-lib";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import type { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
-import type { Use } from "../shared/contract/endpoint.ts";
-import type { QueueName } from "../shared/contract/messages.ts";
-import { urlVariable } from "../shared/contract/worker.ts";
 import {
   attributesOfConsent,
   attributesOfUse,
@@ -19,7 +16,10 @@ import {
   guardedPartitions,
   keys,
   recipientPartitions,
-} from "../shared/table/keys.ts";
+} from "../shared/aws/table/keys.ts";
+import type { Use } from "../shared/contract/endpoint.ts";
+import type { QueueName } from "../shared/contract/messages.ts";
+import { urlVariable } from "../shared/contract/worker.ts";
 import type { HibpApiKey } from "./hibp-api-key.ts";
 import type { Sender } from "./sender.ts";
 

@@ -2,10 +2,11 @@
  * The findings of a seeded organization: which there are, their rows, and what Have I Been Pwned says about
  * them.
  */
-import * as counts from "../../shared/counts/counts.ts";
+
+import { keys } from "../../shared/aws/table/keys.ts";
 import * as breachIndex from "../../shared/findings/breach-index.ts";
 import { type FindingRow, findings } from "../../shared/findings/record.ts";
-import { keys } from "../../shared/table/keys.ts";
+import * as counts from "../../shared/lists/counts.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
 import { breachName, oldBreaches } from "./breaches.ts";
 import { buildList } from "./list-rows.ts";
@@ -85,7 +86,7 @@ export type FindingTotals = {
   /** The scan that found something last, or 0. */
   lastScans: Uint16Array;
   countsByScan: Map<number, number>;
-  /** What shared/counts counts, by row and attribute. */
+  /** What shared/lists counts, by row and attribute. */
   counts: Map<string, Map<string, number>>;
 };
 

@@ -2,13 +2,14 @@
  * The rows of a list as the service leaves them: members, directory, head and counter. Nothing else in the
  * benchmark knows how the list engine (shared/lists) lays out a list.
  */
+
+import { keys, type ListKind } from "../../shared/aws/table/keys.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved } from "../../shared/lists/blocks.ts";
 import { foldedKinds, nextChange, timedKinds } from "../../shared/lists/compact.ts";
 import { foldAttributes, rareAttributes } from "../../shared/lists/directory.ts";
 import { type Fold, foldedBlocks, foldLimits, type OwnRow, withRows } from "../../shared/lists/fold.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
 import { rareGroups } from "../../shared/lists/rare.ts";
-import { keys, type ListKind } from "../../shared/table/keys.ts";
 import { org, type Row } from "./shape.ts";
 
 /** Blocks of a seeded list with this many members, whose ids are consecutive from 1. */

@@ -1,15 +1,15 @@
 /**
  * The rows of a seeded organization that are no list: itself, its user, API keys, teams, seats and domains.
  */
-import type { Billing } from "../../shared/billing/schema.ts";
-import type { Domain } from "../../shared/domains/domain.ts";
-import type { ApiKey } from "../../shared/organizations/api-key.ts";
-import { expiry, type Session } from "../../shared/organizations/last-use.ts";
-import type { Organization } from "../../shared/organizations/organization.ts";
-import { hashOf } from "../../shared/organizations/secret.ts";
-import { comparable, type Team } from "../../shared/organizations/team.ts";
-import type { User } from "../../shared/organizations/user.ts";
-import { type CounterKind, keys } from "../../shared/table/keys.ts";
+import type { Billing } from "../../shared/access/billing/billing-schema.ts";
+import type { ApiKey } from "../../shared/access/keys/api-key.ts";
+import { hashOf } from "../../shared/access/keys/secret.ts";
+import type { User } from "../../shared/access/members/user.ts";
+import type { Organization } from "../../shared/access/organizations/organization.ts";
+import { expiry, type Session } from "../../shared/access/sessions/last-use.ts";
+import { type CounterKind, keys } from "../../shared/aws/table/keys.ts";
+import type { Domain } from "../../shared/monitoring/domains/domain.ts";
+import { comparable, type Team } from "../../shared/monitoring/teams/team.ts";
 import { domainNames, isActive } from "./addresses.ts";
 import { breachCount } from "./breaches.ts";
 import { actor, type Clock, org, type Row, teamCount, timeOfScan } from "./shape.ts";

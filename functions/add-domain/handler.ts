@@ -1,8 +1,8 @@
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import * as domains from "../../shared/domains/domain.ts";
-import { refusalOf } from "../../shared/domains/refused-names.ts";
-import * as domainList from "../../shared/emails/domain-list.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
+import * as domainList from "../../shared/monitoring/domains/domain-list.ts";
+import { refusalOf } from "../../shared/monitoring/domains/refused-names.ts";
 import { addDomain } from "./endpoint.ts";
 
 export const handler = serve(addDomain, async ({ org, actor, body: { name } }) => {

@@ -1,6 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
-import { serve } from "../../shared/api/serve.ts";
-import { check } from "../../shared/proofs/proof.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import { check } from "../../shared/monitoring/domains/proof.ts";
 import { checkDomain } from "./endpoint.ts";
 
 const logger = new Logger();

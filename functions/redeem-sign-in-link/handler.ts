@@ -1,6 +1,6 @@
-import { serve } from "../../shared/api/serve.ts";
-import { roleOf } from "../../shared/organizations/role.ts";
-import * as links from "../../shared/sign-in/link.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import { roleOf } from "../../shared/access/members/role.ts";
+import * as links from "../../shared/access/sign-in/link.ts";
 import { redeemSignInLink } from "./endpoint.ts";
 
 export const handler = serve(redeemSignInLink, async ({ body, setCookie }) => {

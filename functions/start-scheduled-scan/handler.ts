@@ -1,7 +1,7 @@
-import * as organizations from "../../shared/organizations/organization.ts";
-import { scheduled } from "../../shared/queue/scheduled.ts";
-import { requestScan, startRequestedScan } from "../../shared/scans/scan-request.ts";
-import { keys } from "../../shared/table/keys.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import { scheduled } from "../../shared/aws/queue/scheduled.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import { requestScan, startRequestedScan } from "../../shared/scanning/scan-request.ts";
 import { startScheduledScan } from "./worker.ts";
 
 /** Twice this function's timeout, so that the sweep takes the request only after this function has ended. */

@@ -95,7 +95,7 @@ const attributesOf = ({
   ConditionExpression = "",
   ExpressionAttributeNames: names = {},
 }: TableRequest): string[] => {
-  // Attributes in expressions are placeholders everywhere in this project (shared/table/condition.ts).
+  // Attributes in expressions are placeholders everywhere in this project (shared/aws/table/condition.ts).
   const placeholders = `${UpdateExpression} ${ConditionExpression}`.matchAll(/(?<![.\w#])#\w+/g);
   const inExpressions = [...placeholders].map(([placeholder]) => names[placeholder] ?? placeholder);
   return [...new Set([...Object.keys(Key ?? Item ?? {}), ...inExpressions])].sort();

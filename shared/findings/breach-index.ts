@@ -3,10 +3,10 @@
  * (breach-notes.ts), since a transaction is about many breaches; the index takes them over at the end of a scan. Readers read the notes
  * first and the segments after them, so that what is taken over in between is seen twice and never missed.
  */
-import { chunk } from "../table/chunk.ts";
-import { absent, condition, type Write } from "../table/condition.ts";
-import { keys } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import { chunk } from "../aws/table/chunk.ts";
+import { absent, condition, type Write } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import type { Facts } from "./breach-notes.ts";
 import * as notes from "./breach-notes.ts";
 import { decodeIds, encodeIds } from "./id-list.ts";

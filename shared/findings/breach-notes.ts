@@ -3,11 +3,12 @@
  * block of findings, or several where many write at once. They stay until the index takes them over (breach-index.ts). A finding only ever moves from open to
  * acknowledged to deleted, so notes mean the same in any order and however often they are taken over.
  */
+
+import { condition, type Write } from "../aws/table/condition.ts";
+import { keys, padded } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import { blockOf, blockSize, firstIdOf } from "../lists/blocks.ts";
 import { newLife, parts } from "../lists/member-writes.ts";
-import { condition, type Write } from "../table/condition.ts";
-import { keys, padded } from "../table/keys.ts";
-import * as table from "../table/table.ts";
 
 /** `from` is missing when the finding is detected, `to` when it is deleted: group keys. */
 export type NotedChange = {

@@ -1,12 +1,13 @@
 /** The list of findings of the dashboard: with whose address each is, and with filters that the API's list does not have. */
-import * as catalog from "../catalog/details.ts";
-import { ownChecks } from "../domains/own-checks.ts";
-import { emails } from "../emails/record.ts";
-import * as teams from "../organizations/team.ts";
+
+import { ownChecks } from "../monitoring/domains/own-checks.ts";
+import { emails } from "../monitoring/emails/record.ts";
+import * as catalog from "../monitoring/hibp/breach-details.ts";
+import * as teams from "../monitoring/teams/team.ts";
 import * as breachIndex from "./breach-index.ts";
 import { described, emailsById, type Shown, shownAttributes } from "./finding.ts";
+import type { OwnedFinding } from "./finding-schema.ts";
 import { type FindingGroup, findings } from "./record.ts";
-import type { OwnedFinding } from "./schema.ts";
 
 export type FindingQuery = {
   limit: number;

@@ -1,9 +1,9 @@
-import type { Actor } from "../activity/actor.ts";
-import * as counts from "../counts/counts.ts";
+import type { Actor } from "../access/activity/actor.ts";
+import type { Write } from "../aws/table/condition.ts";
 import { countedList } from "../lists/counted-list.ts";
-import type { Write } from "../table/condition.ts";
+import * as counts from "../lists/counts.ts";
 import * as notes from "./breach-notes.ts";
-import type { Resolution } from "./schema.ts";
+import type { Resolution } from "./finding-schema.ts";
 
 /** The stored fields of a finding besides its group. The breach's details are in the catalog. */
 export type FindingRow = {

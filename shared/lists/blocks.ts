@@ -3,9 +3,9 @@
  * list draws blocks of 512 ids from such a counter and hands them out from a head row of its organization.
  * Ids are unique across organizations, ascend with time within one, and are never reused; there may be gaps.
  */
-import { absent, condition } from "../table/condition.ts";
-import { type CounterKind, keys, type ListKind } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import { absent, condition } from "../aws/table/condition.ts";
+import { type CounterKind, keys, type ListKind } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 
 export const blockSize = 512;
 

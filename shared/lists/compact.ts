@@ -9,10 +9,10 @@
  * 4. Delete each row that it took, on the condition that the row has not been written to since step 1.
  */
 
-import { chunk } from "../table/chunk.ts";
-import { absent, type Condition, condition } from "../table/condition.ts";
-import { keys, type ListKind } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import { chunk } from "../aws/table/chunk.ts";
+import { absent, type Condition, condition } from "../aws/table/condition.ts";
+import { keys, type ListKind } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import { type DirectoryRows, foldAttributes, rareAttributes, readRows } from "./directory.ts";
 import {
   assign,

@@ -4,9 +4,9 @@
  * block by group key. A page reads the directory, then the members of the page. docs/lists.md explains it on
  * one page.
  */
-import type { Change, Condition, Item, Write } from "../table/condition.ts";
-import { type Key, keys, type ListKind } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import type { Change, Condition, Item, Write } from "../aws/table/condition.ts";
+import { type Key, keys, type ListKind } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import { blockOf, firstIdOf, type Reserved } from "./blocks.ts";
 import * as directories from "./directory.ts";
 import { type FieldKinds, type GroupFields, groupKeyCodec } from "./group-key.ts";

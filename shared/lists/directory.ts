@@ -9,9 +9,9 @@
  */
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { Item } from "../table/condition.ts";
-import { foldPrefix, keys, type ListKind, rarePrefix } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import type { Item } from "../aws/table/condition.ts";
+import { foldPrefix, keys, type ListKind, rarePrefix } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import {
   assign,
   type Block,

@@ -12,8 +12,8 @@ import {
   condition,
   type Item,
   type Write,
-} from "../table/condition.ts";
-import { type Key, keys, type ListKind } from "../table/keys.ts";
+} from "../aws/table/condition.ts";
+import { type Key, keys, type ListKind } from "../aws/table/keys.ts";
 import { blockOf, blockSize, type Reserved } from "./blocks.ts";
 
 /** A write of one member and the counters that it moves. `transactionOf` makes one transaction of several. */

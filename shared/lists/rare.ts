@@ -2,7 +2,7 @@
  * Rare members: if a group key has few members in a block, the row beside the block's fold notes their ids. A
  * page of disabled e-mails, one in each of 50 blocks, is then read by 50 ids instead of from 50 blocks.
  */
-import type { ListKind } from "../table/keys.ts";
+import type { ListKind } from "../aws/table/keys.ts";
 import type { Block, Counts } from "./fold.ts";
 import { hasOneOf, readBlock } from "./read-members.ts";
 

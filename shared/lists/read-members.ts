@@ -1,7 +1,7 @@
 /** Reads members of a list: those of a plan (plan.ts), those with given ids, or those of a block. */
-import { allOf, type Condition, condition } from "../table/condition.ts";
-import { keys, type ListKind, padded } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import { allOf, type Condition, condition } from "../aws/table/condition.ts";
+import { keys, type ListKind, padded } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import { blockOf, firstIdOf } from "./blocks.ts";
 import type { Read } from "./plan.ts";
 

@@ -2,24 +2,24 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import { undisturbed } from "../../local/dynamodb/behaviour.ts";
-import { administrator } from "../../shared/activity/actor.ts";
-import * as log from "../../shared/activity/log.ts";
-import * as configure from "../../shared/alerts/configure.ts";
-import { deliveries } from "../../shared/alerts/delivery.ts";
-import * as domains from "../../shared/domains/domain.ts";
-import * as emails from "../../shared/emails/email.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as log from "../../shared/access/activity/log.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import type { Key } from "../../shared/aws/table/keys.ts";
+import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import { check } from "../../shared/scans/check.ts";
-import type { Key } from "../../shared/table/keys.ts";
-import { withTimeOf } from "../../shared/table/patience.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
+import * as emails from "../../shared/monitoring/emails/email.ts";
+import { check } from "../../shared/scanning/check.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
 import {
   createOrganization,
   invocation,
   startAndPlan,
   takeMessages,
   useWorkers,
-} from "../scans/in-process-workers.ts";
-import { type Command, intercept } from "../table/intercept.ts";
+} from "../scanning/in-process-workers.ts";
 
 const domainName = "contended.example";
 /** Two chunks of the scan, whose findings share a block. */

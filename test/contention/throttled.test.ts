@@ -2,17 +2,17 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { expect, test } from "vitest";
 import { undisturbed } from "../../local/dynamodb/behaviour.ts";
+import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import { check } from "../../shared/scans/check.ts";
-import { withTimeOf } from "../../shared/table/patience.ts";
+import { check } from "../../shared/scanning/check.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
 import {
   createOrganization,
   invocation,
   startAndPlan,
   takeMessages,
   useWorkers,
-} from "../scans/in-process-workers.ts";
-import { type Command, intercept } from "../table/intercept.ts";
+} from "../scanning/in-process-workers.ts";
 
 const domainName = "throttled.example";
 const addressCount = 10 * 512;

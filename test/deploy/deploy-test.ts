@@ -14,7 +14,7 @@ import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { startHibpServer } from "../../local/harness/hibp-server.ts";
 import { startReceiver } from "../../local/harness/receiver.ts";
-import { sign } from "../../shared/alerts/signature.ts";
+import { sign } from "../../shared/alerting/senders/signature.ts";
 import { madeLately, recordings, store, storedRows, takeOverChannels, teach } from "../releases/recording.ts";
 import { eventually } from "../service/eventually.ts";
 import { BehindTheApi } from "./behind-the-api.ts";

@@ -11,9 +11,9 @@ import { findFreePort } from "../../local/loopback.ts";
 const project = join(import.meta.dirname, "../..");
 const jars = join(project, "node_modules/.cache/dynamodb-local");
 const defaultTests = [
-  "test/table/",
+  "test/aws/table/",
   "test/lists/",
-  "test/counts/",
+  "test/lists/",
   "test/local/dynamodb/limits.test.ts",
   "test/endpoints/",
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization } from "../service/organization.ts";
 import { createWithFindings, ended, findingCount, requestMany } from "./acknowledgement.ts";
 import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";

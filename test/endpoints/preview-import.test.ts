@@ -1,6 +1,6 @@
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { countOrganization } from "../../shared/api/limits.ts";
+import { countOrganization } from "../../shared/access/api/limits.ts";
 import { admin } from "../service/admin.ts";
 import { createClient } from "../service/client.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { auditBreachIndex } from "../../shared/audit/breach-index.ts";
-import { FindingIndex } from "../../shared/audit/finding-index.ts";
-import { createInspector } from "../../shared/audit/inspector.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import * as breachIndex from "../../shared/findings/breach-index.ts";
 import * as notes from "../../shared/findings/breach-notes.ts";
 import { decodeIds, encodeIds } from "../../shared/findings/id-list.ts";
 import { type FindingGroup, findings, following } from "../../shared/findings/record.ts";
 import { firstIdOf, reserve } from "../../shared/lists/blocks.ts";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
-import { onTableRequest } from "../scans/in-process-workers.ts";
-import { type Engine, startEngine } from "../table/engine.ts";
+import { auditBreachIndex } from "../../shared/operations/audit/breach-index.ts";
+import { FindingIndex } from "../../shared/operations/audit/finding-index.ts";
+import { createInspector } from "../../shared/operations/audit/inspector.ts";
+import { type Engine, startEngine } from "../aws/table/engine.ts";
+import { onTableRequest } from "../scanning/in-process-workers.ts";
 
 let engine: Engine;
 beforeAll(async () => {

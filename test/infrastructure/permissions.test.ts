@@ -10,7 +10,7 @@ import { readOptions } from "../../lib/options.ts";
 import { ServiceStack } from "../../lib/service-stack.ts";
 import { decide, type Statement } from "../../local/iam/policy.ts";
 import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
-import { type Key, keys } from "../../shared/table/keys.ts";
+import { type Key, keys } from "../../shared/aws/table/keys.ts";
 
 const stackName = "breach-monitor-production";
 const directory = mkdtempSync(join(tmpdir(), "permissions-test-"));

@@ -8,7 +8,7 @@ import {
   type Reserved,
   reserve,
 } from "../../shared/lists/blocks.ts";
-import { type Engine, recordCapacity, startEngine } from "../table/engine.ts";
+import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
 
 let engine: Engine;
 beforeAll(async () => {

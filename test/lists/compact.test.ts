@@ -1,15 +1,15 @@
 /** Compaction on the real engine. compact-model.test.ts tests its protocol under every interleaving. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chunk } from "../../shared/aws/table/chunk.ts";
+import { foldPrefix, keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { compact } from "../../shared/lists/compact.ts";
 import { countedList } from "../../shared/lists/counted-list.ts";
 import * as directories from "../../shared/lists/directory.ts";
 import { foldLimits } from "../../shared/lists/fold.ts";
-import { chunk } from "../../shared/table/chunk.ts";
-import { foldPrefix, keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
-import { type Engine, recordCapacity, startEngine } from "../table/engine.ts";
-import { type Command, intercept } from "../table/intercept.ts";
+import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
 import { active, addBlocks, disabled, emails, move, transact } from "./teams.ts";
 
 let engine: Engine;

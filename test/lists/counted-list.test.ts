@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { condition } from "../../shared/aws/table/condition.ts";
+import { foldPrefix, keys } from "../../shared/aws/table/keys.ts";
+import { withTimeOf } from "../../shared/aws/table/patience.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { compact } from "../../shared/lists/compact.ts";
 import { countedList } from "../../shared/lists/counted-list.ts";
 import { readRows } from "../../shared/lists/directory.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
-import { condition } from "../../shared/table/condition.ts";
-import { foldPrefix, keys } from "../../shared/table/keys.ts";
-import { withTimeOf } from "../../shared/table/patience.ts";
-import * as table from "../../shared/table/table.ts";
-import { type Engine, recordCapacity, startEngine } from "../table/engine.ts";
-import { type Command, intercept } from "../table/intercept.ts";
+import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
 
 type Group = { domainId: number; teamId: number | null; isActive: boolean };
 type Email = { email: string };

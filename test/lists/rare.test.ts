@@ -1,13 +1,13 @@
 /** Pages of rare members: they are read by their ids, which are noted when blocks are folded. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { keys, rarePrefix } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { compact } from "../../shared/lists/compact.ts";
 import * as directories from "../../shared/lists/directory.ts";
 import { rareGroups } from "../../shared/lists/rare.ts";
-import { keys, rarePrefix } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
-import { type Engine, recordCapacity, startEngine } from "../table/engine.ts";
-import { type Command, intercept } from "../table/intercept.ts";
+import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
 import { active, disabled, emails, type Group, move, transact } from "./teams.ts";
 
 let engine: Engine;

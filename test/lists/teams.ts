@@ -1,8 +1,8 @@
+import { chunk } from "../../shared/aws/table/chunk.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { countedList } from "../../shared/lists/counted-list.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
-import { chunk } from "../../shared/table/chunk.ts";
-import * as table from "../../shared/table/table.ts";
 
 /** A list for tests: e-mails that belong to a team and are active or disabled. */
 export type Group = { team: number; isActive: boolean };

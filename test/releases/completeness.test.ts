@@ -1,7 +1,7 @@
 /** The recordings of releases hold every kind of row and of message. */
 import { expect, test } from "vitest";
+import { type Key, keys, listKinds } from "../../shared/aws/table/keys.ts";
 import { messages } from "../../shared/contract/messages.ts";
-import { type Key, keys, listKinds } from "../../shared/table/keys.ts";
 import { madeLately, recordings } from "./recording.ts";
 
 /** Kinds of rows that came after the latest recording: the next one has them. */

@@ -11,11 +11,11 @@ import {
 import { PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import type { HibpServer } from "../../local/harness/hibp-server.ts";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
-import type { Channel } from "../../shared/alerts/channel.ts";
-import { open, seal } from "../../shared/alerts/seal.ts";
+import type { Channel } from "../../shared/alerting/channels/channel.ts";
+import { open, seal } from "../../shared/alerting/channels/seal.ts";
+import { type Key, organizationOf } from "../../shared/aws/table/keys.ts";
+import { fromWire } from "../../shared/aws/table/table.ts";
 import { pack, unpack } from "../../shared/lists/directory.ts";
-import { type Key, organizationOf } from "../../shared/table/keys.ts";
-import { fromWire } from "../../shared/table/table.ts";
 
 /** The recordings, the oldest first. Each release that changes a form adds one of the release before. */
 export const recordings = [

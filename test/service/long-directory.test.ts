@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { administrator } from "../../shared/activity/actor.ts";
-import { audit } from "../../shared/audit/audit.ts";
-import * as monitored from "../../shared/emails/email.ts";
-import { emails } from "../../shared/emails/record.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { foldPrefix, keys, type ListKind, rarePrefix } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, blockSize, reserve } from "../../shared/lists/blocks.ts";
 import { pack, unpack } from "../../shared/lists/directory.ts";
 import { type Fold, foldLimits, type Runs } from "../../shared/lists/fold.ts";
-import * as deletion from "../../shared/organizations/deletion.ts";
-import { foldPrefix, keys, type ListKind, rarePrefix } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import * as monitored from "../../shared/monitoring/emails/email.ts";
+import { emails } from "../../shared/monitoring/emails/record.ts";
+import { audit } from "../../shared/operations/audit/audit.ts";
+import * as deletion from "../../shared/operations/deletion.ts";
 import { createOrganization, type Organization } from "./organization.ts";
 import { scan } from "./scan.ts";
 

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
-import { sign } from "../../shared/alerts/signature.ts";
-import { audit } from "../../shared/audit/audit.ts";
-import * as organizations from "../../shared/organizations/organization.ts";
-import { listKinds } from "../../shared/table/keys.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import { sign } from "../../shared/alerting/senders/signature.ts";
+import { listKinds } from "../../shared/aws/table/keys.ts";
+import { audit } from "../../shared/operations/audit/audit.ts";
 import {
   madeLately,
   type Recording,

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type Action, categoryOf } from "../../shared/activity/actions.ts";
-import * as activity from "../../shared/activity/activity.ts";
-import { administrator } from "../../shared/activity/actor.ts";
+import { type Action, categoryOf } from "../../shared/access/activity/actions.ts";
+import * as activity from "../../shared/access/activity/activity.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, reserve } from "../../shared/lists/blocks.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
-import { type ScanGroup, type ScanRow, scans } from "../../shared/scans/record.ts";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { type ScanGroup, type ScanRow, scans } from "../../shared/scanning/record.ts";
 import { admin } from "./admin.ts";
 import type { Client } from "./client.ts";
 import { createKeyClient, createOrganization } from "./organization.ts";

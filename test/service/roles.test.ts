@@ -8,9 +8,9 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { hashOf, mintApiKey } from "../../shared/organizations/secret.ts";
-import { type Key, keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { hashOf, mintApiKey } from "../../shared/access/keys/secret.ts";
+import { type Key, keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
 import { createClient } from "./client.ts";
 import { readLocalStack } from "./local-stack.ts";

@@ -12,11 +12,11 @@ import { undisturbed } from "../../local/dynamodb/behaviour.ts";
 import { startBehavingDynamodb } from "../../local/harness/behaving-dynamodb.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
-import * as channels from "../../shared/alerts/channel.ts";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { startDynoxide } from "../aws/table/engine.ts";
 import { storedRows } from "../releases/recording.ts";
-import { startDynoxide } from "../table/engine.ts";
 import { admin } from "./admin.ts";
 import { createChannel, findChannel, signatureOf } from "./alert-channels.ts";
 import { eventually } from "./eventually.ts";
@@ -175,7 +175,7 @@ test("what was changed, or sealed for another kind of channel, does not open", a
   ]) {
     await table.update(keys.channel(org, id), { set: change });
     const channel = await channels.get(org, id);
-    const { open } = await import("../../shared/alerts/seal.ts");
+    const { open } = await import("../../shared/alerting/channels/seal.ts");
     await expect(channel && open(org, channel)).rejects.toThrow(`alert channel ${id} of organization ${org}`);
   }
 });

@@ -1,8 +1,8 @@
-import * as channels from "../../../shared/alerts/channel.ts";
-import * as operator from "../../../shared/alerts/operator.ts";
-import { sealAll } from "../../../shared/alerts/seal-all.ts";
-import { billingRefusal } from "../../../shared/billing/billing.ts";
-import * as organizations from "../../../shared/organizations/organization.ts";
+import { billingRefusal } from "../../../shared/access/billing/billing.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import * as channels from "../../../shared/alerting/channels/channel.ts";
+import * as operator from "../../../shared/alerting/channels/operator.ts";
+import { sealAll } from "../../../shared/alerting/channels/seal-all.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, notFound, parseId } from "../flags.ts";

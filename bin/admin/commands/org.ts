@@ -1,13 +1,17 @@
 import { open } from "node:fs/promises";
 import * as z from "zod/mini";
-import { withStatus } from "../../../shared/billing/billing.ts";
-import { type Billing, billingInterval, billingStatus } from "../../../shared/billing/schema.ts";
-import { defaultMailBudget, type MailBudget } from "../../../shared/mail/budget.ts";
-import * as deletion from "../../../shared/organizations/deletion.ts";
-import * as organizations from "../../../shared/organizations/organization.ts";
-import { guard } from "../../../shared/organizations/row.ts";
-import { schedule, unschedule } from "../../../shared/organizations/scan-schedule.ts";
-import { exportLines, type Line } from "../../../shared/personal-data/export.ts";
+import { withStatus } from "../../../shared/access/billing/billing.ts";
+import {
+  type Billing,
+  billingInterval,
+  billingStatus,
+} from "../../../shared/access/billing/billing-schema.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import { guard } from "../../../shared/access/organizations/row.ts";
+import { schedule, unschedule } from "../../../shared/access/organizations/scan-schedule.ts";
+import { defaultMailBudget, type MailBudget } from "../../../shared/aws/mail/budget.ts";
+import * as deletion from "../../../shared/operations/deletion.ts";
+import { exportLines, type Line } from "../../../shared/operations/personal-data/export.ts";
 import type { Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
 import {

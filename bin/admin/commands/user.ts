@@ -1,9 +1,9 @@
+import { roleOf } from "../../../shared/access/members/role.ts";
+import * as users from "../../../shared/access/members/user.ts";
+import { role } from "../../../shared/access/organizations/organization-schema.ts";
+import * as links from "../../../shared/access/sign-in/link.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
-import { emailAddress } from "../../../shared/emails/schema.ts";
-import { roleOf } from "../../../shared/organizations/role.ts";
-import { role } from "../../../shared/organizations/schema.ts";
-import * as users from "../../../shared/organizations/user.ts";
-import * as links from "../../../shared/sign-in/link.ts";
+import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, notFound, oneOf, parse, parseId, parseName } from "../flags.ts";

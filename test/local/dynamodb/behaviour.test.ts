@@ -12,8 +12,8 @@ import {
 import { afterEach, describe, expect, test } from "vitest";
 import { type BehaviourSettings, undisturbed } from "../../../local/dynamodb/behaviour.ts";
 import { openThroughput } from "../../../local/dynamodb/throughput.ts";
-import { dueIndex } from "../../../shared/table/keys.ts";
-import { startEngine } from "../../table/engine.ts";
+import { dueIndex } from "../../../shared/aws/table/keys.ts";
+import { startEngine } from "../../aws/table/engine.ts";
 
 const ending: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,0 +1,154 @@
+/**
+ * Counts of an organization that no list keeps: findings by month and state, open findings by breach, breached e-mails, and deliveries
+ * that were given up, by channel. A transaction that changes what is counted adds the difference to one of a few rows, and the sum of all rows is the count. So counts are
+ * exact, simultaneous transactions rarely meet in a row, and reading costs the same with any number of findings.
+ */
+
+import type { Write } from "../aws/table/condition.ts";
+import { type Key, keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import { blockOf } from "./blocks.ts";
+
+/** A finding that is detected (no `from`), acknowledged or deleted (no `to`). */
+export type CountedChange = {
+  id: number;
+  breachId: number;
+  /** ISO 8601. */
+  firstDetectedAt: string;
+  from?: { acknowledged: boolean } | undefined;
+  to?: { acknowledged: boolean } | undefined;
+};
+
+export type Changes = {
+  findings?: readonly CountedChange[];
+  /** By how much the number of active e-mails with a finding changes. */
+  breachedEmails?: number;
+  /** By how much the number of deliveries that were given up changes. */
+  notDelivered?: { channelId: number; by: number; deliveryId: number };
+};
+
+export type MonthCount = { open: number; acknowledged: number };
+export type Counts = {
+  /** By `YYYY-MM` of `firstDetectedAt`; the sum over all months is the number of findings. */
+  byMonth: Map<string, MonthCount>;
+  /** Open findings by breach id. */
+  openByBreach: Map<number, number>;
+  /** Active e-mails with a finding. */
+  breachedEmails: number;
+  /** Deliveries that were given up, by channel id. */
+  notDelivered: Map<number, number>;
+};
+
+/** Rows for transactions about many breaches, by the worker's part or else by the block of a finding. More than the default maximum of `check-emails` workers. */
+const placesOfBlocks = 12;
+/** Rows for changes of one finding, by its breach: such a row holds a part of the breaches and costs less to write. */
+const placesOfOthers = 8;
+
+export const placeOfBlock = (id: number): string => `BLOCK#${blockOf(id) % placesOfBlocks}`;
+/** Changes of one breach are divided among two rows, a quarter of the breaches in each, which many write to at once. */
+const placeOfOther = (id: number, part = 0): string =>
+  `OTHER#${(id + (part % 2) * (placesOfOthers / 2)) % placesOfOthers}`;
+
+export const places: readonly string[] = [
+  ...Array.from({ length: placesOfBlocks }, (_, place) => `BLOCK#${place}`),
+  ...Array.from({ length: placesOfOthers }, (_, place) => `OTHER#${place}`),
+];
+
+/** How many writes `writes` makes at most. */
+export const countWrites = 1;
+
+/** Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12` the open ones of breach 12. */
+const monthAttribute = (firstDetectedAt: string, acknowledged: boolean): string =>
+  `${firstDetectedAt.slice(0, 7)}-${acknowledged ? 1 : 0}`;
+const breachedAttribute = "breached";
+const notDeliveredPrefix = "notDelivered-";
+
+/** The differences that changes make, by attribute. */
+export const differencesOf = (changes: Changes): Map<string, number> => {
+  const { findings = [], breachedEmails = 0, notDelivered } = changes;
+  const differences = new Map<string, number>([[breachedAttribute, breachedEmails]]);
+  if (notDelivered !== undefined) {
+    differences.set(`${notDeliveredPrefix}${notDelivered.channelId}`, notDelivered.by);
+  }
+  const add = (name: string, by: number): void => {
+    differences.set(name, (differences.get(name) ?? 0) + by);
+  };
+  for (const { breachId, firstDetectedAt, from, to } of findings) {
+    for (const [state, by] of [
+      [from, -1],
+      [to, 1],
+    ] as const) {
+      if (state === undefined) continue;
+      add(monthAttribute(firstDetectedAt, state.acknowledged), by);
+      if (!state.acknowledged) add(String(breachId), by);
+    }
+  }
+  return new Map([...differences].filter(([, by]) => by !== 0));
+};
+
+/**
+ * The write that counts changes, for the transaction that makes them; none when no count moves. `part`: concurrent
+ * writers pass different numbers, so that they write to different rows.
+ */
+export const writes = (org: number, changes: Changes, part?: number): Write[] =>
+  writesTo(keys.counts(org, placeOf(changes, part)), differencesOf(changes));
+
+const placeOf = ({ findings: [first, ...others] = [], notDelivered }: Changes, part?: number): string => {
+  if (first === undefined) return placeOfOther(notDelivered?.deliveryId ?? 0);
+  const isOfOneBreach = others.every(({ breachId }) => breachId === first.breachId);
+  if (isOfOneBreach) return placeOfOther(first.breachId, part);
+  return part === undefined ? placeOfBlock(first.id) : `BLOCK#${part % placesOfBlocks}`;
+};
+
+/** `writes` counts the writes to the row, so that an audit sees that nothing moved while it read. */
+const writesTo = (key: Key, differences: ReadonlyMap<string, number>): Write[] =>
+  differences.size === 0 ? [] : [{ update: key, add: { ...Object.fromEntries(differences), writes: 1 } }];
+
+/** The rows added up by attribute, `writes` included. */
+export const readSums = async (org: number): Promise<Map<string, number>> => {
+  const rows = await table.getManyWire(places.map((place) => keys.counts(org, place)));
+  const sums = new Map<string, number>();
+  for (const { pk: _, sk: __, ...counts } of rows) {
+    for (const [name, value] of Object.entries(counts)) {
+      sums.set(name, (sums.get(name) ?? 0) + Number(value.N));
+    }
+  }
+  return sums;
+};
+
+/** Ids of all breaches that ever had a finding. */
+export const breachesEver = async (org: number): Promise<number[]> =>
+  [...(await readSums(org)).keys()].filter((name) => /^\d+$/.test(name)).map(Number);
+
+/** All counts. About a read unit for each row, and one more for each 4 KB of it: 8 bytes a breach. */
+export const read = async (org: number): Promise<Counts> => countsOf(await readSums(org));
+
+const countsOf = (sums: ReadonlyMap<string, number>): Counts => {
+  const counts: Counts = {
+    byMonth: new Map(),
+    openByBreach: new Map(),
+    breachedEmails: sums.get(breachedAttribute) ?? 0,
+    notDelivered: new Map(),
+  };
+  for (const [name, count] of sums) {
+    const [, month, state] = /^(\d{4}-\d\d)-([01])$/.exec(name) ?? [];
+    if (month !== undefined) {
+      const ofMonth = counts.byMonth.get(month) ?? { open: 0, acknowledged: 0 };
+      ofMonth[state === "1" ? "acknowledged" : "open"] = count;
+      counts.byMonth.set(month, ofMonth);
+    } else if (/^\d+$/.test(name) && count !== 0) counts.openByBreach.set(Number(name), count);
+    else if (name.startsWith(notDeliveredPrefix) && count !== 0)
+      counts.notDelivered.set(Number(name.slice(notDeliveredPrefix.length)), count);
+  }
+  return counts;
+};
+
+/** The sum over all months, which is the number of findings by state. */
+export const totalOf = ({ byMonth }: Counts): MonthCount => {
+  const total: MonthCount = { open: 0, acknowledged: 0 };
+  for (const { open, acknowledged } of byMonth.values()) {
+    total.open += open;
+    total.acknowledged += acknowledged;
+  }
+  return total;
+};
