@@ -14,7 +14,7 @@ const mostRatioOfConflicts = 1.2;
 /** A transaction near the end of a worker's time has more tries than this. */
 const mostTriesOfWorker = 60;
 
-/** `seconds`: until the scan is completed. Its last worker then compacts lists for some seconds, for which nobody waits. */
+/** `seconds`: until the scan is completed. Its last worker then notes rare members for some seconds, for which nobody waits. */
 const scan = async ({ planScan, work, watch }: Contended) => {
   const tasks = (await planScan()).map((message): Task => ({ do: "check", message }));
   watch.take();

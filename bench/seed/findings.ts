@@ -6,6 +6,7 @@
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as breachIndex from "../../shared/findings/breach-index.ts";
 import { type FindingRow, findings } from "../../shared/findings/record.ts";
+import { blockOf } from "../../shared/lists/blocks.ts";
 import * as counts from "../../shared/lists/counts.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
 import { breachName, oldBreaches } from "./breaches.ts";
@@ -87,7 +88,7 @@ export type FindingTotals = {
   lastScans: Uint16Array;
   countsByScan: Map<number, number>;
   /** What shared/lists counts, by row and attribute. */
-  counts: Map<string, Map<string, number>>;
+  counts: Map<number, Map<string, number>>;
 };
 
 export const noFindings = (addresses: number): FindingTotals => ({
@@ -104,7 +105,7 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
   const list = buildList("FINDING");
   const byBreach = new Map<number, [id: number, groupKey: string][]>();
   const count = (id: number, change: Omit<counts.CountedChange, "id">): void => {
-    const place = counts.placeOfBlock(id);
+    const place = counts.placeOf(blockOf(id));
     const ofPlace = totals.counts.get(place) ?? new Map<string, number>();
     totals.counts.set(place, ofPlace);
     for (const [name, by] of counts.differencesOf({ findings: [{ id, ...change }] })) {
@@ -115,7 +116,7 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     const position = countsByScan.get(scan) ?? 0;
     countsByScan.set(scan, position + 1);
     const acknowledged = !size.isFirstScan && isAcknowledged(scan, position);
-    const reserved = list.reserve(clock(scan, 120), scan);
+    const reserved = list.reserve(clock(scan, 120));
     const finding: FindingRow = {
       emailId: address + 1,
       email: addressOf(address),
@@ -156,7 +157,7 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
 };
 
 /** Each row of counts has what findings of its blocks added, as scans write it. */
-const countRows = function* (sums: ReadonlyMap<string, ReadonlyMap<string, number>>): Generator<Row> {
+const countRows = function* (sums: ReadonlyMap<number, ReadonlyMap<string, number>>): Generator<Row> {
   for (const [place, counted] of sums) {
     yield { ...keys.counts(org, place), ...Object.fromEntries(counted), writes: 1 };
   }

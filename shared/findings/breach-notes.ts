@@ -3,12 +3,11 @@
  * block of findings, or several where many write at once. They stay until the index takes them over (breach-index.ts). A finding only ever moves from open to
  * acknowledged to deleted, so notes mean the same in any order and however often they are taken over.
  */
-
+import { randomBytes } from "node:crypto";
 import { condition, type Write } from "../aws/table/condition.ts";
 import { keys, padded } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { blockOf, blockSize, firstIdOf } from "../lists/blocks.ts";
-import { newLife, parts } from "../lists/member-writes.ts";
 
 /** `from` is missing when the finding is detected, `to` when it is deleted: group keys. */
 export type NotedChange = {
@@ -30,6 +29,8 @@ export type NoteRow = {
   bytes: number;
   facts: Map<number, Facts>;
 };
+
+const parts = 12;
 
 const acknowledgedAttribute = "acknowledged";
 const removedAttribute = "removed";
@@ -54,7 +55,7 @@ export const writes = (org: number, changes: readonly NotedChange[], part = 0): 
     return {
       update: keys.findingNotes(org, block, part % parts),
       add: { ...Object.fromEntries(numbers), writes: 1 },
-      setOnce: { life: newLife() },
+      setOnce: { life: randomBytes(6).toString("base64url") },
     };
   });
 

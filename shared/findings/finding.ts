@@ -5,7 +5,6 @@ import { exists } from "../aws/table/condition.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
-import { drawPart } from "../lists/member-writes.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { type OwnChecks, ownChecks } from "../monitoring/domains/own-checks.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
@@ -136,8 +135,6 @@ export const acknowledge = (
     if (row === undefined) throw new Refusal("findingNotFound");
     const slot = await activity.slot(org);
     const from = findings.groupOf(row);
-    // Many people and programs acknowledge findings of one block at once.
-    const part = drawPart();
     await table.transact([
       {
         update: emails.key(org, row.emailId),
@@ -146,18 +143,14 @@ export const acknowledge = (
         // Without its e-mail the finding is about to be deleted by the removal of the e-mail.
         refusal: "findingNotFound",
       },
-      ...findings.writes(
-        org,
-        [
-          findings.change(org, id, {
-            from,
-            to: { ...from, acknowledged: true },
-            set: { acknowledgment: { at: slot.createdAt, by: actor, resolution, reason } },
-          }),
-        ],
-        part,
-      ),
-      ...followingAcknowledgment(org, [row], part),
+      ...findings.writes(org, [
+        findings.change(org, id, {
+          from,
+          to: { ...from, acknowledged: true },
+          set: { acknowledgment: { at: slot.createdAt, by: actor, resolution, reason } },
+        }),
+      ]),
+      ...followingAcknowledgment(org, [row]),
       ...activity.writes(org, slot, {
         action: "finding.acknowledged",
         summary: `Acknowledged a breach of ${row.email} as ${resolution}`,

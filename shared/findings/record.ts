@@ -56,7 +56,7 @@ export const following = (
   changes: readonly FindingChange[],
   { breachedEmails = 0, part }: { breachedEmails?: number; part?: number } = {},
 ): Write[] => [
-  ...counts.writes(org, { findings: changes, breachedEmails }, part),
+  ...counts.writes(org, { findings: changes, breachedEmails }),
   ...notes.writes(
     org,
     changes.map(({ id, breachId, from, to }) => ({

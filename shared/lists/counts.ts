@@ -5,7 +5,7 @@
  */
 
 import type { Write } from "../aws/table/condition.ts";
-import { type Key, keys } from "../aws/table/keys.ts";
+import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { blockOf } from "./blocks.ts";
 
@@ -39,20 +39,16 @@ export type Counts = {
   notDelivered: Map<number, number>;
 };
 
-/** Rows for transactions about many breaches, by the worker's part or else by the block of a finding. More than the default maximum of `check-emails` workers. */
-const placesOfBlocks = 12;
-/** Rows for changes of one finding, by its breach: such a row holds a part of the breaches and costs less to write. */
-const placesOfOthers = 8;
+/**
+ * Among how many rows the counts are divided, so that the workers of a scan, which mostly write to different blocks of findings,
+ * seldom wait for each other.
+ */
+const rowCount = 8;
 
-export const placeOfBlock = (id: number): string => `BLOCK#${blockOf(id) % placesOfBlocks}`;
-/** Changes of one breach are divided among two rows, a quarter of the breaches in each, which many write to at once. */
-const placeOfOther = (id: number, part = 0): string =>
-  `OTHER#${(id + (part % 2) * (placesOfOthers / 2)) % placesOfOthers}`;
+export const places: readonly number[] = Array.from({ length: rowCount }, (_, place) => place);
 
-export const places: readonly string[] = [
-  ...Array.from({ length: placesOfBlocks }, (_, place) => `BLOCK#${place}`),
-  ...Array.from({ length: placesOfOthers }, (_, place) => `OTHER#${place}`),
-];
+/** The row that counts changes of the findings of this block. */
+export const placeOf = (block: number): number => block % rowCount;
 
 /** How many writes `writes` makes at most. */
 export const countWrites = 1;
@@ -87,22 +83,16 @@ export const differencesOf = (changes: Changes): Map<string, number> => {
 };
 
 /**
- * The write that counts changes, for the transaction that makes them; none when no count moves. `part`: concurrent
- * writers pass different numbers, so that they write to different rows.
+ * The write that counts changes, for the transaction that makes them; none when no count moves. `writes` counts the writes to the
+ * row, so that an audit sees that nothing moved while it read.
  */
-export const writes = (org: number, changes: Changes, part?: number): Write[] =>
-  writesTo(keys.counts(org, placeOf(changes, part)), differencesOf(changes));
-
-const placeOf = ({ findings: [first, ...others] = [], notDelivered }: Changes, part?: number): string => {
-  if (first === undefined) return placeOfOther(notDelivered?.deliveryId ?? 0);
-  const isOfOneBreach = others.every(({ breachId }) => breachId === first.breachId);
-  if (isOfOneBreach) return placeOfOther(first.breachId, part);
-  return part === undefined ? placeOfBlock(first.id) : `BLOCK#${part % placesOfBlocks}`;
+export const writes = (org: number, changes: Changes): Write[] => {
+  const differences = differencesOf(changes);
+  if (differences.size === 0) return [];
+  const { findings: [first] = [], notDelivered } = changes;
+  const place = placeOf(blockOf(first?.id ?? notDelivered?.deliveryId ?? 1));
+  return [{ update: keys.counts(org, place), add: { ...Object.fromEntries(differences), writes: 1 } }];
 };
-
-/** `writes` counts the writes to the row, so that an audit sees that nothing moved while it read. */
-const writesTo = (key: Key, differences: ReadonlyMap<string, number>): Write[] =>
-  differences.size === 0 ? [] : [{ update: key, add: { ...Object.fromEntries(differences), writes: 1 } }];
 
 /** The rows added up by attribute, `writes` included. */
 export const readSums = async (org: number): Promise<Map<string, number>> => {

@@ -118,12 +118,12 @@ const releaseNames = async (org: number): Promise<void> => {
  * row after its members. Returns false when `mayGoOn` has stopped it.
  */
 const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
-  for (const { block } of directories.blocksIn(await directories.read(org, kind))) {
+  for (const { block } of await directories.read(org, kind)) {
     if (!mayGoOn()) return false;
     await deleteMembers(org, kind, block);
     await table.remove(keys.directory(org, kind, block));
   }
-  // Folds are deleted last, because a deletion that was interrupted finds the blocks by them.
+  // What is left are notes.
   await deletePartition(keys.directory(org, kind, 0).pk);
   return true;
 };

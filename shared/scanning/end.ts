@@ -11,7 +11,7 @@ import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import * as breachIndex from "../findings/breach-index.ts";
-import { compact, foldedKinds } from "../lists/compact.ts";
+import * as notes from "../lists/notes.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import type { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
 import { type ChunkLeft, chunksLeft, closeChunk } from "./email-chunks.ts";
@@ -131,21 +131,21 @@ const tryToEnd = async (
     reason,
   });
   await enqueueAlerts(org, raised.messages, logger);
-  await compactLists(org, logger);
+  await renewNotes(org, logger);
   return true;
 };
 
-/** Compaction is the last thing that a function does, when little of its time may be left. */
-const compactionMilliseconds = 8_000;
+/** Notes are the last thing that a function does, when little of its time may be left. */
+const noteMilliseconds = 8_000;
 
-/** Compacts the lists that grow with scans, and takes the notes of findings over into the index of breaches. If this fails, the end of the next scan does it. */
-const compactLists = async (org: number, logger: Logger): Promise<void> => {
-  const endsAt = Date.now() + compactionMilliseconds;
-  for (const kind of foldedKinds) {
+/** Notes rare members of the lists that grow with scans, and takes the notes of findings over into the index of breaches. If this fails, the end of the next scan does it. */
+const renewNotes = async (org: number, logger: Logger): Promise<void> => {
+  const endsAt = Date.now() + noteMilliseconds;
+  for (const kind of notes.notedKinds) {
     try {
-      await compact(org, kind, () => Date.now() < endsAt);
+      await notes.refresh(org, kind, () => Date.now() < endsAt);
     } catch (error) {
-      logger.warn("a list is compacted later", { organizationId: org, kind, error: error as Error });
+      logger.warn("rare members are noted later", { organizationId: org, kind, error: error as Error });
     }
   }
   try {

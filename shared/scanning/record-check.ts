@@ -7,7 +7,6 @@ import * as table from "../aws/table/table.ts";
 import type { EmailChange } from "../contract/messages.ts";
 import { findings, following } from "../findings/record.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
-import { partOf } from "../lists/member-writes.ts";
 import { emails } from "../monitoring/emails/record.ts";
 import {
   type Check,
@@ -40,11 +39,9 @@ export const recordCheck = async (
   const steps = changes.flatMap((change) => stepsOf(change, deliveriesPerEvent));
   const eventCount = steps.filter(({ found }) => found.length > 0).length;
   const [ids, deliveryIds] = await Promise.all([
-    reserve(org, "FINDING", foundCount, { tag: scanId }),
+    reserve(org, "FINDING", foundCount),
     delivery.reserveIds(org, eventCount * deliveriesPerEvent),
   ]);
-  // Workers at the same time mostly have successive chunks, which may share blocks of findings and deliveries.
-  const part = partOf(changes[0]?.emailId ?? 1);
   const renew = lockRenewer(org, scanId);
   const skipped = new Set<number>();
   const transactions = [...inTransactions(steps, deliveriesPerEvent)].map((group) => ({
@@ -56,13 +53,7 @@ export const recordCheck = async (
   }));
   for (const { group, groupIds } of inTurn(transactions)) {
     if (!(await renew())) return undefined;
-    const closed = await recordSteps(
-      check,
-      alertChannels,
-      group,
-      { ids: groupIds, deliveryIds, part },
-      skipped,
-    );
+    const closed = await recordSteps(check, alertChannels, group, { ids: groupIds, deliveryIds }, skipped);
     if (closed !== undefined) return closed.skipped;
   }
   return skippedBefore + skipped.size;
@@ -88,11 +79,8 @@ export const inTurn = (transactions: readonly Transaction[]): Transaction[] => {
   return Array.from({ length: most }, (_, turn) => ofBlocks.flatMap((ofBlock) => ofBlock[turn] ?? [])).flat();
 };
 
-/**
- * Ids for the findings of some steps; and those left for deliveries of the chunk, of which raising takes some.
- * `part`: of the rows that count, for all transactions of the chunk.
- */
-type Ids = { ids: readonly Reserved[]; deliveryIds: Reserved[]; part: number };
+/** Ids for the findings of some steps; and those left for deliveries of the chunk, of which raising takes some. */
+type Ids = { ids: readonly Reserved[]; deliveryIds: Reserved[] };
 
 /**
  * Records steps together, or one by one if that fails. Returns the closed chunk's row if the chunk is closed.
@@ -107,7 +95,7 @@ const recordSteps = async (
   const result = await writeSteps(check, alertChannels, steps, ids, skipped);
   if (result !== "changed") return result === "written" ? undefined : result;
   for (const step of steps) {
-    const closed = await recordAlone(check, alertChannels, step, ids.part, skipped);
+    const closed = await recordAlone(check, alertChannels, step, skipped);
     if (closed !== undefined) return closed;
   }
   return undefined;
@@ -119,12 +107,11 @@ const recordAlone = async (
   check: Check,
   alertChannels: readonly channels.Channel[],
   step: Step,
-  part: number,
   skipped: Set<number>,
 ): Promise<ClosedChunk | undefined> => {
   for (let count = 0; count < maximumTries; count++) {
-    const ids = await reserve(check.org, "FINDING", step.found.length, { tag: check.scanId });
-    const result = await writeSteps(check, alertChannels, [step], { ids, deliveryIds: [], part }, skipped);
+    const ids = await reserve(check.org, "FINDING", step.found.length);
+    const result = await writeSteps(check, alertChannels, [step], { ids, deliveryIds: [] }, skipped);
     if (result !== "changed") return result === "written" ? undefined : result;
   }
   throw new Error(
@@ -143,7 +130,7 @@ const writeSteps = async (
   check: Check,
   alertChannels: readonly channels.Channel[],
   steps: readonly Step[],
-  { ids, deliveryIds, part }: Ids,
+  { ids, deliveryIds }: Ids,
   skipped: Set<number>,
 ): Promise<WriteResult> => {
   const { org, scanId, batch, chunk, logger } = check;
@@ -176,15 +163,14 @@ const writeSteps = async (
     ...findings.writes(
       org,
       stepWrites.flatMap(({ newFindings }) => newFindings),
-      part,
     ),
     ...following(
       org,
       stepWrites.flatMap(({ detected }) => detected),
-      { breachedEmails: stepWrites.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0), part },
+      { breachedEmails: stepWrites.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0) },
     ),
     ...stepWrites.flatMap(({ seenFindings }) => seenFindings),
-    ...delivery.deliveries.writes(org, raised.writes, part),
+    ...delivery.deliveries.writes(org, raised.writes),
   ];
   // Ids of several steps may lie in many blocks. Each step alone fits.
   if (writes.length > table.maxTransactionWrites) return "changed";

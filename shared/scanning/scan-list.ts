@@ -1,5 +1,4 @@
 import { retentionAt } from "../contract/retention.ts";
-import { blocksIn } from "../lists/directory.ts";
 import { countOf } from "../lists/plan.ts";
 import { type ScanGroup, type ScanRecord, scans } from "./record.ts";
 import type { Scan, ScanStatus, ScanType } from "./scan-schema.ts";
@@ -33,7 +32,7 @@ export const list = async (
 /** The latest scan of the last 365 days, and how far it looked; null when there is none. */
 export const latest = async (org: number, now: Date): Promise<(Scan & { coverage: Coverage }) | null> => {
   // A page would also read the block in which the 365 days end, to count.
-  const newest = blocksIn(await scans.directory(org)).find(({ counts }) => countOf(counts, () => true) > 0);
+  const newest = (await scans.directory(org)).find(({ counts }) => countOf(counts, () => true) > 0);
   const [row] = newest === undefined ? [] : await scans.newest(org, newest.block, 1);
   if (row === undefined || row.createdAt < retentionAt(now).visibleSince) return null;
   const { scannedEmails, failedEmails, unreachedEmails = 0, skippedEmails = 0 } = row;

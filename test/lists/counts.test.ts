@@ -7,7 +7,6 @@ import * as removals from "../../shared/findings/email-removal.ts";
 import * as acknowledging from "../../shared/findings/finding.ts";
 import { findings } from "../../shared/findings/record.ts";
 import * as counts from "../../shared/lists/counts.ts";
-import { blocksIn } from "../../shared/lists/directory.ts";
 import * as monitored from "../../shared/monitoring/emails/email.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
@@ -20,7 +19,7 @@ const workers = useWorkers({ breached: { [domain]: {} } });
 /** What the counts should be, from every row of the organization's findings and e-mails. */
 const recounted = async (org: number): Promise<counts.Counts> => {
   const rows = await Promise.all(
-    blocksIn(await findings.directory(org)).map(({ block }) => findings.members(org, block)),
+    (await findings.directory(org)).map(({ block }) => findings.members(org, block)),
   );
   const expected: counts.Counts = {
     byMonth: new Map(),
@@ -38,7 +37,7 @@ const recounted = async (org: number): Promise<counts.Counts> => {
     expected.openByBreach.set(row.breachId, (expected.openByBreach.get(row.breachId) ?? 0) + 1);
   }
   const emailRows = await Promise.all(
-    blocksIn(await emails.directory(org)).map(({ block }) => emails.members(org, block)),
+    (await emails.directory(org)).map(({ block }) => emails.members(org, block)),
   );
   expected.breachedEmails = emailRows
     .flat()
@@ -139,7 +138,7 @@ describe("an audit", () => {
     const right = await counts.read(org);
     expect((await audit(org)).differences).toEqual([]);
 
-    const damaged = keys.counts(org, counts.places[3] ?? "");
+    const damaged = keys.counts(org, counts.places[3] ?? 0);
     await table.update(damaged, { add: { "2020-01-1": 2, 7: -1, breached: 1 } });
     const found = await audit(org);
     expect(found.differences).toMatchObject([

@@ -1,7 +1,9 @@
 /** What a release stored and sent, as record.ts wrote it. */
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import {
   type AttributeValue,
   BatchWriteItemCommand,
@@ -15,7 +17,6 @@ import type { Channel } from "../../shared/alerting/channels/channel.ts";
 import { open, seal } from "../../shared/alerting/channels/seal.ts";
 import { type Key, organizationOf } from "../../shared/aws/table/keys.ts";
 import { fromWire } from "../../shared/aws/table/table.ts";
-import { pack, unpack } from "../../shared/lists/directory.ts";
 
 /** The recordings, the oldest first. Each release that changes a form adds one of the release before. */
 export const recordings = [
@@ -73,6 +74,9 @@ export const madeLately = (name: string, receiver: string): Recording => {
 };
 
 /** Findings are counted by month: everything, which took minutes, has to lie in one. */
+const pack = (value: unknown): Uint8Array => deflateRawSync(JSON.stringify(value));
+const unpack = (bytes: Uint8Array) => JSON.parse(inflateRawSync(bytes).toString());
+
 const differenceTo = (now: Date, recordedAt: string): number => {
   const isNewMonth = now.getUTCDate() === 1 && now.getUTCHours() === 0;
   const minutes = isNewMonth ? 60 : 1;

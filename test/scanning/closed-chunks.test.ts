@@ -99,7 +99,7 @@ describe("a chunk", () => {
       await configure.create(org, { ...channel, channel: "email", config }, administrator, async () => {});
     }
     const scanId = await startAndPlan(org);
-    await reserve(org, "FINDING", blockSize - 30, { tag: scanId });
+    await reserve(org, "FINDING", blockSize - 30);
     await reserve(org, "DELIVERY", blockSize - 10);
     await runChecks();
     expect(await readScan(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 75 });

@@ -141,7 +141,7 @@ describe("the last 365 days", () => {
     // Moves the scan a year into the past.
     const createdAt = ago(visibleMilliseconds + margin);
     await table.update(scans.key(org, id), { set: { createdAt } });
-    await table.update(keys.directory(org, "SCAN", blockOf(id)), { set: { from: createdAt } });
+    await table.update(keys.directory(org, "SCAN", blockOf(id)), { set: { from: Date.parse(createdAt) } });
     expect((await api.get("/scans")).body).toMatchObject({ scans: [], total: 0 });
     const { body } = await api.get(`/breaches?scanId=${id}`);
     expect(body).toMatchObject({ total: 3, unacknowledged: 3 });

@@ -1,7 +1,6 @@
 import type { Write } from "../../aws/table/condition.ts";
 import { type Reserved, reserveOne } from "../../lists/blocks.ts";
 import { countedList } from "../../lists/counted-list.ts";
-import { drawPart } from "../../lists/member-writes.ts";
 import { type Action, type Category, categoryOf } from "./actions.ts";
 import type { Actor } from "./actor.ts";
 
@@ -23,6 +22,5 @@ export const writes = (
 ): Write[] => {
   const category = categoryOf[action];
   const entry = entries.put(org, reserved, { category }, { action, category, summary, actor });
-  // Every action of the organization counts in the newest block.
-  return entries.writes(org, [entry], drawPart());
+  return entries.writes(org, [entry]);
 };

@@ -4,7 +4,6 @@ import { chunk } from "../../aws/table/chunk.ts";
 import { condition } from "../../aws/table/condition.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as counts from "../../lists/counts.ts";
-import { blocksIn } from "../../lists/directory.ts";
 import * as channels from "../channels/channel.ts";
 import type { DeliveryLabel, ListedDelivery } from "../channels/channel-schema.ts";
 import { type Delivery, type DeliveryStatus, deliveries } from "./delivery.ts";
@@ -121,12 +120,11 @@ export const latestStatuses = async (
   org: number,
 ): Promise<{ channel: channels.Channel; latest: DeliveryStatus | undefined }[]> => {
   const [all, directory] = await Promise.all([channels.list(org), deliveries.directory(org)]);
-  const blocks = blocksIn(directory);
   const latest = new Map<number, DeliveryStatus>();
   const channelsOfBlock = new Map<number, number[]>();
   for (const { id: channelId } of all) {
     const groupKey = deliveries.groupKeyOf({ channelId });
-    const block = blocks.find(({ counts: inBlock }) => (inBlock.get(groupKey) ?? 0) > 0)?.block;
+    const block = directory.find(({ counts: inBlock }) => (inBlock.get(groupKey) ?? 0) > 0)?.block;
     if (block !== undefined) channelsOfBlock.set(block, [...(channelsOfBlock.get(block) ?? []), channelId]);
   }
   const note = (block: number, rows: readonly Pick<Delivery, "id" | "group" | "status">[]): void => {

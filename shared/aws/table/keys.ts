@@ -26,16 +26,8 @@ export type CounterKind =
 /** The id in decimal digits, padded to the 16 that 2^53 has. */
 export const padded = (id: number): string => String(id).padStart(16, "0");
 
-/**
- * In a directory, folds sort before own rows, so that a descending query meets them last
- * (lists/directory.ts).
- */
-export const foldPrefix = "#FOLD#";
-/**
- * Rows of rare members sort before everything else, so that a query that does not need them does not read
- * them.
- */
-export const rarePrefix = "!RARE#";
+/** Notes sort before the rows of blocks, so that a query that does not need them does not read them (lists/directory.ts). */
+export const notePrefix = "#NOTE#";
 
 export const keys = {
   // Rows of an organization. Small rows that are read together share its partition.
@@ -108,7 +100,7 @@ export const keys = {
     sk: padded(channel),
   }),
   /** One of the rows that count findings by month and by breach, and breached e-mails (counts/counts.ts). */
-  counts: (org: number, place: string): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
+  counts: (org: number, place: number): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
   /** What happened to the findings of a block, by breach, until the index of breaches takes it over (findings/breach-notes.ts). */
   findingNotes: (org: number, block: number, part = 0): Key => ({
     pk: `ORG#${org}#FINDING-NOTES`,
@@ -144,25 +136,16 @@ export const keys = {
   acknowledgementLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ACKNOWLEDGEMENT-LOCK" }),
 
   // Counted lists
-  /** One of the rows that count the members of a block, of which there are several where many write at once. */
-  directory: (org: number, kind: ListKind, block: number, part = 0): Key => ({
+  /** Counts the members of a block. */
+  directory: (org: number, kind: ListKind, block: number): Key => ({
     pk: `ORG#${org}#${kind}`,
-    sk: part === 0 ? padded(block) : `${padded(block)}.${part}`,
+    sk: padded(block),
   }),
-  /** The counters of up to 64 blocks (lists/fold.ts). */
-  fold: (org: number, kind: ListKind, index: number): Key => ({
+  /** The ids of a block's rare members (lists/notes.ts). */
+  note: (org: number, kind: ListKind, block: number): Key => ({
     pk: `ORG#${org}#${kind}`,
-    sk: `${foldPrefix}${padded(index)}`,
+    sk: `${notePrefix}${padded(block)}`,
   }),
-  /** Ids of the rare members of a fold's blocks (lists/rare.ts). */
-  rare: (org: number, kind: ListKind, index: number): Key => ({
-    pk: `ORG#${org}#${kind}`,
-    sk: `${rarePrefix}${padded(index)}`,
-  }),
-  /**
-   * The last number taken for a change of a fold. A descending query of the directory meets this row first.
-   */
-  foldNumber: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}#${kind}`, sk: "~FOLDS" }),
   member: (org: number, kind: ListKind, block: number, id: number): Key => ({
     pk: `ORG#${org}#${kind}#${block}`,
     sk: padded(id),

@@ -14,12 +14,17 @@ type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[numb
 export const transactItems = (writes: readonly Write[]): TransactItem[] => {
   const rows = new Set<string>();
   for (const write of writes) {
-    const { pk, sk } = keyOf(write);
-    const row = `${pk}\n${sk}`;
-    if (rows.has(row)) throw new Error(`A transaction has two writes on ${pk} / ${sk}: make them one write`);
+    const row = rowOf(write);
+    if (rows.has(row)) throw new Error(`A transaction has two writes on ${row}: make them one write`);
     rows.add(row);
   }
   return writes.map(transactItem);
+};
+
+/** The row of a write, as a text that is different for each row. */
+export const rowOf = (write: Write): string => {
+  const { pk, sk } = keyOf(write);
+  return `${pk} / ${sk}`;
 };
 
 const keyOf = (write: Write): Key => {

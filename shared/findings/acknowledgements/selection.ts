@@ -11,7 +11,7 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { blockSize, firstIdOf } from "../../lists/blocks.ts";
-import { type Block, blocksIn, type Directory } from "../../lists/directory.ts";
+import type { Directory } from "../../lists/directory.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import { type FindingGroup, type FindingRecord, findings } from "../record.ts";
 import type { FindingFilter } from "./acknowledgement-schema.ts";
@@ -57,16 +57,15 @@ export const selectIds = async (org: number, given: readonly number[]): Promise<
 export const selectMatching = async (org: number, filter: FindingFilter): Promise<Selected> => {
   if (filter.emailId !== undefined) return selectOfEmail(org, filter.emailId, filter);
   const { directory, openScanId } = await readDirectory(org);
-  const blocks = blocksIn(directory);
   let lastScanId = 0;
-  for (const { counts } of blocks) {
+  for (const { counts } of directory) {
     for (const groupKey of counts.keys()) lastScanId = Math.max(lastScanId, scanIdIn(groupKey));
   }
-  const open = await readOpenScan(org, filter, blocks, openScanId);
+  const open = await readOpenScan(org, filter, directory, openScanId);
   const where = attributesOf(filter);
   let matching = open.matching;
   const toCount: { block: number; groupKeys: string[] | undefined }[] = [];
-  for (const { block, counts } of blocks) {
+  for (const { block, counts } of directory) {
     const matchingKeys = [...counts]
       .filter(([, count]) => count > 0)
       .map(([groupKey]) => groupKey)
@@ -122,7 +121,7 @@ const scanInProgress = async (org: number): Promise<number> =>
 const readOpenScan = async (
   org: number,
   filter: FindingFilter,
-  blocks: readonly Block[],
+  blocks: Directory,
   openScanId: number,
 ): Promise<{ ids: IdRanges | undefined; read: Set<number>; matching: number }> => {
   const read = new Set<number>();

@@ -5,7 +5,7 @@ import * as queue from "../../aws/queue/queue.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { Message } from "../../contract/messages.ts";
-import { compact } from "../../lists/compact.ts";
+import * as notes from "../../lists/notes.ts";
 import { type Candidate, type Source, sourceOf } from "./candidates.ts";
 import { end } from "./end.ts";
 import { lockRenewer } from "./lock.ts";
@@ -50,7 +50,7 @@ export const work = async (
     if (goesOn) await queue.send("acknowledgements", { organizationId: org, acknowledgementId: id });
     return;
   }
-  if (await end(org, id, "completed", logger)) await compactFindings(org, hasTime, logger);
+  if (await end(org, id, "completed", logger)) await noteFindings(org, hasTime, logger);
 };
 
 type Task = {
@@ -158,11 +158,15 @@ const saveLane = async (
   return isWritten ? next : undefined;
 };
 
-/** Every block that was written to has a row of counters of its own now, which each reader of the list would read. */
-const compactFindings = async (org: number, mayGoOn: () => boolean, logger: Logger): Promise<void> => {
+/** The open findings that are left are rare now. */
+const noteFindings = async (org: number, mayGoOn: () => boolean, logger: Logger): Promise<void> => {
   try {
-    await compact(org, "FINDING", mayGoOn);
+    await notes.refresh(org, "FINDING", mayGoOn);
   } catch (error) {
-    logger.warn("a list is compacted later", { organizationId: org, kind: "FINDING", error: error as Error });
+    logger.warn("rare members are noted later", {
+      organizationId: org,
+      kind: "FINDING",
+      error: error as Error,
+    });
   }
 };

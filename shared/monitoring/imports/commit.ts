@@ -5,10 +5,12 @@ import type { Actor } from "../../access/activity/actor.ts";
 import { seats } from "../../access/billing/billing.ts";
 import { activeCount, enabledOf } from "../../access/billing/quote.ts";
 import * as organizations from "../../access/organizations/organization.ts";
+import { TransactionBudget } from "../../aws/table/budget.ts";
 import { absent, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
+import { rowOf } from "../../aws/table/transaction.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { type Reserved, reserve } from "../../lists/blocks.ts";
 import * as domains from "../domains/domain.ts";
@@ -76,15 +78,14 @@ export const importAll = async (
   progress: (rows: number) => void = () => {},
 ): Promise<Progress> => {
   const [reserved, slot] = await Promise.all([reserve(org, "EMAIL", rows.length), activity.slot(org)]);
-  const pending = rows.map((row, index): Pending => ({ ...row, reserved: reserved[index] as Reserved }));
+  let pending = rows.map((row, index): Pending => ({ ...row, reserved: reserved[index] as Reserved }));
   const total: Progress = { imported: 0, disabled: 0 };
-  let rowsDone = 0;
-  for (const chunk of chunksOf(pending)) {
-    const done = await withOptimisticRetry(() => importChunk(org, chunk, total, slot, actor));
+  while (pending.length > 0) {
+    const done = await withOptimisticRetry(() => importFirst(org, pending, total, slot, actor));
     total.imported += done.imported;
     total.disabled += done.disabled;
-    rowsDone += chunk.length;
-    progress(rowsDone);
+    pending = pending.slice(done.rows);
+    progress(rows.length - pending.length);
   }
   return total;
 };
@@ -92,85 +93,71 @@ export const importAll = async (
 /** `imported` includes `disabled`: the e-mails beyond the seat allowance. */
 export type Progress = { imported: number; disabled: number };
 
-const seatWrites = 1;
-/** The entry of the activity log, and its block's counters. */
-const logWrites = 2;
-/** The e-mail, and the row that keeps its address unique. */
-const writesPerRow = 2;
-const maxWritesForRows = table.maxTransactionWrites - seatWrites - logWrites;
+/** More rows than a transaction takes, since each row is at least the e-mail and its address. */
+const maximumRowsAtOnce = table.maxTransactionWrites / 2;
 
 /**
- * Cuts the rows into chunks that fit one transaction. Beside the writes of its rows a transaction checks each
- * of their domains once, and writes the counters of each of their blocks once.
+ * Imports as many of the first rows as fit into one transaction, without those that cannot be imported any more. Throws
+ * `TransactionRefused` when something that it read has changed before it writes. `earlier` is what earlier
+ * transactions of this import did; `rows`: how many rows this one dealt with.
  */
-const chunksOf = (pending: readonly Pending[]): Pending[][] => {
-  const chunks: Pending[][] = [];
-  let chunk: Pending[] = [];
-  for (const row of pending) {
-    const grown = [...chunk, row];
-    const shared = new Set(grown.flatMap(({ domainId, reserved }) => [`domain ${domainId}`, reserved.block]));
-    if (writesPerRow * grown.length + shared.size <= maxWritesForRows) {
-      chunk = grown;
-    } else {
-      chunks.push(chunk);
-      chunk = [row];
-    }
-  }
-  return [...chunks, chunk];
-};
-
-/**
- * Imports the rows that still can be imported. Throws `TransactionRefused` when something that it read has
- * changed before it writes. `earlier` is what earlier chunks of this import did.
- */
-const importChunk = async (
+const importFirst = async (
   org: number,
-  chunk: readonly Pending[],
+  pending: readonly Pending[],
   earlier: Progress,
   slot: Reserved,
   actor: Actor,
-): Promise<Progress> => {
+): Promise<Progress & { rows: number }> => {
+  const first = pending.slice(0, maximumRowsAtOnce);
   const [owner, active, domainsById, monitored] = await Promise.all([
     organizations.existing(org),
     activeCount(org),
     domains.getMany(
       org,
-      chunk.map(({ domainId }) => domainId),
+      first.map(({ domainId }) => domainId),
     ),
     monitoredOf(
       org,
-      chunk.map(({ email }) => email),
+      first.map(({ email }) => email),
     ),
   ]);
-  const rows = chunk.flatMap((row) => {
-    const domain = domainsById.get(row.domainId);
-    return domain?.verified === true && !monitored.has(row.email) ? [{ ...row, domain }] : [];
+  const writesOf = (row: Pending, domain: domains.Domain, isActive: boolean) => ({
+    check: domains.unchanged(org, domain, { mustBeVerified: true }),
+    address: { put: { ...keys.address(org, row.email), emailId: row.reserved.id }, if: absent },
+    email: emails.put(
+      org,
+      row.reserved,
+      { domainId: domain.id, teamId: null, isActive },
+      newEmailRow(row, domain),
+    ),
   });
-  if (rows.length === 0) return { imported: 0, disabled: 0 };
-
-  const enabled = enabledOf(owner.billing, active, rows.length);
-  const done = { imported: rows.length, disabled: rows.length - enabled };
+  const othersOf = (done: Progress): Write[] => [
+    ...(done.imported > done.disabled ? [seats(org, done.imported - done.disabled, owner.billing)] : []),
+    ...entryWrites(org, slot, earlier, done, actor),
+  ];
+  const budget = new TransactionBudget(othersOf({ imported: first.length, disabled: 0 }));
+  const taken: ReturnType<typeof writesOf>[] = [];
+  const mostEnabled = enabledOf(owner.billing, active, first.length);
+  let rows = 0;
+  for (const row of first) {
+    const domain = domainsById.get(row.domainId);
+    if (domain?.verified === true && !monitored.has(row.email)) {
+      const writes = writesOf(row, domain, taken.length < mostEnabled);
+      if (!budget.take([writes.check, writes.address, ...emails.writes(org, [writes.email])])) break;
+      taken.push(writes);
+    }
+    rows++;
+  }
+  const done = { imported: taken.length, disabled: Math.max(0, taken.length - mostEnabled), rows };
+  if (taken.length === 0) return done;
   await table.transact([
-    ...(enabled > 0 ? [seats(org, enabled, owner.billing)] : []),
-    ...new Map(
-      rows.map(({ domain }) => [domain.id, domains.unchanged(org, domain, { mustBeVerified: true })]),
-    ).values(),
-    ...rows.map(({ email, reserved }) => ({
-      put: { ...keys.address(org, email), emailId: reserved.id },
-      if: absent,
-    })),
+    ...othersOf(done),
+    ...new Map(taken.map(({ check }) => [rowOf(check), check])).values(),
+    ...taken.map(({ address }) => address),
     ...emails.writes(
       org,
-      rows.map(({ email, ownerName, reserved, domain }, index) =>
-        emails.put(
-          org,
-          reserved,
-          { domainId: domain.id, teamId: null, isActive: index < enabled },
-          newEmailRow({ email, ownerName }, domain),
-        ),
-      ),
+      taken.map(({ email }) => email),
     ),
-    ...entryWrites(org, slot, earlier, done, actor),
   ]);
   return done;
 };

@@ -7,7 +7,8 @@ import { type CsvError, parse } from "csv-parse/sync";
 import * as z from "zod/mini";
 import { Refusal } from "../../contract/errors.ts";
 import { ownerName } from "../emails/email-schema.ts";
-import { firstHeader, type Header, type NameColumns } from "./header.ts";
+import { decode, invalidFile } from "./decode.ts";
+import { firstHeader, type Header, isAddressLike, type NameColumns } from "./header.ts";
 import { importedAddress, maximumAddressCharacters, maximumRows } from "./import-schema.ts";
 
 /** One entry of the file: an address in lower case, or the text that stands where an address should be. */
@@ -15,68 +16,87 @@ export type Candidate = { email: string; ownerName?: string | undefined };
 
 /**
  * The addresses of a file, in its order, including repeated and malformed ones. Refuses `invalidInput` when
- * the file is not text, has a quoted field that never ends or holds nothing like an address, and
+ * the file is not text, has quotes that nothing can make sense of or holds nothing like an address, and
  * `tooManyAddresses`.
  */
 export const extract = (bytes: Uint8Array): Candidate[] => {
   const text = decode(bytes);
   if (text.trim() === "") throw invalidFile("is empty");
-  const records = recordsOf(text);
-  const header = headerOf(records);
-  const found = (header && inColumn(records, header)) ?? inAnyCell(records, header?.nameColumns ?? []);
+  const found = entriesOf(text);
   if (found.length === 0) throw invalidFile("holds no e-mail addresses");
   return found;
 };
 
-const invalidFile = (problem: string): Refusal => new Refusal("invalidInput", { error: `file: ${problem}` });
-
-/** UTF-8 with or without BOM, UTF-16 with BOM. */
-const decode = (bytes: Uint8Array): string => {
-  const [first, second] = bytes;
-  const encoding =
-    first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
-  let text: string;
-  try {
-    text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
-  } catch {
-    throw invalidFile("is not text in UTF-8, or in UTF-16 with a byte order mark");
-  }
-  if (notText.test(text)) throw invalidFile("is not a text file");
-  return text;
+/** The entries as the file's quotes group its lines, or without stray quotes if those swallow lines. */
+const entriesOf = (text: string): Candidate[] => {
+  const records = recordsOf(text);
+  if (records !== undefined && !records.some((cells) => cells.some(holdsLines))) return entriesIn(records);
+  const unquotedRecords = recordsOf(withoutStrayQuotes(text));
+  if (unquotedRecords === undefined) throw invalidFile("has a quoted field that never ends");
+  const unquoted = entriesIn(unquotedRecords);
+  if (records === undefined) return unquoted;
+  // A cell may hold lines of its own. Read without its quotes they give no more addresses, unless they are
+  // lines of other people.
+  const quoted = entriesIn(records);
+  return addressCount(quoted) < addressCount(unquoted) ? unquoted : quoted;
 };
 
-/** Control characters other than line ends, page breaks and tabs. */
-const notText = /[^\P{Cc}\t\n\v\f\r\u0085]/u;
+/** Whether a cell spans lines, in which somebody's address stands. */
+const holdsLines = (cell: string): boolean => isAddressLike(cell) && /[\r\n]/.test(cell);
+
+/** The text without its empty rows, and without the quotes of lines that have an odd number of them. */
+const withoutStrayQuotes = (text: string): string =>
+  text.replace(/[^\r\n]+/g, (line) => {
+    if (/^[,;\s]*$/.test(line)) return "";
+    return line.split('"').length % 2 === 0 ? line.replaceAll('"', "") : line;
+  });
+
+const addressCount = (found: readonly Candidate[]): number =>
+  found.filter(({ email }) => importedAddress.safeParse(email).success).length;
+
+const entriesIn = (records: readonly string[][]): Candidate[] => {
+  const header = firstHeader(records);
+  return (header && inColumns(records, header)) ?? inAnyCell(records, header);
+};
 
 const lineEnds = ["\r\n", "\n", "\r"];
 
-const recordsOf = (text: string): string[][] => {
+/** Undefined if a quoted field never ends: reading on would silently lose every address behind the quote. */
+const recordsOf = (text: string): string[][] | undefined => {
   try {
-    return parse(text, {
+    const records: string[][] = parse(text, {
       delimiter: delimiterOf(text),
       record_delimiter: lineEnds,
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
     });
+    return records.map((cells) => cells.map(withoutFormula));
   } catch (error) {
-    // Reading on would silently lose every address behind the quote.
-    if ((error as CsvError).code === "CSV_QUOTE_NOT_CLOSED") {
-      throw invalidFile("has a quoted field that never ends");
-    }
+    if ((error as CsvError).code === "CSV_QUOTE_NOT_CLOSED") return undefined;
     throw error;
   }
 };
 
+/** Spreadsheets are made to keep a text as it is by `="text"`. */
+const withoutFormula = (cell: string): string =>
+  cell.startsWith('="') && cell.endsWith('"') ? cell.slice(2, -1) : cell;
+
 const delimiters = [",", ";", "\t"];
 
+/** Lines in which the delimiter is looked for. */
+const maximumLines = 20;
+
 /**
- * The delimiter that makes a line before the first address read best as a header. Without a header any
- * delimiter will do, since addresses contain none.
+ * The delimiter that makes one of the first lines read best as a header. Without a header any delimiter will
+ * do, since addresses contain none.
  */
 const delimiterOf = (text: string): string => {
-  const [beforeAddresses = ""] = text.split("@", 1);
-  const lines = beforeAddresses.split(/\r\n|\n|\r/).filter((line) => line.trim() !== "");
+  const lines: string[] = [];
+  for (const [line] of text.matchAll(/[^\r\n]+/g)) {
+    if (line.trim() !== "") lines.push(line);
+    if (lines.length === maximumLines) break;
+  }
   const readings = delimiters.flatMap((delimiter) => {
     const header = firstHeader(lines.map((line) => line.split(delimiter)));
     return header === undefined ? [] : [{ delimiter, ...header }];
@@ -85,21 +105,19 @@ const delimiterOf = (text: string): string => {
   return readings[0]?.delimiter ?? ",";
 };
 
-/** The header, which stands before the first address. */
-const headerOf = (records: readonly string[][]): Header | undefined => {
-  const firstAddress = records.findIndex((cells) => cells.some(isAddressLike));
-  return firstHeader(firstAddress < 0 ? records : records.slice(0, firstAddress));
-};
-
-/** The entries of the best column that is headed like "email" and holds an address, if there is one. */
-const inColumn = (records: readonly string[][], header: Header): Candidate[] | undefined => {
-  const rows = records.slice(header.record + 1);
+/**
+ * The entries of the columns that are headed like "email" and hold an address, if there is one. A row's entry
+ * stands in the best of them that is not empty there.
+ */
+const inColumns = (records: readonly string[][], header: Header): Candidate[] | undefined => {
+  const rows = records.slice(header.record + 1).filter((cells) => !isExample(cells));
   const withAddresses = columnsWithAddresses(rows);
-  const column = header.addressColumns.find(({ index }) => withAddresses.has(index));
-  if (column === undefined) return undefined;
+  const [best, ...others] = header.addressColumns.filter(({ index }) => withAddresses.has(index));
+  if (best === undefined) return undefined;
   const found: Candidate[] = [];
   for (const cells of rows) {
-    const cell = (cells[column.index] ?? "").trim();
+    const cellOf = ({ index }: { index: number }): string => (cells[index] ?? "").trim();
+    const cell = cellOf(best) || (others.map(cellOf).find(isAddressLike) ?? "");
     if (cell === "") continue;
     const owner = ownerOf(cells, header.nameColumns);
     const addresses = addressesInColumn(cell);
@@ -107,6 +125,9 @@ const inColumn = (records: readonly string[][], header: Header): Candidate[] | u
   }
   return found;
 };
+
+/** Templates of directories show how to fill them in by a row that begins with "Example:". */
+const isExample = ([first = ""]: readonly string[]): boolean => /^\s*example\s*:/i.test(first);
 
 /** Goes through the rows once for all columns, since a file may have as many columns as rows. */
 const columnsWithAddresses = (rows: readonly string[][]): Set<number> => {
@@ -117,12 +138,13 @@ const columnsWithAddresses = (rows: readonly string[][]): Set<number> => {
   return columns;
 };
 
-const inAnyCell = (records: readonly string[][], names: NameColumns): Candidate[] => {
+const inAnyCell = (records: readonly string[][], header: Header | undefined): Candidate[] => {
   const found: Candidate[] = [];
   for (const cells of records) {
-    if (!cells.some(isAddressLike)) continue;
-    const owner = ownerBeside(cells, names);
-    for (const cell of cells) {
+    if (!cells.some(isAddressLike) || isExample(cells)) continue;
+    const owner = ownerBeside(cells, header?.nameColumns ?? []);
+    for (const [index, cell] of cells.entries()) {
+      if (header?.passwordColumns.includes(index)) continue;
       for (const email of addressesIn(cell)) add(found, email, owner);
     }
   }
@@ -133,8 +155,6 @@ const add = (found: Candidate[], email: string, owner: string | undefined): void
   if (found.length === maximumRows) throw new Refusal("tooManyAddresses");
   found.push({ email, ...(owner !== undefined && { ownerName: owner }) });
 };
-
-const isAddressLike = (cell: string): boolean => cell.includes("@");
 
 /**
  * Splits `"Doe, Jane" <jane@a.example>; …` into words: at white space, separators, the markup of links, and
@@ -210,9 +230,13 @@ const maximumNameCharacters = 200;
 const maximumNameCellCharacters = 2000;
 
 const ownerOf = (cells: readonly string[], names: NameColumns): string | undefined => {
-  const name = line(
-    names.map((column) => (cells[column] ?? "").slice(0, maximumNameCellCharacters)).join(" "),
+  const [first = "", ...rest] = names.map((column) =>
+    line((cells[column] ?? "").slice(0, maximumNameCellCharacters)),
   );
+  // "Name" beside "Given name" is the family name in some tables, and the whole name in others.
+  const name = rest.some((other) => other.startsWith(first))
+    ? rest.join(" ")
+    : line([first, ...rest].join(" "));
   return ownerName.check(z.minLength(1)).safeParse(shorten(name, maximumNameCharacters)).data;
 };
 

@@ -5,6 +5,7 @@
  */
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
+import { inTransactions } from "../../aws/table/budget.ts";
 import { chunk } from "../../aws/table/chunk.ts";
 import { condition } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
@@ -19,9 +20,6 @@ const leaseMilliseconds = 60_000;
 
 /** For this long a request moves e-mails; the sweep moves the rest. */
 const requestMilliseconds = 4_000;
-
-/** E-mails of one block that a transaction moves; the other write is the block's counters. */
-const perTransaction = table.maxTransactionWrites - 1;
 
 /** Blocks whose e-mails are moved at the same time. */
 const concurrency = 8;
@@ -91,15 +89,11 @@ const moveBlock = async (
 ): Promise<void> => {
   const rows: Pick<Email, "id" | "group">[] = await emails.members(org, block, { project: ["id", "group"] });
   const mine = rows.filter((row) => isOfTeam(emails.groupOf(row)));
-  for (const part of chunk(mine, perTransaction)) {
-    await table.transact(
-      emails.writes(
-        org,
-        part.map((row) => {
-          const from = emails.groupOf(row);
-          return emails.change(org, row.id, { from, to: { ...from, teamId: null } });
-        }),
-      ),
-    );
+  const changes = mine.map((row) => {
+    const from = emails.groupOf(row);
+    return emails.change(org, row.id, { from, to: { ...from, teamId: null } });
+  });
+  for (const some of inTransactions(changes, (change) => emails.writes(org, [change]))) {
+    await table.transact(emails.writes(org, some));
   }
 };

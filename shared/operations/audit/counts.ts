@@ -7,7 +7,7 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { type FollowedFinding, findings } from "../../findings/record.ts";
 import * as counts from "../../lists/counts.ts";
-import { blocksIn, type Directory } from "../../lists/directory.ts";
+import type { Directory } from "../../lists/directory.ts";
 import { type Email, emails, isBreached } from "../../monitoring/emails/record.ts";
 import { changedDuringRead, type Inspection, type Problem } from "./inspector.ts";
 
@@ -56,7 +56,7 @@ const concurrency = 4;
 const recountAll = async (org: number): Promise<Recount> => {
   const recount = new Recount();
   const everyBlock = async (directory: Directory, read: (block: number) => Promise<void>): Promise<void> => {
-    for (const part of chunk(blocksIn(directory), concurrency)) {
+    for (const part of chunk(directory, concurrency)) {
       await Promise.all(part.map(({ block }) => read(block)));
     }
   };
@@ -101,7 +101,7 @@ export const inspectCountsOfAll =
 
 /** The sum of all rows counts: it does not matter which of them takes a correction. */
 const correct = async (org: number, excess: readonly (readonly [string, number])[]): Promise<void> => {
-  const key = keys.counts(org, counts.places[0] ?? "");
+  const key = keys.counts(org, counts.places[0] ?? 0);
   const row = await table.get<{ writes?: number }>(key);
   let { writes } = row ?? {};
   for (const part of chunk(excess, attributesPerUpdate)) {

@@ -1,72 +1,49 @@
 /** Compares what the directory says of a block, its counters above all, with the members of the block. */
 
 import { chunk } from "../../aws/table/chunk.ts";
-import { asRead } from "../../aws/table/condition.ts";
-import { type Key, keys, type ListKind } from "../../aws/table/keys.ts";
+import { asRead, type Item } from "../../aws/table/condition.ts";
+import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { timedKinds } from "../../lists/compact.ts";
 import type { Member } from "../../lists/counted-list.ts";
-import { type Block, readStored, type StoredBlock } from "../../lists/directory.ts";
-import { newLife } from "../../lists/member-writes.ts";
+import { type Block, blockIn } from "../../lists/directory.ts";
 import { changedDuringRead, type Inspection, type Problem } from "./inspector.ts";
 import type { AuditedList } from "./list.ts";
 
 export type WrongBlock = Problem & { excess: [groupKey: string, by: number][] };
 
-/**
- * A counter or `from`: what is there and what should be there, undefined for nothing. `is` can be right when
- * `says` tells another fault.
- */
-type Wrong = { name: string; is: unknown; should: string | number | undefined; says?: string };
-
-const longAgo = new Date(0).toISOString();
+/** A counter or `from`: what is there and what should be there, undefined for nothing. */
+type Wrong = { name: string; is: number | undefined; should: number | undefined };
 
 /**
  * What is wrong with a block of the directory (undefined: the directory does not name it); undefined if
  * nothing is wrong. `notBefore`: the latest time of a member of an earlier block.
  */
 export const wrongIn = (
-  kind: ListKind,
   block: Block | undefined,
   members: readonly Member[],
   notBefore: string,
 ): Wrong[] | undefined => {
-  const wrong = [...wrongCounters(block, members), ...wrongFrom(kind, block, members, notBefore)];
+  const wrong = [...wrongCounters(block, members), ...wrongFrom(block, members, notBefore)];
   return wrong.length === 0 ? undefined : wrong;
 };
 
 const wrongCounters = (block: Block | undefined, members: readonly Member[]): Wrong[] => {
-  const { counts, rare } = block ?? { counts: new Map<string, number>(), rare: new Map<string, number[]>() };
-  const idsByGroup = Map.groupBy(members, ({ group }) => group);
-  const names = new Set([...idsByGroup.keys(), ...counts.keys(), ...rare.keys()]);
-  return [...names].sort().flatMap((name): Wrong[] => {
-    const ids = (idsByGroup.get(name) ?? []).map(({ id }) => id).reverse();
-    const should = idsByGroup.get(name)?.length;
-    const is = counts.get(name);
-    if ((is ?? 0) !== (should ?? 0)) return [{ name, is, should }];
-    const noted = rare.get(name);
-    if (noted === undefined || String(noted) === String(ids)) return [];
-    const says = `rare members of ${name} are ${listed(noted)}, should be ${listed(ids)}`;
-    return [{ name, is, should: should ?? 0, says }];
-  });
+  const counts = block?.counts ?? new Map<string, number>();
+  const byGroup = Map.groupBy(members, ({ group }) => group);
+  return [...new Set([...byGroup.keys(), ...counts.keys()])]
+    .sort()
+    .map((name) => ({ name, is: counts.get(name), should: byGroup.get(name)?.length }))
+    .filter(({ is = 0, should = 0 }) => is !== should);
 };
 
-const listed = (ids: readonly number[]): string => ids.join(", ") || "none";
-
-/** A list without time boundary has folds that do not say when blocks began. */
-const wrongFrom = (
-  kind: ListKind,
-  block: Block | undefined,
-  members: readonly Member[],
-  notBefore: string,
-): Wrong[] => {
-  const from = block?.from || undefined;
-  const mayLack = block !== undefined && block.from === undefined && !timedKinds.includes(kind);
-  const isEmpty = members.length === 0 && from === undefined && (block?.counts.size ?? 0) === 0;
-  if (mayLack || isEmpty) return [];
-  const oldest = members.map(({ createdAt }) => createdAt).sort()[0];
-  const isRight = from !== undefined && from >= notBefore && (oldest === undefined || from <= oldest);
-  return isRight ? [] : [{ name: "from", is: from, should: oldest ?? (notBefore || longAgo) }];
+const wrongFrom = (block: Block | undefined, members: readonly Member[], notBefore: string): Wrong[] => {
+  const { from, counts } = block ?? { from: 0, counts: new Map<string, number>() };
+  if (members.length === 0 && from === 0 && counts.size === 0) return [];
+  const times = members.map(({ createdAt }) => Date.parse(createdAt));
+  const oldest = times.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+  const earliest = notBefore === "" ? 1 : Date.parse(notBefore);
+  if (from >= earliest && from <= oldest) return [];
+  return [{ name: "from", is: from || undefined, should: Number.isFinite(oldest) ? oldest : earliest }];
 };
 
 export const inspectBlock =
@@ -77,63 +54,39 @@ export const inspectBlock =
     notBefore: string,
   ): Inspection<WrongBlock> =>
   async () => {
-    const before = await readStored(org, list.kind, number);
+    const key = keys.directory(org, list.kind, number);
+    const before = await table.get<{ writes?: number }>(key);
     const members = await list.members(org, number, { project: ["id", "createdAt", "group"] });
-    const stored = await readStored(org, list.kind, number);
-    const wrong = wrongIn(list.kind, stored.block, members, notBefore);
+    const [wire] = await table.queryWire({ pk: key.pk, from: key.sk, to: key.sk });
+    const wrong = wrongIn(wire && blockIn(wire), members, notBefore);
     if (wrong === undefined) return undefined;
-    if (wrong.some(({ name }) => said(before, name) !== said(stored, name))) return changedDuringRead;
+    const stored = wire === undefined ? {} : table.fromWire<Item>(wire);
+    // Whoever writes a member counts it in the same transaction.
+    if (before?.writes !== stored.writes) return changedDuringRead;
     return {
       says: wrong
-        .map(
-          ({ name, is, should, says }) =>
-            says ?? `${name} is ${shown(stored, name, is)}, should be ${should ?? 0}`,
-        )
+        .map(({ name, should }) => `${name} is ${stored[name] ?? "missing"}, should be ${should ?? 0}`)
         .join("; "),
       excess: wrong
         .filter(({ name }) => name !== "from")
-        .map(({ name, is, should }) => [name, Number(is ?? 0) - Number(should ?? 0)]),
-      repair: () => setCounters(keys.directory(org, list.kind, number, stored.part), wrong, stored),
+        .map(({ name, is = 0, should = 0 }) => [name, (is || 0) - should]),
+      repair: () => setCounters(key, wrong, stored.writes as number | undefined),
     };
   };
-
-const said = ({ own, block }: StoredBlock, name: string): string =>
-  name === "from"
-    ? String(block?.from)
-    : `${block?.counts.get(name)} ${own?.[name]} ${block?.rare.get(name)}`;
-
-/** A damaged counter that is not a number is shown as it is stored. */
-const shown = ({ own }: StoredBlock, name: string, is: unknown): unknown =>
-  Number.isNaN(is) ? own?.[name] : (is ?? "missing");
 
 /** How many attributes one update sets, because an expression may have 4 KB. */
 const attributesPerUpdate = 50;
 
-/**
- * Sets each wrong counter of the own row, on the condition that it is as it was read, to what fold and other own rows lack.
- * Even a counter of 0 makes readers ignore the rare members that the fold notes for this group.
- */
-const setCounters = async (
-  key: Key,
-  wrong: readonly Wrong[],
-  { own = {}, others }: StoredBlock,
-): Promise<void> => {
+/** Sets what is wrong, on the condition that no member was written since the row was read. */
+const setCounters = async (key: Key, wrong: readonly Wrong[], read: number | undefined): Promise<void> => {
+  let writes = read;
   for (const part of chunk(wrong, attributesPerUpdate)) {
-    const values = part.map(({ name, should }) => {
-      // Another damaged row is repaired after this one.
-      const elsewhere = others?.counts.get(name);
-      // Of several damaged rows each is repaired as if the others were empty, until none is damaged.
-      const value = elsewhere === undefined ? should : Number(should ?? 0) - (elsewhere || 0);
-      return { name, is: own[name], value };
-    });
     await table.update(key, {
-      set: Object.fromEntries(values.map(({ name, value }) => [name, value])),
-      setOnce: { life: newLife() },
-      remove: values
-        .filter(({ value, is }) => value === undefined && is !== undefined)
-        .map(({ name }) => name),
+      set: Object.fromEntries(part.map(({ name, should }) => [name, should])),
+      remove: part.filter(({ should }) => should === undefined).map(({ name }) => name),
       add: { writes: 1 },
-      if: asRead(Object.fromEntries(values.map(({ name, is }) => [name, is]))),
+      if: asRead({ writes }),
     });
+    writes = (writes ?? 0) + 1;
   }
 };

@@ -72,7 +72,7 @@ const moveToFreshBlock = async (
   const at = [now, head?.at ?? "", latest].sort().at(-1);
   const next = firstIdOf(block);
   await table.update(key, {
-    set: { block, next, left: firstIdOf(block + 1) - next, at, from: at, tag: 0, tags: 1 },
+    set: { block, next, left: firstIdOf(block + 1) - next, at, from: at },
     if: asRead({ block: head?.block, next: head?.next, left: head?.left }),
   });
 };

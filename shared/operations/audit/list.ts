@@ -52,8 +52,8 @@ export const auditList = async <M extends Member, Name extends keyof M & string>
 ): Promise<ListAudit> => {
   const { kind } = list;
   const project = [...new Set<string>([...always, ...options.attributes])];
-  const directory = await directories.read(org, kind, { withRare: true });
-  const byNumber = new Map(directories.blocksIn(directory).map((block) => [block.block, block]));
+  const directory = await directories.read(org, kind);
+  const byNumber = new Map(directory.map((block) => [block.block, block]));
   const uncounted = await blocksWithoutCounters(org, kind, byNumber);
   const blocks = [...byNumber.keys(), ...uncounted].sort((one, other) => one - other);
   const expected = directory.reduce(
@@ -79,7 +79,7 @@ export const auditList = async <M extends Member, Name extends keyof M & string>
     delete reading[index];
     readAhead(index + concurrency);
 
-    if (wrongIn(kind, byNumber.get(block), members, latest) !== undefined) {
+    if (wrongIn(byNumber.get(block), members, latest) !== undefined) {
       const left = await inspector.inspect(
         { kind: `${kind.toLowerCase()} block`, id: block },
         inspectBlock(org, list, block, latest),

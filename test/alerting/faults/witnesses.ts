@@ -2,7 +2,6 @@ import type { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { type Delivery, deliveries } from "../../../shared/alerting/deliveries/delivery.ts";
 import { dueIndex, dueShardsOf, keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
-import { blocksIn } from "../../../shared/lists/directory.ts";
 import { type Clock, hour, startedAt } from "./clock.ts";
 import { functionTimeout } from "./invocations.ts";
 
@@ -146,7 +145,7 @@ export class Witnesses {
   /** Checks every row, the counters of the directory and the due index once nothing happens any more. */
   async checkEnd(): Promise<void> {
     const directory = await deliveries.directory(this.org);
-    const rows = await this.#rowsIn(blocksIn(directory).map(({ block }) => block));
+    const rows = await this.#rowsIn(directory.map(({ block }) => block));
     this.#checkFinalRows(rows);
     const groupKeys = new Set([
       ...directory.flatMap(({ counts }) => [...counts.keys()]),

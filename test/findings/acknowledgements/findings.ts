@@ -10,7 +10,6 @@ import type { FindingFilter } from "../../../shared/findings/acknowledgements/ac
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import { type FindingRecord, findings, following } from "../../../shared/findings/record.ts";
 import { blockSize, type Reserved, reserve } from "../../../shared/lists/blocks.ts";
-import { blocksIn } from "../../../shared/lists/directory.ts";
 import { emails, isBreached } from "../../../shared/monitoring/emails/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import { createOrganization, invocation, takeMessages } from "../../scanning/in-process-workers.ts";
@@ -85,7 +84,7 @@ export const seedFindings = async ({
 } = {}): Promise<Seeded> => {
   const org = await createOrganization({ "demo.example": emailCount });
   const rows = await Promise.all(
-    blocksIn(await emails.directory(org)).map(({ block }) => emails.members(org, block)),
+    (await emails.directory(org)).map(({ block }) => emails.members(org, block)),
   );
   const emailIds = rows.flat().map(({ id }) => id);
   const first = emailIds.flatMap((emailId) =>

@@ -121,7 +121,7 @@ test("others at work at any moment leave every count right", async () => {
   const newOnes = async (): Promise<void> => {
     await table.put({ ...keys.scanLock(org), scanId: 1_000 });
     for (const emailId of emailIds.filter((each) => !removed.includes(each)).slice(0, 20)) {
-      const ids = await reserve(org, "FINDING", 1, { tag: 1_000 });
+      const ids = await reserve(org, "FINDING", 1);
       await addFindings(org, [{ emailId, breachId: 500, scanId: 1_000 }], ids);
     }
     await table.remove(keys.scanLock(org));

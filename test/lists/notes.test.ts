@@ -1,11 +1,10 @@
-/** Pages of rare members: they are read by their ids, which are noted when blocks are folded. */
+/** Pages of rare members: they are read by the ids that notes name. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { keys, rarePrefix } from "../../shared/aws/table/keys.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
-import { compact } from "../../shared/lists/compact.ts";
 import * as directories from "../../shared/lists/directory.ts";
-import { rareGroups } from "../../shared/lists/rare.ts";
+import { rareGroups, refresh } from "../../shared/lists/notes.ts";
 import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
 import { type Command, intercept } from "../aws/table/intercept.ts";
 import { active, disabled, emails, type Group, move, transact } from "./teams.ts";
@@ -19,7 +18,7 @@ afterAll(() => engine.stop());
 let organizations = 0;
 const isDisabled = ({ isActive }: Group): boolean => !isActive;
 
-/** Of 66 blocks, 64 are folded. */
+/** All but the newest are noted. */
 const blocks = 66;
 
 /**
@@ -35,6 +34,13 @@ const spread = async (each = 1): Promise<{ org: number; disabledIds: number[]; a
     reserved.map((one) => emails.put(org, one, group, { email: `${one.id}@example.test` }));
   await transact(org, [...put(from(300), disabled), ...put(from(7), active)]);
   return { org, disabledIds: from(300).map(({ id }) => id), activeIds: from(7).map(({ id }) => id) };
+};
+
+/** Blocks with one disabled and one active e-mail each, which are noted. */
+const spreadAndNoted = async () => {
+  const seeded = await spread();
+  await refresh(seeded.org, "EMAIL");
+  return seeded;
 };
 
 type Watch = {
@@ -68,33 +74,41 @@ const page = async (org: number, { limit = 50, offset = 0 } = {}) => {
   return { ids: items.map(({ id }) => id), total, ...watch };
 };
 
-/** The ids of disabled e-mails that the directory names, block by block, oldest first. */
-const told = async (org: number): Promise<(readonly number[] | undefined)[]> =>
-  directories
-    .blocksIn(await directories.read(org, "EMAIL", { withRare: true }))
-    .map(({ rare }) => rare.get("1-0"))
+/** The ids of disabled e-mails that notes name, block by block, oldest first. */
+const noted = async (org: number): Promise<(readonly number[] | undefined)[]> =>
+  (await directories.read(org, "EMAIL", { withNotes: true }))
+    .map(({ note }) => note?.ids.get("1-0"))
     .reverse();
 
 test("a page of members in fifty blocks takes two requests, and one unit per member", async () => {
   const { org, disabledIds } = await spread();
   const newest = disabledIds.toReversed();
-  expect(await page(org)).toMatchObject({ ids: newest.slice(0, 50), blocksRead: 50 });
+  expect(await page(org)).toMatchObject({ ids: newest.slice(0, 50), requests: 51, blocksRead: 50 });
 
-  await compact(org, "EMAIL");
-  // The two newest blocks are not folded.
+  await refresh(org, "EMAIL");
   expect(await page(org)).toMatchObject({
     ids: newest.slice(0, 50),
     total: blocks,
-    requests: 4,
-    blocksRead: 2,
+    requests: 3,
+    blocksRead: 1,
   });
   const capacity = recordCapacity();
-  await directories.read(org, "EMAIL", { withRare: true });
+  await directories.read(org, "EMAIL", { withNotes: true });
   const { readUnits: directory } = capacity.take();
-  const older = await page(org, { offset: 2 });
-  expect(older).toMatchObject({ ids: newest.slice(2, 52), total: blocks, requests: 2, blocksRead: 0 });
+  const older = await page(org, { offset: 1 });
+  expect(older).toMatchObject({ ids: newest.slice(1, 51), total: blocks, requests: 2, blocksRead: 0 });
   expect(capacity.take().readUnits).toBe(directory + 50);
   expect((await page(org, { limit: 100, offset: 60 })).ids).toEqual(newest.slice(60));
+});
+
+test("a page without a filter does not read notes", async () => {
+  const { org } = await spreadAndNoted();
+  const capacity = recordCapacity();
+  const [newest] = await directories.read(org, "EMAIL");
+  const { readUnits } = capacity.take();
+  expect(newest?.note).toBeUndefined();
+  await directories.read(org, "EMAIL", { withNotes: true });
+  expect(capacity.take().readUnits).toBeGreaterThan(readUnits);
 });
 
 test("members of several groups of a block come in the order of their ids", async () => {
@@ -105,7 +119,7 @@ test("members of several groups of a block come in the order of their ids", asyn
     org,
     some.map((one, index) => emails.put(org, one, { team: index % 3, isActive: true }, { email: "a" })),
   );
-  await compact(org, "EMAIL");
+  await refresh(org, "EMAIL");
   const of = (teams: number[]) => some.filter((_, index) => teams.includes(index % 3)).map(({ id }) => id);
   const watch: Partial<Watch> = {};
   const { items } = await watching(watch, () =>
@@ -115,10 +129,26 @@ test("members of several groups of a block come in the order of their ids", asyn
   expect(watch.blocksRead).toBeUndefined();
 });
 
-test("noted ids are ignored after members moved, until the move is folded", async () => {
-  const { org, disabledIds, activeIds } = await spread();
-  await compact(org, "EMAIL");
-  expect((await told(org)).slice(0, 64)).toEqual(disabledIds.slice(0, 64).map((id) => [id]));
+test("members that leave a group cost a unit each until they are noted again, and no block is read", async () => {
+  const { org, disabledIds } = await spread(2);
+  await refresh(org, "EMAIL");
+  const left = disabledIds.filter((_, index) => index % 2 === 0);
+  await move(
+    org,
+    disabledIds.filter((id) => !left.includes(id)),
+    disabled,
+    active,
+  );
+  expect(await page(org, { offset: 1 })).toMatchObject({
+    ids: left.toReversed().slice(1, 51),
+    total: blocks,
+    requests: 2,
+  });
+});
+
+test("a block into whose group another member has come is read, until it is noted again", async () => {
+  const { org, disabledIds, activeIds } = await spreadAndNoted();
+  expect((await noted(org)).slice(0, -1)).toEqual(disabledIds.slice(0, -1).map((id) => [id]));
 
   // In each of twelve blocks, one member of the group leaves and another one comes, in one transaction.
   for (const index of Array.from({ length: 12 }, (_, index) => 3 * index)) {
@@ -128,89 +158,90 @@ test("noted ids are ignored after members moved, until the move is folded", asyn
     ]);
   }
   const now = disabledIds.map((id, index) => (index < 36 && index % 3 === 0 ? (activeIds[index] ?? 0) : id));
-  const isTold = (index: number) => index < 64 && (index >= 36 || index % 3 !== 0);
-  expect(await told(org)).toEqual(now.map((id, index) => (isTold(index) ? [id] : undefined)));
   const expected = now.toReversed().slice(20, 70);
   expect(await page(org, { offset: 20 })).toMatchObject({ ids: expected, blocksRead: 12 });
 
   const watch: Partial<Watch> = {};
-  await watching(watch, () => compact(org, "EMAIL"));
-  // Only blocks whose members have moved are read again.
+  await watching(watch, () => refresh(org, "EMAIL"));
+  // Only blocks that were written to are read again.
   expect(watch.blocksRead).toBe(12);
-  expect((await told(org)).slice(0, 64)).toEqual(now.slice(0, 64).map((id) => [id]));
   expect(await page(org, { offset: 20 })).toMatchObject({ ids: expected, blocksRead: 0 });
 });
 
-test("only members that move between the two trips are missing from the page", async () => {
-  const { org, disabledIds } = await spread();
-  await compact(org, "EMAIL");
-  const [gone = 0, deleted = 0] = disabledIds.slice(20, 22);
+test("of members that move between the two trips of a page, others take the places in their block", async () => {
+  const { org, disabledIds, activeIds } = await spreadAndNoted();
+  const [gone = 0, deleted = 0, replaced = 0] = disabledIds.slice(20, 23);
   const watch: Partial<Watch> = {
     before: async (name) => {
       if (name !== "BatchGetItemCommand") return;
       watch.before = undefined;
       await move(org, [gone], disabled, active);
       await transact(org, [emails.delete(org, deleted, disabled)]);
+      await move(org, [replaced], disabled, active);
+      await move(org, [activeIds[22] ?? 0], active, disabled);
     },
   };
   const { items } = await watching(watch, () =>
     emails.page(org, { matches: isDisabled, limit: 50, offset: 5 }),
   );
-  const expected = disabledIds.toReversed().slice(5, 55);
-  expect(items.map(({ id }) => id)).toEqual(expected.filter((id) => id !== gone && id !== deleted));
-  const left = disabledIds.filter((id) => id !== gone && id !== deleted).reverse();
-  expect((await page(org, { offset: 5 })).ids).toEqual(left.slice(5, 55));
+  const now = disabledIds.map((id) => (id === replaced ? (activeIds[22] ?? 0) : id)).reverse();
+  const expected = now.slice(5, 55).filter((id) => id !== gone && id !== deleted);
+  expect(items.map(({ id }) => id)).toEqual(expected);
 });
-
-test("ids that are read while their block is written to are not believed", async () => {
-  const { org, disabledIds } = await spread();
-  const victim = disabledIds[9] ?? 0;
-  const watch: Partial<Watch> = {
-    before: async (name, input) => {
-      // By now the members of the victim's block have been read.
-      if (name !== "QueryCommand" || !input.includes(`#EMAIL#${blockOf(disabledIds[40] ?? 0)}"`)) return;
-      watch.before = undefined;
-      await move(org, [victim], disabled, active);
-    },
-  };
-  await watching(watch, () => compact(org, "EMAIL"));
-  expect(watch.before).toBeUndefined();
-  const expected = disabledIds.slice(0, 64).map((id) => (id === victim ? undefined : [id]));
-  expect((await told(org)).slice(0, 64)).toEqual(expected);
-  expect((await page(org, { limit: 100 })).ids).toEqual(disabledIds.filter((id) => id !== victim).reverse());
-});
-
-type RareRow = { pk: string; sk: string; number: number; ids: string };
 
 test.each([
-  ["are lost", (row: RareRow) => table.remove(row)],
-  ["are those of an earlier change", (row: RareRow) => table.put({ ...row, number: 0 })],
-])("a fold whose ids %s is read block by block, until it is written again", async (_, damage) => {
-  const { org, disabledIds, activeIds } = await spread(2);
-  await compact(org, "EMAIL");
-  const [row] = await table.query<RareRow>({ pk: keys.directory(org, "EMAIL", 0).pk, prefix: rarePrefix });
-  if (row === undefined) throw new Error("nothing was folded");
-  await damage(row);
-  const newest = disabledIds.toReversed();
-  expect(await page(org, { offset: 4 })).toMatchObject({ ids: newest.slice(4, 54), blocksRead: 25 });
+  ["before its members are read", (block: number) => ["QueryCommand", `#EMAIL#${block}"`]],
+  ["after that", (block: number) => ["PutCommand", `#NOTE#${String(block).padStart(16, "0")}`]],
+] as const)("a note whose block changes %s leads to no wrong page", async (_, requestFor) => {
+  const { org, disabledIds, activeIds } = await spread();
+  const [goes = 0, comes = 0] = [disabledIds[9], activeIds[9]];
+  const [command = "", part = ""] = requestFor(blockOf(goes));
+  const watch: Partial<Watch> = {
+    before: async (name, input) => {
+      if (name !== command || !input.includes(part)) return;
+      watch.before = undefined;
+      await transact(org, [
+        emails.change(org, goes, { from: disabled, to: active }),
+        emails.change(org, comes, { from: active, to: disabled }),
+      ]);
+    },
+  };
+  await watching(watch, () => refresh(org, "EMAIL"));
+  expect(watch.before).toBeUndefined();
+  const now = disabledIds.map((id) => (id === goes ? comes : id)).reverse();
+  expect((await page(org, { limit: 100 })).ids).toEqual(now);
+  await refresh(org, "EMAIL");
+  expect(await page(org, { limit: 100, offset: 1 })).toMatchObject({ ids: now.slice(1), blocksRead: 0 });
+});
 
-  const moved = activeIds.slice(0, 40).filter((_, index) => index % 2 === 0);
-  await move(org, moved, active, disabled);
-  await compact(org, "EMAIL");
-  const all = [...disabledIds, ...moved].sort((one, other) => other - one);
-  const [one, other] = [await page(org, { limit: 100 }), await page(org, { limit: 100, offset: 100 })];
-  expect([...one.ids, ...other.ids]).toEqual(all);
-  // The two blocks that are not folded.
-  expect(one.blocksRead + other.blocksRead).toBe(2);
+test("lost notes cost read units, until their blocks are noted again", async () => {
+  const { org, disabledIds } = await spreadAndNoted();
+  for (const id of disabledIds) await table.remove(keys.note(org, "EMAIL", blockOf(id)));
+  const ids = disabledIds.toReversed().slice(4, 54);
+  expect(await page(org, { offset: 4 })).toMatchObject({ ids, blocksRead: 50 });
+  await refresh(org, "EMAIL");
+  expect(await page(org, { offset: 4 })).toMatchObject({ ids, blocksRead: 0 });
+});
+
+test("a block without rare members keeps no note", async () => {
+  const { org, disabledIds, activeIds } = await spreadAndNoted();
+  await transact(
+    org,
+    [...disabledIds.map((id) => emails.delete(org, id, disabled))].concat(
+      activeIds.map((id) => emails.delete(org, id, active)),
+    ),
+  );
+  await refresh(org, "EMAIL");
+  expect(await noted(org)).toEqual(disabledIds.map(() => undefined));
 });
 
 test("all ids of a group with up to 16 members in a block are noted, else none", async () => {
   const { org, disabledIds } = await spread(16);
-  await compact(org, "EMAIL");
-  expect((await told(org))[0]).toEqual(disabledIds.slice(0, 16).reverse());
+  await refresh(org, "EMAIL");
+  expect((await noted(org))[0]).toEqual(disabledIds.slice(0, 16).reverse());
   const more = await spread(17);
-  await compact(more.org, "EMAIL");
-  expect((await told(more.org))[0]).toBeUndefined();
+  await refresh(more.org, "EMAIL");
+  expect((await noted(more.org))[0]).toBeUndefined();
   expect((await page(more.org)).ids).toEqual(more.disabledIds.toReversed().slice(0, 50));
   expect(
     rareGroups(
@@ -227,13 +258,21 @@ test("all ids of a group with up to 16 members in a block are noted, else none",
   expect(rareGroups(new Map(many))).toEqual(many.slice(0, 10).map(([name]) => name));
 });
 
+test("noting stops when it may not go on, and goes on next time", async () => {
+  const { org, disabledIds } = await spread();
+  let left = 2;
+  await refresh(org, "EMAIL", () => left-- > 0);
+  const isNoted = (await noted(org)).filter((ids) => ids !== undefined);
+  expect(isNoted).toHaveLength(32);
+  await refresh(org, "EMAIL");
+  expect((await noted(org)).slice(0, -1)).toEqual(disabledIds.slice(0, -1).map((id) => [id]));
+});
+
 test("in a full block in which few do not match, little more than the page is read", async () => {
   const org = ++organizations;
   const others = [3, 4, 77, 300, 510];
-  const all = await reserve(org, "EMAIL", 3 * blockSize);
-  const used = [...all.slice(0, blockSize), all[blockSize], all[2 * blockSize]].filter(
-    (one) => one !== undefined,
-  );
+  const all = await reserve(org, "EMAIL", 2 * blockSize);
+  const used = [...all.slice(0, blockSize), all[blockSize]].filter((one) => one !== undefined);
   const isOn = ({ id, block }: Reserved) =>
     others.includes(id - firstIdOf(block)) || block !== used[0]?.block;
   await transact(
@@ -242,7 +281,7 @@ test("in a full block in which few do not match, little more than the page is re
       emails.put(org, one, isOn(one) ? active : disabled, { email: `${one.id}@example.test` }),
     ),
   );
-  await compact(org, "EMAIL");
+  await refresh(org, "EMAIL");
   const newest = used
     .filter((one) => !isOn(one))
     .map(({ id }) => id)
