@@ -75,9 +75,10 @@ export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): 
     const token = body.ClientRequestToken as string | undefined;
     if (token !== undefined && tokens.has(token))
       return refusal("TransactionInProgressException", inProgress);
-    if (rows.some(isHeld)) {
+    const conflicts = rows.map(isHeld);
+    if (conflicts.includes(true)) {
       await pause(latency.transaction);
-      return cancelled(rows.map(isHeld));
+      return cancelled(conflicts);
     }
     for (const row of rows) held.add(row);
     if (token !== undefined) tokens.add(token);
