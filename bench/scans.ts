@@ -4,7 +4,7 @@ import type { Consumed } from "../local/harness/meter.ts";
 import { notedKinds, refresh } from "../shared/lists/notes.ts";
 import { scans as scanRows } from "../shared/scanning/record.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
-import { scanOnThrottledTable, scanWithChannels } from "./contended-scans.ts";
+import { scanWithChannels } from "./contended-scans.ts";
 import { tableOf } from "./database.ts";
 import { keepingEnvironment } from "./environment.ts";
 import { round, verdict } from "./measure.ts";
@@ -179,11 +179,10 @@ const scansOfMany = async (progress: Context["progress"]): Promise<Table[]> => {
 const run = async ({ progress }: Context): Promise<Table[]> => [
   ...(await scansOfMany(progress)),
   await scanWithChannels(progress),
-  await scanOnThrottledTable(progress),
 ];
 
 export const scans: Arm = {
   name: "scans",
-  about: "Scans of 100,000 addresses, with 20 channels, and on a throttled table",
+  about: "Scans of 100,000 addresses, and with 20 channels",
   run,
 };

@@ -8,18 +8,17 @@ import {
   type KeySchemaElement,
   ResourceNotFoundException,
   type TableDescription,
-  type TimeToLiveSpecification,
   UpdateTableCommand,
-  UpdateTimeToLiveCommand,
 } from "@aws-sdk/client-dynamodb";
 import type { Assembly } from "../template/assembly.ts";
 
-/** What matters here of AWS::DynamoDB::Table and AWS::DynamoDB::GlobalTable, which both spell it alike. */
+export const tableTypes = ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"] as const;
+
+/** What matters here of them, which both spell it alike. Rows stay when their time to live is over, as they may on AWS. */
 type TableProperties = {
   AttributeDefinitions: AttributeDefinition[];
   KeySchema: KeySchemaElement[];
   GlobalSecondaryIndexes?: GlobalSecondaryIndex[];
-  TimeToLiveSpecification?: TimeToLiveSpecification;
 };
 
 /** Creates missing tables and indexes. Rejects if an existing table has other keys. */
@@ -30,7 +29,7 @@ export const createTables = async (assembly: Assembly, endpoint: string): Promis
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
   });
   try {
-    for (const type of ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"]) {
+    for (const type of tableTypes) {
       for (const { logicalId, properties } of assembly.ofType<TableProperties>(type)) {
         const name = assembly.physicalId(logicalId);
         const found = await describeTable(client, name);
@@ -66,10 +65,6 @@ const createTable = async (
       GlobalSecondaryIndexes: properties.GlobalSecondaryIndexes?.map(pickIndex),
     }),
   );
-  const timeToLive = properties.TimeToLiveSpecification;
-  if (timeToLive?.Enabled) {
-    await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: timeToLive }));
-  }
 };
 
 const completeTable = async (

@@ -14,6 +14,7 @@ import {
   undisturbed,
 } from "../dynamodb/behaviour.ts";
 import type { KeyNames } from "../dynamodb/rows.ts";
+import { tableTypes } from "../dynamodb/tables.ts";
 import { openIam } from "../iam/iam.ts";
 import type { Assembly } from "../template/assembly.ts";
 import { isService, requiredPermissions, type Service } from "./permissions.ts";
@@ -53,7 +54,7 @@ export const startFront = async (options: {
   dynamodb?: BehaviourSettings;
 }): Promise<Front> => {
   const { assembly, upstreams, dynamodb = undisturbed } = options;
-  const behave = openBehaviour(dynamodb, keyNamesIn(assembly), timeToLiveIn(assembly));
+  const behave = openBehaviour(dynamodb, keyNamesIn(assembly));
   const iam = openIam(assembly);
   const pools = openPools(upstreams);
 
@@ -179,31 +180,19 @@ const reply = (response: ServerResponse, { status, headers, body }: Answer): voi
   response.end(body);
 };
 
-type TableProperties = {
-  KeySchema?: { AttributeName: string; KeyType: string }[];
-  TimeToLiveSpecification?: { AttributeName: string; Enabled: boolean };
-};
-
-const tablesIn = (assembly: Assembly) =>
-  ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"].flatMap((type) =>
-    assembly.ofType<TableProperties>(type),
-  );
-
-/** The attribute with a row's time to live, which all tables of the template share. */
-const timeToLiveIn = (assembly: Assembly): string | undefined =>
-  tablesIn(assembly)
-    .map(({ properties }) => properties.TimeToLiveSpecification)
-    .find((specification) => specification?.Enabled)?.AttributeName;
+type TableProperties = { KeySchema?: { AttributeName: string; KeyType: string }[] };
 
 /** The key attributes of the template's tables, partition keys first; none of unknown tables. */
 const keyNamesIn = (assembly: Assembly): KeyNames => {
   const namesOf = new Map(
-    tablesIn(assembly).map(({ logicalId, properties: { KeySchema = [] } }) => [
-      assembly.physicalId(logicalId),
-      KeySchema.toSorted((one, other) => (one.KeyType < other.KeyType ? -1 : 1)).map(
-        (each) => each.AttributeName,
-      ),
-    ]),
+    tableTypes
+      .flatMap((type) => assembly.ofType<TableProperties>(type))
+      .map(({ logicalId, properties: { KeySchema = [] } }) => [
+        assembly.physicalId(logicalId),
+        KeySchema.toSorted((one, other) => (one.KeyType < other.KeyType ? -1 : 1)).map(
+          (each) => each.AttributeName,
+        ),
+      ]),
   );
   return (table) => namesOf.get(table) ?? [];
 };

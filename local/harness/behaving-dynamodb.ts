@@ -11,7 +11,7 @@ export type Observe = (operation: string, body: Body, answer: Answer) => void;
 
 /**
  * Starts a server that behaves as the local runtime's DynamoDB does, in front of an engine whose tables have
- * the keys `pk` and `sk` and the time to live `expiresAt`. Roles are not checked.
+ * the keys `pk` and `sk`. Roles are not checked.
  */
 export const startBehavingDynamodb = async (
   engineUrl: string,
@@ -19,7 +19,7 @@ export const startBehavingDynamodb = async (
   observe: Observe = () => {},
 ): Promise<{ url: string; close: () => Promise<void> }> => {
   const pool = new Pool(engineUrl, { connections: 64 });
-  const behave = openBehaviour(settings, () => ["pk", "sk"], "expiresAt");
+  const behave = openBehaviour(settings, () => ["pk", "sk"]);
   const server = createServer(async (request, response) => {
     try {
       const bytes = await buffer(request);

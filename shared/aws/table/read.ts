@@ -11,7 +11,7 @@ import { versionAttribute } from "../../contract/version.ts";
 import { chunk } from "./chunk.ts";
 import { tableName, wire } from "./clients.ts";
 import { type Condition, Placeholders } from "./condition.ts";
-import { Unprocessed, withContentionRetry } from "./contention.ts";
+import { Unprocessed, withContentionRetry } from "./patience.ts";
 import { readable } from "./version.ts";
 
 /** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */

@@ -2,8 +2,8 @@
 import { ScanCommand, type ScanCommandOutput } from "@aws-sdk/client-dynamodb";
 import { tableName, wire } from "./clients.ts";
 import type { Item } from "./condition.ts";
-import { withContentionRetry } from "./contention.ts";
 import type { Key } from "./keys.ts";
+import { withContentionRetry } from "./patience.ts";
 import { fromWire } from "./table.ts";
 
 /** Every row as it is now, in no order, one page of at most 1 MB at a time. One read unit for each 4 KB. */

@@ -19,8 +19,8 @@ import {
   type Item,
   type Write,
 } from "./condition.ts";
-import { paced, withContentionRetry } from "./contention.ts";
 import type { Key } from "./keys.ts";
+import { withContentionRetry } from "./patience.ts";
 import { type BatchOptions, type QueryInput, queryReplies, readBatches, type WireRow } from "./read.ts";
 import { type FailedWrite, failedWrites, rowInError, transactItems } from "./transaction.ts";
 import { readable } from "./version.ts";
@@ -190,7 +190,7 @@ const writeOne = async <R>(send: () => Promise<R>): Promise<R> => {
  *
  * When conditions fail, throws the `Refusal` that the first failed write with a `refusal` names, or else
  * `TransactionRefused`. A failed condition is final even when other writes met a conflict: conditions are
- * judged against committed rows. Conflicts and throttling alone are tried again (contention.ts).
+ * judged against committed rows. Conflicts and throttling alone are tried again (patience.ts).
  *
  * All tries carry one token, so that DynamoDB recognizes a try whose reply got lost and does not repeat it.
  * After `signal` is aborted no further try begins, and it is unknown whether the last one wrote.
@@ -212,7 +212,7 @@ export const transact = async (
   const command = () => new TransactWriteCommand({ TransactItems, ClientRequestToken });
   try {
     await withContentionRetry(
-      () => paced(() => documents().send(command(), { ...(signal && { abortSignal: signal }) })),
+      () => documents().send(command(), { ...(signal && { abortSignal: signal }) }),
       signal,
     );
     written();

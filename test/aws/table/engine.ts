@@ -12,7 +12,7 @@ export type Engine = { url: string; stop: () => Promise<void> };
 /**
  * Starts a DynamoDB engine in memory with an empty table of this service's shape, and points the SDK's
  * environment variables and TABLE_NAME at it. When AWS_ENDPOINT_URL_DYNAMODB is set, that engine is used
- * instead, for example DynamoDB Local. Conflicts are as on AWS; `settings` add latency and throttling.
+ * instead, for example DynamoDB Local. Conflicts are as on AWS; `settings` add latency, lost replies and lag.
  */
 export const startEngine = async (settings: BehaviourSettings = undisturbed): Promise<Engine> => {
   const tableName = `test-${process.pid}-${Date.now()}`;

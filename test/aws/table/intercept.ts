@@ -1,4 +1,4 @@
-import { documents, wire } from "../../../shared/aws/table/clients.ts";
+import { wire } from "../../../shared/aws/table/clients.ts";
 
 type Next<Sent> = (sent: Sent) => Promise<{ output: object }>;
 type Context = { commandName?: string };
@@ -9,7 +9,6 @@ export type Command = { input: Record<string, unknown> };
 export type Request = { request: { headers: Record<string, string>; body?: Uint8Array } };
 
 let interceptions = 0;
-let active = 0;
 
 /**
  * Adds middleware around everything that this process sends to the table, and returns the function that
@@ -20,15 +19,12 @@ export const intercept = <Sent extends Command | Request>(
   step: Sent extends Command ? "initialize" : "build" | "finalizeRequest",
   middleware: (next: Next<Sent>, context: Context) => Next<Sent>,
 ): (() => void) => {
-  // A cached stack would leave the new middleware out.
-  wire().config.cacheMiddleware = false;
-  active++;
   const name = `intercept-${++interceptions}`;
-  const stacks = [wire().middlewareStack, documents().middlewareStack];
   const priority = step === "initialize" ? "normal" : "low";
-  for (const stack of stacks) stack.add(middleware as never, { name, step: step as "build", priority });
+  // The document client has the same middleware.
+  const { middlewareStack } = wire();
+  middlewareStack.add(middleware as never, { name, step: step as "build", priority });
   return () => {
-    for (const stack of stacks) stack.remove(name);
-    wire().config.cacheMiddleware = --active === 0;
+    middlewareStack.remove(name);
   };
 };

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   DescribeTableCommand,
-  DescribeTimeToLiveCommand,
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
@@ -32,7 +31,6 @@ const tableProperties = {
     { AttributeName: "pk", AttributeType: "S" },
     { AttributeName: "sk", AttributeType: "N" },
   ],
-  TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
 };
 const withoutIndex = { Table: { Type: "AWS::DynamoDB::Table", Properties: tableProperties } };
 const withIndex = {
@@ -78,17 +76,13 @@ const makeDirectory = async (): Promise<string> => {
   return directory;
 };
 
-test("the template's table has its keys, index and time to live", async () => {
+test("the template's table has its keys and its index", async () => {
   const server = await startDynamodb({ assembly: openTemplate(withIndex), directory: undefined });
   closing.push(server.close);
   const client = connectTo(server.endpoint);
   const { Table } = await client.send(new DescribeTableCommand({ TableName: "test-Table" }));
   expect(Table?.KeySchema).toEqual(tableProperties.KeySchema);
   expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName)).toEqual(["due"]);
-  const { TimeToLiveDescription } = await client.send(
-    new DescribeTimeToLiveCommand({ TableName: "test-Table" }),
-  );
-  expect(TimeToLiveDescription).toMatchObject({ AttributeName: "expiresAt", TimeToLiveStatus: "ENABLED" });
 });
 
 test("data survives a restart, and an index that is new in the template finds it", async () => {
