@@ -89,7 +89,7 @@ test("an e-mail that is removed meanwhile takes its findings with it", async () 
 });
 
 test("findings of an e-mail whose removal is not finished are left to the removal", async () => {
-  const { org, emailIds } = await seedFindings({ emailCount: 6, perEmail: 120, furtherBlocks: 0 });
+  const { org, emailIds } = await seedFindings({ emailCount: 4, perEmail: 120, furtherBlocks: 0 });
   const { id, matching } = await requestAll(org);
   // The removal dies after its first transaction, which deletes the e-mail and some of its findings.
   const died = new Error("died");
