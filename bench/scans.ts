@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { type HibpServer, startHibpServer } from "../local/harness/hibp-server.ts";
 import type { Consumed } from "../local/harness/meter.ts";
-import { takeOver } from "../shared/findings/breach-index.ts";
 import { notedKinds, refresh } from "../shared/lists/notes.ts";
 import { scans as scanRows } from "../shared/scanning/record.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
@@ -146,7 +145,6 @@ const scansOfMany = async (progress: Context["progress"]): Promise<Table[]> => {
         TABLE_NAME: tableOf(bench.assembly).name,
       });
       for (const kind of notedKinds) await refresh(bench.seeded.org, kind);
-      await takeOver(bench.seeded.org, () => true, { always: true });
     });
     const { writeUnits } = await takeAll(bench);
     await scan("Nothing new", 0, { writeUnits: 100, readUnits: 10_000, seconds: 60 });

@@ -10,6 +10,7 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import {
   attributesOfConsent,
   attributesOfUse,
+  breachIndex,
   credentialPartitions,
   dueIndex,
   guardedAttributes,
@@ -154,6 +155,12 @@ export function grantOf(
       return {
         actions: ["dynamodb:Query"],
         resources: [`${table.tableArn}/index/${dueIndex.name}`],
+        environment,
+      };
+    case "table:breach-index":
+      return {
+        actions: ["dynamodb:Query"],
+        resources: [`${table.tableArn}/index/${breachIndex.name}`],
         environment,
       };
     case "queue:scan-plans":

@@ -3,8 +3,7 @@
  * them.
  */
 
-import { keys } from "../../shared/aws/table/keys.ts";
-import * as breachIndex from "../../shared/findings/breach-index.ts";
+import { breachPartition, keys } from "../../shared/aws/table/keys.ts";
 import { type FindingRow, findings } from "../../shared/findings/record.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import * as counts from "../../shared/lists/counts.ts";
@@ -103,7 +102,6 @@ export const noFindings = (addresses: number): FindingTotals => ({
 export const findingRows = function* (size: Size, clock: Clock, totals: FindingTotals): Generator<Row> {
   const { findingIds, unacknowledged, lastScans, countsByScan } = totals;
   const list = buildList("FINDING");
-  const byBreach = new Map<number, [id: number, groupKey: string][]>();
   const count = (id: number, change: Omit<counts.CountedChange, "id">): void => {
     const place = counts.placeOf(blockOf(id));
     const ofPlace = totals.counts.get(place) ?? new Map<string, number>();
@@ -122,6 +120,7 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
       email: addressOf(address),
       domainId: domainIndexOf(address) + 1,
       breachId: breach,
+      breachPartition: breachPartition(org, breach),
       firstDetectedAt: timeOfScan(clock, scan),
       ...(acknowledged && {
         acknowledgment: {
@@ -133,10 +132,6 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
       }),
     };
     const group = { scanId: scan, acknowledged, domainId: finding.domainId };
-    const groupKey = findings.groupKeyOf(group);
-    const ofBreach = byBreach.get(breach);
-    if (ofBreach === undefined) byBreach.set(breach, [[reserved.id, groupKey]]);
-    else ofBreach.push([reserved.id, groupKey]);
     count(reserved.id, { breachId: breach, firstDetectedAt: finding.firstDetectedAt, to: group });
     yield list.memberRow(findings.put(org, reserved, group, finding));
     if (acknowledged) {
@@ -148,8 +143,6 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     lastScans[address] = scan;
   }
   yield* list.remainingRows();
-  for (const [breach, entries] of byBreach) yield* breachIndex.rowsOf(org, breach, entries);
-  yield { ...keys.noteTakeOvers(org), number: 1 };
   const breached = findingIds.filter((ids, address) => isActive(address) && Object.keys(ids).length > 0);
   const [ofFirst] = totals.counts.values();
   ofFirst?.set("breached", breached.length);

@@ -26,5 +26,5 @@ export const listFindings = defineEndpoint({
     unacknowledged,
   }),
   refusals: [],
-  uses: ["table:read"],
+  uses: ["table:read", "table:breach-index"],
 });

@@ -3,28 +3,14 @@ import * as activity from "../access/activity/activity.ts";
 import type { Actor } from "../access/activity/actor.ts";
 import { seats } from "../access/billing/billing.ts";
 import * as organizations from "../access/organizations/organization.ts";
+import { TransactionBudget } from "../aws/table/budget.ts";
 import { condition, type Write } from "../aws/table/condition.ts";
 import { dueShard, keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
-import * as counts from "../lists/counts.ts";
 import { emails } from "../monitoring/emails/record.ts";
-import { deletions } from "./record.ts";
-
-/** The member's row and its block's directory row. */
-const writesPerListMember = 2;
-
-/** A finding is a list member too, and its block has a row of notes. */
-const writesPerFinding = writesPerListMember + 1;
-
-/** The e-mail and the log entry, both members of lists; the address, the seats, the removal's own row and the counts. */
-const otherWrites = 2 * writesPerListMember + 3 + counts.countWrites;
-
-/** Findings that one transaction deletes, even if each of them lies in a block of its own. */
-export const findingsPerTransaction = Math.floor(
-  (table.maxTransactionWrites - otherWrites) / writesPerFinding,
-);
+import { deletions, type FindingRecord, findings } from "./record.ts";
 
 /** Time for the request to finish; after it the sweep takes over the removal. */
 const removalLeaseMilliseconds = 60_000;
@@ -39,15 +25,18 @@ export const remove = async (org: number, id: number, actor: Actor): Promise<voi
     if (row === undefined) throw new Refusal("emailNotFound");
     const slot = await activity.slot(org);
     const from = emails.groupOf(row);
-    const [now, later] = split(Object.values(row.findings));
     const asRead = condition("#findings = :findings", { findings: row.findings });
-    await table.transact([
+    const others: Write[] = [
       ...emails.writes(org, [emails.delete(org, id, from, asRead)]),
       { delete: keys.address(org, row.email) },
       ...(from.isActive ? [seats(org, -1, owner.billing)] : []),
-      ...(await deletions(org, now, { breachedEmails: from.isActive && now.length > 0 ? -1 : 0 })),
-      ...(later.length > 0 ? [unfinished(org, id, later)] : []),
       ...activity.writes(org, slot, { action: "email.removed", summary: `Removed ${row.email}`, actor }),
+    ];
+    const { now, later } = await split(org, Object.values(row.findings), others);
+    await table.transact([
+      ...others,
+      ...deletions(org, now, { breachedEmails: from.isActive && now.length > 0 ? -1 : 0 }),
+      ...(later.length > 0 ? [unfinished(org, id, later)] : []),
     ]);
     return later;
   });
@@ -61,27 +50,36 @@ export const resume = async (org: number, id: number): Promise<void> => {
 };
 
 const deleteFindings = async (org: number, id: number, ids: readonly number[]): Promise<void> => {
-  const [now, later] = split(ids);
-  if (now.length === 0) return;
-  await withOptimisticRetry(async () =>
-    table.transact([
-      ...(await deletions(org, now)),
-      later.length > 0 ? unfinished(org, id, later) : { delete: keys.removal(org, id) },
-    ]),
-  );
-  await deleteFindings(org, id, later);
+  for (let left = ids; left.length > 0; ) {
+    left = await withOptimisticRetry(async () => {
+      const { now, later } = await split(org, left, []);
+      await table.transact([
+        ...deletions(org, now),
+        later.length > 0 ? unfinished(org, id, later) : { delete: keys.removal(org, id) },
+      ]);
+      return later;
+    });
+  }
 };
 
-const split = (ids: readonly number[]): [now: readonly number[], later: readonly number[]] => [
-  ids.slice(0, findingsPerTransaction),
-  ids.slice(findingsPerTransaction),
-];
+/** Those of the findings that still exist and that one transaction deletes besides `others`, and the ids of the rest. */
+const split = async (
+  org: number,
+  ids: readonly number[],
+  others: readonly Write[],
+): Promise<{ now: FindingRecord[]; later: number[] }> => {
+  const rows = (await findings.getMany(org, ids)).filter((row) => row !== undefined);
+  const budget = new TransactionBudget([...others, unfinished(org, 0, [])]);
+  const rest = rows.findIndex((row) => !budget.take(deletions(org, [row])));
+  if (rest < 0) return { now: rows, later: [] };
+  return { now: rows.slice(0, rest), later: rows.slice(rest).map(({ id }) => id) };
+};
 
 /** The row that lets the sweep resume the removal. */
-const unfinished = (org: number, id: number, findings: readonly number[]): Write => ({
+const unfinished = (org: number, id: number, ids: readonly number[]): Write => ({
   put: {
     ...keys.removal(org, id),
-    findings,
+    findings: ids,
     dueShard: dueShard("REMOVAL", id),
     dueAt: new Date(Date.now() + removalLeaseMilliseconds).toISOString(),
   },

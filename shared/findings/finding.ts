@@ -5,13 +5,14 @@ import { exists } from "../aws/table/condition.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
+import * as counts from "../lists/counts.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { type OwnChecks, ownChecks } from "../monitoring/domains/own-checks.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { lastScannedAt, later } from "../monitoring/emails/watermark.ts";
 import * as catalog from "../monitoring/hibp/breach-details.ts";
 import type { Finding, Resolution } from "./finding-schema.ts";
-import { type FindingGroup, type FindingRecord, findings, followingAcknowledgment } from "./record.ts";
+import { type FindingGroup, type FindingRecord, findings } from "./record.ts";
 
 /** A page of findings, newest first. `total` counts those that match the filters, `unacknowledged` all. */
 export const list = async (
@@ -135,6 +136,7 @@ export const acknowledge = (
     if (row === undefined) throw new Refusal("findingNotFound");
     const slot = await activity.slot(org);
     const from = findings.groupOf(row);
+    const to = { ...from, acknowledged: true };
     await table.transact([
       {
         update: emails.key(org, row.emailId),
@@ -146,11 +148,11 @@ export const acknowledge = (
       ...findings.writes(org, [
         findings.change(org, id, {
           from,
-          to: { ...from, acknowledged: true },
+          to,
           set: { acknowledgment: { at: slot.createdAt, by: actor, resolution, reason } },
         }),
       ]),
-      ...followingAcknowledgment(org, [row]),
+      ...counts.writes(org, { findings: [{ ...row, from, to }] }),
       ...activity.writes(org, slot, {
         action: "finding.acknowledged",
         summary: `Acknowledged a breach of ${row.email} as ${resolution}`,

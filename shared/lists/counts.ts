@@ -1,5 +1,5 @@
 /**
- * Counts of an organization that no list keeps: findings by month and state, open findings by breach, breached e-mails, and deliveries
+ * Counts of an organization that no list keeps: findings by month and state and by breach and state, breached e-mails, and deliveries
  * that were given up, by channel. A transaction that changes what is counted adds the difference to one of a few rows, and the sum of all rows is the count. So counts are
  * exact, simultaneous transactions rarely meet in a row, and reading costs the same with any number of findings.
  */
@@ -27,12 +27,12 @@ export type Changes = {
   notDelivered?: { channelId: number; by: number; deliveryId: number };
 };
 
-export type MonthCount = { open: number; acknowledged: number };
+export type StateCount = { open: number; acknowledged: number };
 export type Counts = {
   /** By `YYYY-MM` of `firstDetectedAt`; the sum over all months is the number of findings. */
-  byMonth: Map<string, MonthCount>;
-  /** Open findings by breach id. */
-  openByBreach: Map<number, number>;
+  byMonth: Map<string, StateCount>;
+  /** By breach id; without breaches that have no findings any more. */
+  byBreach: Map<number, StateCount>;
   /** Active e-mails with a finding. */
   breachedEmails: number;
   /** Deliveries that were given up, by channel id. */
@@ -53,9 +53,9 @@ export const placeOf = (block: number): number => block % rowCount;
 /** How many writes `writes` makes at most. */
 export const countWrites = 1;
 
-/** Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12` the open ones of breach 12. */
-const monthAttribute = (firstDetectedAt: string, acknowledged: boolean): string =>
-  `${firstDetectedAt.slice(0, 7)}-${acknowledged ? 1 : 0}`;
+/** Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12-0` and `12-1` those of breach 12. */
+const stateAttribute = (of: string | number, acknowledged: boolean): string =>
+  `${of}-${acknowledged ? 1 : 0}`;
 const breachedAttribute = "breached";
 const notDeliveredPrefix = "notDelivered-";
 
@@ -75,8 +75,8 @@ export const differencesOf = (changes: Changes): Map<string, number> => {
       [to, 1],
     ] as const) {
       if (state === undefined) continue;
-      add(monthAttribute(firstDetectedAt, state.acknowledged), by);
-      if (!state.acknowledged) add(String(breachId), by);
+      add(stateAttribute(firstDetectedAt.slice(0, 7), state.acknowledged), by);
+      add(stateAttribute(breachId, state.acknowledged), by);
     }
   }
   return new Map([...differences].filter(([, by]) => by !== 0));
@@ -106,36 +106,36 @@ export const readSums = async (org: number): Promise<Map<string, number>> => {
   return sums;
 };
 
-/** Ids of all breaches that ever had a finding. */
-export const breachesEver = async (org: number): Promise<number[]> =>
-  [...(await readSums(org)).keys()].filter((name) => /^\d+$/.test(name)).map(Number);
-
-/** All counts. About a read unit for each row, and one more for each 4 KB of it: 8 bytes a breach. */
+/** All counts. About a read unit for each row, and one more for each 4 KB of it: about 16 bytes a breach. */
 export const read = async (org: number): Promise<Counts> => countsOf(await readSums(org));
 
 const countsOf = (sums: ReadonlyMap<string, number>): Counts => {
   const counts: Counts = {
     byMonth: new Map(),
-    openByBreach: new Map(),
+    byBreach: new Map(),
     breachedEmails: sums.get(breachedAttribute) ?? 0,
     notDelivered: new Map(),
   };
+  const setState = <K>(by: Map<K, StateCount>, key: K, state: string | undefined, count: number): void => {
+    const ofKey = by.get(key) ?? { open: 0, acknowledged: 0 };
+    ofKey[state === "1" ? "acknowledged" : "open"] = count;
+    by.set(key, ofKey);
+  };
   for (const [name, count] of sums) {
-    const [, month, state] = /^(\d{4}-\d\d)-([01])$/.exec(name) ?? [];
-    if (month !== undefined) {
-      const ofMonth = counts.byMonth.get(month) ?? { open: 0, acknowledged: 0 };
-      ofMonth[state === "1" ? "acknowledged" : "open"] = count;
-      counts.byMonth.set(month, ofMonth);
-    } else if (/^\d+$/.test(name) && count !== 0) counts.openByBreach.set(Number(name), count);
-    else if (name.startsWith(notDeliveredPrefix) && count !== 0)
+    const [, month, monthState] = /^(\d{4}-\d\d)-([01])$/.exec(name) ?? [];
+    const [, breach, breachState] = /^(\d+)-([01])$/.exec(name) ?? [];
+    if (month !== undefined) setState(counts.byMonth, month, monthState, count);
+    else if (count === 0) continue;
+    else if (breach !== undefined) setState(counts.byBreach, Number(breach), breachState, count);
+    else if (name.startsWith(notDeliveredPrefix))
       counts.notDelivered.set(Number(name.slice(notDeliveredPrefix.length)), count);
   }
   return counts;
 };
 
 /** The sum over all months, which is the number of findings by state. */
-export const totalOf = ({ byMonth }: Counts): MonthCount => {
-  const total: MonthCount = { open: 0, acknowledged: 0 };
+export const totalOf = ({ byMonth }: Counts): StateCount => {
+  const total: StateCount = { open: 0, acknowledged: 0 };
   for (const { open, acknowledged } of byMonth.values()) {
     total.open += open;
     total.acknowledged += acknowledged;

@@ -80,14 +80,8 @@ export const resume = async (due: Key, waitSeconds: number, mayGoOn: () => boole
     keys.removal(org, 0),
     keys.channelRemoval(org, 0),
     keys.acknowledgement(org, 0),
-    keys.acknowledgementLane(org, 0, 0),
   ];
   for (const { pk } of partitions) await deletePartition(pk);
-  await deletePartition(keys.findingNotes(org, 0).pk);
-  // The counts name the breaches, so they go after the index of these.
-  for (const breachId of await counts.breachesEver(org)) {
-    await deletePartition(keys.breachSegment(org, breachId, 0).pk);
-  }
   for (const place of counts.places) await table.remove(keys.counts(org, place));
   await deletePartition(
     keys.user(org, 0).pk,

@@ -4,7 +4,7 @@ import { chunk } from "../aws/table/chunk.ts";
 import { condition, exists, type Write } from "../aws/table/condition.ts";
 import * as table from "../aws/table/table.ts";
 import type { EmailChange } from "../contract/messages.ts";
-import { type FindingChange, findings } from "../findings/record.ts";
+import { findings, newFinding } from "../findings/record.ts";
 import type { Reserved } from "../lists/blocks.ts";
 import * as counts from "../lists/counts.ts";
 import type { MemberWrite } from "../lists/member-writes.ts";
@@ -29,7 +29,7 @@ const breachesPerEvent = 75;
  * count new rows or note them.
  */
 const closedChunkWrites = 1;
-const findingBlockWrites = 2 * 3;
+const findingBlockWrites = 2;
 const deliveryDirectoryWrites = 2;
 const stepWritesPerTransaction =
   table.maxTransactionWrites -
@@ -39,7 +39,7 @@ const stepWritesPerTransaction =
   deliveryDirectoryWrites;
 
 /** Writes that a transaction for one e-mail needs in addition to its findings and deliveries, if both start new blocks. */
-const writesOfLoneStep = 1 + closedChunkWrites + counts.countWrites + 2 * 2 + deliveryDirectoryWrites;
+const writesOfLoneStep = 1 + closedChunkWrites + counts.countWrites + 2 + deliveryDirectoryWrites;
 
 /** The part of an e-mail's change that one transaction writes. Its lists hold breach ids. */
 export type Step = { emailId: number; found: number[]; gone: number[]; back: number[] };
@@ -108,7 +108,7 @@ export const isStillIncluded = ({ scanId, domains }: Check, row: Email): boolean
  */
 export type StepWrites = {
   events: AlertEvent[];
-  detected: FindingChange[];
+  detected: counts.CountedChange[];
   breachedEmails: number;
   email: MemberWrite;
   newFindings: MemberWrite[];
@@ -172,13 +172,18 @@ export const writesOfStep = (
       ),
     }),
     newFindings: reserved.map(({ breachId, id }) =>
-      findings.put(org, id, detectedGroup, {
-        emailId: row.id,
-        email: row.email,
-        domainId: group.domainId,
-        breachId,
-        firstDetectedAt: checkedAt,
-      }),
+      findings.put(
+        org,
+        id,
+        detectedGroup,
+        newFinding(org, {
+          emailId: row.id,
+          email: row.email,
+          domainId: group.domainId,
+          breachId,
+          firstDetectedAt: checkedAt,
+        }),
+      ),
     ),
     seenFindings: [
       ...gone.map(

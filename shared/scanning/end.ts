@@ -10,7 +10,6 @@ import { chunk } from "../aws/table/chunk.ts";
 import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import * as breachIndex from "../findings/breach-index.ts";
 import * as notes from "../lists/notes.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import type { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
@@ -138,7 +137,7 @@ const tryToEnd = async (
 /** Notes are the last thing that a function does, when little of its time may be left. */
 const noteMilliseconds = 8_000;
 
-/** Notes rare members of the lists that grow with scans, and takes the notes of findings over into the index of breaches. If this fails, the end of the next scan does it. */
+/** Notes rare members of the lists that grow with scans. If this fails, the end of the next scan does it. */
 const renewNotes = async (org: number, logger: Logger): Promise<void> => {
   const endsAt = Date.now() + noteMilliseconds;
   for (const kind of notes.notedKinds) {
@@ -147,11 +146,6 @@ const renewNotes = async (org: number, logger: Logger): Promise<void> => {
     } catch (error) {
       logger.warn("rare members are noted later", { organizationId: org, kind, error: error as Error });
     }
-  }
-  try {
-    await breachIndex.takeOver(org, () => Date.now() < endsAt);
-  } catch (error) {
-    logger.warn("notes of findings are taken over later", { organizationId: org, error: error as Error });
   }
 };
 

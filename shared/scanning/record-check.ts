@@ -5,8 +5,9 @@ import { absent, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import type { EmailChange } from "../contract/messages.ts";
-import { findings, following } from "../findings/record.ts";
+import { findings } from "../findings/record.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
+import * as counts from "../lists/counts.ts";
 import { emails } from "../monitoring/emails/record.ts";
 import {
   type Check,
@@ -164,11 +165,10 @@ const writeSteps = async (
       org,
       stepWrites.flatMap(({ newFindings }) => newFindings),
     ),
-    ...following(
-      org,
-      stepWrites.flatMap(({ detected }) => detected),
-      { breachedEmails: stepWrites.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0) },
-    ),
+    ...counts.writes(org, {
+      findings: stepWrites.flatMap(({ detected }) => detected),
+      breachedEmails: stepWrites.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0),
+    }),
     ...stepWrites.flatMap(({ seenFindings }) => seenFindings),
     ...delivery.deliveries.writes(org, raised.writes),
   ];

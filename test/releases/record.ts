@@ -19,7 +19,6 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import * as removedChannels from "../../shared/alerting/channels/remove.ts";
 import { documents } from "../../shared/aws/table/clients.ts";
 import type { ListKind } from "../../shared/aws/table/keys.ts";
-import * as breachIndex from "../../shared/findings/breach-index.ts";
 import * as removals from "../../shared/findings/email-removal.ts";
 import { reserve } from "../../shared/lists/blocks.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
@@ -164,7 +163,6 @@ try {
   await used.api("PATCH", `/emails/${alone}`, { isActive: false });
   const [finding] = (await used.api("GET", "/breaches")).breaches;
   await used.api("POST", "/breaches/acknowledge", { id: finding.id, reason: "Password changed" });
-  await breachIndex.takeOver(used.id, undefined, { always: true });
   const others = { covered: used.domainIds["covered.example"], of: used.domainIds["other.example"] };
   await admin("domain unverify", { org: used.id, domain: others.of ?? 0 });
   const proven = await inDashboard("POST", "/domains", { name: "proven.example" });

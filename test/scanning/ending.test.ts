@@ -5,7 +5,7 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import { keys, notePrefix } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { findings as findingRows } from "../../shared/findings/record.ts";
+import { findings as findingRows, newFinding } from "../../shared/findings/record.ts";
 import { blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { ownChecks } from "../../shared/monitoring/domains/own-checks.ts";
@@ -190,7 +190,13 @@ test("notes the rare findings of all blocks but the newest", async () => {
       org,
       id as Reserved,
       { scanId: null, acknowledged: false, domainId: 1 },
-      { emailId, email, domainId: 1, breachId: 1, firstDetectedAt: new Date().toISOString() },
+      newFinding(org, {
+        emailId,
+        email,
+        domainId: 1,
+        breachId: 1,
+        firstDetectedAt: new Date().toISOString(),
+      }),
     ),
   );
   await table.transact(findingRows.writes(org, found));
@@ -199,5 +205,8 @@ test("notes the rare findings of all blocks but the newest", async () => {
   await runChecks();
   expect(await scans.get(org, scanId)).toMatchObject({ newBreachesFound: 1 });
   const { pk } = keys.directory(org, "FINDING", 0);
-  expect(await table.query({ pk, prefix: notePrefix })).toMatchObject([{ "_-0-1": new Set([ids[0]?.id]) }]);
+  expect(await table.query({ pk, prefix: notePrefix })).toMatchObject([
+    { "_-0-1": new Set([ids[0]?.id]) },
+    { "_-0-1": new Set([ids[blockSize]?.id]) },
+  ]);
 });

@@ -101,18 +101,6 @@ export const keys = {
   }),
   /** One of the rows that count findings by month and by breach, and breached e-mails (counts/counts.ts). */
   counts: (org: number, place: number): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
-  /** What happened to the findings of a block, by breach, until the index of breaches takes it over (findings/breach-notes.ts). */
-  findingNotes: (org: number, block: number, part = 0): Key => ({
-    pk: `ORG#${org}#FINDING-NOTES`,
-    sk: part === 0 ? padded(block) : `${padded(block)}.${part}`,
-  }),
-  /** The number of the last take-over of notes. */
-  noteTakeOvers: (org: number): Key => ({ pk: `ORG#${org}#FINDING-NOTES`, sk: "~TAKE-OVERS" }),
-  /** Some of the findings of a breach (findings/breach-index.ts). */
-  breachSegment: (org: number, breach: number, index: number): Key => ({
-    pk: `ORG#${org}#FINDING-BREACH#${breach}`,
-    sk: padded(index),
-  }),
   /** The ids of users and of removed users: a page of the activity log tells them apart with this one row. */
   membership: (org: number): Key => ({ pk: `ORG#${org}`, sk: "MEMBERSHIP" }),
   /** The progress of the single look-ups of one chunk of a scan. */
@@ -127,11 +115,6 @@ export const keys = {
   }),
   /** A request to acknowledge many findings. */
   acknowledgement: (org: number, id: number): Key => ({ pk: `ORG#${org}#ACKNOWLEDGEMENT`, sk: padded(id) }),
-  /** How far one of the lanes is that work on a request at the same time. */
-  acknowledgementLane: (org: number, id: number, lane: number): Key => ({
-    pk: `ORG#${org}#ACKNOWLEDGEMENT-LANE`,
-    sk: `${padded(id)}#${lane}`,
-  }),
   /** The request that is in progress; an organization has at most one. */
   acknowledgementLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ACKNOWLEDGEMENT-LOCK" }),
 
@@ -211,6 +194,13 @@ export const dueShard = (kind: DueKind, id: number): string => `${kind}#${id % d
 /** All partitions of the due index that can hold rows of a kind. */
 export const dueShardsOf = (kind: DueKind): string[] =>
   Array.from({ length: dueShards[kind] }, (_, shard) => dueShard(kind, shard));
+
+/**
+ * The index of findings by breach: ids (numbers) in the partition of an organization and a breach, with the group key of each.
+ * Eventually consistent, so that what it says has to be read again.
+ */
+export const breachIndex = { name: "breach", partition: "breachPartition", sort: "id" } as const;
+export const breachPartition = (org: number, breach: number): string => `ORG#${org}#BREACH#${breach}`;
 
 /** The organization that a key's `pk` names. NaN for rows of the whole deployment. */
 export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key.pk)?.[1]);

@@ -71,7 +71,7 @@ export type QueryInput = {
    * `sort` attributes.
    */
   index?: { name: string; partition: string; sort: string } | undefined;
-  /** Attribute paths to return instead of whole rows. Not for an index, which has keys only. */
+  /** Attribute paths to return instead of whole rows. Not for an index, whose entries are small and have no version. */
   project?: readonly string[] | undefined;
   /**
    * Sends only rows for which this holds; the others cost as many read units. Takes no key attributes, and

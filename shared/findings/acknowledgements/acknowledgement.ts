@@ -2,14 +2,13 @@
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import * as queue from "../../aws/queue/queue.ts";
-import { absent, type Write } from "../../aws/table/condition.ts";
-import { dueShard, keys } from "../../aws/table/keys.ts";
+import { absent } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { drawId } from "../../lists/blocks.ts";
 import type { Acknowledgement, AcknowledgementRequest } from "./acknowledgement-schema.ts";
-import type { AcknowledgementLock } from "./lock.ts";
-import { type AcknowledgementRow, type LaneRow, lanes, readState, sumOf } from "./record.ts";
+import { type AcknowledgementLock, type AcknowledgementRow, newLock } from "./record.ts";
 import { type Selected, selectIds, selectMatching } from "./selection.ts";
 
 type Chosen = Pick<AcknowledgementRequest, "ids" | "filter">;
@@ -49,20 +48,13 @@ export const request = async (
     reason: reason ?? null,
     selection,
   };
-  const taken: AcknowledgementLock = {
-    acknowledgementId: id,
-    fruitlessWakes: 0,
-    progress: "",
-    dueShard: dueShard("ACKNOWLEDGEMENT", org),
-    dueAt: slot.createdAt,
-  };
-  const lane: LaneRow = { cursor: 0, acknowledged: 0, isDone: false };
   await table.transact([
-    { put: { ...keys.acknowledgementLock(org), ...taken }, if: absent, refusal: "acknowledgementInProgress" },
+    {
+      put: { ...keys.acknowledgementLock(org), ...newLock(org, id) },
+      if: absent,
+      refusal: "acknowledgementInProgress",
+    },
     { put: { ...keys.acknowledgement(org, id), ...row }, if: absent },
-    ...lanes.map(
-      (place): Write => ({ put: { ...keys.acknowledgementLane(org, id, place), ...lane }, if: absent }),
-    ),
   ]);
   // If SQS does not take the message, the next sweep sends it.
   await queue
@@ -71,23 +63,20 @@ export const request = async (
   return { id, matching };
 };
 
-/** The lanes can be gone when they are read right after the request, because it has just ended. */
-const maximumReadings = 3;
-
 /** A request as clients see it. Refuses `acknowledgementNotFound`. */
 export const get = async (org: number, id: number): Promise<Acknowledgement> => {
-  for (let readings = 1; ; readings++) {
-    const state = await readState(org, id);
-    if (state === undefined) throw new Refusal("acknowledgementNotFound");
-    const { status, matching, acknowledged, completedAt, slot } = state.row;
-    if (acknowledged === undefined && state.lanes.includes(undefined) && readings < maximumReadings) continue;
-    return {
-      id,
-      status,
-      matching,
-      acknowledged: acknowledged ?? sumOf(state),
-      createdAt: slot.createdAt,
-      completedAt,
-    };
-  }
+  // The lock first: it goes in the transaction that sets the count of the request.
+  const lock = await table.get<AcknowledgementLock>(keys.acknowledgementLock(org));
+  const row = await table.get<AcknowledgementRow>(keys.acknowledgement(org, id));
+  if (row === undefined) throw new Refusal("acknowledgementNotFound");
+  const { status, matching, completedAt, slot } = row;
+  const soFar = lock?.acknowledgementId === id ? lock.acknowledged : 0;
+  return {
+    id,
+    status,
+    matching,
+    acknowledged: row.acknowledged ?? soFar,
+    createdAt: slot.createdAt,
+    completedAt,
+  };
 };

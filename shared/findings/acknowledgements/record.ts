@@ -1,18 +1,18 @@
+/** The rows of a request to acknowledge many findings: what was asked for, and how far it is. */
 import type { Actor } from "../../access/activity/actor.ts";
 import { type Condition, condition } from "../../aws/table/condition.ts";
-import { keys } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
+import { dueShard } from "../../aws/table/keys.ts";
 import type { Reserved } from "../../lists/blocks.ts";
 import type { Resolution } from "../finding-schema.ts";
 import type { Acknowledgement } from "./acknowledgement-schema.ts";
 import type { Selection } from "./selection.ts";
 
-/** A request to acknowledge many findings. Its row is written when it is made and when it ends. */
+/** Written when the request is made and when it ends. */
 export type AcknowledgementRow = {
   id: number;
   status: Acknowledgement["status"];
   matching: number;
-  /** Set at the end; before that, the lanes know. */
+  /** Set at the end; before that, the lock knows. */
   acknowledged?: number;
   completedAt: string | null;
   /** The log entry's. Its `createdAt` is the time of the request, and of the acknowledgment of each finding. */
@@ -25,41 +25,41 @@ export type AcknowledgementRow = {
 };
 
 /**
- * Lanes work at the same time, each on blocks of its own, so that they rarely write to the same row. The number is part of
- * what is stored.
+ * An organization's lock for acknowledging many findings, which is deleted in the transaction that ends the request: "the lock
+ * names the request" means "the request is in progress". The row also says how far the request is, and is its entry in the
+ * due index.
  */
-export const lanes = [0, 1, 2, 3] as const;
-
-/** The lane that a block belongs to. */
-export const laneOf = (block: number): number => block % lanes.length;
-
-/** How far a lane is. The row exists until the request ends. */
-export type LaneRow = {
-  /** Findings of the lane with ids up to this are done. */
+export type AcknowledgementLock = {
+  acknowledgementId: number;
+  /** Findings with ids up to this are done. */
   cursor: number;
   acknowledged: number;
-  isDone: boolean;
+  /** How many sweeps in a row have woken a worker without any progress since. */
+  fruitlessWakes: number;
+  dueShard: string;
+  /** When a worker last made progress or a sweep last woke a worker. */
+  dueAt: string;
 };
 
-/** The lane is as it was read: nobody else has worked on it since. */
-export const isAsRead = ({ cursor, acknowledged, isDone }: LaneRow): Condition =>
-  condition("#cursor = :cursor AND #acknowledged = :acknowledged AND #isDone = :isDone", {
+/** The lock of a request that begins. */
+export const newLock = (org: number, acknowledgementId: number): AcknowledgementLock => ({
+  acknowledgementId,
+  ...progress(0, 0),
+  dueShard: dueShard("ACKNOWLEDGEMENT", org),
+});
+
+/** The request is as far as it was read: no other worker has gone on since, and it has not ended. */
+export const isAsRead = ({ acknowledgementId, cursor, acknowledged }: AcknowledgementLock): Condition =>
+  condition("#acknowledgementId = :id AND #cursor = :cursor AND #acknowledged = :acknowledged", {
+    id: acknowledgementId,
     cursor,
     acknowledged,
-    isDone,
   });
 
-export type State = { row: AcknowledgementRow; lanes: (LaneRow | undefined)[] };
-
-/** A request and its lanes, which are missing once it has ended. */
-export const readState = async (org: number, id: number): Promise<State | undefined> => {
-  const [row, ...laneRows] = await table.getMany([
-    keys.acknowledgement(org, id),
-    ...lanes.map((lane) => keys.acknowledgementLane(org, id, lane)),
-  ]);
-  return row && { row: row as AcknowledgementRow, lanes: laneRows as (LaneRow | undefined)[] };
-};
-
-/** How many findings the lanes have acknowledged. */
-export const sumOf = ({ lanes: laneRows }: State): number =>
-  laneRows.reduce((sum, lane) => sum + (lane?.acknowledged ?? 0), 0);
+/** What a worker sets in the lock with each step, which tells sweeps that somebody is at work. */
+export const progress = (cursor: number, acknowledged: number) => ({
+  cursor,
+  acknowledged,
+  fruitlessWakes: 0,
+  dueAt: new Date().toISOString(),
+});

@@ -6,16 +6,15 @@
  */
 
 import { chunk } from "../../aws/table/chunk.ts";
-import { type Condition, condition } from "../../aws/table/condition.ts";
+import { allOf, type Condition, condition } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { blockSize, firstIdOf } from "../../lists/blocks.ts";
-import type { Directory } from "../../lists/directory.ts";
+import { blockSize } from "../../lists/blocks.ts";
+import type { Block, Directory } from "../../lists/directory.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import { type FindingGroup, type FindingRecord, findings } from "../record.ts";
 import type { FindingFilter } from "./acknowledgement-schema.ts";
-import { IdRanges } from "./id-ranges.ts";
 
 /** As it is stored. */
 export type Selection =
@@ -24,8 +23,8 @@ export type Selection =
       filter: FindingFilter;
       /** The latest scan that had found something. */
       lastScanId: number;
-      /** The scan that was in progress, and the ids of its findings (id-ranges.ts). */
-      openScan?: { scanId: number; ranges: number[] } | undefined;
+      /** The scan that was in progress, the blocks that its findings had filled, and the ids of its findings in others. */
+      openScan?: { scanId: number; fullBlocks: number[]; ids: number[] } | undefined;
     };
 
 export type Selected = { selection: Selection; matching: number };
@@ -84,8 +83,7 @@ export const selectMatching = async (org: number, filter: FindingFilter): Promis
     );
     for (const count of counted) matching += count;
   }
-  const openScan = open.ids === undefined ? undefined : { scanId: openScanId, ranges: open.ids.flat };
-  return { selection: { filter, lastScanId, openScan }, matching };
+  return { selection: { filter, lastScanId, openScan: open.selected }, matching };
 };
 
 /** The findings of one e-mail are few, and its row names them. */
@@ -115,75 +113,69 @@ const scanInProgress = async (org: number): Promise<number> =>
   (await table.get<{ scanId: number }>(keys.scanLock(org)))?.scanId ?? 0;
 
 /**
- * The ids of the findings of the scan in progress. Only blocks that are not full are read (`read`): nothing can be added to the others.
+ * The findings of the scan in progress. Only blocks that are not full are read (`read`): nothing can be added to the others.
  * `matching`: how many of what was read match the filter.
  */
 const readOpenScan = async (
   org: number,
   filter: FindingFilter,
   blocks: Directory,
-  openScanId: number,
-): Promise<{ ids: IdRanges | undefined; read: Set<number>; matching: number }> => {
-  const read = new Set<number>();
-  const isWanted = filter.scanId === undefined || filter.scanId === openScanId;
+  scanId: number,
+): Promise<{
+  selected: { scanId: number; fullBlocks: number[]; ids: number[] } | undefined;
+  read: Set<number>;
+  matching: number;
+}> => {
+  const isWanted = filter.scanId === undefined || filter.scanId === scanId;
   const held = blocks.filter(({ counts }) =>
-    [...counts].some(([groupKey, count]) => count > 0 && scanIdIn(groupKey) === openScanId),
+    [...counts].some(([groupKey, count]) => count > 0 && scanIdIn(groupKey) === scanId),
   );
-  if (openScanId === 0 || !isWanted || held.length === 0) return { ids: undefined, read, matching: 0 };
-
-  const ids: number[][] = [];
+  if (scanId === 0 || !isWanted || held.length === 0) {
+    return { selected: undefined, read: new Set(), matching: 0 };
+  }
+  const isFull = ({ counts }: Block): boolean =>
+    [...counts.values()].reduce((sum, count) => sum + count, 0) === blockSize;
+  const read = held.filter((block) => !isFull(block)).map(({ block }) => block);
+  const ids: number[] = [];
   let matching = 0;
-  for (const some of chunk(held, concurrency)) {
-    const rows = await Promise.all(
-      some.map(async ({ block, counts }) => {
-        const size = [...counts.values()].reduce((sum, count) => sum + count, 0);
-        if (size === blockSize) {
-          ids.push([firstIdOf(block), firstIdOf(block + 1) - 1]);
-          return [];
-        }
-        read.add(block);
-        return findings.members(org, block, { project: ["id", "group", ...attributeNames] });
-      }),
-    );
+  for (const some of chunk(read, concurrency)) {
+    const project = ["id", "group", ...attributeNames];
+    const rows = await Promise.all(some.map((block) => findings.members(org, block, { project })));
     for (const row of rows.flat()) {
-      if (scanIdIn(row.group) !== openScanId) continue;
-      ids.push([row.id, row.id]);
+      if (scanIdIn(row.group) !== scanId) continue;
+      ids.push(row.id);
       if (isOf(filter, findings.groupOf(row)) && hasAttributes(filter, row)) matching++;
     }
   }
-  return { ids: IdRanges.of(ids), read, matching };
+  const fullBlocks = held.filter(isFull).map(({ block }) => block);
+  return { selected: { scanId, fullBlocks, ids }, read: new Set(read), matching };
 };
 
 const scanIdIn = (groupKey: string): number => findings.groupOf({ group: groupKey }).scanId ?? 0;
 
 /** Whether a group matches the fields of a filter that groups have. */
-export const isOf = (filter: FindingFilter, { scanId, acknowledged }: FindingGroup): boolean =>
+export const isOf = (filter: FindingFilter, { scanId, acknowledged, domainId }: FindingGroup): boolean =>
   (filter.acknowledged === undefined || filter.acknowledged === acknowledged) &&
+  (filter.domainId === undefined || filter.domainId === domainId) &&
   (filter.scanId === undefined || filter.scanId === scanId);
 
 /** What filters ask of the rows themselves. */
-const attributeNames = ["breachId", "domainId", "firstDetectedAt"] as const;
+const attributeNames = ["breachId", "firstDetectedAt"] as const;
 
 const hasAttributes = (
-  { breachId, domainId, detectedBefore }: FindingFilter,
+  { breachId, detectedBefore }: FindingFilter,
   row: Pick<FindingRecord, (typeof attributeNames)[number]>,
 ): boolean =>
   (breachId === undefined || row.breachId === breachId) &&
-  (domainId === undefined || row.domainId === domainId) &&
   (detectedBefore === undefined || row.firstDetectedAt < detectedBefore);
 
 /** The same as a condition; undefined when the filter asks nothing of the rows. */
-export const attributesOf = ({
-  breachId,
-  domainId,
-  detectedBefore,
-}: FindingFilter): Condition | undefined => {
-  const given = Object.entries({
-    "#breachId = :breachId": breachId,
-    "#domainId = :domainId": domainId,
-    "#firstDetectedAt < :firstDetectedAt": detectedBefore,
-  }).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return undefined;
-  const values = given.map(([expression, value]) => [/:(\w+)/.exec(expression)?.[1] ?? "", value]);
-  return condition(given.map(([expression]) => expression).join(" AND "), Object.fromEntries(values));
-};
+export const attributesOf = ({ breachId, detectedBefore }: FindingFilter): Condition | undefined =>
+  breachId === undefined && detectedBefore === undefined
+    ? undefined
+    : allOf(
+        breachId === undefined ? undefined : condition("#breachId = :breachId", { breachId }),
+        detectedBefore === undefined
+          ? undefined
+          : condition("#firstDetectedAt < :detectedBefore", { detectedBefore }),
+      );

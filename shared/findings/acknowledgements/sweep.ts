@@ -1,16 +1,15 @@
 import type { Invocation } from "../../aws/queue/consume.ts";
 import * as queue from "../../aws/queue/queue.ts";
-import { type Key, organizationOf } from "../../aws/table/keys.ts";
+import { type Key, keys, organizationOf } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { acknowledgementRenewalSeconds } from "../../contract/acknowledgement-timing.ts";
 import { end } from "./end.ts";
-import { type AcknowledgementLock, heldBy } from "./lock.ts";
-import { readState, type State } from "./record.ts";
+import { type AcknowledgementLock, type AcknowledgementRow, isAsRead } from "./record.ts";
 
 /** A request fails when this many sweeps in a row have woken a worker in vain, which takes an hour. */
 const maximumFruitlessWakes = 12;
 
-/** The least silence, for local runs that shorten all waiting times: a renewal may be two seconds late. */
+/** The least silence, for local runs that shorten all waiting times: progress may be noted two seconds late. */
 const minimumSilenceSeconds = acknowledgementRenewalSeconds + 2;
 
 /** Wakes a worker for a request whose workers have been silent for `silenceSeconds`; ends a request that was woken in vain. */
@@ -26,19 +25,16 @@ export const sweepAcknowledgement = async (
   const { acknowledgementId: id } = lock;
   const silentMilliseconds = now.getTime() - Date.parse(lock.dueAt);
   if (silentMilliseconds < 1000 * Math.max(minimumSilenceSeconds, silenceSeconds)) return;
-  const state = await readState(org, id);
-  if (state === undefined) return;
-
-  const progress = progressOf(state);
-  const fruitlessWakes = progress === lock.progress ? lock.fruitlessWakes + 1 : 0;
+  const fruitlessWakes = lock.fruitlessWakes + 1;
   if (fruitlessWakes > maximumFruitlessWakes) {
-    await end(org, id, "failed", logger);
+    const row = await table.get<AcknowledgementRow>(keys.acknowledgement(org, id));
+    if (row !== undefined) await end(org, row, lock, "failed", logger);
     return;
   }
   const { written } = await table.attempt(
-    table.update(key, { set: { fruitlessWakes, progress, dueAt: now.toISOString() }, if: heldBy(id) }),
+    table.update(key, { set: { fruitlessWakes, dueAt: now.toISOString() }, if: isAsRead(lock) }),
   );
-  // Not written: the request has ended since its lock was read.
+  // Not written: the request has gone on or ended since its lock was read.
   if (!written) return;
   logger.warn("acknowledging woken", { organizationId: org, acknowledgementId: id, fruitlessWakes });
   await queue.send(
@@ -47,7 +43,3 @@ export const sweepAcknowledgement = async (
     { group: String(org) },
   );
 };
-
-/** How far a request is, as a text that changes with any progress. */
-const progressOf = ({ lanes }: State): string =>
-  lanes.map((lane) => `${lane?.cursor}/${lane?.acknowledged}/${lane?.isDone}`).join(" ");

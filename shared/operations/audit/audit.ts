@@ -13,7 +13,6 @@ import { emails } from "../../monitoring/emails/record.ts";
 import * as teams from "../../monitoring/teams/team.ts";
 import { scans } from "../../scanning/record.ts";
 import { inspectCategory } from "./activity.ts";
-import { auditBreachIndex } from "./breach-index.ts";
 import { agreesWithCounts, inspectCountsOfAll, Recount } from "./counts.ts";
 import { inspectDeliveryDue, isDueRight, shardOfDelivery } from "./due-index.ts";
 import { agreesWithFindings, inspectAddress, inspectDomainAndTeam, inspectFindings } from "./email.ts";
@@ -65,8 +64,7 @@ export const audit = async (
     0,
   );
   const others = await auditOrganization(org, inspector, { activeExcess });
-  // Last, since repairs of findings and e-mails change what the counts and the index should be.
-  await auditBreachIndex(org, index, inspector);
+  // Last, since repairs of findings and e-mails change what the counts should be.
   if (inspector.repairedCount > 0 || !(await agreesWithCounts(org, context.recount))) {
     await inspector.inspect({ kind: "counts", id: org }, inspectCountsOfAll(org));
   }

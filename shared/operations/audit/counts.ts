@@ -5,7 +5,7 @@ import { chunk } from "../../aws/table/chunk.ts";
 import { asRead } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { type FollowedFinding, findings } from "../../findings/record.ts";
+import { type FindingRecord, findings } from "../../findings/record.ts";
 import * as counts from "../../lists/counts.ts";
 import type { Directory } from "../../lists/directory.ts";
 import { type Email, emails, isBreached } from "../../monitoring/emails/record.ts";
@@ -15,7 +15,7 @@ import { changedDuringRead, type Inspection, type Problem } from "./inspector.ts
 export class Recount {
   readonly sums = new Map<string, number>();
 
-  addFindings(rows: readonly (FollowedFinding & { group: string })[]): void {
+  addFindings(rows: readonly Pick<FindingRecord, "id" | "breachId" | "firstDetectedAt" | "group">[]): void {
     const found = rows.map((row) => ({ ...row, to: findings.groupOf(row) }));
     this.#add(counts.differencesOf({ findings: found }));
   }

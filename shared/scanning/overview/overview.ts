@@ -47,7 +47,8 @@ const findingsOf = async (
   now: Date,
 ): Promise<{ counted: counts.Counts; shown: Overview["findings"] }> => {
   const [counted, catalogVersion] = await Promise.all([counts.read(org), catalog.version()]);
-  const top = [...counted.openByBreach]
+  const top = [...counted.byBreach]
+    .map(([breachId, { open }]): [number, number] => [breachId, open])
     .filter(([, open]) => open > 0)
     .sort(([oneId, one], [otherId, other]) => other - one || oneId - otherId)
     .slice(0, breachesShown);

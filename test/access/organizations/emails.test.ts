@@ -18,7 +18,7 @@ import {
   useWorkers,
 } from "../../scanning/in-process-workers.ts";
 
-// user0 has more findings than three transactions delete. An answer may name at most 100 breaches that HIBP does not list.
+// user0 has more findings than one transaction deletes. An answer may name at most 100 breaches that HIBP does not list.
 const breaches = Array.from({ length: 99 }, (_, index) => `Breach${index}`);
 useWorkers({ breached: { "covered.example": { 0: breaches, 1: ["Alpha"] } } });
 
@@ -54,31 +54,30 @@ describe("removing an e-mail with many findings", () => {
     await expectRemoved(org, id);
   });
 
-  test.each([1, 2, 3])(
-    "hides it at once; if cut off after transaction %d, a sweep finishes",
-    async (count) => {
-      const { org, id } = await create();
-      const die = async () => {
-        throw new Error("The function died");
-      };
-      /** Lets `more` further transactions through and throws before the next one. */
-      const dieAfter = (more: number): void => {
-        onTableRequest("TransactItems", "before", async () => (more === 0 ? die() : dieAfter(more - 1)));
-      };
-      dieAfter(count);
-      await expect(removals.remove(org, id, administrator)).rejects.toThrow("The function died");
-      expect((await emails.list(org, { limit: 10, offset: 0 })).total).toBe(1);
-      expect((await left(org)).counted).toBe(100 - count * removals.findingsPerTransaction);
+  test("hides it at once; if cut off after its first transaction, a sweep finishes", async () => {
+    const { org, id } = await create();
+    const die = async () => {
+      throw new Error("The function died");
+    };
+    /** Lets `more` further transactions through and throws before the next one. */
+    const dieAfter = (more: number): void => {
+      onTableRequest("TransactItems", "before", async () => (more === 0 ? die() : dieAfter(more - 1)));
+    };
+    dieAfter(1);
+    await expect(removals.remove(org, id, administrator)).rejects.toThrow("The function died");
+    expect((await emails.list(org, { limit: 10, offset: 0 })).total).toBe(1);
+    const { counted } = await left(org);
+    expect(counted).toBeGreaterThan(0);
+    expect(counted).toBeLessThan(100);
 
-      const settings = { silenceSeconds: 60, deletionSeconds: 900 };
-      await sweep(invocation(), settings);
-      // The sweep leaves the removal alone until `dueAt`, since the request may still be at work.
-      expect((await left(org)).counted).toBe(100 - count * removals.findingsPerTransaction);
-      await table.update(keys.removal(org, id), { set: { dueAt: new Date().toISOString() } });
-      await sweep(invocation(), settings);
-      await expectRemoved(org, id);
-    },
-  );
+    const settings = { silenceSeconds: 60, deletionSeconds: 900 };
+    await sweep(invocation(), settings);
+    // The sweep leaves the removal alone until `dueAt`, since the request may still be at work.
+    expect((await left(org)).counted).toBe(counted);
+    await table.update(keys.removal(org, id), { set: { dueAt: new Date().toISOString() } });
+    await sweep(invocation(), settings);
+    await expectRemoved(org, id);
+  });
 });
 
 describe("adding an e-mail while its domain changes", () => {

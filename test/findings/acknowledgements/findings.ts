@@ -8,8 +8,9 @@ import * as table from "../../../shared/aws/table/table.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
 import type { FindingFilter } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
-import { type FindingRecord, findings, following } from "../../../shared/findings/record.ts";
+import { type FindingRecord, findings, newFinding } from "../../../shared/findings/record.ts";
 import { blockSize, type Reserved, reserve } from "../../../shared/lists/blocks.ts";
+import * as counts from "../../../shared/lists/counts.ts";
 import { emails, isBreached } from "../../../shared/monitoring/emails/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import { createOrganization, invocation, takeMessages } from "../../scanning/in-process-workers.ts";
@@ -55,13 +56,12 @@ export const addFindings = async (
       })),
       ...findings.writes(
         org,
-        rows.map(({ reserved, group, row }) => findings.put(org, reserved, group, row)),
+        rows.map(({ reserved, group, row }) => findings.put(org, reserved, group, newFinding(org, row))),
       ),
-      ...following(
-        org,
-        rows.map(({ reserved, group, row }) => ({ ...row, id: reserved.id, to: group })),
-        { breachedEmails: ofEmails.filter((row) => row !== undefined && !isBreached(row)).length },
-      ),
+      ...counts.writes(org, {
+        findings: rows.map(({ reserved, group, row }) => ({ ...row, id: reserved.id, to: group })),
+        breachedEmails: ofEmails.filter((row) => row !== undefined && !isBreached(row)).length,
+      }),
     ]);
   }
   return pairs.map(({ reserved }) => reserved.id);
@@ -75,7 +75,7 @@ export type Seeded = { org: number; emailIds: number[]; findingIds: number[] };
 
 /**
  * An organization whose e-mails have findings in several blocks: in the first block more than a transaction takes, in the
- * others one of each e-mail, so that lanes meet in the rows of e-mails.
+ * others one of each e-mail, so that batches meet in the rows of e-mails.
  */
 export const seedFindings = async ({
   emailCount = 24,

@@ -4,7 +4,6 @@ import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
 import type { FindingFilter } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
-import { IdRanges } from "../../../shared/findings/acknowledgements/id-ranges.ts";
 import { findings } from "../../../shared/findings/record.ts";
 import { reserve } from "../../../shared/lists/blocks.ts";
 import { refresh } from "../../../shared/lists/notes.ts";
@@ -179,12 +178,4 @@ test("ids: each counts once, in any order, and an unknown or foreign one refuses
   expect(await acknowledgements.get(org, id)).toMatchObject({ acknowledged: matching });
   expect(await acknowledgedBySomebody(org)).toEqual(some);
   expect(await acknowledgedBySomebody(other.org)).toEqual([]);
-});
-
-test("ranges of ids hold what was put into them and nothing else", () => {
-  const ids = [1, 2, 3, 7, 9, 10, 512, 513, 1024];
-  const ranges = IdRanges.of(ids.toReversed().map((id) => [id, id]));
-  expect(ranges.flat).toEqual([1, 3, 7, 7, 9, 10, 512, 513, 1024, 1024]);
-  for (let id = 0; id <= 1100; id++) expect(ranges.has(id)).toBe(ids.includes(id));
-  expect(IdRanges.of([]).has(1)).toBe(false);
 });
