@@ -166,13 +166,12 @@ const forSes = ({ method, url, body }: AwsRequest, assembly: Assembly): Permissi
   const email = body as {
     FromEmailAddress?: string;
     ConfigurationSetName?: string;
-    Content?: { Raw?: unknown };
   };
   const from = email.FromEmailAddress ?? "";
   const address = (/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from).trim();
   const identity = (name: string) => arnWithin(assembly, "ses", `identity/${name}`);
   const sending: Permission = {
-    action: email.Content?.Raw === undefined ? "ses:SendEmail" : "ses:SendRawEmail",
+    action: "ses:SendEmail",
     // SES uses the identity that is verified, the address or its domain; either may be allowed here.
     resources: [identity(address), identity(address.slice(address.lastIndexOf("@") + 1))],
     context: { "ses:FromAddress": address },
