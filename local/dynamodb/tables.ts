@@ -1,4 +1,5 @@
 /** Makes the template's tables on a DynamoDB-compatible server. */
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type AttributeDefinition,
   CreateTableCommand,
@@ -88,7 +89,17 @@ const completeTable = async (
         GlobalSecondaryIndexUpdates: [{ Create: pickIndex(index) }],
       }),
     );
+    await waitForIndexes(client, name);
   }
+};
+
+/** DynamoDB Local makes indexes one at a time, and answers no query of one before. */
+const waitForIndexes = async (client: DynamoDBClient, name: string): Promise<void> => {
+  const isMade = async (): Promise<boolean> =>
+    (await describeTable(client, name))?.GlobalSecondaryIndexes?.every(
+      ({ IndexStatus = "ACTIVE" }) => IndexStatus === "ACTIVE",
+    ) ?? true;
+  while (!(await isMade())) await pause(50);
 };
 
 /** The template's index without what the engine does not know (throughput settings, insights). */

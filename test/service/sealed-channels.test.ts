@@ -9,13 +9,13 @@ import {
 } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { undisturbed } from "../../local/dynamodb/behaviour.ts";
+import { type Engine, startEngine } from "../../local/dynamodb/engine.ts";
 import { startBehavingDynamodb } from "../../local/harness/behaving-dynamodb.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { startDynoxide } from "../aws/table/engine.ts";
 import { storedRows } from "../releases/recording.ts";
 import { admin } from "./admin.ts";
 import { createChannel, findChannel, signatureOf } from "./alert-channels.ts";
@@ -28,7 +28,7 @@ import { startOwnService } from "./own-service.ts";
 const secrets = ["WEBHOOK-PATH", "SLACK-PATH", "SIGNING-SECRET", "MOVED-PATH", "PLAIN-PATH", "OLD-SECRET"];
 
 let receiver: Receiver;
-let engine: Awaited<ReturnType<typeof startDynoxide>>;
+let engine: Engine;
 let proxy: Awaited<ReturnType<typeof startBehavingDynamodb>>;
 let service: LocalService;
 let stack: LocalStack;
@@ -37,8 +37,8 @@ let organization: Organization;
 let asked: string[] = [];
 
 beforeAll(async () => {
-  [receiver, engine] = await Promise.all([startReceiver(), startDynoxide()]);
-  proxy = await startBehavingDynamodb(engine.url, undisturbed, (_, body, answer) => {
+  [receiver, engine] = await Promise.all([startReceiver(), startEngine(undefined)]);
+  proxy = await startBehavingDynamodb(engine.endpoint, undisturbed, (_, body, answer) => {
     asked.push(JSON.stringify(body), answer.body.toString());
   });
   service = await startOwnService(["--memory", "--allow-origin", receiver.origin], {
@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop();
   await Promise.all([proxy?.close(), receiver?.close()]);
-  engine?.process.kill();
+  await engine?.close();
 });
 
 const webhook = (path: string, secret?: string) => ({

@@ -1,8 +1,7 @@
 /** Conditions, changes and writes, and the expressions that they become in requests. */
 import type { RefusalName } from "../../contract/errors.ts";
-import { firstVersion, versionAttribute } from "../../contract/version.ts";
+import { firstVersion, newestVersion, versionAttribute } from "../../contract/version.ts";
 import type { Key } from "./keys.ts";
-import { isNotNewer } from "./version.ts";
 
 /**
  * A condition on one row, as a DynamoDB condition expression that writes every attribute as `#name`; the
@@ -168,6 +167,12 @@ export class Placeholders {
     return Object.keys(this.names).length + Object.keys(this.values).length;
   }
 }
+
+/** A row of a newer version stays as it is, also where nobody has read it before the write. */
+const isNotNewer: Condition = {
+  expression: `attribute_not_exists(#${versionAttribute}) OR #${versionAttribute} <= :newestVersion`,
+  values: { newestVersion },
+};
 
 /** The condition of any write. A row that is absent has no version. */
 const guarded = (given: Condition | undefined): Condition =>

@@ -1,6 +1,5 @@
 /** Reads of many rows: batches of keys, and queries of the table and its index. */
 import {
-  type AttributeValue,
   BatchGetItemCommand,
   QueryCommand,
   type QueryCommandInput,
@@ -12,10 +11,7 @@ import { chunk } from "./chunk.ts";
 import { tableName, wire } from "./clients.ts";
 import { type Condition, Placeholders } from "./condition.ts";
 import { Unprocessed, withContentionRetry } from "./patience.ts";
-import { readable } from "./version.ts";
-
-/** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */
-export type WireRow = Record<string, AttributeValue>;
+import { readable, type WireRow } from "./version.ts";
 
 /** DynamoDB's quota for one batch. */
 const maxBatchKeys = 100;

@@ -21,14 +21,15 @@ import {
 } from "./condition.ts";
 import type { Key } from "./keys.ts";
 import { withContentionRetry } from "./patience.ts";
-import { type BatchOptions, type QueryInput, queryReplies, readBatches, type WireRow } from "./read.ts";
+import { type BatchOptions, type QueryInput, queryReplies, readBatches } from "./read.ts";
 import { type FailedWrite, failedWrites, rowInError, transactItems } from "./transaction.ts";
-import { readable } from "./version.ts";
+import { readable, type WireRow } from "./version.ts";
 
 /** DynamoDB's quota for one transaction. */
 export const maxTransactionWrites = 100;
 
-export type { QueryInput, WireRow } from "./read.ts";
+export type { QueryInput } from "./read.ts";
+export type { WireRow } from "./version.ts";
 
 export const fromWire = <T = Item>(row: WireRow): T => unmarshall(row) as T;
 

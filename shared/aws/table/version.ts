@@ -1,7 +1,9 @@
 /** The version of rows (contract/version.ts): no other folder sees the attribute. */
-import { newestVersion, requireKnown, versionAttribute } from "../../contract/version.ts";
-import type { Condition } from "./condition.ts";
-import type { WireRow } from "./read.ts";
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { requireKnown, versionAttribute } from "../../contract/version.ts";
+
+/** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */
+export type WireRow = Record<string, AttributeValue>;
 
 /** Takes the version off a row as it is on the wire. Throws `NewerVersion`. */
 export const readable = (row: WireRow): WireRow => {
@@ -9,10 +11,4 @@ export const readable = (row: WireRow): WireRow => {
   requireKnown("row", version === undefined ? row[versionAttribute] : Number(version));
   delete row[versionAttribute];
   return row;
-};
-
-/** A row of a newer version stays as it is, also where nobody has read it before the write. */
-export const isNotNewer: Condition = {
-  expression: `attribute_not_exists(#${versionAttribute}) OR #${versionAttribute} <= :newestVersion`,
-  values: { newestVersion },
 };

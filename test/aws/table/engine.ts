@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { type ConsumedCapacity, CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { type BehaviourSettings, undisturbed } from "../../../local/dynamodb/behaviour.ts";
+import { startEngine as startInMemory } from "../../../local/dynamodb/engine.ts";
 import { startBehavingDynamodb } from "../../../local/harness/behaving-dynamodb.ts";
 import { dueIndex } from "../../../shared/aws/table/keys.ts";
 import { type Command, intercept } from "./intercept.ts";
@@ -17,8 +15,8 @@ export type Engine = { url: string; stop: () => Promise<void> };
 export const startEngine = async (settings: BehaviourSettings = undisturbed): Promise<Engine> => {
   const tableName = `test-${process.pid}-${Date.now()}`;
   const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
-  const child = given === undefined ? await startDynoxide() : undefined;
-  const behaving = await startBehavingDynamodb(given ?? (child?.url as string), settings);
+  const engine = given === undefined ? await startInMemory(undefined) : undefined;
+  const behaving = await startBehavingDynamodb(given ?? (engine?.endpoint as string), settings);
   const { url } = behaving;
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: url,
@@ -33,25 +31,11 @@ export const startEngine = async (settings: BehaviourSettings = undisturbed): Pr
     stop: async () => {
       await behaving.close();
       if (given !== undefined) process.env.AWS_ENDPOINT_URL_DYNAMODB = given;
-      if (child === undefined) return;
+      if (engine === undefined) return;
       delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
-      const ended = new Promise((resolve) => child.process.once("exit", resolve));
-      child.process.kill();
-      await ended;
+      await engine.close();
     },
   };
-};
-
-/** Starts an engine in memory without a table. It may not listen yet. */
-export const startDynoxide = async (): Promise<{ url: string; process: ChildProcess }> => {
-  const manifest = createRequire(import.meta.url).resolve(
-    `@dynoxide/${process.platform}-${process.arch}/package.json`,
-  );
-  const port = await freePort();
-  const child = spawn(manifest.replace(/package\.json$/, "dynoxide"), ["serve", "--port", String(port)], {
-    stdio: "ignore",
-  });
-  return { url: `http://127.0.0.1:${port}`, process: child };
 };
 
 const createTable = async (tableName: string): Promise<void> => {
@@ -78,16 +62,7 @@ const createTable = async (tableName: string): Promise<void> => {
       },
     ],
   });
-  for (let attempt = 0; ; attempt++) {
-    try {
-      await client.send(command);
-      break;
-    } catch (error) {
-      if (attempt >= 200) throw error;
-      // The engine does not listen yet.
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
+  await client.send(command);
   client.destroy();
 };
 
@@ -126,14 +101,3 @@ export const recordCapacity = (): { take: () => Consumed } => {
     },
   };
 };
-
-/** A port of the loopback interface that was free a moment ago. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });

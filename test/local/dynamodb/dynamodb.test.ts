@@ -12,7 +12,12 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { afterEach, expect, test } from "vitest";
 import { startDynamodb } from "../../../local/dynamodb/dynamodb.ts";
+import { findEngine } from "../../../local/dynamodb/engine.ts";
 import { openTemplate, writeAssembly } from "../template.ts";
+
+// Each test starts an engine of its own.
+delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+const engine = await findEngine();
 
 const closing: (() => Promise<void>)[] = [];
 
@@ -158,14 +163,17 @@ test("data of another table layout is refused", async () => {
   );
 });
 
-test("a data file that is no database is refused by name, with what to do", async () => {
-  const directory = await makeDirectory();
-  const file = join(directory, "dynamodb.sqlite");
-  await writeFile(file, "not a database ".repeat(100));
-  await expect(startDynamodb({ assembly: openTemplate(withIndex), directory })).rejects.toThrow(
-    `${file}: restore that file, or choose other data with --data DIR.`,
-  );
-});
+test.runIf(engine.file === "dynamodb.sqlite")(
+  "a data file that is no database is refused by name, with what to do",
+  async () => {
+    const directory = await makeDirectory();
+    const file = join(directory, "dynamodb.sqlite");
+    await writeFile(file, "not a database ".repeat(100));
+    await expect(startDynamodb({ assembly: openTemplate(withIndex), directory })).rejects.toThrow(
+      `${file}: restore that file, or choose other data with --data DIR.`,
+    );
+  },
+);
 
 test("an engine that ends unexpectedly is reported", async () => {
   let report: (reason: string) => void = () => {};
