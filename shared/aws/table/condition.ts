@@ -120,9 +120,7 @@ export class Placeholders {
     return path
       .split(".")
       .map((segment) => {
-        const alias = /^\w+$/.test(segment)
-          ? `#${segment}`
-          : `#${segment.replace(/\W/g, "_")}_${this.#count()}`;
+        const alias = /^\w+$/.test(segment) ? `#${segment}` : `#c${this.#count()}`;
         this.names[alias] = segment;
         return alias;
       })
@@ -130,7 +128,8 @@ export class Placeholders {
   }
 
   value(value: unknown): string {
-    const alias = `:change_${this.#count()}`;
+    // Short, since an update that counts a hundred findings has two hundred of them, and DynamoDB takes 4 KB.
+    const alias = `:c${this.#count()}`;
     this.values[alias] = value;
     return alias;
   }
