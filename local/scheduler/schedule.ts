@@ -39,6 +39,15 @@ export type Schedule = StoredSchedule & {
   running: number;
 };
 
+export const storedOf = ({
+  name,
+  group,
+  definition,
+  createdAt,
+  modifiedAt,
+  handledUntil,
+}: Schedule): StoredSchedule => ({ name, group, definition, createdAt, modifiedAt, handledUntil });
+
 export const defaultGroup = "default";
 
 export const keyOf = (group: string, name: string): string => `${group}/${name}`;

@@ -6,6 +6,7 @@
  * Every schedule has a clock of its own, which starts with its creation or latest update and runs `speed`
  * times faster. One firing makes up for all occurrences that were missed while the service was down.
  */
+import { openKeptFile } from "../kept-file.ts";
 import type { Lambda } from "../lambda/lambda.ts";
 import { listenOnLoopback } from "../loopback.ts";
 import type { Sqs } from "../sqs/sqs.ts";
@@ -13,8 +14,7 @@ import type { Assembly } from "../template/assembly.ts";
 import { createApi } from "./api.ts";
 import { openFiring } from "./firing.ts";
 import { Refused } from "./refusal.ts";
-import { createSchedule, type Definition, defaultGroup, keyOf, type Schedule } from "./schedule.ts";
-import { openScheduleFile } from "./schedule-file.ts";
+import { createSchedule, type Definition, defaultGroup, keyOf, type Schedule, storedOf } from "./schedule.ts";
 import { reachTarget } from "./target.ts";
 
 export type Scheduler = {
@@ -44,7 +44,7 @@ export const startScheduler = async (settings: {
     speed,
     reach: (schedule, occurrence) => reachTarget(targets, schedule, occurrence),
     onFired: ({ isKept }) => {
-      if (isKept) file.saveSoon();
+      if (isKept) saveSoon();
     },
   });
   const remove = (schedule: Schedule): void => {
@@ -60,7 +60,17 @@ export const startScheduler = async (settings: {
     firing.arm(schedule);
     return schedule;
   };
-  const file = await openScheduleFile({ directory, schedules: () => [...schedules.values()], report });
+  const file = await openKeptFile(directory, "schedules.json", () =>
+    [...schedules.values()].filter(({ isKept }) => isKept).map(storedOf),
+  );
+  let saving: NodeJS.Timeout | undefined;
+  /** Saves after a moment, together with other changes. */
+  const saveSoon = (): void => {
+    clearTimeout(saving);
+    saving = setTimeout(() => {
+      file.save().catch((error) => report(`The schedules could not be saved: ${error.message}`));
+    }, saveDelayMilliseconds);
+  };
   for (const { logicalId, properties } of assembly.ofType<Definition & { Name?: string }>(
     "AWS::Scheduler::Schedule",
   )) {
@@ -68,7 +78,8 @@ export const startScheduler = async (settings: {
     put(assembly.physicalId(logicalId), definition, { isKept: false });
   }
   try {
-    for (const stored of await file.read()) put(stored.name, stored.definition, { isKept: true, stored });
+    for (const stored of (await file.read()) ?? [])
+      put(stored.name, stored.definition, { isKept: true, stored });
   } catch (error) {
     throw new Error(
       `${file.path} can't be read (${(error as Error).message}): restore it, or choose other data with --data DIR.`,
@@ -91,10 +102,13 @@ export const startScheduler = async (settings: {
       closing.abort();
       firing.end(schedules.values());
       await server.close();
+      clearTimeout(saving);
       await file.save();
     },
   };
 };
+
+const saveDelayMilliseconds = 500;
 
 const groupsOf = (assembly: Assembly): Set<string> => {
   const groups = assembly.ofType("AWS::Scheduler::ScheduleGroup");

@@ -51,15 +51,14 @@ export const send = async <Q extends QueueName>(
   );
 };
 
-/** Sends messages in batches. Throws when SQS rejects a message; others may have been sent by then. */
+/** As `sendPossible`, but throws when SQS did not accept all messages; the others were sent. */
 export const sendAll = async <Q extends QueueName>(
   queue: Q,
   messages: readonly Outgoing<Q>[],
 ): Promise<void> => {
-  for (const entries of batchesOf(messages)) {
-    const failed = await sendBatch(queue, entries);
-    if (failed > 0) throw new Error(`SQS did not accept ${failed} messages for ${queue}; others were sent`);
-  }
+  const { failed, error } = await sendPossible(queue, messages);
+  if (failed > 0)
+    throw error ?? new Error(`SQS did not accept ${failed} messages for ${queue}; others were sent`);
 };
 
 /**
@@ -73,10 +72,13 @@ export const sendPossible = async <Q extends QueueName>(
   let failed = 0;
   let error: unknown;
   for (const entries of batchesOf(messages)) {
-    failed += await sendBatch(queue, entries).catch((reason: unknown) => {
+    try {
+      const command = new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries: entries });
+      failed += (await client().send(command)).Failed?.length ?? 0;
+    } catch (reason) {
       error = reason;
-      return entries.length;
-    });
+      failed += entries.length;
+    }
   }
   return { failed, error };
 };
@@ -84,12 +86,6 @@ export const sendPossible = async <Q extends QueueName>(
 type Outgoing<Q extends QueueName> = Sending & { message: Message<Q> };
 
 type Entry = { Id: string; MessageBody: string; MessageGroupId?: string };
-
-/** How many entries SQS did not accept. */
-const sendBatch = async (queue: QueueName, Entries: Entry[]): Promise<number> => {
-  const reply = await client().send(new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries }));
-  return reply.Failed?.length ?? 0;
-};
 
 function* batchesOf(messages: readonly Outgoing<QueueName>[]): Generator<Entry[]> {
   let batch: Entry[] = [];
