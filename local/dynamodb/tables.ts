@@ -13,9 +13,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import type { Assembly } from "../template/assembly.ts";
 
-export const tableTypes = ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"] as const;
-
-/** What matters here of them, which both spell it alike. Rows stay when their time to live is over, as they may on AWS. */
+/** What matters here of a table. Rows stay when their time to live is over, as they may on AWS. */
 type TableProperties = {
   AttributeDefinitions: AttributeDefinition[];
   KeySchema: KeySchemaElement[];
@@ -30,13 +28,11 @@ export const createTables = async (assembly: Assembly, endpoint: string): Promis
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
   });
   try {
-    for (const type of tableTypes) {
-      for (const { logicalId, properties } of assembly.ofType<TableProperties>(type)) {
-        const name = assembly.physicalId(logicalId);
-        const found = await describeTable(client, name);
-        if (found === undefined) await createTable(client, name, properties);
-        else await completeTable(client, name, properties, found);
-      }
+    for (const { logicalId, properties } of assembly.ofType<TableProperties>("AWS::DynamoDB::Table")) {
+      const name = assembly.physicalId(logicalId);
+      const found = await describeTable(client, name);
+      if (found === undefined) await createTable(client, name, properties);
+      else await completeTable(client, name, properties, found);
     }
   } finally {
     client.destroy();

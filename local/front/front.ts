@@ -14,7 +14,6 @@ import {
   undisturbed,
 } from "../dynamodb/behaviour.ts";
 import type { KeyNames } from "../dynamodb/rows.ts";
-import { tableTypes } from "../dynamodb/tables.ts";
 import { openIam } from "../iam/iam.ts";
 import type { Assembly } from "../template/assembly.ts";
 import { isService, requiredPermissions, type Service } from "./permissions.ts";
@@ -185,8 +184,8 @@ type TableProperties = { KeySchema?: { AttributeName: string; KeyType: string }[
 /** The key attributes of the template's tables, partition keys first; none of unknown tables. */
 const keyNamesIn = (assembly: Assembly): KeyNames => {
   const namesOf = new Map(
-    tableTypes
-      .flatMap((type) => assembly.ofType<TableProperties>(type))
+    assembly
+      .ofType<TableProperties>("AWS::DynamoDB::Table")
       .map(({ logicalId, properties: { KeySchema = [] } }) => [
         assembly.physicalId(logicalId),
         KeySchema.toSorted((one, other) => (one.KeyType < other.KeyType ? -1 : 1)).map(

@@ -40,7 +40,7 @@ const tableProperties = {
 const withoutIndex = { Table: { Type: "AWS::DynamoDB::Table", Properties: tableProperties } };
 const withIndex = {
   Table: {
-    Type: "AWS::DynamoDB::GlobalTable",
+    Type: "AWS::DynamoDB::Table",
     Properties: {
       ...tableProperties,
       AttributeDefinitions: [
