@@ -9,11 +9,11 @@ import type { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import {
   attributesOfConsent,
+  attributesOfOperators,
   attributesOfUse,
   breachIndex,
   credentialPartitions,
   dueIndex,
-  guardedAttributes,
   guardedPartitions,
   keys,
   recipientPartitions,
@@ -113,7 +113,7 @@ export function grantOf(
         resources: [table.tableArn],
         conditions: {
           ...onKeys("StringNotLike", without(uses, guardedPartitions)),
-          ...onAttributes("StringNotEquals", without(uses, guardedAttributes)),
+          ...onAttributes("StringNotEquals", attributesOfOperators),
         },
         environment,
       };

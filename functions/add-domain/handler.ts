@@ -10,5 +10,5 @@ export const handler = serve(addDomain, async ({ org, actor, body: { name } }) =
   if (refusal !== undefined) throw new Refusal("domainNotAllowed", { error: `name: ${name} ${refusal}` });
   const domain = await domains.create(org, { name, verified: false }, { proof: actor });
   if (domain === "exists") throw new Refusal("domainExists");
-  return domainList.added(org, domain);
+  return domainList.added(domain);
 });

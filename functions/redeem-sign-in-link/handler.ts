@@ -1,5 +1,4 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import { roleOf } from "../../shared/access/members/role.ts";
 import * as links from "../../shared/access/sign-in/link.ts";
 import { redeemSignInLink } from "./endpoint.ts";
 
@@ -8,7 +7,7 @@ export const handler = serve(redeemSignInLink, async ({ body, setCookie }) => {
   setCookie(cookie);
   const { id, name } = organization;
   return {
-    user: { id: user.id, email: user.email, name: user.name, role: roleOf(user) },
+    user: { id: user.id, email: user.email, name: user.name, role: user.role },
     organization: { id, name },
   };
 });

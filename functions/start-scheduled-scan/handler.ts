@@ -1,4 +1,3 @@
-import * as organizations from "../../shared/access/organizations/organization.ts";
 import { scheduled } from "../../shared/aws/queue/scheduled.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import { requestScan, startRequestedScan } from "../../shared/scanning/scan-request.ts";
@@ -15,5 +14,4 @@ export const handler = scheduled(async ({ organizationId }: { organizationId: nu
   await requestScan(organizationId, "scheduled", new Date(Date.now() + leaseMilliseconds));
   const result = await startRequestedScan(keys.scanRequest(organizationId), logger);
   if (result === "in progress") await requestScan(organizationId, "scheduled", new Date());
-  await organizations.noteScheduledScan(organizationId, new Date());
 });

@@ -1,6 +1,7 @@
 import * as signInMails from "../../shared/access/sign-in/request.ts";
 import { deleteHistory } from "../../shared/alerting/deliveries/history.ts";
 import { isRedispatchSilent } from "../../shared/alerting/deliveries/overdue.ts";
+import { tell } from "../../shared/alerting/deliveries/tell.ts";
 import type { Invocation } from "../../shared/aws/queue/consume.ts";
 import { scheduled } from "../../shared/aws/queue/scheduled.ts";
 import {
@@ -65,7 +66,7 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
     "SIGN-IN-MAIL": (key) => signInMails.sendAgain(key, now),
     DELETION: (key) => deletion.resume(key, settings.deletionSeconds, hasTime),
     // The last: name servers that do not answer take time.
-    "DOMAIN-PROOF": (key) => recheck(key, { daySeconds, lossSeconds }, invocation.logger),
+    "DOMAIN-PROOF": (key) => recheck(key, { daySeconds, lossSeconds }, { tell, logger: invocation.logger }),
   };
   let failures = 0;
   for (const [kind, handle] of Object.entries(handlers)) {

@@ -1,7 +1,6 @@
-import type { Organization } from "../access/organizations/organization.ts";
-import { change, deletion, find } from "../access/organizations/row.ts";
+import * as organizations from "../access/organizations/organization.ts";
 import { chunk } from "../aws/table/chunk.ts";
-import { always, condition, exists } from "../aws/table/condition.ts";
+import { condition, exists } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind, listKinds, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import * as counts from "../lists/counts.ts";
@@ -18,8 +17,8 @@ const locksOf = (org: number): Key[] => [keys.scanLock(org), keys.acknowledgemen
  * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`).
  */
 export const begin = async (org: number): Promise<"begun" | "unknown"> => {
-  if ((await find(org)) === undefined) return "unknown";
-  await change(org, deletion(org));
+  if ((await organizations.get(org)) === undefined) return "unknown";
+  await organizations.markDeleting(org);
   for (const { pk } of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(pk);
   for (const key of locksOf(org)) await table.remove(key);
   return "begun";
@@ -28,23 +27,12 @@ export const begin = async (org: number): Promise<"begun" | "unknown"> => {
 /**
  * Deletes all rows of an organization once `waitSeconds` have passed since the sweep first saw its deletion;
  * before that, does nothing. The organization's own row goes last, so that the next sweep finds a deletion
- * that was interrupted or that `mayGoOn` has stopped. `due` is one of the places of this row (row.ts).
+ * that was interrupted or that `mayGoOn` has stopped. `key` is that of this row.
  */
-export const resume = async (due: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
-  const org = organizationOf(due);
-  const row = await table.get<Organization & { dueAt?: string }>(keys.organization(org));
-  const isOfFormerRow = due.pk === keys.unguardedOrganization(org).pk;
-  // Both rows are due; one of them is enough.
-  if (isOfFormerRow && row?.deleting === true && row.dueAt !== undefined) return;
-  const former = isOfFormerRow ? await table.get<Organization>(keys.unguardedOrganization(org)) : undefined;
-  if (row !== undefined && former?.deleting === true) {
-    // The release before began the deletion. Until its mark is in this row, this release serves the organization.
-    await table.attempt(table.update(keys.organization(org), { set: deletion(org), if: exists }));
-    return;
-  }
-  const organization = row ?? former;
+export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
+  const org = organizationOf(key);
+  const organization = await organizations.get(org);
   if (organization?.deleting !== true) return;
-  const key = row === undefined ? keys.unguardedOrganization(org) : keys.organization(org);
   if (organization.deletingSince === undefined) {
     // The wait starts by the clock of the workers that it waits for, not by the clock of who called `begin`.
     await table.update(key, { setOnce: { deletingSince: new Date().toISOString() }, if: exists });
@@ -88,13 +76,8 @@ export const resume = async (due: Key, waitSeconds: number, mayGoOn: () => boole
     () => true,
     (user) => table.remove(keys.signInAddress((user as unknown as { email: string }).email, org)),
   );
-  const unguarded = keys.unguardedOrganization(org);
-  // It goes before the partition is read, because a function may have given it a version that reads refuse (row.ts).
-  if (key.pk !== unguarded.pk) await table.remove(unguarded, always);
-  await deletePartition(unguarded.pk, ({ sk }) => sk !== unguarded.sk);
+  await deletePartition(keys.seats(org).pk);
   await table.remove(keys.organizations(org));
-  // Again, since an operator's command may have written it meanwhile.
-  if (key.pk !== unguarded.pk) await table.remove(unguarded, always);
   await table.remove(key);
 };
 

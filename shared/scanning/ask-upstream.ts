@@ -2,7 +2,7 @@ import type { Invocation } from "../aws/queue/consume.ts";
 import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import type { Domain } from "../monitoring/domains/domain.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { breachedDomain, UpstreamFailure } from "../monitoring/hibp/hibp.ts";
 import * as subscription from "../monitoring/hibp/subscription.ts";
 import { withUpstream } from "../monitoring/hibp/upstream.ts";

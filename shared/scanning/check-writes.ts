@@ -8,7 +8,7 @@ import { findings, newFinding } from "../findings/record.ts";
 import type { Reserved } from "../lists/blocks.ts";
 import * as counts from "../lists/counts.ts";
 import type { MemberWrite } from "../lists/member-writes.ts";
-import type { Domain } from "../monitoring/domains/domain.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
 import { lastScannedAt } from "../monitoring/emails/watermark.ts";
 import type { ChunkKey } from "./email-chunks.ts";

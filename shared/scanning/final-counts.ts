@@ -1,6 +1,6 @@
 import type { AlertEvent } from "../alerting/deliveries/delivery.ts";
 import { findings } from "../findings/record.ts";
-import type { Domain } from "../monitoring/domains/domain.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { emails } from "../monitoring/emails/record.ts";
 import { chunksLeft } from "./email-chunks.ts";
 import { holdsBatchOf, isPlanned } from "./progress.ts";

@@ -1,4 +1,4 @@
-import type { Domain } from "../monitoring/domains/domain.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { chunksLeft } from "./email-chunks.ts";
 import type { ScanRecord, ScanRow } from "./record.ts";
 

@@ -1,6 +1,6 @@
 import * as queue from "../aws/queue/queue.ts";
-import type { Domain } from "../monitoring/domains/domain.ts";
 import * as domains from "../monitoring/domains/domain.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as subscription from "../monitoring/hibp/subscription.ts";
 import { askAboutDomain, delayAfter, waitSecondsOf } from "./ask-upstream.ts";

@@ -1,7 +1,7 @@
 import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import type { Domain } from "../monitoring/domains/domain.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { forgetDomain, noteDomain, ownChecks } from "../monitoring/domains/own-checks.ts";
 import { rangeOf, watermarksWithin } from "../monitoring/emails/watermark.ts";
 import { chunksLeft, isLookup, rangesOfChunk } from "./email-chunks.ts";

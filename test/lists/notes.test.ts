@@ -130,7 +130,7 @@ test("members of several groups of a block come in the order of their ids", asyn
   expect(watch.blocksRead).toBeUndefined();
 });
 
-test("members that leave a group cost a unit each until they are noted again, and no block is read", async () => {
+test("members that leave a group cost a unit each until they are noted again", async () => {
   const { org, disabledIds } = await spread(2);
   await refresh(org, "EMAIL");
   const left = disabledIds.filter((_, index) => index % 2 === 0);
@@ -147,7 +147,7 @@ test("members that leave a group cost a unit each until they are noted again, an
   });
 });
 
-test("a block into whose group another member has come is read, until it is noted again", async () => {
+test("a block whose group has got another member is read, until it is noted again", async () => {
   const { org, disabledIds, activeIds } = await spreadAndNoted();
   expect((await noted(org)).slice(0, -1)).toEqual(disabledIds.slice(0, -1).map((id) => [id]));
 
@@ -169,7 +169,7 @@ test("a block into whose group another member has come is read, until it is note
   expect(await page(org, { offset: 20 })).toMatchObject({ ids: expected, blocksRead: 0 });
 });
 
-test("of members that move between the two trips of a page, others take the places in their block", async () => {
+test("when members move between the two trips of a page, others take their places", async () => {
   const { org, disabledIds, activeIds } = await spreadAndNoted();
   const [gone = 0, deleted = 0, replaced = 0] = disabledIds.slice(20, 23);
   const watch: Partial<Watch> = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Domain } from "../../shared/monitoring/domains/domain.ts";
+import type { Domain } from "../../shared/monitoring/domains/domain-row.ts";
 import { rangeName, watermarkFor, watermarksWithin } from "../../shared/monitoring/emails/watermark.ts";
 
 const scan = (checkedByScan: number) => ({

@@ -16,9 +16,9 @@ import type { LocalService } from "../../local/harness/service.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { storedRows } from "../releases/recording.ts";
+import { storedRows } from "../aws/table/stored-rows.ts";
 import { admin } from "./admin.ts";
-import { createChannel, findChannel, signatureOf } from "./alert-channels.ts";
+import { createChannel, signatureOf } from "./alert-channels.ts";
 import { eventually } from "./eventually.ts";
 import { type LocalStack, readLocalStack } from "./local-stack.ts";
 import { createOrganization, type Organization } from "./organization.ts";
@@ -178,37 +178,6 @@ test("what was changed, or sealed for another kind of channel, does not open", a
     const { open } = await import("../../shared/alerting/channels/seal.ts");
     await expect(channel && open(org, channel)).rejects.toThrow(`alert channel ${id} of organization ${org}`);
   }
-});
-
-test("channels of an earlier release send, and a change or the command seals them", async () => {
-  const { id: org, api } = organization;
-  const plain = async (path: string) => {
-    const id = await createChannel(api, webhook(path, "OLD-SECRET-OF-IT"));
-    const config = { url: `${receiver.origin}/PLAIN-PATH-${path}`, secret: "OLD-SECRET-OF-IT" };
-    await table.update(keys.channel(org, id), { set: { config }, remove: ["sealed"], version: 0 });
-    return id;
-  };
-  const [changed, left] = [await plain("1"), await plain("2")];
-  for (const [id, path] of [
-    [changed, "PLAIN-PATH-1"],
-    [left, "PLAIN-PATH-2"],
-  ] as const) {
-    const { headers, body } = (await testAt(id, path)) ?? {};
-    expect(headers?.["x-service-signature"]).toBe(signatureOf(body as Buffer, "OLD-SECRET-OF-IT"));
-    expect((await findChannel(api, id))?.config).toEqual({
-      urlPreview: `${receiver.origin}/...`,
-      hasSecret: true,
-    });
-  }
-  expect((await api.patch(`/alert-configs/${changed}`, { notifyOnScanError: false })).status).toBe(200);
-  expect(JSON.stringify(await rowOf(changed))).not.toMatch(/PLAIN-PATH|OLD-SECRET/);
-  expect(JSON.stringify(await rowOf(left))).toMatch(/PLAIN-PATH/);
-  expect(await admin("channel seal", {}, service.apiUrl)).toMatchObject({ sealed: 1 });
-  expect(await admin("channel seal", {}, service.apiUrl)).toMatchObject({ sealed: 0 });
-  expect(JSON.stringify(await storedRows())).not.toMatch(/PLAIN-PATH|OLD-SECRET/);
-  await testAt(left, "PLAIN-PATH-2");
-  const { headers, body } = (await testAt(changed, "PLAIN-PATH-1")) ?? {};
-  expect(headers?.["x-service-signature"]).toBe(signatureOf(body as Buffer, "OLD-SECRET-OF-IT"));
 });
 
 test("a function without the grant is refused the key, and nobody replaces it", async () => {

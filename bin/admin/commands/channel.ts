@@ -20,8 +20,7 @@ export const channelCommands: Commands = {
     },
   },
   "channel seal": {
-    about:
-      "Seals the urls and secrets of all channels that an earlier release or a replaced key left; exits 1 when one does not open.",
+    about: "Seals the urls and secrets of all channels with the newest key; exits 1 when one does not open.",
     flags: {},
     isLongAct: () => true,
     run: async () => {
@@ -37,7 +36,7 @@ export const channelCommands: Commands = {
     },
     print: ({ organizations: count, sealed, unchanged, notOpened }: SealingOfAll) =>
       [
-        `${count} organizations: ${sealed} channels sealed, ${unchanged} were sealed already or have no secrets.`,
+        `${count} organizations: ${sealed} channels sealed, ${unchanged} were sealed by it already or have no secrets.`,
         ...notOpened.map(
           ({ organizationId, channelId }) =>
             `Channel ${channelId} of organization ${organizationId} does not open: restore its key, or delete the channel.`,

@@ -1,4 +1,3 @@
-import { roleOf } from "../../../shared/access/members/role.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import { role } from "../../../shared/access/organizations/organization-schema.ts";
 import * as links from "../../../shared/access/sign-in/link.ts";
@@ -81,7 +80,7 @@ const shown = (user: users.User) => ({
   id: user.id,
   email: user.email,
   name: user.name,
-  role: roleOf(user),
+  role: user.role,
   createdAt: user.createdAt,
   lastSignInAt: user.lastSignInAt ?? null,
 });

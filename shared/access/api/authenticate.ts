@@ -3,10 +3,8 @@ import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { RefusalName } from "../../contract/errors.ts";
 import { billingRefusal } from "../billing/billing.ts";
-import { roleOf } from "../members/role.ts";
 import type { User } from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { orUnguarded } from "../organizations/row.ts";
 import { type ApiKey, isLive, type Session, touch } from "../sessions/last-use.ts";
 import { type Credential, credentialOf, isForeignOrigin, isOwnOrigin } from "./credential.ts";
 import * as limits from "./limits.ts";
@@ -144,9 +142,8 @@ const identify = async (credential: Given, now: Date): Promise<Identified> => {
   const key = keyOf(credential);
   const user = credential.kind === "session" ? [keys.user(organizationId, credential.userId)] : [];
   const rows = await table.getMany([key, keys.organization(organizationId), ...user]);
-  const [row, guarded, member] = rows as [(ApiKey | Session)?, Organization?, User?];
+  const [row, owner, member] = rows as [(ApiKey | Session)?, Organization?, User?];
   if (row === undefined) return {};
-  const [owner] = await orUnguarded([organizationId], [guarded]);
   if (owner === undefined || owner.deleting === true) return {};
   const caller: Caller =
     "userId" in row
@@ -184,6 +181,6 @@ const ofSession = (
   if (user === undefined || user.removed || !isLive(row, now)) return undefined;
   return {
     actor: { type: "user", id: user.id, label: user.email },
-    session: { id: row.id, hash, role: roleOf(user) },
+    session: { id: row.id, hash, role: user.role },
   };
 };

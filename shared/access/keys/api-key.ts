@@ -6,7 +6,7 @@ import { drawId } from "../../lists/blocks.ts";
 import * as activity from "../activity/activity.ts";
 import type { Actor } from "../activity/actor.ts";
 import type { ApiKey } from "../sessions/last-use.ts";
-import { apiKeyStart, hashOf, mintApiKey, previewOf } from "./secret.ts";
+import { hashOf, mintApiKey, previewOf } from "./secret.ts";
 
 export type { ApiKey } from "../sessions/last-use.ts";
 
@@ -41,19 +41,19 @@ export const create = async (
       actor,
     }),
   ]);
-  return { ...listed(org, row), key };
+  return { ...listed(row), key };
 };
 
 /** All keys, newest first, including revoked ones. */
 export const list = async (org: number): Promise<ListedKey[]> => {
   const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });
-  return rows.map((row) => listed(org, row)).sort((a, b) => b.id - a.id);
+  return rows.map((row) => listed(row)).sort((a, b) => b.id - a.id);
 };
 
-const listed = (org: number, row: ApiKey): ListedKey => ({
+const listed = (row: ApiKey): ListedKey => ({
   id: row.id,
   label: row.label,
-  preview: row.preview ?? apiKeyStart(org),
+  preview: row.preview,
   createdAt: row.createdAt,
   createdBy: row.createdBy ?? null,
   lastUsedAt: row.lastUsedAt ?? null,

@@ -45,9 +45,6 @@ export const mintApiKey = (org: number): string => {
   return `${apiKeyPrefix}${body}${checksum(body)}`;
 };
 
-/** What all keys of an organization begin with. */
-export const apiKeyStart = (org: number): string => `${apiKeyPrefix}${base62(org, idLength)}`;
-
 /** So many random characters of a key tell people which one it is; 20 stay secret. */
 const shownCharacters = 4;
 

@@ -9,15 +9,13 @@ import type { Actor } from "../activity/actor.ts";
 import type { Member, Role } from "../organizations/organization-schema.ts";
 import * as session from "../sessions/session.ts";
 import { addMember, removeMember } from "./membership.ts";
-import { roleOf } from "./role.ts";
 
 /** The row of a removed user stays, so that the activity log still tells a removed user from a stranger. */
 export type User = {
   id: number;
   email: string;
   name: string | null;
-  /** Absent on users from before there were roles, who are admins. */
-  role?: Role;
+  role: Role;
   createdAt: string;
   lastSignInAt?: string;
   removed: boolean;
@@ -73,7 +71,7 @@ export const shown = (user: User): Member => ({
   id: user.id,
   email: user.email,
   name: user.name,
-  role: roleOf(user),
+  role: user.role,
   createdAt: user.createdAt,
   lastSignInAt: user.lastSignInAt ?? null,
 });
@@ -81,28 +79,21 @@ export const shown = (user: User): Member => ({
 /** For the transaction of a write that needs the user to be a member of the organization. */
 export const notRemoved = condition("#removed = :no", { no: false });
 
-const isAdmin = condition("#removed = :no AND (attribute_not_exists(#role) OR #role = :admin)", {
-  no: false,
-  admin: "admin",
-});
+const isAdmin = condition("#removed = :no AND #role = :admin", { no: false, admin: "admin" });
 
 /**
  * The check that somebody else is an admin, for the transaction after which `user` is none. It names one other
  * admin, so that of two admins who remove each other at the same time one stays. Refuses `lastAdmin`.
  */
 const anotherAdmin = async (org: number, user: User): Promise<Write[]> => {
-  if (roleOf(user) !== "admin") return [];
-  const other = (await list(org)).find((each) => each.id !== user.id && roleOf(each) === "admin");
+  if (user.role !== "admin") return [];
+  const other = (await list(org)).find((each) => each.id !== user.id && each.role === "admin");
   if (other === undefined) throw new Refusal("lastAdmin");
   return [{ check: keys.user(org, other.id), if: isAdmin }];
 };
 
 /** Nothing of what the change relies on has changed since the user was read. */
-const asRead = ({ role }: User) =>
-  condition(`#removed = :no AND ${role === undefined ? "attribute_not_exists(#role)" : "#role = :was"}`, {
-    no: false,
-    ...(role !== undefined && { was: role }),
-  });
+const asRead = ({ role }: User) => condition("#removed = :no AND #role = :was", { no: false, was: role });
 
 /**
  * Changes a user's role or name. A change that changes nothing is not logged. Refuses `memberNotFound` and
@@ -117,12 +108,12 @@ export const change = (
   withOptimisticRetry(async () => {
     const user = await get(org, id);
     if (user === undefined || user.removed) throw new Refusal("memberNotFound");
-    const { role = roleOf(user), name = user.name } = input;
-    if (role === roleOf(user) && name === user.name) return;
+    const { role = user.role, name = user.name } = input;
+    if (role === user.role && name === user.name) return;
     const check = role === "admin" ? [] : await anotherAdmin(org, user);
     const slot = await activity.slot(org);
     const summary =
-      role === roleOf(user) ? `Renamed the member ${user.email}` : `Made ${user.email} ${nounOf(role)}`;
+      role === user.role ? `Renamed the member ${user.email}` : `Made ${user.email} ${nounOf(role)}`;
     await table.transact([
       { update: keys.user(org, id), set: { role, name }, if: asRead(user) },
       ...check,

@@ -1,10 +1,9 @@
 import type { MailBudget } from "../../aws/mail/budget.ts";
-import { absent, condition } from "../../aws/table/condition.ts";
-import { keys } from "../../aws/table/keys.ts";
+import { absent, type Change, exists } from "../../aws/table/condition.ts";
+import { dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import type { Billing } from "../billing/billing-schema.ts";
-import { change, changing, find, findExisting, orUnguarded } from "./row.ts";
 
 export type ScanFrequency = "day" | "week" | "never";
 
@@ -14,8 +13,8 @@ export type Organization = {
   createdAt: string;
   billing: Billing;
   scanEvery: ScanFrequency;
-  /** When the first scan of the present schedule begins, ISO 8601; null without a schedule, absent before that was noted. */
-  firstScanAt?: string | null;
+  /** When the first scan of the present schedule begins, ISO 8601; null without a schedule. */
+  firstScanAt: string | null;
   /** Absent: `defaultMailBudget`. */
   mailBudget?: MailBudget;
   /** Set while the organization is being deleted: requests are refused and no new work starts. */
@@ -29,11 +28,15 @@ export const create = async (input: {
   billing: Billing;
   scanEvery: ScanFrequency;
 }): Promise<Organization> => {
-  const organization = { id: await drawId("ORGANIZATION"), createdAt: new Date().toISOString(), ...input };
+  const organization = {
+    id: await drawId("ORGANIZATION"),
+    createdAt: new Date().toISOString(),
+    firstScanAt: null,
+    ...input,
+  };
   const { id } = organization;
   await table.transact([
     { put: { ...keys.organization(id), ...organization }, if: absent },
-    { put: { ...keys.unguardedOrganization(id), ...organization }, if: absent },
     { put: { ...keys.organizations(id), id }, if: absent },
   ]);
   return organization;
@@ -49,17 +52,29 @@ export async function* everyId(): AsyncGenerator<number[]> {
 export const list = async (): Promise<Organization[]> => {
   const found: Organization[] = [];
   for await (const ids of everyId()) {
-    for (const organization of await orUnguarded(ids, await table.getMany(ids.map(keys.organization)))) {
+    for (const organization of await table.getMany<Organization>(ids.map(keys.organization))) {
       if (organization !== undefined && organization.deleting !== true) found.push(organization);
     }
   }
   return found;
 };
 
-export const get = async (org: number): Promise<Organization | undefined> => (await find(org))?.organization;
+export const get = (org: number): Promise<Organization | undefined> => table.get(keys.organization(org));
 
 /** The organization of an authenticated request. Throws if it does not exist. */
-export const existing = async (org: number): Promise<Organization> => (await findExisting(org)).organization;
+export const existing = async (org: number): Promise<Organization> => {
+  const organization = await get(org);
+  if (organization === undefined) throw missing(org);
+  return organization;
+};
+
+const missing = (org: number): Error => new Error(`Organization ${org} does not exist`);
+
+/** Throws if the organization does not exist. */
+const change = async (org: number, set: NonNullable<Change["set"]>): Promise<void> => {
+  const { written } = await table.attempt(table.update(keys.organization(org), { set, if: exists }));
+  if (!written) throw missing(org);
+};
 
 /** Throws if the organization does not exist. */
 export const setBilling = (org: number, billing: Billing): Promise<void> => change(org, { billing });
@@ -85,19 +100,17 @@ export const nextScanAt = (
   { scanEvery, firstScanAt }: Pick<Organization, "scanEvery" | "firstScanAt">,
   now: Date,
 ): string | null => {
-  if (scanEvery === "never" || firstScanAt == null) return null;
+  if (scanEvery === "never" || firstScanAt === null) return null;
   const first = Date.parse(firstScanAt);
   const period = scanPeriodMilliseconds[scanEvery];
   const periods = Math.max(0, Math.ceil((now.getTime() - first) / period));
   return new Date(first + periods * period).toISOString();
 };
 
-/** Sets `firstScanAt` when a schedule starts a scan, for organizations that were created before this attribute existed. */
-export const noteScheduledScan = async (org: number, now: Date): Promise<void> => {
-  const found = await find(org);
-  if (found === undefined || found.organization.firstScanAt !== undefined) return;
-  const isUnknown = condition("attribute_exists(#pk) AND attribute_not_exists(#firstScanAt)");
-  await table.attempt(
-    table.transact(changing(org, found, { set: { firstScanAt: now.toISOString() }, if: isUnknown })),
-  );
-};
+/** Marks an organization as being deleted. The deletion is due at once, even if this machine's clock is ahead. */
+export const markDeleting = (org: number): Promise<void> =>
+  change(org, {
+    deleting: true,
+    dueShard: dueShard("DELETION", org),
+    dueAt: new Date(0).toISOString(),
+  });

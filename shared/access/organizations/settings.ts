@@ -8,17 +8,15 @@ import { Refusal } from "../../contract/errors.ts";
 import * as activity from "../activity/activity.ts";
 import type { Actor } from "../activity/actor.ts";
 import { lapsedReason } from "../sessions/current-session.ts";
-import { nextScanAt, type Organization, type ScanFrequency } from "./organization.ts";
+import { existing, nextScanAt, type Organization, type ScanFrequency } from "./organization.ts";
 import type { organization as organizationSchema } from "./organization-schema.ts";
-import { changing, findExisting, orUnguarded } from "./row.ts";
 
 /** Throws if the organization does not exist. */
 export const show = async (org: number, now: Date): Promise<z.infer<typeof organizationSchema>> => {
-  const [row, seats] = (await table.getMany([keys.organization(org), keys.seats(org)])) as [
+  const [organization, seats] = (await table.getMany([keys.organization(org), keys.seats(org)])) as [
     Organization?,
     { active: number }?,
   ];
-  const [organization] = await orUnguarded([org], [row]);
   if (organization === undefined) throw new Error(`Organization ${org} does not exist`);
   const { name, scanEvery, billing } = organization;
   const { status, trialEndsAt, interval, seatPriceCents, seatAllowance } = billing;
@@ -51,8 +49,7 @@ export const change = (
   reschedule: (every: ScanFrequency) => Promise<string | null>,
 ): Promise<void> =>
   withOptimisticRetry(async () => {
-    const found = await findExisting(org);
-    const { organization } = found;
+    const organization = await existing(org);
     if (organization.deleting === true) {
       // A try before may have made the schedule again that the deletion has removed.
       if (input.scanEvery !== undefined) await reschedule("never");
@@ -71,13 +68,14 @@ export const change = (
       ...(isRescheduled ? [`Set the organization to be scanned ${phrase[scanEvery]}`] : []),
     ].join(". ");
     await table.transact([
-      ...changing(org, found, {
+      {
+        update: keys.organization(org),
         set: { name, scanEvery, firstScanAt },
         if: condition("#name = :name AND #scanEvery = :scanEvery AND attribute_not_exists(#deleting)", {
           name: organization.name,
           scanEvery: organization.scanEvery,
         }),
-      }),
+      },
       ...activity.writes(org, slot, { action: "organization.updated", summary, actor }),
     ]);
   });

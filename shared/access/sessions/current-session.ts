@@ -3,11 +3,9 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal, refusals } from "../../contract/errors.ts";
 import { billingRefusal } from "../billing/billing.ts";
 import type { Billing, BillingStatus } from "../billing/billing-schema.ts";
-import { roleOf } from "../members/role.ts";
 import type { User } from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { LapsedReason, Role } from "../organizations/organization-schema.ts";
-import { orUnguarded } from "../organizations/row.ts";
 import { expiresAt, type Session } from "./session.ts";
 
 type Shown = {
@@ -27,13 +25,12 @@ export const show = async (org: number, userId: number, hash: string, now: Date)
     keys.user(org, userId),
     keys.organization(org),
   ]);
-  const [session, user, row] = rows as [Session?, User?, Organization?];
-  const [organization] = await orUnguarded([org], [row]);
+  const [session, user, organization] = rows as [Session?, User?, Organization?];
   if (session === undefined || user === undefined || organization === undefined) {
     throw new Refusal("unauthenticated");
   }
   return {
-    user: { id: user.id, email: user.email, name: user.name, role: roleOf(user) },
+    user: { id: user.id, email: user.email, name: user.name, role: user.role },
     organization: {
       id: organization.id,
       name: organization.name,

@@ -15,8 +15,8 @@ export type ApiKey = {
   label: string;
   createdAt: string;
   revokedAt: string | null;
-  /** How the key begins; absent on keys that were created before this field existed. */
-  preview?: string;
+  /** How the key begins. */
+  preview: string;
   /** The user who created it; absent when the command line did. */
   createdBy?: { id: number; label: string };
   /** Exact to the hour; absent before the first use. */

@@ -2,14 +2,13 @@
  * Sign-in links. A link's token is shown once and stored as a hash; it is bound to an address and redeemed once.
  */
 
-import { absent, condition, type Write } from "../../aws/table/condition.ts";
+import { absent, condition } from "../../aws/table/condition.ts";
 import { keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { hashOf, mintLinkToken } from "../keys/secret.ts";
 import type { User } from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { orUnguarded } from "../organizations/row.ts";
 import * as sessions from "../sessions/session.ts";
 
 /** How long links work, in seconds. */
@@ -56,7 +55,7 @@ export const membershipsOf = async (bearer: Bearer): Promise<Membership[]> => {
     ...orgs.map(keys.organization),
   ]);
   const users = rows.slice(0, named.length) as (User | undefined)[];
-  const organizations = await orUnguarded(orgs, rows.slice(named.length) as (Organization | undefined)[]);
+  const organizations = rows.slice(named.length) as (Organization | undefined)[];
   return users.flatMap((user, index) => {
     const organization = organizations[index];
     if (user === undefined || user.removed || user.email !== email) return [];
@@ -81,11 +80,7 @@ export const redeem = async (token: string, organizationId: number | undefined):
   const { user, organization } = membership;
   const { value, writes } = await sessions.prepare(organization.id, user);
   const { written } = await table.attempt(
-    table.transact([
-      { delete: key, if: condition("#expiresAt > :now", { now }) },
-      indexed(membership),
-      ...writes,
-    ]),
+    table.transact([{ delete: key, if: condition("#expiresAt > :now", { now }) }, ...writes]),
   );
   // Somebody else was faster, or the user has just been removed.
   if (!written) throw new Refusal("invalidLink");
@@ -105,12 +100,3 @@ const choose = (memberships: readonly Membership[], organizationId: number | und
     },
   });
 };
-
-/** Users from before there were links by e-mail get their row of the index with the operator's link. */
-const indexed = ({ user, organization }: Membership): Write => ({
-  put: {
-    ...keys.signInAddress(user.email, organization.id),
-    organizationId: organization.id,
-    userId: user.id,
-  },
-});

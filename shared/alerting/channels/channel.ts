@@ -2,7 +2,6 @@ import type * as z from "zod/mini";
 import { type Change, type Condition, condition } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { firstVersion, sealedChannelVersion } from "../../contract/version.ts";
 import { urlPreview } from "../senders/envelope.ts";
 import type { AlertConfig, ChannelKind, channelConfig, EventType } from "./channel-schema.ts";
 
@@ -24,16 +23,13 @@ export type StoredForm =
   | { channel: "slack"; config: { hasWebhookUrl: boolean }; sealed: string }
   | Extract<ChannelForm, { channel: "email" }>;
 
-/** What releases stored that did not seal. `admin channel seal` replaces it, as does each change. */
-type PlainForm = Exclude<ChannelForm, { channel: "email" }>;
-
-/** A stored alert channel. One of an earlier release has secrets: never reply with it or log it. */
+/** A stored alert channel. */
 export type Channel = Flags & {
   id: number;
   createdAt: string;
   /** ISO 8601; see slowness.ts. */
   slowUntil?: string;
-} & (StoredForm | PlainForm);
+} & StoredForm;
 
 /** Whether a channel is enabled and notified of events of this type. */
 export const wants = (channel: Channel, type: EventType): boolean =>
@@ -51,11 +47,7 @@ export const changeOf = (flags: Partial<Flags>, form: StoredForm | undefined): C
     : {
         set: { ...flags, ...form },
         ...(form.channel === "email" && { remove: ["sealed"] }),
-        version: versionOf(form),
       };
-
-export const versionOf = (form: StoredForm): number =>
-  form.channel === "email" ? firstVersion : sealedChannelVersion;
 
 /** The condition that the form is as it was read. Each sealing gives another text. */
 export const hasFormOf = (row: Channel): Condition =>

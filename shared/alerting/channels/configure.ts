@@ -50,7 +50,6 @@ export const create = async (
     },
     {
       put: { ...keys.channel(org, id), ...flagsOf(input), ...stored, id, createdAt: slot.createdAt },
-      version: channels.versionOf(stored),
       if: absent,
     },
     ...activity.writes(org, slot, {

@@ -14,7 +14,7 @@ export type Sealing = {
 };
 
 /**
- * Seals the channels of an organization that an earlier release or a replaced key left. Safe to repeat, also
+ * Seals the channels of an organization anew that a replaced key has sealed. Safe to repeat, also
  * after it was interrupted. Throws `ChannelKeyUnavailable`.
  */
 export const sealAll = async (org: number): Promise<Sealing> => {

@@ -1,7 +1,6 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { billingRefusal } from "../../access/billing/billing.ts";
 import type { Organization } from "../../access/organizations/organization.ts";
-import { orUnguarded } from "../../access/organizations/row.ts";
 import * as queue from "../../aws/queue/queue.ts";
 import { chunk } from "../../aws/table/chunk.ts";
 import { keys } from "../../aws/table/keys.ts";
@@ -51,11 +50,7 @@ export const readSubjects = async (messages: readonly Message<"deliveries">[]): 
     ]),
   );
   const subjects = [...chunk(rows, 3)] as [Delivery?, Channel?, Organization?][];
-  const owners = await orUnguarded(
-    messages.map(({ organizationId }) => organizationId),
-    subjects.map(([, , owner]) => owner),
-  );
-  return subjects.map(([row, channel], index) => ({ row, channel, owner: owners[index] }));
+  return subjects.map(([row, channel, owner]) => ({ row, channel, owner }));
 };
 
 /**

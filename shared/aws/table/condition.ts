@@ -1,6 +1,6 @@
 /** Conditions, changes and writes, and the expressions that they become in requests. */
 import type { RefusalName } from "../../contract/errors.ts";
-import { firstVersion, newestVersion, versionAttribute } from "../../contract/version.ts";
+import { newestVersion, versionAttribute } from "../../contract/version.ts";
 import type { Key } from "./keys.ts";
 
 /**
@@ -43,9 +43,6 @@ export const allOf = (...conditions: (Condition | undefined)[]): Condition | und
 export const exists: Condition = { expression: "attribute_exists(#pk)" };
 export const absent: Condition = { expression: "attribute_not_exists(#pk)" };
 
-/** Holds for any row and for none, also for a row of a newer version, which other writes leave alone. */
-export const always: Condition = { expression: "attribute_exists(#pk) OR attribute_not_exists(#pk)" };
-
 /**
  * The condition that a row's attributes are still as they were read. A value `undefined` means that the row
  * must not have the attribute.
@@ -84,8 +81,6 @@ export type Change = {
   /** Removes elements from sets. */
   take?: Record<string, Set<number> | Set<string>>;
   remove?: string[];
-  /** The number of the form that the row has after this (contract/version.ts). Default: the number that it has. */
-  version?: number;
   if?: Condition | undefined;
 };
 
@@ -96,7 +91,7 @@ export type Item = Record<string, unknown>;
  * `refusal` is given, else `TransactionRefused`.
  */
 export type Write = { refusal?: RefusalName } & (
-  | { put: Key & Item; version?: number; if?: Condition | undefined }
+  | { put: Key & Item; if?: Condition | undefined }
   | ({ update: Key } & Change)
   | { delete: Key; if?: Condition | undefined }
   | { check: Key; if: Condition }
@@ -176,7 +171,7 @@ const isNotNewer: Condition = {
 
 /** The condition of any write. A row that is absent has no version. */
 const guarded = (given: Condition | undefined): Condition =>
-  given === absent || given === always ? given : (allOf(given, isNotNewer) ?? isNotNewer);
+  given === absent ? given : (allOf(given, isNotNewer) ?? isNotNewer);
 
 export const conditionFields = (given: Condition | undefined): Expressions => {
   const placeholders = new Placeholders();
@@ -206,10 +201,7 @@ export const changeFields = (change: Change): Expressions & { UpdateExpression?:
   const clause = (verb: string, actions: string[]): string[] =>
     actions.length === 0 ? [] : [`${verb} ${actions.join(", ")}`];
   const isChange = [set, setOnce, add, take, remove].some((actions) => actions.length > 0);
-  // A row without a version has the first one, also when a later release writes this.
-  const keptVersion = () => setOnceTo([versionAttribute, firstVersion]);
-  const givenVersion = () => `${placeholders.path(versionAttribute)} = ${placeholders.value(change.version)}`;
-  const version = isChange ? [change.version === undefined ? keptVersion() : givenVersion()] : [];
+  const version = isChange ? [setOnceTo([versionAttribute, newestVersion])] : [];
   const update = [
     ...clause("SET", [...set, ...setOnce, ...version]),
     ...clause("ADD", add),

@@ -33,8 +33,6 @@ export const keys = {
   // Rows of an organization. Small rows that are read together share its partition.
   /** In a partition of its own, because IAM tells rows apart by their partition and few functions may write this one. */
   organization: (org: number): Key => ({ pk: `ORG#${org}#ORGANIZATION`, sk: "ORGANIZATION" }),
-  /** The same row where releases before 2026-11-25 keep it, among rows that many functions write (organizations/organization.ts). */
-  unguardedOrganization: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ORGANIZATION" }),
   seats: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEATS" }),
   scanLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-LOCK" }),
   /** Asks the service to start a scan, at once or at a later time. */
@@ -218,14 +216,8 @@ export const attributesOfUse = ["pk", "sk", "v", "lastUsedAt", "expiresAt"] as c
 export const recipientPartitions = ["ORG#*#RECIPIENT"] as const;
 export const attributesOfConsent = ["pk", "sk", "v", "secret", "consent"] as const;
 
-/**
- * Attributes of an organization's row by the word of `uses` that lets a function name them in a write, whichever row that is: the
- * unguarded one lies among rows that many functions write. No function names those of operators.
- */
-export const guardedAttributes = {
-  "table:write:organizations": ["scanEvery", "firstScanAt", "deleting", "deletingSince"],
-  operators: ["billing", "mailBudget"],
-} as const;
+/** Attributes of an organization's row that operators alone write: no function names them in a write. */
+export const attributesOfOperators = ["billing", "mailBudget"] as const;
 
 /**
  * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the word of `uses` that lets a

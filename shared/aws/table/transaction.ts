@@ -43,7 +43,7 @@ const transactItem = (write: Write): TransactItem => {
     return {
       Put: {
         TableName,
-        Item: withVersion(write.put, write.version),
+        Item: withVersion(write.put),
         ...conditionFields(write.if),
         ReturnValuesOnConditionCheckFailure,
       },

@@ -3,8 +3,8 @@
 import { pageOf } from "../../lists/short-list.ts";
 import { emails } from "../emails/record.ts";
 import { type Coverage, storedCoverage } from "../hibp/coverage.ts";
-import type { Domain } from "./domain.ts";
 import * as domains from "./domain.ts";
+import type { Domain } from "./domain-row.ts";
 import type { ListedDomain } from "./domain-schema.ts";
 import { recordOf } from "./proof-record.ts";
 
@@ -20,20 +20,20 @@ export const list = async (
   );
   const coverage = await storedCoverage(items.map(({ name }) => name));
   const emailCount = (id: number) => emails.sum(directory, (group) => group.domainId === id);
-  return { domains: items.map((domain) => shown(org, domain, coverage, emailCount(domain.id))), total };
+  return { domains: items.map((domain) => shown(domain, coverage, emailCount(domain.id))), total };
 };
 
 /** A domain that was just added, as `list` shows it. */
-export const added = async (org: number, domain: Domain): Promise<ListedDomain> =>
-  shown(org, domain, await storedCoverage([domain.name]), 0);
+export const added = async (domain: Domain): Promise<ListedDomain> =>
+  shown(domain, await storedCoverage([domain.name]), 0);
 
-const shown = (org: number, domain: Domain, coverage: Coverage, emailCount: number): ListedDomain => ({
+const shown = (domain: Domain, coverage: Coverage, emailCount: number): ListedDomain => ({
   id: domain.id,
   name: domain.name,
   isVerified: domain.verified,
   verifiedAt: domain.verifiedAt ?? null,
   checkedAt: domain.lookedUpAt ?? null,
-  record: recordOf(org, domain),
+  record: recordOf(domain),
   coverage: isSearched(domain, coverage) ? "domain_search" : "address_by_address",
   emailCount,
 });

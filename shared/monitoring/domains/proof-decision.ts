@@ -3,17 +3,24 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import * as activity from "../../access/activity/activity.ts";
 import { type Actor, service } from "../../access/activity/actor.ts";
 import * as organizations from "../../access/organizations/organization.ts";
-import * as channels from "../../alerting/channels/channel.ts";
-import * as delivery from "../../alerting/deliveries/delivery.ts";
-import { enqueueAlerts } from "../../alerting/deliveries/enqueue.ts";
 import { type Change, condition, type Write } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import type { Domain } from "./domain.ts";
 import * as domains from "./domain.ts";
+import type { Domain } from "./domain-row.ts";
 import { noteDomain } from "./own-checks.ts";
 import { claim, isClaimOf, type ProvenDomain, provenDomain, recordOf, release } from "./proof-record.ts";
+
+/**
+ * Prepares a message to the people of an organization: `writes` belong into the transaction of what happened, and `send` comes after it.
+ * Whoever calls passes it, because alerting knows domains and not the other way round.
+ */
+export type Tell = (
+  org: number,
+  message: string,
+  logger: Logger,
+) => Promise<{ writes: Write[]; send: () => Promise<void> }>;
 
 /** The result of a DNS look-up: the values, its time, who asked, and when to look again. */
 export type LookUp = {
@@ -27,6 +34,7 @@ export type LookUp = {
   nextAt?: string;
   /** How long the record of a verified domain may be missing; undefined: that is not for this look-up to decide. */
   lossSeconds?: number;
+  tell: Tell;
   logger: Logger;
 };
 
@@ -58,12 +66,13 @@ export const decide = async (org: number, id: number, lookUp: LookUp): Promise<b
 };
 
 /** Whether an operator answers for the domain, whatever its record. */
-export const isOperators = ({ verified, verifiedBy }: Domain): boolean => verified && verifiedBy !== "record";
+export const isOperators = ({ verified, verifiedBy }: Domain): boolean =>
+  verified && verifiedBy === "operator";
 
 type OfOrganization = { org: number; domain: Domain };
 
-const isThere = ({ org, domain }: OfOrganization, { values }: LookUp): boolean =>
-  values.includes(recordOf(org, domain).value);
+const isThere = ({ domain }: OfOrganization, { values }: LookUp): boolean =>
+  values.includes(recordOf(domain).value);
 
 const isLost = ({ missingSince }: Domain, { at, lossSeconds }: LookUp): boolean =>
   missingSince !== undefined &&
@@ -119,7 +128,7 @@ const verify = async (
   const [slot, loss] = await Promise.all([
     activity.slot(org),
     holder &&
-      lossOf(holder, lookUp.at, {
+      lossOf(holder, lookUp, {
         summary: `Unverified the domain ${domain.name}: another organization has proved it, and its own DNS record is gone`,
         alert: `The domain ${domain.name} is no longer verified, so its addresses are not scanned: its DNS record is gone, and another organization has proved the domain.`,
       }),
@@ -140,7 +149,7 @@ const verify = async (
     }),
     ...(loss?.writes ?? []),
   ]);
-  if (holder && loss) await enqueueAlerts(holder.org, loss.messages, lookUp.logger);
+  await loss?.send();
   return true;
 };
 
@@ -150,26 +159,25 @@ const unverify = async (
   proven: ProvenDomain | undefined,
   lookUp: LookUp,
 ): Promise<boolean> => {
-  const { writes, messages } = await lossOf({ org, domain }, lookUp.at, {
+  const { writes, send } = await lossOf({ org, domain }, lookUp, {
     summary: `Unverified the domain ${domain.name}: its DNS record has been missing for three days`,
     alert: `The domain ${domain.name} is no longer verified, so its addresses are not scanned: its DNS record has been missing for three days.`,
     set: noted(domain, lookUp).set,
   });
   await table.transact([...writes, ...release(org, domain, proven)]);
-  await enqueueAlerts(org, messages, lookUp.logger);
+  await send();
   return false;
 };
 
 /** The writes with which a proved domain loses its verification: the domain, the log entry and the alerts. */
 const lossOf = async (
   { org, domain }: OfOrganization,
-  at: string,
+  { at, tell, logger }: LookUp,
   { summary, alert, set }: { summary: string; alert: string; set?: Change["set"] },
-): Promise<{ writes: Write[]; messages: delivery.Raised["messages"] }> => {
+): ReturnType<Tell> => {
   // Before the domain's check can become older than those of its e-mails (own-checks.ts).
   await noteDomain(org, domain.id);
-  const [slot, alertChannels] = await Promise.all([activity.slot(org), channels.list(org)]);
-  const raised = await delivery.raise(org, alertChannels, [{ type: "scan_error", error: alert }]);
+  const [slot, told] = await Promise.all([activity.slot(org), tell(org, alert, logger)]);
   return {
     writes: [
       {
@@ -188,8 +196,8 @@ const lossOf = async (
         }),
       },
       ...activity.writes(org, slot, { action: "domain.unverified", summary, actor: service }),
-      ...delivery.deliveries.writes(org, raised.writes),
+      ...told.writes,
     ],
-    messages: raised.messages,
+    send: told.send,
   };
 };

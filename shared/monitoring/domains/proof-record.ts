@@ -1,28 +1,20 @@
 /** The DNS record that proves a domain, and the row that says whose domain of a name is proved. */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { absent, condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import type { Domain } from "./domain.ts";
+import type { Domain } from "./domain-row.ts";
 
 export const newProofToken = (): string => randomBytes(16).toString("hex");
 
 /** The TXT record that the domain must have. */
 export const recordOf = (
-  org: number,
-  domain: Pick<Domain, "id" | "name" | "createdAt" | "proofToken">,
+  domain: Pick<Domain, "name" | "proofToken">,
 ): { type: "TXT"; name: string; value: string } => ({
   type: "TXT",
   name: `_breach-monitor.${domain.name}`,
-  value: `breach-monitor=${domain.proofToken ?? tokenOfOld(org, domain)}`,
+  value: `breach-monitor=${domain.proofToken}`,
 });
-
-/**
- * Of domains that were added before records proved them: as it is shown to nobody but the organization, it only has to differ from that
- * of every other domain.
- */
-const tokenOfOld = (org: number, { id, createdAt }: Pick<Domain, "id" | "createdAt">): string =>
-  createHash("sha256").update(`${org} ${id} ${createdAt}`).digest("hex").slice(0, 32);
 
 /** Whose domain of a name is proved by a record: at most one in the whole deployment. */
 export type ProvenDomain = { organizationId: number; domainId: number };

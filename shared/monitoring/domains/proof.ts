@@ -7,7 +7,7 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as domains from "./domain.ts";
-import { decide, isOperators } from "./proof-decision.ts";
+import { decide, isOperators, type Tell } from "./proof-decision.ts";
 import { recordOf } from "./proof-record.ts";
 import { lookUpRecord } from "./record-look-up.ts";
 
@@ -21,13 +21,13 @@ const maximumShown = { values: 20, characters: 512 };
 export const check = async (
   org: number,
   id: number,
-  { actor, logger }: { actor: Actor; logger: Logger },
+  { actor, tell, logger }: { actor: Actor; tell: Tell; logger: Logger },
 ): Promise<{ isVerified: boolean; found: string[] }> => {
   const domain = await domains.get(org, id);
   if (domain === undefined || domain.removing === true) throw new Refusal("domainNotFound");
-  const values = await lookUpRecord(recordOf(org, domain).name);
+  const values = await lookUpRecord(recordOf(domain).name);
   const at = new Date().toISOString();
-  const isVerified = await withOptimisticRetry(() => decide(org, id, { values, at, actor, logger }));
+  const isVerified = await withOptimisticRetry(() => decide(org, id, { values, at, actor, tell, logger }));
   return {
     isVerified,
     found: values
@@ -46,7 +46,7 @@ const retriesPerDay = 24;
 export const recheck = async (
   key: Key,
   { daySeconds, lossSeconds }: ProofIntervals,
-  logger: Logger,
+  { tell, logger }: { tell: Tell; logger: Logger },
 ): Promise<void> => {
   const org = organizationOf(key);
   // Functions that may not write domains can make another row due, and name a domain in it.
@@ -70,10 +70,10 @@ export const recheck = async (
     return;
   }
   const look = async (): Promise<void> => {
-    const values = await lookUpRecord(recordOf(org, domain).name);
+    const values = await lookUpRecord(recordOf(domain).name);
     const at = new Date();
     const nextAt = new Date(at.getTime() + daySeconds * 1_000).toISOString();
-    const lookUp = { values, at: at.toISOString(), nextAt, lossSeconds, actor: service, logger };
+    const lookUp = { values, at: at.toISOString(), nextAt, lossSeconds, actor: service, tell, logger };
     await withOptimisticRetry(() => decide(org, domain.id, lookUp));
   };
   try {

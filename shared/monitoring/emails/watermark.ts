@@ -1,4 +1,4 @@
-import type { Domain } from "../domains/domain.ts";
+import type { Domain } from "../domains/domain-row.ts";
 import { type Email, emails } from "./record.ts";
 
 /**

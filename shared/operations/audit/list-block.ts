@@ -2,12 +2,17 @@
 
 import { chunk } from "../../aws/table/chunk.ts";
 import { asRead, type Item } from "../../aws/table/condition.ts";
-import { type Key, keys } from "../../aws/table/keys.ts";
+import { type Key, keys, type ListKind } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { Member } from "../../lists/counted-list.ts";
 import { type Block, blockIn } from "../../lists/directory.ts";
 import { changedDuringRead, type Inspection, type Problem } from "./inspector.ts";
-import type { AuditedList } from "./list.ts";
+
+/** What the audit needs of a counted list. */
+export type AuditedList<M extends Member> = {
+  kind: ListKind;
+  members: (org: number, block: number, options?: { project?: readonly string[] }) => Promise<M[]>;
+};
 
 export type WrongBlock = Problem & { excess: [groupKey: string, by: number][] };
 

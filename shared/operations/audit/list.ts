@@ -4,14 +4,8 @@ import * as table from "../../aws/table/table.ts";
 import type { Member } from "../../lists/counted-list.ts";
 import * as directories from "../../lists/directory.ts";
 import type { Inspector } from "./inspector.ts";
-import { inspectBlock, wrongIn } from "./list-block.ts";
+import { type AuditedList, inspectBlock, wrongIn } from "./list-block.ts";
 import { inspectHead } from "./list-head.ts";
-
-/** What the audit needs of a counted list. */
-export type AuditedList<M extends Member> = {
-  kind: ListKind;
-  members: (org: number, block: number, options?: { project?: readonly string[] }) => Promise<M[]>;
-};
 
 export type ListAudit = {
   rows: number;

@@ -1,6 +1,5 @@
 import { membership } from "../../access/members/membership.ts";
 import * as users from "../../access/members/user.ts";
-import { findExisting } from "../../access/organizations/row.ts";
 import * as channels from "../../alerting/channels/channel.ts";
 import { absent, asRead, exists } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
@@ -91,13 +90,11 @@ const inspectIndexRow =
     if ((await table.get(keys.organizations(org))) !== undefined) return undefined;
     return {
       says: "it is missing in the list of organizations",
-      repair: async () => {
-        const { isGuarded } = await findExisting(org);
-        await table.transact([
-          { check: isGuarded ? keys.organization(org) : keys.unguardedOrganization(org), if: exists },
+      repair: () =>
+        table.transact([
+          { check: keys.organization(org), if: exists },
           { put: { ...keys.organizations(org), id: org }, if: absent },
-        ]);
-      },
+        ]),
     };
   };
 

@@ -7,8 +7,7 @@ import type { Inspection, Problem } from "./inspector.ts";
 type Row = { organizationId: number; userId: number };
 
 /**
- * The row by which an address finds its organizations must name the user who has the address there. Users from
- * before there were such rows have none until they first sign in, or until this is repaired.
+ * The row by which an address finds its organizations must name the user who has the address there.
  */
 export const inspectSignInAddress =
   (org: number) =>

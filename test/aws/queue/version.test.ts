@@ -43,10 +43,10 @@ afterAll(() => {
   server.close();
 });
 
-test("one message and each of a batch carry the first version", async () => {
+test("one message and each of a batch carry the version", async () => {
   await queue.send("acknowledgements", message);
   await queue.sendAll("acknowledgements", [{ message }, { message }]);
-  expect(bodies.map((body) => JSON.parse(body))).toEqual(Array(3).fill({ v: 0, ...message }));
+  expect(bodies.map((body) => JSON.parse(body))).toEqual(Array(3).fill({ v: 1, ...message }));
 });
 
 const receive = async (body: object): Promise<unknown[]> => {

@@ -86,7 +86,7 @@ describe("the files of DynamoDB Local", () => {
     expect(requested).toEqual(["/a/b/archive-1.jar"]);
   });
 
-  test("are refused when they are not what their checksum says, and when they are not there", async () => {
+  test("are refused when they are missing or not what their checksum says", async () => {
     await expect(fetchFrom([artifact])).rejects.toThrow("SHA-256 differs");
     await expect(fetchFrom([{ ...artifact, path: "gone.jar" }])).rejects.toThrow("MAVEN_REPOSITORY_URL");
     expect(await readdir(directory)).toEqual([]);
@@ -95,7 +95,7 @@ describe("the files of DynamoDB Local", () => {
 
 // Part of `npm run test:dynamodb-local`, since it needs Java, and a network the first time.
 test.runIf(process.env.DYNAMODB_ENGINE === "java")(
-  "a machine without the npm package runs DynamoDB Local with its Java, on the loopback interface",
+  "a machine without the npm package runs DynamoDB Local, on loopback only",
   async () => {
     vi.stubEnv("DYNAMODB_ENGINE", undefined);
     const engine = await withoutDynoxide(() => startEngine(directory));

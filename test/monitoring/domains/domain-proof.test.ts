@@ -6,6 +6,7 @@ import * as log from "../../../shared/access/activity/log.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as configure from "../../../shared/alerting/channels/configure.ts";
 import { deliveries } from "../../../shared/alerting/deliveries/delivery.ts";
+import { tell } from "../../../shared/alerting/deliveries/tell.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
@@ -51,11 +52,11 @@ const add = async (): Promise<Added> => {
 const publish = (...of: Added[]) => {
   records.set(
     `_breach-monitor.${name}`,
-    of.map(({ org, domain }) => recordOf(org, domain).value),
+    of.map(({ domain }) => recordOf(domain).value),
   );
 };
 const unpublish = () => records.delete(`_breach-monitor.${name}`);
-const checkNow = ({ org, domain }: Added) => check(org, domain.id, { actor: ada, logger });
+const checkNow = ({ org, domain }: Added) => check(org, domain.id, { actor: ada, tell, logger });
 const read = async ({ org, domain }: Added) => (await domains.get(org, domain.id)) as domains.Domain;
 const actions = async ({ org }: Added) =>
   (await log.list(org, { limit: 50, offset: 0 }, new Date())).activity.map(({ action, actor }) => [
@@ -82,7 +83,7 @@ const sweepNow = () => sweep(invocation(), { silenceSeconds: 60, deletionSeconds
 describe("the record of a domain", () => {
   test("is looked up for rows of domains alone, whatever another row is due for", async () => {
     const added = await add();
-    records.set("_breach-monitor.elsewhere.example", [recordOf(added.org, added.domain).value]);
+    records.set("_breach-monitor.elsewhere.example", [recordOf(added.domain).value]);
     // A role that may not write domains can write this row.
     await table.put({
       ...added.domain,
@@ -99,12 +100,12 @@ describe("the record of a domain", () => {
 
   test("is random, and another one for each organization and domain", async () => {
     const [one, other] = [await add(), await add()];
-    expect(recordOf(one.org, one.domain)).toEqual({
+    expect(recordOf(one.domain)).toEqual({
       type: "TXT",
       name: `_breach-monitor.${name}`,
       value: expect.stringMatching(/^breach-monitor=[0-9a-f]{32}$/),
     });
-    expect(recordOf(one.org, one.domain).value).not.toBe(recordOf(other.org, other.domain).value);
+    expect(recordOf(one.domain).value).not.toBe(recordOf(other.domain).value);
   });
 
   test("verifies the domain when it is looked up, once in the log", async () => {
@@ -113,7 +114,7 @@ describe("the record of a domain", () => {
     records.set(`_breach-monitor.${name}`, ["something else", "x".repeat(600)]);
     expect((await checkNow(added)).found).toEqual(["something else", "x".repeat(512)]);
     publish(added);
-    const { value } = recordOf(added.org, added.domain);
+    const { value } = recordOf(added.domain);
     expect(await checkNow(added)).toEqual({ isVerified: true, found: [value] });
     expect(await checkNow(added)).toEqual({ isVerified: true, found: [value] });
     expect(await read(added)).toMatchObject({
