@@ -1,8 +1,7 @@
-import type { EmailChange } from "../contract/messages.ts";
 import { type Email, emails } from "../emails/record.ts";
 import { rangeName } from "../emails/watermark.ts";
 import { chunk } from "../table/chunk.ts";
-import { compareEmail } from "./compare-email.ts";
+import { compareEmail, type EmailChange } from "./compare-email.ts";
 import { breachesOf, breachIdsOf, type DomainAnswer } from "./domain-answer.ts";
 import { chunkName, inChunks, lookupChunk } from "./email-chunks.ts";
 import type { Planner } from "./fencing-token.ts";
