@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { findEngine } from "./local/dynamodb/engine.ts";
 
 // Tests start many short processes, services and command lines, which spend most of their time compiling
 // modules.
@@ -12,6 +13,9 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cach
 const temporary = mkdtempSync(join(tmpdir(), "breach-monitor-tests-"));
 process.env.TMPDIR = temporary;
 process.once("exit", () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }));
+
+// Without the npm package of an engine, DynamoDB Local is fetched before any test needs it.
+await findEngine();
 
 /** The slowest files, in an order in which files that mostly wait run beside files that compute. */
 const longest = [

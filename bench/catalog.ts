@@ -1,11 +1,11 @@
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { stateKey } from "../shared/catalog/details.ts";
+import { stateKey } from "../shared/monitoring/hibp/breach-details.ts";
 import { engineClient, tableOf } from "./database.ts";
 import type { Bench } from "./service.ts";
 
 /**
- * Decides whether instances cache the details of breaches (shared/catalog/details.ts). `"changing"`: the
+ * Decides whether instances cache the details of breaches (shared/monitoring/hibp/breach-details.ts). `"changing"`: the
  * catalog counts as being changed, so that they cache nothing. `"settled"`: it changed long ago, so that they
  * cache what they read from now on.
  */

@@ -7,7 +7,7 @@ import { startHibpServer } from "../local/harness/hibp-server.ts";
 import { startMeter } from "../local/harness/meter.ts";
 import { startService } from "../local/harness/service.ts";
 import { openAssembly } from "../local/template/assembly.ts";
-import type { Report } from "../shared/audit/audit.ts";
+import type { Report } from "../shared/operations/audit/audit.ts";
 import { createApi, type Reply } from "./api.ts";
 import type { Arm, Context, Table } from "./arm.ts";
 import { peakMegabytes } from "./processes.ts";

@@ -1,4 +1,4 @@
-/** First scans on a table that is as slow as DynamoDB, conflicts and throttles. */
+/** First scans on a table that is as slow as DynamoDB and conflicts. */
 import type { Cell, Context, Table } from "./arm.ts";
 import { asSlowAsDynamodb, type Contended, contended } from "./contended.ts";
 import type { Task } from "./contended-worker.ts";
@@ -14,14 +14,7 @@ const mostRatioOfConflicts = 1.2;
 /** A transaction near the end of a worker's time has more tries than this. */
 const mostTriesOfWorker = 60;
 
-const partitions = 4;
-/** Tables that place partition keys differently. */
-const tables = 3;
-const writeUnitsOfPartition = 1_000;
-const addressesThrottled = 25_000;
-const mostRatioOfUnits = 1.3;
-
-/** `seconds`: until the scan is completed. Its last worker then compacts lists for some seconds, for which nobody waits. */
+/** `seconds`: until the scan is completed. Its last worker then notes rare members for some seconds, for which nobody waits. */
 const scan = async ({ planScan, work, watch }: Contended) => {
   const tasks = (await planScan()).map((message): Task => ({ do: "check", message }));
   watch.take();
@@ -80,66 +73,6 @@ export const scanWithChannels = async (progress: Context["progress"]): Promise<T
     rows,
     notes: [
       `The service's code in four processes, ${workers} chunks at a time. The table takes 4 ms for a read, 8 for a write and 30 for a transaction.`,
-    ],
-  };
-};
-
-export const scanOnThrottledTable = async (progress: Context["progress"]): Promise<Table> => {
-  const rows: Cell[][] = [];
-  const ratios: number[] = [];
-  let failed = 0;
-  for (let placement = 0; placement < tables; placement++) {
-    progress(`scan on a table of ${partitions} partitions`, placement + 1, tables);
-    const { seconds, failures, watched } = await contended(
-      {
-        addresses: addressesThrottled,
-        channels: 0,
-        behaviour: { ...asSlowAsDynamodb, partitions: { count: partitions, placement } },
-      },
-      progress,
-      scan,
-    );
-    const units = watched.writeUnits.reduce((sum, each) => sum + each, 0);
-    const most = Math.max(...watched.writeUnits);
-    const secondsOfUnits = most / writeUnitsOfPartition;
-    ratios.push(seconds / secondsOfUnits);
-    failed += failures.length;
-    rows.push([
-      placement + 1,
-      Math.round(units),
-      Math.round(most),
-      round(secondsOfUnits),
-      round(seconds),
-      (seconds / secondsOfUnits).toFixed(2),
-      watched.throttled,
-      watched.mostTries,
-      failures.length,
-      "",
-    ]);
-  }
-  const ratio = ratios.reduce((sum, each) => sum + each, 0) / tables;
-  const verdicts = [
-    verdict("mean ratio", Number(ratio.toFixed(2)), mostRatioOfUnits),
-    verdict("failures", failed, 0),
-  ].join(", ");
-  rows.push(["All", "", "", "", "", ratio.toFixed(2), "", "", failed, verdicts]);
-  return {
-    title: `First scan with ${(addressesThrottled * 4).toLocaleString("en-US")} findings on tables of ${partitions} partitions that throttle`,
-    columns: [
-      "Table",
-      "Write units",
-      "Of the busiest partition",
-      "Seconds of these units",
-      "Seconds",
-      "Ratio",
-      "Throttled tries",
-      "Most tries",
-      "Failed chunks",
-      "Targets",
-    ],
-    rows,
-    notes: [
-      `Each partition takes ${writeUnitsOfPartition.toLocaleString("en-US")} write units a second. Each table hashes partition keys to partitions in its own way, so that some partitions have more to do.`,
     ],
   };
 };

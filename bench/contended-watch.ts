@@ -1,7 +1,6 @@
 /** What a table refuses, and what it is asked for. */
 import type { Answer } from "../local/dynamodb/behaviour.ts";
 import type { Body } from "../local/dynamodb/rows.ts";
-import { type Partitions, partitionOf } from "../local/dynamodb/throughput.ts";
 import type { Observe } from "../local/harness/behaving-dynamodb.ts";
 
 export type Watched = {
@@ -11,9 +10,6 @@ export type Watched = {
   mostTries: number;
   /** Refusals for a conflict, by kind of row. */
   conflicts: Map<string, number>;
-  throttled: number;
-  /** Write units of each partition; empty unless the table throttles. */
-  writeUnits: number[];
 };
 
 export type Watch = { observe: Observe; take: () => Watched };
@@ -38,31 +34,14 @@ const empty = (): Watched => ({
   tries: 0,
   mostTries: 0,
   conflicts: new Map(),
-  throttled: 0,
-  writeUnits: [],
 });
 
-/** `partitions`: of the table; their units are counted if it throttles. */
-export const watchTable = (partitions: Partitions | undefined): Watch => {
+export const watchTable = (): Watch => {
   let watched = empty();
   let triesOf = new Map<unknown, number>();
 
-  const charge = (keys: readonly WireKey[], answer: Answer): void => {
-    if (partitions === undefined || answer.status !== 200) return;
-    const { ConsumedCapacity = [] } = JSON.parse(answer.body.toString());
-    const told = [ConsumedCapacity].flat() as { CapacityUnits?: number }[];
-    const units = told.reduce((sum, each) => sum + (each.CapacityUnits ?? 0), 0);
-    for (const { pk } of keys) {
-      const partition = partitionOf(pk?.S ?? "", partitions);
-      watched.writeUnits[partition] = (watched.writeUnits[partition] ?? 0) + units / keys.length;
-    }
-  };
-
   return {
     observe: (operation: string, body: Body, answer: Answer) => {
-      if (/^(Put|Update|Delete)Item$/.test(operation)) {
-        charge([(body.Key ?? body.Item) as WireKey], answer);
-      }
       if (operation !== "TransactWriteItems") return;
       const entries = body.TransactItems as Entry[];
       const token = body.ClientRequestToken;
@@ -71,11 +50,9 @@ export const watchTable = (partitions: Partitions | undefined): Watch => {
       watched.tries++;
       watched.transactions = triesOf.size;
       watched.mostTries = Math.max(watched.mostTries, tries);
-      charge(entries.map(keyOf), answer);
       if (answer.status === 200) return;
       const { CancellationReasons = [] } = JSON.parse(answer.body.toString());
       const codes = (CancellationReasons as { Code: string }[]).map(({ Code }) => Code);
-      if (codes.includes("ThrottlingError")) watched.throttled++;
       for (const [index, code] of codes.entries()) {
         if (code !== "TransactionConflict") continue;
         const kind = kindOf(keyOf(entries[index]));

@@ -3,20 +3,20 @@
  * service's own code. The environment names the table and the queues.
  */
 import { Logger } from "@aws-lambda-powertools/logger";
-import { administrator } from "../shared/activity/actor.ts";
-import * as configure from "../shared/alerts/configure.ts";
+import { administrator } from "../shared/access/activity/actor.ts";
+import * as configure from "../shared/alerting/channels/configure.ts";
+import * as queue from "../shared/aws/queue/queue.ts";
+import { withTimeOf } from "../shared/aws/table/patience.ts";
 import { Refusal } from "../shared/contract/errors.ts";
 import { type Message, messages, type QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
-import * as domains from "../shared/domains/domain.ts";
-import * as emails from "../shared/emails/email.ts";
 import * as findings from "../shared/findings/finding.ts";
-import * as queue from "../shared/queue/queue.ts";
-import { check } from "../shared/scans/check.ts";
-import { plan } from "../shared/scans/plan.ts";
-import * as scans from "../shared/scans/scan.ts";
-import { start } from "../shared/scans/start.ts";
-import { withTimeOf } from "../shared/table/patience.ts";
+import * as domains from "../shared/monitoring/domains/domain.ts";
+import * as emails from "../shared/monitoring/emails/email.ts";
+import { check } from "../shared/scanning/check.ts";
+import { plan } from "../shared/scanning/plan.ts";
+import * as scans from "../shared/scanning/scan-list.ts";
+import { start } from "../shared/scanning/start.ts";
 
 export type Task =
   | { do: "acknowledge"; id: number }

@@ -1,4 +1,4 @@
-/** An organization on a table that is as slow as DynamoDB, conflicts and throttles as DynamoDB does, and the work of people and workers in it. */
+/** An organization on a table that is as slow as DynamoDB, conflicts as DynamoDB does, and the work of people and workers in it. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -69,7 +69,7 @@ const inEnvironment = async <R>(
     const opened = openAssembly(directory, { region: "us-east-1", accountId: "000000000000" });
     const engine = await startDynamodb({ assembly: opened, directory: database.directory });
     stops.push(engine.close);
-    const watch = watchTable(behaviour.partitions);
+    const watch = watchTable();
     const behaving = await startBehavingDynamodb(engine.endpoint, behaviour, watch.observe);
     stops.push(behaving.close);
     const hibp = await startHibpServer();

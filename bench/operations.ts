@@ -1,6 +1,6 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { type ScanRecord, scans } from "../shared/scans/record.ts";
+import { type ScanRecord, scans } from "../shared/scanning/record.ts";
 import type { Call, Reply } from "./api.ts";
 import { engineClient, tableOf } from "./database.ts";
 import type { Bench } from "./service.ts";

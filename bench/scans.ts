@@ -1,11 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import { type HibpServer, startHibpServer } from "../local/harness/hibp-server.ts";
 import type { Consumed } from "../local/harness/meter.ts";
-import { takeOver } from "../shared/findings/breach-index.ts";
-import { compact, foldedKinds } from "../shared/lists/compact.ts";
-import { scans as scanRows } from "../shared/scans/record.ts";
+import { notedKinds, refresh } from "../shared/lists/notes.ts";
+import { scans as scanRows } from "../shared/scanning/record.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
-import { scanOnThrottledTable, scanWithChannels } from "./contended-scans.ts";
+import { scanWithChannels } from "./contended-scans.ts";
 import { tableOf } from "./database.ts";
 import { keepingEnvironment } from "./environment.ts";
 import { round, verdict } from "./measure.ts";
@@ -54,7 +53,7 @@ const columns = [
 ];
 
 /**
- * What a scan has consumed, with what its last worker consumes after the end: it compacts long directories.
+ * What a scan has consumed, with what its last worker consumes after the end: it notes rare members.
  */
 const takeAll = async ({ meter }: Bench): Promise<Consumed> => {
   const all = meter.take();
@@ -145,8 +144,7 @@ const scansOfMany = async (progress: Context["progress"]): Promise<Table[]> => {
         AWS_SECRET_ACCESS_KEY: "local",
         TABLE_NAME: tableOf(bench.assembly).name,
       });
-      for (const kind of foldedKinds) await compact(bench.seeded.org, kind);
-      await takeOver(bench.seeded.org, () => true, { always: true });
+      for (const kind of notedKinds) await refresh(bench.seeded.org, kind);
     });
     const { writeUnits } = await takeAll(bench);
     await scan("Nothing new", 0, { writeUnits: 100, readUnits: 10_000, seconds: 60 });
@@ -166,7 +164,7 @@ const scansOfMany = async (progress: Context["progress"]): Promise<Table[]> => {
         notes: [
           "Units, requests and MB: everything between functions and table from the request that starts the scan until its last worker has ended.",
           "Seconds: from that request to the end of the scan; upstream answers at once. Runtime MB: the most memory that the local runtime and its engine took together.",
-          `Ends of scans compact lists and take findings over into the index of breaches, some at a time. Here all of that is done before the second scan, for ${Math.round(writeUnits).toLocaleString("en-US")} write units.`,
+          `Ends of scans note rare members and take findings over into the index of breaches, some at a time. Here all of that is done before the second scan, for ${Math.round(writeUnits).toLocaleString("en-US")} write units.`,
           "Other upstream calls: status and domains of the subscription.",
         ],
       },
@@ -181,11 +179,10 @@ const scansOfMany = async (progress: Context["progress"]): Promise<Table[]> => {
 const run = async ({ progress }: Context): Promise<Table[]> => [
   ...(await scansOfMany(progress)),
   await scanWithChannels(progress),
-  await scanOnThrottledTable(progress),
 ];
 
 export const scans: Arm = {
   name: "scans",
-  about: "Scans of 100,000 addresses, with 20 channels, and on a throttled table",
+  about: "Scans of 100,000 addresses, and with 20 channels",
   run,
 };

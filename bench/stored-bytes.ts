@@ -1,5 +1,5 @@
 /** The bytes that DynamoDB bills for stored rows, by its rules for the size of items. */
-import { dueIndex } from "../shared/table/keys.ts";
+import { dueIndex } from "../shared/aws/table/keys.ts";
 import type { Row } from "./seed/shape.ts";
 
 /** Added to each item of the table and of an index, for the index that DynamoDB itself keeps. */

@@ -3,13 +3,13 @@
  * their scans.
  */
 import { connect } from "../bin/admin/connect.ts";
-import { administrator } from "../shared/activity/actor.ts";
-import * as domains from "../shared/domains/domain.ts";
-import { importAll } from "../shared/imports/commit.ts";
-import * as organizations from "../shared/organizations/organization.ts";
-import { type ScanRecord, scans } from "../shared/scans/record.ts";
-import { start } from "../shared/scans/start.ts";
-import { chunk } from "../shared/table/chunk.ts";
+import { administrator } from "../shared/access/activity/actor.ts";
+import * as organizations from "../shared/access/organizations/organization.ts";
+import { chunk } from "../shared/aws/table/chunk.ts";
+import * as domains from "../shared/monitoring/domains/domain.ts";
+import { importAll } from "../shared/monitoring/imports/commit.ts";
+import { type ScanRecord, scans } from "../shared/scanning/record.ts";
+import { start } from "../shared/scanning/start.ts";
 import { activeBilling } from "./seed/organization.ts";
 
 /** An organization with one verified domain and these addresses of it. */

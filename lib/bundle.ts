@@ -8,7 +8,6 @@ import { routes } from "../functions/routes.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../functions/workers.ts";
 import { noticesOf } from "./notices.ts";
 import { bundlePage } from "./page-bundle.ts";
-import { plainSchemaKeys, replacedModules } from "./replaced-modules.ts";
 
 const project = join(import.meta.dirname, "..");
 
@@ -64,8 +63,7 @@ export async function writeBundles(directory: string): Promise<Record<string, Co
     target: "node24",
     // Packages with both kinds of modules give their ES modules, from which tree shaking removes more.
     mainFields: ["module", "main"],
-    alias: replacedModules,
-    plugins: [plainSchemaKeys],
+    alias: { "@aws-sdk/credential-provider-node": join(import.meta.dirname, "lambda-credentials.ts") },
     minify: true,
     // Logs contain names of classes and functions.
     keepNames: true,

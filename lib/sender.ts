@@ -1,6 +1,6 @@
 import { Aws, type Stack } from "aws-cdk-lib";
 import { CfnConfigurationSet } from "aws-cdk-lib/aws-ses";
-import { emailAddress } from "../shared/emails/schema.ts";
+import { emailAddress } from "../shared/monitoring/emails/email-schema.ts";
 import type { Options } from "./options.ts";
 
 /** Where e-mails come from: an address and a configuration set. Sending needs permission for `resourceArns`. */

@@ -8,11 +8,11 @@ import {
   TableEncryption,
 } from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
-import { dueIndex, timeToLive } from "../shared/table/keys.ts";
+import { breachIndex, dueIndex, timeToLive } from "../shared/aws/table/keys.ts";
 import type { TableEncryptionChoice } from "./options.ts";
 
 /**
- * Creates the single table (keys: shared/table/keys.ts). It outlives its stack: deleting it takes two
+ * Creates the single table (keys: shared/aws/table/keys.ts). It outlives its stack: deleting it takes two
  * deliberate steps.
  */
 export function createTable(scope: Construct, encryption: TableEncryptionChoice): Table {
@@ -31,6 +31,13 @@ export function createTable(scope: Construct, encryption: TableEncryptionChoice)
     partitionKey: { name: dueIndex.partition, type: AttributeType.STRING },
     sortKey: { name: dueIndex.sort, type: AttributeType.STRING },
     projectionType: ProjectionType.KEYS_ONLY,
+  });
+  table.addGlobalSecondaryIndex({
+    indexName: breachIndex.name,
+    partitionKey: { name: breachIndex.partition, type: AttributeType.STRING },
+    sortKey: { name: breachIndex.sort, type: AttributeType.NUMBER },
+    projectionType: ProjectionType.INCLUDE,
+    nonKeyAttributes: ["group"],
   });
   return table;
 }

@@ -7,19 +7,20 @@ import { Aws, Stack } from "aws-cdk-lib";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import type { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
-import type { Use } from "../shared/contract/endpoint.ts";
-import type { QueueName } from "../shared/contract/messages.ts";
-import { urlVariable } from "../shared/contract/worker.ts";
 import {
   attributesOfConsent,
+  attributesOfOperators,
   attributesOfUse,
+  breachIndex,
   credentialPartitions,
   dueIndex,
-  guardedAttributes,
   guardedPartitions,
   keys,
   recipientPartitions,
-} from "../shared/table/keys.ts";
+} from "../shared/aws/table/keys.ts";
+import type { Use } from "../shared/contract/endpoint.ts";
+import type { QueueName } from "../shared/contract/messages.ts";
+import { urlVariable } from "../shared/contract/worker.ts";
 import type { HibpApiKey } from "./hibp-api-key.ts";
 import type { Sender } from "./sender.ts";
 
@@ -112,7 +113,7 @@ export function grantOf(
         resources: [table.tableArn],
         conditions: {
           ...onKeys("StringNotLike", without(uses, guardedPartitions)),
-          ...onAttributes("StringNotEquals", without(uses, guardedAttributes)),
+          ...onAttributes("StringNotEquals", attributesOfOperators),
         },
         environment,
       };
@@ -154,6 +155,12 @@ export function grantOf(
       return {
         actions: ["dynamodb:Query"],
         resources: [`${table.tableArn}/index/${dueIndex.name}`],
+        environment,
+      };
+    case "table:breach-index":
+      return {
+        actions: ["dynamodb:Query"],
+        resources: [`${table.tableArn}/index/${breachIndex.name}`],
         environment,
       };
     case "queue:scan-plans":

@@ -33,10 +33,8 @@ const options = {
   "hibp-url": { type: "string" },
   breaches: { type: "string" },
   "table-latency": { type: "string" },
-  "table-partitions": { type: "string" },
   "lost-replies": { type: "string" },
   "index-lag": { type: "string" },
-  "expire-rows": { type: "boolean" },
   "no-demo": { type: "boolean" },
 } as const;
 
@@ -52,10 +50,8 @@ export const usage = `Usage: npm start -- [option]...
   --hibp-url URL        another HIBP-compatible server than the embedded one; its key in HIBP_API_KEY
   --breaches DIR        the embedded HIBP server answers from catalog.json and accounts.json there
   --table-latency R/W/T milliseconds that reads, writes and transactions take besides the engine's
-  --table-partitions N  partitions that throttle, 1000 write and 3000 read units a second each: 4 is a new table
   --lost-replies N      the probability that the reply to a write gets lost after it was done
-  --index-lag N         milliseconds by which the table's index lags behind it
-  --expire-rows         rows go as soon as their time to live is over; DynamoDB may keep them for days
+  --index-lag N         milliseconds by which the table's indexes lag behind it
   --no-demo             makes no demo organization
 `;
 
@@ -105,22 +101,12 @@ export const readCommandLine = (
     dynamodb: {
       conflicts: true,
       latency: readLatency(values["table-latency"] ?? "0/0/0"),
-      partitions:
-        values["table-partitions"] === undefined
-          ? undefined
-          : {
-              count: readNumber("--table-partitions", values["table-partitions"], (value) =>
-                /^[1-9]\d{0,3}$/.test(value),
-              ),
-              placement: 0,
-            },
       lostReplies: readNumber(
         "--lost-replies",
         values["lost-replies"] ?? "0",
         (value) => Number(value) >= 0 && Number(value) < 1,
       ),
       indexLag: readNumber("--index-lag", values["index-lag"] ?? "0", (value) => /^\d{1,5}$/.test(value)),
-      expiresRows: values["expire-rows"] === true,
     },
     withDemo: !values["no-demo"],
   };
@@ -145,7 +131,6 @@ const parse = (args: string[]) => {
 const ranges: Record<string, string> = {
   "--port": "a whole number from 0 to 65535",
   "--speed": "a number from 1 to 1000000",
-  "--table-partitions": "a whole number from 1 to 9999",
   "--lost-replies": "a number from 0 to below 1",
   "--index-lag": "a whole number from 0 to 99999",
 };

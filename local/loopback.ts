@@ -1,4 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A server for this machine alone. `url` has no slash at its end; `close` also ends open connections. */
@@ -18,15 +25,19 @@ export type Reply = {
 export type Responder = (request: IncomingMessage, body: Buffer) => Promise<Reply> | Reply;
 
 /**
- * Serves on a port of 127.0.0.1; 0 takes a free one. If a handler throws, the answer is 500 with the error's
+ * Serves on a free port of 127.0.0.1. If a handler throws, the answer is 500 with the error's
  * message, which may say anything because the clients are parts of this runtime.
  */
-export const listenOnLoopback = async (respond: Responder, port = 0): Promise<LoopbackServer> => {
-  const server = createServer((request, response) => {
-    void answer(respond, request, response);
-  });
+export const listenOnLoopback = (respond: Responder): Promise<LoopbackServer> =>
+  serveOnLoopback((request, response) => void answer(respond, request, response));
+
+/** As `listenOnLoopback`, with a handler of Node.js. Rejects if the port is taken; 0 takes a free one. */
+export const serveOnLoopback = async (
+  handle: RequestListener,
+  { port = 0, ...options }: ServerOptions & { port?: number } = {},
+): Promise<LoopbackServer> => {
   // With Node's default of 5 s, clients that reuse connections would often meet a closing connection.
-  server.keepAliveTimeout = 120_000;
+  const server = createServer({ keepAliveTimeout: 600_000, ...options }, handle);
   await listen(server, port);
   const { port: boundPort } = server.address() as AddressInfo;
   return {

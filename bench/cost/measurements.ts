@@ -2,7 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
 import { startReceiver } from "../../local/harness/receiver.ts";
-import { scans } from "../../shared/scans/record.ts";
+import { scans } from "../../shared/scanning/record.ts";
 import type { Call } from "../api.ts";
 import type { Context } from "../arm.ts";
 import { setCatalog } from "../catalog.ts";

@@ -1,7 +1,7 @@
 /** The breaches of a seeded table: as Have I Been Pwned lists them, and as the catalog stores them. */
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
-import type { Breach } from "../../shared/catalog/schema.ts";
-import { keys } from "../../shared/table/keys.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import type { Breach } from "../../shared/monitoring/hibp/breach-schema.ts";
 import { type Row, smallScans } from "./shape.ts";
 
 /** Breaches that the two large scans found; each of the newer scans found one more breach. */

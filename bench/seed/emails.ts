@@ -1,7 +1,8 @@
 /** The e-mails of a seeded organization: an e-mail for each address. */
-import { rowOfEmail } from "../../shared/domains/own-checks.ts";
-import { type EmailRow, emails } from "../../shared/emails/record.ts";
-import { keys } from "../../shared/table/keys.ts";
+
+import { keys } from "../../shared/aws/table/keys.ts";
+import { rowOfEmail } from "../../shared/monitoring/domains/own-checks.ts";
+import { type EmailRow, emails } from "../../shared/monitoring/emails/record.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
 import type { FindingTotals } from "./findings.ts";
 import { buildList } from "./list-rows.ts";

@@ -2,10 +2,11 @@
  * The findings of a seeded organization: which there are, their rows, and what Have I Been Pwned says about
  * them.
  */
-import * as counts from "../../shared/counts/counts.ts";
-import * as breachIndex from "../../shared/findings/breach-index.ts";
+
+import { breachPartition, keys } from "../../shared/aws/table/keys.ts";
 import { type FindingRow, findings } from "../../shared/findings/record.ts";
-import { keys } from "../../shared/table/keys.ts";
+import { blockOf } from "../../shared/lists/blocks.ts";
+import * as counts from "../../shared/lists/counts.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
 import { breachName, oldBreaches } from "./breaches.ts";
 import { buildList } from "./list-rows.ts";
@@ -85,8 +86,8 @@ export type FindingTotals = {
   /** The scan that found something last, or 0. */
   lastScans: Uint16Array;
   countsByScan: Map<number, number>;
-  /** What shared/counts counts, by row and attribute. */
-  counts: Map<string, Map<string, number>>;
+  /** What shared/lists counts, by row and attribute. */
+  counts: Map<number, Map<string, number>>;
 };
 
 export const noFindings = (addresses: number): FindingTotals => ({
@@ -101,9 +102,8 @@ export const noFindings = (addresses: number): FindingTotals => ({
 export const findingRows = function* (size: Size, clock: Clock, totals: FindingTotals): Generator<Row> {
   const { findingIds, unacknowledged, lastScans, countsByScan } = totals;
   const list = buildList("FINDING");
-  const byBreach = new Map<number, [id: number, groupKey: string][]>();
   const count = (id: number, change: Omit<counts.CountedChange, "id">): void => {
-    const place = counts.placeOfBlock(id);
+    const place = counts.placeOf(blockOf(id));
     const ofPlace = totals.counts.get(place) ?? new Map<string, number>();
     totals.counts.set(place, ofPlace);
     for (const [name, by] of counts.differencesOf({ findings: [{ id, ...change }] })) {
@@ -114,12 +114,13 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     const position = countsByScan.get(scan) ?? 0;
     countsByScan.set(scan, position + 1);
     const acknowledged = !size.isFirstScan && isAcknowledged(scan, position);
-    const reserved = list.reserve(clock(scan, 120), scan);
+    const reserved = list.reserve(clock(scan, 120));
     const finding: FindingRow = {
       emailId: address + 1,
       email: addressOf(address),
       domainId: domainIndexOf(address) + 1,
       breachId: breach,
+      breachPartition: breachPartition(org, breach),
       firstDetectedAt: timeOfScan(clock, scan),
       ...(acknowledged && {
         acknowledgment: {
@@ -131,10 +132,6 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
       }),
     };
     const group = { scanId: scan, acknowledged, domainId: finding.domainId };
-    const groupKey = findings.groupKeyOf(group);
-    const ofBreach = byBreach.get(breach);
-    if (ofBreach === undefined) byBreach.set(breach, [[reserved.id, groupKey]]);
-    else ofBreach.push([reserved.id, groupKey]);
     count(reserved.id, { breachId: breach, firstDetectedAt: finding.firstDetectedAt, to: group });
     yield list.memberRow(findings.put(org, reserved, group, finding));
     if (acknowledged) {
@@ -146,8 +143,6 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     lastScans[address] = scan;
   }
   yield* list.remainingRows();
-  for (const [breach, entries] of byBreach) yield* breachIndex.rowsOf(org, breach, entries);
-  yield { ...keys.noteTakeOvers(org), number: 1 };
   const breached = findingIds.filter((ids, address) => isActive(address) && Object.keys(ids).length > 0);
   const [ofFirst] = totals.counts.values();
   ofFirst?.set("breached", breached.length);
@@ -155,7 +150,7 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
 };
 
 /** Each row of counts has what findings of its blocks added, as scans write it. */
-const countRows = function* (sums: ReadonlyMap<string, ReadonlyMap<string, number>>): Generator<Row> {
+const countRows = function* (sums: ReadonlyMap<number, ReadonlyMap<string, number>>): Generator<Row> {
   for (const [place, counted] of sums) {
     yield { ...keys.counts(org, place), ...Object.fromEntries(counted), writes: 1 };
   }

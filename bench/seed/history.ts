@@ -1,7 +1,7 @@
 /** Scans and activity of a seeded organization. */
-import { type Action, categoryOf } from "../../shared/activity/actions.ts";
-import { entries } from "../../shared/activity/activity.ts";
-import { scans } from "../../shared/scans/record.ts";
+import { type Action, categoryOf } from "../../shared/access/activity/actions.ts";
+import { entries } from "../../shared/access/activity/activity.ts";
+import { scans } from "../../shared/scanning/record.ts";
 import { buildList } from "./list-rows.ts";
 import { actor, bulkScan, type Clock, days, org, type Row, scanCount, secondScan } from "./shape.ts";
 

@@ -1,15 +1,16 @@
 /**
  * The rows of a seeded organization that are no list: itself, its user, API keys, teams, seats and domains.
  */
-import type { Billing } from "../../shared/billing/schema.ts";
-import type { Domain } from "../../shared/domains/domain.ts";
-import type { ApiKey } from "../../shared/organizations/api-key.ts";
-import { expiry, type Session } from "../../shared/organizations/last-use.ts";
-import type { Organization } from "../../shared/organizations/organization.ts";
-import { hashOf } from "../../shared/organizations/secret.ts";
-import { comparable, type Team } from "../../shared/organizations/team.ts";
-import type { User } from "../../shared/organizations/user.ts";
-import { type CounterKind, keys } from "../../shared/table/keys.ts";
+import type { Billing } from "../../shared/access/billing/billing-schema.ts";
+import type { ApiKey } from "../../shared/access/keys/api-key.ts";
+import { hashOf, previewOf } from "../../shared/access/keys/secret.ts";
+import type { User } from "../../shared/access/members/user.ts";
+import type { Organization } from "../../shared/access/organizations/organization.ts";
+import { expiry, type Session } from "../../shared/access/sessions/last-use.ts";
+import { type CounterKind, keys } from "../../shared/aws/table/keys.ts";
+import type { Domain } from "../../shared/monitoring/domains/domain-row.ts";
+import { newProofToken } from "../../shared/monitoring/domains/proof-record.ts";
+import { comparable, type Team } from "../../shared/monitoring/teams/team.ts";
 import { domainNames, isActive } from "./addresses.ts";
 import { breachCount } from "./breaches.ts";
 import { actor, type Clock, org, type Row, teamCount, timeOfScan } from "./shape.ts";
@@ -33,11 +34,18 @@ export const organizationRows = function* (
     createdAt,
     billing: activeBilling,
     scanEvery: "never",
+    firstScanAt: null,
   };
   yield { ...keys.organization(org), ...organization };
-  yield { ...keys.unguardedOrganization(org), ...organization };
   yield { ...keys.organizations(org), id: org };
-  const user: User = { id: actor.id ?? 0, email: actor.label, name: null, createdAt, removed: false };
+  const user: User = {
+    id: actor.id ?? 0,
+    email: actor.label,
+    name: null,
+    role: "admin",
+    createdAt,
+    removed: false,
+  };
   yield { ...keys.user(org, user.id), ...user };
   yield { ...keys.userEmail(org, user.email), id: user.id };
   yield { ...keys.signInAddress(user.email, org), organizationId: org, userId: user.id };
@@ -48,6 +56,7 @@ export const organizationRows = function* (
       label: `Bench ${index + 1}`,
       createdAt,
       revokedAt: null,
+      preview: previewOf(secret),
       // As in use: the first request of an hour notes this in one more trip, which would count as the operation's.
       lastUsedAt: new Date().toISOString(),
     };
@@ -93,6 +102,8 @@ export const domainRows = function* (addresses: number, clock: Clock, lastScan: 
       id,
       name,
       verified: true,
+      verifiedBy: "operator",
+      proofToken: newProofToken(),
       createdAt: clock(0),
       plannedByScan: lastScan,
       checkedByScan: lastScan,

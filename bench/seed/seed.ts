@@ -2,8 +2,9 @@
  * An organization of a given size, as rows of the table: what the service would have written had it watched
  * these addresses for 500 days. Every counter agrees with its members.
  */
+
+import { mintApiKey, mintSession } from "../../shared/access/keys/secret.ts";
 import { withVersion } from "../../shared/contract/version.ts";
-import { mintApiKey, mintSession } from "../../shared/organizations/secret.ts";
 import { domainNames } from "./addresses.ts";
 import { catalogRows } from "./breaches.ts";
 import { emailRows } from "./emails.ts";

@@ -1,7 +1,7 @@
 /** What every seeded organization has in common, whatever its size. */
-import type { Actor } from "../../shared/activity/actor.ts";
-import type { Item } from "../../shared/table/condition.ts";
-import type { Key } from "../../shared/table/keys.ts";
+import type { Actor } from "../../shared/access/activity/actor.ts";
+import type { Item } from "../../shared/aws/table/condition.ts";
+import type { Key } from "../../shared/aws/table/keys.ts";
 
 /** A row of the table. */
 export type Row = Key & Item;

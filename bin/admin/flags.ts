@@ -1,9 +1,9 @@
 /** Parsers of the values that flags take. Each throws a `CommandError` that names the flag. */
 import { resolve } from "node:path";
 import * as z from "zod/mini";
+import * as organizations from "../../shared/access/organizations/organization.ts";
 import { text } from "../../shared/contract/text.ts";
 import { valid } from "../../shared/contract/valid.ts";
-import * as organizations from "../../shared/organizations/organization.ts";
 import type { Flags } from "./command.ts";
 import { CommandError } from "./error.ts";
 

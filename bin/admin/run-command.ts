@@ -1,4 +1,4 @@
-import * as operatorLog from "../../shared/operators/log.ts";
+import * as operatorLog from "../../shared/access/operators/log.ts";
 import type { Command, Flags } from "./command.ts";
 import type { Stack } from "./connect.ts";
 import { findOperator } from "./operator.ts";

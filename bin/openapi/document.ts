@@ -1,4 +1,4 @@
-import { eventData } from "../../shared/alerts/envelope.ts";
+import { eventData } from "../../shared/alerting/senders/envelope.ts";
 import { operation } from "./operation.ts";
 import type { Part } from "./parts.ts";
 import { errorSchema, headers, refusalReply, sharedRefusals } from "./replies.ts";

@@ -1,6 +1,6 @@
 /** An event that webhook channels receive, as a webhook of the document. */
 import * as z from "zod/mini";
-import { signatureHeader } from "../../shared/alerts/signature.ts";
+import { signatureHeader } from "../../shared/alerting/senders/signature.ts";
 import { idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
 import { camelCase } from "./operation.ts";

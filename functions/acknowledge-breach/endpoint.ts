@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idField } from "../../shared/contract/page.ts";
-import { acknowledgeReason, resolution } from "../../shared/findings/schema.ts";
+import { acknowledgeReason, resolution } from "../../shared/findings/finding-schema.ts";
 
 export const acknowledgeBreach = defineEndpoint({
   summary: "Acknowledge a breach finding",

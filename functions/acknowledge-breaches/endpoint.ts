@@ -1,7 +1,10 @@
 import * as z from "zod/mini";
-import { acknowledgementRequest, matching } from "../../shared/acknowledgements/schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idField } from "../../shared/contract/page.ts";
+import {
+  acknowledgementRequest,
+  matching,
+} from "../../shared/findings/acknowledgements/acknowledgement-schema.ts";
 
 export const acknowledgeBreaches = defineEndpoint({
   summary: "Acknowledge many breach findings",

@@ -1,5 +1,5 @@
-import * as acknowledgements from "../../shared/acknowledgements/acknowledgement.ts";
-import { Instead, serve } from "../../shared/api/serve.ts";
+import { Instead, serve } from "../../shared/access/api/serve.ts";
+import * as acknowledgements from "../../shared/findings/acknowledgements/acknowledgement.ts";
 import { acknowledgeBreaches } from "./endpoint.ts";
 
 export const handler = serve(acknowledgeBreaches, async ({ org, actor, body }) =>

@@ -1,4 +1,4 @@
-import { work } from "../../shared/acknowledgements/work.ts";
-import { consume } from "../../shared/queue/consume.ts";
+import { consume } from "../../shared/aws/queue/consume.ts";
+import { work } from "../../shared/findings/acknowledgements/work.ts";
 
 export const handler = consume("acknowledgements", work);

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { domain, domainName } from "../../shared/domains/schema.ts";
+import { domain, domainName } from "../../shared/monitoring/domains/domain-schema.ts";
 
 export const addDomain = defineEndpoint({
   summary: "Add a domain, to be proved by a DNS record",

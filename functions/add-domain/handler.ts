@@ -1,8 +1,8 @@
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import * as domains from "../../shared/domains/domain.ts";
-import { refusalOf } from "../../shared/domains/refused-names.ts";
-import * as domainList from "../../shared/emails/domain-list.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
+import * as domainList from "../../shared/monitoring/domains/domain-list.ts";
+import { refusalOf } from "../../shared/monitoring/domains/refused-names.ts";
 import { addDomain } from "./endpoint.ts";
 
 export const handler = serve(addDomain, async ({ org, actor, body: { name } }) => {
@@ -10,5 +10,5 @@ export const handler = serve(addDomain, async ({ org, actor, body: { name } }) =
   if (refusal !== undefined) throw new Refusal("domainNotAllowed", { error: `name: ${name} ${refusal}` });
   const domain = await domains.create(org, { name, verified: false }, { proof: actor });
   if (domain === "exists") throw new Refusal("domainExists");
-  return domainList.added(org, domain);
+  return domainList.added(domain);
 });

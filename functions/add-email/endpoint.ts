@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idField } from "../../shared/contract/page.ts";
-import { emailAddress, ownerName } from "../../shared/emails/schema.ts";
+import { emailAddress, ownerName } from "../../shared/monitoring/emails/email-schema.ts";
 
 export const addEmail = defineEndpoint({
   summary: "Start monitoring an e-mail address",

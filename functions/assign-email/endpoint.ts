@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idField, idParameter } from "../../shared/contract/page.ts";
 import { notEmpty } from "../../shared/contract/patch.ts";
-import { ownerName } from "../../shared/emails/schema.ts";
+import { ownerName } from "../../shared/monitoring/emails/email-schema.ts";
 
 export const assignEmail = defineEndpoint({
   summary: "Change a monitored e-mail's team or owner",

@@ -1,9 +1,9 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
-import { admitAnyone, authenticate, authenticateDashboard } from "../../shared/api/authenticate.ts";
-import { callerOf, type Decision, toContext } from "../../shared/api/principal.ts";
-import { viewerAddress } from "../../shared/api/source-address.ts";
+import { admitAnyone, authenticate, authenticateDashboard } from "../../shared/access/api/authenticate.ts";
+import { callerOf, type Decision, toContext } from "../../shared/access/api/principal.ts";
+import { viewerAddress } from "../../shared/access/api/source-address.ts";
+import { withTimeOfPeople } from "../../shared/aws/table/patience.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import { withTimeOfPeople } from "../../shared/table/patience.ts";
 
 /** The paths of endpoints that anyone may call, as API Gateway declares them. */
 const pathsForAnyone: readonly string[] = JSON.parse(process.env.PATHS_FOR_ANYONE ?? "[]");

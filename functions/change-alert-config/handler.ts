@@ -1,9 +1,9 @@
 import { Logger } from "@aws-lambda-powertools/logger";
-import * as configure from "../../shared/alerts/configure.ts";
-import * as confirmation from "../../shared/alerts/confirmation.ts";
-import { enqueueAlerts } from "../../shared/alerts/enqueue.ts";
-import { warnOfShortSecret } from "../../shared/alerts/secret-length.ts";
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
+import { warnOfShortSecret } from "../../shared/alerting/channels/secret-length.ts";
+import { enqueueAlerts } from "../../shared/alerting/deliveries/enqueue.ts";
+import * as confirmation from "../../shared/alerting/recipients/confirmation.ts";
 import { changeAlertConfig } from "./endpoint.ts";
 
 const logger = new Logger();

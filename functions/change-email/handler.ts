@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import * as emails from "../../shared/emails/email.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as emails from "../../shared/monitoring/emails/email.ts";
 import { changeEmail } from "./endpoint.ts";
 
 export const handler = serve(changeEmail, async ({ org, actor, path, body, count }) => {

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import * as users from "../../shared/organizations/user.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as users from "../../shared/access/members/user.ts";
 import { changeMember } from "./endpoint.ts";
 
 export const handler = serve(changeMember, async ({ org, actor, path, body }) => {

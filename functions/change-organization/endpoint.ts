@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { organizationName, scanFrequency } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { notEmpty } from "../../shared/contract/patch.ts";
-import { organizationName, scanFrequency } from "../../shared/organizations/schema.ts";
 
 export const changeOrganization = defineEndpoint({
   summary: "Change the organization's name or how often it is scanned",

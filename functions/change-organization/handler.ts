@@ -1,6 +1,6 @@
-import { serve } from "../../shared/api/serve.ts";
-import { schedule } from "../../shared/organizations/scan-schedule.ts";
-import * as settings from "../../shared/organizations/settings.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import { schedule } from "../../shared/access/organizations/scan-schedule.ts";
+import * as settings from "../../shared/access/organizations/settings.ts";
 import { changeOrganization } from "./endpoint.ts";
 
 const stack = {

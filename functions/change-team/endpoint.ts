@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
+import { teamName } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idParameter } from "../../shared/contract/page.ts";
 import { notEmpty } from "../../shared/contract/patch.ts";
-import { teamName } from "../../shared/organizations/schema.ts";
 
 export const changeTeam = defineEndpoint({
   summary: "Rename a team",

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import * as teams from "../../shared/organizations/team.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as teams from "../../shared/monitoring/teams/team.ts";
 import { changeTeam } from "./endpoint.ts";
 
 export const handler = serve(changeTeam, async ({ org, actor, path, body: { name } }) => {

@@ -1,8 +1,11 @@
 import { Logger } from "@aws-lambda-powertools/logger";
-import { serve } from "../../shared/api/serve.ts";
-import { check } from "../../shared/proofs/proof.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import { tell } from "../../shared/alerting/deliveries/tell.ts";
+import { check } from "../../shared/monitoring/domains/proof.ts";
 import { checkDomain } from "./endpoint.ts";
 
 const logger = new Logger();
 
-export const handler = serve(checkDomain, ({ org, actor, path }) => check(org, path.id, { actor, logger }));
+export const handler = serve(checkDomain, ({ org, actor, path }) =>
+  check(org, path.id, { actor, tell, logger }),
+);

@@ -1,4 +1,4 @@
-import { consume } from "../../shared/queue/consume.ts";
-import { check } from "../../shared/scans/check.ts";
+import { consume } from "../../shared/aws/queue/consume.ts";
+import { check } from "../../shared/scanning/check.ts";
 
 export const handler = consume("scan-checks", check);

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count } from "../../shared/contract/page.ts";
-import { importPlan } from "../../shared/imports/schema.ts";
+import { importPlan } from "../../shared/monitoring/imports/import-schema.ts";
 
 export const commitImport = defineEndpoint({
   summary: "Import e-mail addresses as previewed",

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import { commit } from "../../shared/imports/commit.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import { commit } from "../../shared/monitoring/imports/commit.ts";
 import { commitImport } from "./endpoint.ts";
 
 export const handler = serve(commitImport, async ({ org, actor, body }) => ({

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import { recipientToken } from "../../shared/alerting/recipients/recipient-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { recipientToken } from "../../shared/mail/schema.ts";
 
 export const confirmRecipient = defineEndpoint({
   summary: "Say that one wants an organization's alerts by e-mail",

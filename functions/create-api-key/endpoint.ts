@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import { apiKey, keyLabel } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { apiKey, keyLabel } from "../../shared/organizations/schema.ts";
 
 export const createApiKey = defineEndpoint({
   summary: "Create an API key",

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import * as apiKeys from "../../shared/organizations/api-key.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as apiKeys from "../../shared/access/keys/api-key.ts";
 import { createApiKey } from "./endpoint.ts";
 
 export const handler = serve(createApiKey, ({ org, actor, body }) => apiKeys.create(org, body.label, actor));

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { emailAddress } from "../../shared/emails/schema.ts";
+import { emailAddress } from "../../shared/monitoring/emails/email-schema.ts";
 
 export const createSignInLink = defineEndpoint({
   summary: "Send a sign-in link by e-mail",

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import { requestLink } from "../../shared/sign-in/request.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import { requestLink } from "../../shared/access/sign-in/request.ts";
 import { createSignInLink } from "./endpoint.ts";
 
 export const handler = serve(createSignInLink, async ({ body }) => {

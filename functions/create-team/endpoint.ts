@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import { team, teamName } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { team, teamName } from "../../shared/organizations/schema.ts";
 
 export const createTeam = defineEndpoint({
   summary: "Create a team",

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import * as teams from "../../shared/organizations/team.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as teams from "../../shared/monitoring/teams/team.ts";
 import { createTeam } from "./endpoint.ts";
 
 export const handler = serve(createTeam, async ({ org, actor, body }) => {

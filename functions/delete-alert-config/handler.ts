@@ -1,6 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
-import { removeWithHistory } from "../../shared/alerts/history.ts";
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import { removeWithHistory } from "../../shared/alerting/deliveries/history.ts";
 import { deleteAlertConfig } from "./endpoint.ts";
 
 const logger = new Logger();

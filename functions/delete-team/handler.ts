@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import * as teamRemovals from "../../shared/removals/team-removal.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as teamRemovals from "../../shared/monitoring/teams/team-removal.ts";
 import { deleteTeam } from "./endpoint.ts";
 
 export const handler = serve(deleteTeam, async ({ org, actor, path }) => {

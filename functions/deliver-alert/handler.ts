@@ -1,6 +1,6 @@
-import { deliver, readSubjects } from "../../shared/alerts/deliver.ts";
+import { deliver, readSubjects } from "../../shared/alerting/deliveries/deliver.ts";
+import { consumeWithConcurrentPolling } from "../../shared/aws/queue/concurrent-polling.ts";
 import { messageTimeoutSeconds } from "../../shared/contract/alert-timing.ts";
-import { consumeWithConcurrentPolling } from "../../shared/queue/concurrent-polling.ts";
 
 /** Handles deliver-alert and retry-alert: first attempts and retries are the same work from two queues. */
 export const handler = consumeWithConcurrentPolling(

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import * as sessions from "../../shared/organizations/session.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as sessions from "../../shared/access/sessions/session.ts";
 import { endSession } from "./endpoint.ts";
 
 export const handler = serve(endSession, async ({ org, actor, session }) => {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { acknowledgement } from "../../shared/acknowledgements/schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idParameter } from "../../shared/contract/page.ts";
+import { acknowledgement } from "../../shared/findings/acknowledgements/acknowledgement-schema.ts";
 
 export const getAcknowledgement = defineEndpoint({
   summary: "See how far a request to acknowledge many findings is",

@@ -1,5 +1,5 @@
-import * as acknowledgements from "../../shared/acknowledgements/acknowledgement.ts";
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as acknowledgements from "../../shared/findings/acknowledgements/acknowledgement.ts";
 import { getAcknowledgement } from "./endpoint.ts";
 
 export const handler = serve(getAcknowledgement, ({ org, path }) => acknowledgements.get(org, path.id));

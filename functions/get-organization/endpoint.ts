@@ -1,5 +1,5 @@
+import { organization } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { organization } from "../../shared/organizations/schema.ts";
 
 export const getOrganization = defineEndpoint({
   summary: "Show the organization",

@@ -1,5 +1,5 @@
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { overview } from "../../shared/overview/schema.ts";
+import { overview } from "../../shared/scanning/overview/overview-schema.ts";
 
 export const getOverview = defineEndpoint({
   summary: "Show the state of the organization at a glance",

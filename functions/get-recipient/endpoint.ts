@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import { recipientToken, recipientView } from "../../shared/alerting/recipients/recipient-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { recipientToken, recipientView } from "../../shared/mail/schema.ts";
 
 export const getRecipient = defineEndpoint({
   summary: "Who gets alerts by the link of this token",

@@ -1,7 +1,7 @@
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import * as recipients from "../../shared/alerting/recipients/recipient.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import * as recipients from "../../shared/mail/recipient.ts";
-import * as organizations from "../../shared/organizations/organization.ts";
 import { getRecipient } from "./endpoint.ts";
 
 export const handler = serve(getRecipient, async ({ path }) => {

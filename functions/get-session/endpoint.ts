@@ -1,8 +1,12 @@
 import * as z from "zod/mini";
+import {
+  session,
+  sessionBilling,
+  sessionUser,
+} from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
-import { session, sessionBilling, sessionUser } from "../../shared/organizations/schema.ts";
 
 export const getSession = defineEndpoint({
   summary: "Show who is signed in",

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import * as current from "../../shared/organizations/current-session.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as current from "../../shared/access/sessions/current-session.ts";
 import { getSession } from "./endpoint.ts";
 
 export const handler = serve(getSession, ({ org, actor, session }) =>

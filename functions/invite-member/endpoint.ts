@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { member, personName, role } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { emailAddress } from "../../shared/emails/schema.ts";
-import { member, personName, role } from "../../shared/organizations/schema.ts";
+import { emailAddress } from "../../shared/monitoring/emails/email-schema.ts";
 
 export const inviteMember = defineEndpoint({
   summary: "Invite a member",

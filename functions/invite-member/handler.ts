@@ -1,8 +1,8 @@
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as users from "../../shared/access/members/user.ts";
+import { type Prepared, prepareInvitation } from "../../shared/access/sign-in/request.ts";
+import { isMailSetUp } from "../../shared/aws/mail/setting.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import { isMailSetUp } from "../../shared/mail/setting.ts";
-import * as users from "../../shared/organizations/user.ts";
-import { type Prepared, prepareInvitation } from "../../shared/sign-in/request.ts";
 import { inviteMember } from "./endpoint.ts";
 
 export const handler = serve(inviteMember, async ({ org, actor, body: { email, name = null, role } }) => {

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { activityEntry, category } from "../../shared/activity/schema.ts";
+import { activityEntry, category } from "../../shared/access/activity/activity-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { pageQuery, total } from "../../shared/contract/page.ts";
 import { retention } from "../../shared/contract/retention.ts";

@@ -1,5 +1,5 @@
-import * as log from "../../shared/activity/log.ts";
-import { serve } from "../../shared/api/serve.ts";
+import * as log from "../../shared/access/activity/log.ts";
+import { serve } from "../../shared/access/api/serve.ts";
 import { listActivity } from "./endpoint.ts";
 
 export const handler = serve(listActivity, ({ org, query }) => log.list(org, query, new Date()));

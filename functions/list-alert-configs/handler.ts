@@ -1,5 +1,5 @@
-import * as channels from "../../shared/alerts/channel.ts";
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
 import { listAlertConfigs } from "./endpoint.ts";
 
 export const handler = serve(listAlertConfigs, async ({ org }) => ({

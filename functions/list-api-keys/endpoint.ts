@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { apiKey } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { pageQuery, total } from "../../shared/contract/page.ts";
-import { apiKey } from "../../shared/organizations/schema.ts";
 
 export const listApiKeys = defineEndpoint({
   summary: "List the API keys, newest first, including revoked ones",

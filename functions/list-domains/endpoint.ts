@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { pageQuery, total } from "../../shared/contract/page.ts";
-import { domain } from "../../shared/domains/schema.ts";
+import { domain } from "../../shared/monitoring/domains/domain-schema.ts";
 
 export const listDomains = defineEndpoint({
   summary: "List the domains, newest first",

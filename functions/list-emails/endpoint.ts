@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { booleanParameter, idParameter, pageQuery, total } from "../../shared/contract/page.ts";
-import { monitoredEmail } from "../../shared/emails/schema.ts";
+import { monitoredEmail } from "../../shared/monitoring/emails/email-schema.ts";
 
 export const listEmails = defineEndpoint({
   summary: "List monitored e-mails, newest first",

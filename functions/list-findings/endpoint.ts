@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idParameter, pageQuery, total } from "../../shared/contract/page.ts";
-import { findingFilters, ownedFinding, unacknowledged } from "../../shared/findings/schema.ts";
+import { findingFilters, ownedFinding, unacknowledged } from "../../shared/findings/finding-schema.ts";
 
 export const listFindings = defineEndpoint({
   summary: "List breach findings with whose address each is, newest first",
@@ -26,5 +26,5 @@ export const listFindings = defineEndpoint({
     unacknowledged,
   }),
   refusals: [],
-  uses: ["table:read"],
+  uses: ["table:read", "table:breach-index"],
 });

@@ -1,4 +1,4 @@
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
 import * as findings from "../../shared/findings/owned.ts";
 import { listFindings } from "./endpoint.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { member } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { pageQuery, total } from "../../shared/contract/page.ts";
-import { member } from "../../shared/organizations/schema.ts";
 
 export const listMembers = defineEndpoint({
   summary: "List the members, newest first",

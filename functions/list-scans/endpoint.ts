@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { pageQuery, total } from "../../shared/contract/page.ts";
 import { retention } from "../../shared/contract/retention.ts";
-import { scan, scanStatus, scanType } from "../../shared/scans/schema.ts";
+import { scan, scanStatus, scanType } from "../../shared/scanning/scan-schema.ts";
 
 export const listScans = defineEndpoint({
   summary: "List the scans of the last 365 days, newest first",

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { session } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { pageQuery, total } from "../../shared/contract/page.ts";
-import { session } from "../../shared/organizations/schema.ts";
 
 export const listSessions = defineEndpoint({
   summary: "List the user's own sessions in this organization, newest first",

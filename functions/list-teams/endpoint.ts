@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { team } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { pageQuery, total } from "../../shared/contract/page.ts";
-import { team } from "../../shared/organizations/schema.ts";
 
 export const listTeams = defineEndpoint({
   summary: "List the teams, newest first",

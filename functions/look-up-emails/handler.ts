@@ -1,4 +1,4 @@
-import { consume } from "../../shared/queue/consume.ts";
-import { lookUp } from "../../shared/scans/look-up.ts";
+import { consume } from "../../shared/aws/queue/consume.ts";
+import { lookUp } from "../../shared/scanning/look-up.ts";
 
 export const handler = consume("scan-lookups", lookUp);

@@ -1,4 +1,4 @@
-import { consume } from "../../shared/queue/consume.ts";
-import * as mails from "../../shared/sign-in/mail.ts";
+import * as mails from "../../shared/access/sign-in/mail.ts";
+import { consume } from "../../shared/aws/queue/consume.ts";
 
 export const handler = consume("sign-in-mails", ({ mailId }) => mails.deliver(mailId));

@@ -1,4 +1,4 @@
-import { consume } from "../../shared/queue/consume.ts";
-import { plan } from "../../shared/scans/plan.ts";
+import { consume } from "../../shared/aws/queue/consume.ts";
+import { plan } from "../../shared/scanning/plan.ts";
 
 export const handler = consume("scan-plans", plan);

@@ -1,5 +1,9 @@
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { fileExtensions, importPlan, maximumFileBytes } from "../../shared/imports/schema.ts";
+import {
+  fileExtensions,
+  importPlan,
+  maximumFileBytes,
+} from "../../shared/monitoring/imports/import-schema.ts";
 
 export const previewImport = defineEndpoint({
   summary: "Preview an import of e-mail addresses from a file",

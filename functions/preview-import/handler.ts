@@ -1,7 +1,7 @@
-import { readUpload } from "../../shared/api/multipart.ts";
-import { serve } from "../../shared/api/serve.ts";
-import { extract } from "../../shared/imports/extract.ts";
-import { plan } from "../../shared/imports/plan.ts";
+import { readUpload } from "../../shared/access/api/multipart.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import { extract } from "../../shared/monitoring/imports/extract.ts";
+import { plan } from "../../shared/monitoring/imports/plan.ts";
 import { previewImport } from "./endpoint.ts";
 
 export const handler = serve(

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { sessionUser } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idField } from "../../shared/contract/page.ts";
-import { sessionUser } from "../../shared/organizations/schema.ts";
 
 export const redeemSignInLink = defineEndpoint({
   summary: "Sign in with the token of a link",

@@ -1,6 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import { roleOf } from "../../shared/organizations/role.ts";
-import * as links from "../../shared/sign-in/link.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as links from "../../shared/access/sign-in/link.ts";
 import { redeemSignInLink } from "./endpoint.ts";
 
 export const handler = serve(redeemSignInLink, async ({ body, setCookie }) => {
@@ -8,7 +7,7 @@ export const handler = serve(redeemSignInLink, async ({ body, setCookie }) => {
   setCookie(cookie);
   const { id, name } = organization;
   return {
-    user: { id: user.id, email: user.email, name: user.name, role: roleOf(user) },
+    user: { id: user.id, email: user.email, name: user.name, role: user.role },
     organization: { id, name },
   };
 });

@@ -1,5 +1,5 @@
-import * as operator from "../../shared/alerts/operator.ts";
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as operator from "../../shared/alerting/channels/operator.ts";
 import { redeliverAlert } from "./endpoint.ts";
 
 export const handler = serve(redeliverAlert, async ({ org, path: { id, deliveryId } }) => {

@@ -1,4 +1,4 @@
-import { redispatch } from "../../shared/alerts/redispatch.ts";
-import { scheduled } from "../../shared/queue/scheduled.ts";
+import { redispatch } from "../../shared/alerting/deliveries/redispatch.ts";
+import { scheduled } from "../../shared/aws/queue/scheduled.ts";
 
 export const handler = scheduled((_, invocation) => redispatch(invocation));

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import * as domainRemovals from "../../shared/removals/domain-removal.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as domainRemovals from "../../shared/monitoring/domains/domain-removal.ts";
 import { removeDomain } from "./endpoint.ts";
 
 export const handler = serve(removeDomain, async ({ org, actor, path }) => {

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import * as removals from "../../shared/removals/removal.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as removals from "../../shared/findings/email-removal.ts";
 import { removeEmail } from "./endpoint.ts";
 
 export const handler = serve(removeEmail, async ({ org, actor, query }) => {

@@ -1,6 +1,6 @@
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as users from "../../shared/access/members/user.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import * as users from "../../shared/organizations/user.ts";
 import { removeMember } from "./endpoint.ts";
 
 export const handler = serve(removeMember, async ({ org, actor, path }) => {

@@ -1,6 +1,6 @@
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as apiKeys from "../../shared/access/keys/api-key.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import * as apiKeys from "../../shared/organizations/api-key.ts";
 import { revokeApiKey } from "./endpoint.ts";
 
 export const handler = serve(revokeApiKey, async ({ org, actor, path }) => {

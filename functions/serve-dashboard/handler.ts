@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
-import { readPageFiles } from "../../shared/page/files.ts";
-import { replyWith } from "../../shared/page/reply.ts";
+import { readPageFiles } from "./files.ts";
+import { replyWith } from "./reply.ts";
 
 /** The bundle lays them beside this (lib/page-bundle.ts). */
 const files = readPageFiles(join(import.meta.dirname, "page"));

@@ -1,5 +1,5 @@
-import { serve } from "../../shared/api/serve.ts";
-import { start } from "../../shared/scans/start.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import { start } from "../../shared/scanning/start.ts";
 import { startScan } from "./endpoint.ts";
 
 export const handler = serve(startScan, async ({ org, actor, count }) => ({

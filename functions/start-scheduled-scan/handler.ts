@@ -1,7 +1,6 @@
-import * as organizations from "../../shared/organizations/organization.ts";
-import { scheduled } from "../../shared/queue/scheduled.ts";
-import { requestScan, startRequestedScan } from "../../shared/scans/scan-request.ts";
-import { keys } from "../../shared/table/keys.ts";
+import { scheduled } from "../../shared/aws/queue/scheduled.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import { requestScan, startRequestedScan } from "../../shared/scanning/scan-request.ts";
 import { startScheduledScan } from "./worker.ts";
 
 /** Twice this function's timeout, so that the sweep takes the request only after this function has ended. */
@@ -15,5 +14,4 @@ export const handler = scheduled(async ({ organizationId }: { organizationId: nu
   await requestScan(organizationId, "scheduled", new Date(Date.now() + leaseMilliseconds));
   const result = await startRequestedScan(keys.scanRequest(organizationId), logger);
   if (result === "in progress") await requestScan(organizationId, "scheduled", new Date());
-  await organizations.noteScheduledScan(organizationId, new Date());
 });

@@ -1,21 +1,28 @@
-import { sweepAcknowledgement } from "../../shared/acknowledgements/sweep.ts";
-import { deleteHistory } from "../../shared/alerts/history.ts";
-import { isRedispatchSilent } from "../../shared/alerts/overdue.ts";
-import { isSyncSilent } from "../../shared/catalog/subscription-state.ts";
+import * as signInMails from "../../shared/access/sign-in/request.ts";
+import { deleteHistory } from "../../shared/alerting/deliveries/history.ts";
+import { isRedispatchSilent } from "../../shared/alerting/deliveries/overdue.ts";
+import { tell } from "../../shared/alerting/deliveries/tell.ts";
+import type { Invocation } from "../../shared/aws/queue/consume.ts";
+import { scheduled } from "../../shared/aws/queue/scheduled.ts";
+import {
+  type DueKind,
+  dueIndex,
+  dueShardsOf,
+  type Key,
+  organizationOf,
+} from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { silentSchedule } from "../../shared/contract/log-lines.ts";
 import { proofDaySeconds, proofLossSeconds } from "../../shared/contract/proof-timing.ts";
-import * as deletion from "../../shared/organizations/deletion.ts";
-import { type ProofIntervals, recheck } from "../../shared/proofs/proof.ts";
-import type { Invocation } from "../../shared/queue/consume.ts";
-import { scheduled } from "../../shared/queue/scheduled.ts";
-import * as domainRemovals from "../../shared/removals/domain-removal.ts";
-import * as removals from "../../shared/removals/removal.ts";
-import * as teamRemovals from "../../shared/removals/team-removal.ts";
-import { startRequestedScan } from "../../shared/scans/scan-request.ts";
-import { sweepScan } from "../../shared/scans/sweep.ts";
-import * as signInMails from "../../shared/sign-in/request.ts";
-import { type DueKind, dueIndex, dueShardsOf, type Key, organizationOf } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { sweepAcknowledgement } from "../../shared/findings/acknowledgements/sweep.ts";
+import * as removals from "../../shared/findings/email-removal.ts";
+import * as domainRemovals from "../../shared/monitoring/domains/domain-removal.ts";
+import { type ProofIntervals, recheck } from "../../shared/monitoring/domains/proof.ts";
+import { isSyncSilent } from "../../shared/monitoring/hibp/subscription-state.ts";
+import * as teamRemovals from "../../shared/monitoring/teams/team-removal.ts";
+import * as deletion from "../../shared/operations/deletion.ts";
+import { startRequestedScan } from "../../shared/scanning/scan-request.ts";
+import { sweepScan } from "../../shared/scanning/sweep.ts";
 
 /** With less time left no further row is begun, so that the rows at work can be finished. */
 const reserveSeconds = 30;
@@ -59,7 +66,7 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
     "SIGN-IN-MAIL": (key) => signInMails.sendAgain(key, now),
     DELETION: (key) => deletion.resume(key, settings.deletionSeconds, hasTime),
     // The last: name servers that do not answer take time.
-    "DOMAIN-PROOF": (key) => recheck(key, { daySeconds, lossSeconds }, invocation.logger),
+    "DOMAIN-PROOF": (key) => recheck(key, { daySeconds, lossSeconds }, { tell, logger: invocation.logger }),
   };
   let failures = 0;
   for (const [kind, handle] of Object.entries(handlers)) {

@@ -1,7 +1,7 @@
-import * as catalog from "../../shared/catalog/catalog.ts";
-import * as subscription from "../../shared/catalog/subscription.ts";
-import { scheduled } from "../../shared/queue/scheduled.ts";
-import { requestScanOfAll } from "../../shared/scans/scan-request.ts";
+import { scheduled } from "../../shared/aws/queue/scheduled.ts";
+import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
+import { requestScanOfAll } from "../../shared/scanning/scan-request.ts";
 
 export const handler = scheduled(async (_, { logger }) => {
   const { rpm } = await subscription.refresh();

@@ -1,5 +1,5 @@
-import * as operator from "../../shared/alerts/operator.ts";
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as operator from "../../shared/alerting/channels/operator.ts";
 import { testAlertConfig } from "./endpoint.ts";
 
 export const handler = serve(testAlertConfig, async ({ org, path }) => ({

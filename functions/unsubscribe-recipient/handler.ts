@@ -1,6 +1,6 @@
-import { serve } from "../../shared/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
+import * as recipients from "../../shared/alerting/recipients/recipient.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import * as recipients from "../../shared/mail/recipient.ts";
 import { unsubscribeRecipient } from "./endpoint.ts";
 
 export const handler = serve(unsubscribeRecipient, async ({ path }) => {

@@ -1,12 +1,13 @@
-/** The DynamoDB engine of local runs: dynoxide, a binary that keeps its data in SQLite. */
+/** The DynamoDB engine of local runs, as a process of its own. */
 import type { ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { connect } from "node:net";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { findFreePort } from "../loopback.ts";
-import { endWatched, isRunning, spawnWatched } from "./watched-process.ts";
+import { findDynamodbLocal } from "./dynamodb-local.ts";
+import { findDocker } from "./dynamodb-local-container.ts";
+import { findDynoxide } from "./dynoxide.ts";
+import { endWatched, isRunning } from "./watched-process.ts";
 
 export type Engine = {
   endpoint: string;
@@ -14,30 +15,57 @@ export type Engine = {
   close(): Promise<void>;
 };
 
-const startTimeoutMilliseconds = 5_000;
-const startAttempts = 3;
-/** Only one request at a time uses the engine's file. Further threads wait for each other: with them writes take 1.4 times as long. */
-const oneThread = { TOKIO_WORKER_THREADS: "1" };
+/** A way to run an engine on this machine. */
+export type EngineProgram = {
+  /** What holds its data below a run's data directory. */
+  file: string;
+  startTimeoutMilliseconds: number;
+  /** Starts it on this port of 127.0.0.1. Without `file` it keeps everything in memory. */
+  spawn: (port: number, file: string | undefined) => ChildProcess;
+};
+
+/** By preference. Each looks for its program, and gives undefined where this machine cannot run it. */
+const engines = { dynoxide: findDynoxide, java: findDynamodbLocal, docker: findDocker } as const;
+
+const noEngine = `No DynamoDB engine was found. On Linux x64 "npm ci" installs one, unless optional dependencies are left out.
+Elsewhere install Java 17 or newer: AWS's DynamoDB Local is then fetched from Maven Central.
+Or start Docker, which then runs the image amazon/dynamodb-local.`;
 
 /**
- * Starts the engine on a free port. `directory` holds its file; undefined keeps everything in memory. Rejects
- * if there is no engine for this platform, or if it does not start.
+ * The first engine that this machine can run; the variable DYNAMODB_ENGINE (dynoxide, java or docker) demands one. Fetches
+ * what is missing of DynamoDB Local. Rejects with the ways to get an engine.
+ */
+export const findEngine = async (): Promise<EngineProgram> => {
+  const wanted = process.env.DYNAMODB_ENGINE;
+  for (const [name, find] of Object.entries(engines)) {
+    const program = wanted === undefined || wanted === name ? await find() : undefined;
+    if (program !== undefined) return program;
+  }
+  throw new Error(noEngine);
+};
+
+const startAttempts = 3;
+
+/**
+ * Starts the engine on a free port. `directory` holds its data; undefined keeps everything in memory. Rejects
+ * if this machine has no engine, or if it does not start.
  */
 export const startEngine = async (
   directory: string | undefined,
-  onUnexpectedEnd: (reason: string) => void,
+  onUnexpectedEnd: (reason: string) => void = () => {},
 ): Promise<Engine> => {
-  const binary = findBinary();
-  const file = directory === undefined ? undefined : join(directory, "dynamodb.sqlite");
+  const program = await findEngine();
+  const file = directory === undefined ? undefined : join(directory, program.file);
   if (directory !== undefined) await mkdir(directory, { recursive: true, mode: 0o700 });
-  // The engine does not say which port it got for --port 0. So a free one is chosen here, and another one if
-  // a process takes it in between.
+  // Engines do not say which port they got for port 0. So a free one is chosen here, and another one if a
+  // process takes it in between.
   for (let attempt = 1; attempt <= startAttempts; attempt += 1) {
     const port = await findFreePort();
-    const storage = file === undefined ? [] : ["--db-path", file];
-    const serve = ["serve", "--host", "127.0.0.1", "--port", String(port), ...storage];
-    const child = spawnWatched(binary, serve, oneThread);
-    if (await isListening(child, port)) return watchEngine(child, port, onUnexpectedEnd);
+    const child = program.spawn(port, file);
+    const endpoint = `http://127.0.0.1:${port}`;
+    if (await answers(child, endpoint, program.startTimeoutMilliseconds)) {
+      return watchEngine(child, endpoint, onUnexpectedEnd);
+    }
     await endWatched(child);
   }
   throw new Error(
@@ -47,7 +75,7 @@ export const startEngine = async (
 
 const watchEngine = (
   child: ChildProcess,
-  port: number,
+  endpoint: string,
   onUnexpectedEnd: (reason: string) => void,
 ): Engine => {
   let isClosing = false;
@@ -56,7 +84,7 @@ const watchEngine = (
     onUnexpectedEnd(`The DynamoDB engine ended unexpectedly (${signal ?? `exit status ${code}`}).`);
   });
   return {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint,
     processId: child.pid,
     close: async () => {
       isClosing = true;
@@ -65,37 +93,21 @@ const watchEngine = (
   };
 };
 
-/** The package exports no path to its binary, so this relies on where the package of a platform has it. */
-const findBinary = (): string => {
-  const name = `@dynoxide/${process.platform}-${process.arch}`;
-  try {
-    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
-    const binary = join(manifest, "..", process.platform === "win32" ? "dynoxide.exe" : "dynoxide");
-    if (existsSync(binary)) return binary;
-  } catch {
-    // The package is not installed, which gets the same answer as a package without the binary.
-  }
-  throw new Error(
-    `There is no DynamoDB engine for this platform (npm package ${name}). Install it, or start another ` +
-      "DynamoDB-compatible server and name it in AWS_ENDPOINT_URL_DYNAMODB.",
-  );
-};
-
-const isListening = async (child: ChildProcess, port: number): Promise<boolean> => {
-  const deadline = Date.now() + startTimeoutMilliseconds;
+/** Whether it answers anything in time: Docker accepts connections before the engine in the container does. */
+const answers = async (
+  child: ChildProcess,
+  endpoint: string,
+  timeoutMilliseconds: number,
+): Promise<boolean> => {
+  const deadline = Date.now() + timeoutMilliseconds;
   while (Date.now() < deadline && isRunning(child)) {
-    if (await canConnect(port)) return true;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    try {
+      const reply = await fetch(endpoint, { signal: AbortSignal.timeout(timeoutMilliseconds) });
+      await reply.body?.cancel();
+      return true;
+    } catch {
+      await pause(10);
+    }
   }
   return false;
 };
-
-const canConnect = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });

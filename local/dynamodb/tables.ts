@@ -1,4 +1,5 @@
 /** Makes the template's tables on a DynamoDB-compatible server. */
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type AttributeDefinition,
   CreateTableCommand,
@@ -8,18 +9,15 @@ import {
   type KeySchemaElement,
   ResourceNotFoundException,
   type TableDescription,
-  type TimeToLiveSpecification,
   UpdateTableCommand,
-  UpdateTimeToLiveCommand,
 } from "@aws-sdk/client-dynamodb";
 import type { Assembly } from "../template/assembly.ts";
 
-/** What matters here of AWS::DynamoDB::Table and AWS::DynamoDB::GlobalTable, which both spell it alike. */
+/** What matters here of a table. Rows stay when their time to live is over, as they may on AWS. */
 type TableProperties = {
   AttributeDefinitions: AttributeDefinition[];
   KeySchema: KeySchemaElement[];
   GlobalSecondaryIndexes?: GlobalSecondaryIndex[];
-  TimeToLiveSpecification?: TimeToLiveSpecification;
 };
 
 /** Creates missing tables and indexes. Rejects if an existing table has other keys. */
@@ -30,13 +28,11 @@ export const createTables = async (assembly: Assembly, endpoint: string): Promis
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
   });
   try {
-    for (const type of ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"]) {
-      for (const { logicalId, properties } of assembly.ofType<TableProperties>(type)) {
-        const name = assembly.physicalId(logicalId);
-        const found = await describeTable(client, name);
-        if (found === undefined) await createTable(client, name, properties);
-        else await completeTable(client, name, properties, found);
-      }
+    for (const { logicalId, properties } of assembly.ofType<TableProperties>("AWS::DynamoDB::Table")) {
+      const name = assembly.physicalId(logicalId);
+      const found = await describeTable(client, name);
+      if (found === undefined) await createTable(client, name, properties);
+      else await completeTable(client, name, properties, found);
     }
   } finally {
     client.destroy();
@@ -66,10 +62,6 @@ const createTable = async (
       GlobalSecondaryIndexes: properties.GlobalSecondaryIndexes?.map(pickIndex),
     }),
   );
-  const timeToLive = properties.TimeToLiveSpecification;
-  if (timeToLive?.Enabled) {
-    await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: timeToLive }));
-  }
 };
 
 const completeTable = async (
@@ -93,7 +85,17 @@ const completeTable = async (
         GlobalSecondaryIndexUpdates: [{ Create: pickIndex(index) }],
       }),
     );
+    await waitForIndexes(client, name);
   }
+};
+
+/** DynamoDB Local makes indexes one at a time, and answers no query of one before. */
+const waitForIndexes = async (client: DynamoDBClient, name: string): Promise<void> => {
+  const isMade = async (): Promise<boolean> =>
+    (await describeTable(client, name))?.GlobalSecondaryIndexes?.every(
+      ({ IndexStatus = "ACTIVE" }) => IndexStatus === "ACTIVE",
+    ) ?? true;
+  while (!(await isMade())) await pause(50);
 };
 
 /** The template's index without what the engine does not know (throughput settings, insights). */

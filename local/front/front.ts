@@ -3,8 +3,8 @@
  * role, then hands it on to the emulation of the service, or refuses it as AWS does. It does not verify
  * signatures, because a process that can reach this port can read the keys as well.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { Pool } from "undici";
 import {
   type Answer,
@@ -15,6 +15,7 @@ import {
 } from "../dynamodb/behaviour.ts";
 import type { KeyNames } from "../dynamodb/rows.ts";
 import { openIam } from "../iam/iam.ts";
+import { serveOnLoopback } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
 import { isService, requiredPermissions, type Service } from "./permissions.ts";
 import { Refused, refuse } from "./refusal.ts";
@@ -40,9 +41,6 @@ const connectionHeaders = new Set([
 
 const connectionsPerUpstream = 64;
 
-/** AWS SDKs reuse connections. A request that is sent while its connection is being closed would fail. */
-const keepAliveMilliseconds = 600_000;
-
 /**
  * Starts the front on a free port. `upstreams` are the base URLs of the emulations; `dynamodb` is how DynamoDB
  * behaves beyond what its engine does.
@@ -53,12 +51,12 @@ export const startFront = async (options: {
   dynamodb?: BehaviourSettings;
 }): Promise<Front> => {
   const { assembly, upstreams, dynamodb = undisturbed } = options;
-  const behave = openBehaviour(dynamodb, keyNamesIn(assembly), timeToLiveIn(assembly));
+  const behave = openBehaviour(dynamodb, keyNamesIn(assembly));
   const iam = openIam(assembly);
   const pools = openPools(upstreams);
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await readBody(request);
+    const body = await buffer(request);
     const { method = "GET", url = "/", headers } = request;
     const { caller, service } = readCredentials(headers.authorization);
     if (!iam.knows(caller)) {
@@ -84,24 +82,16 @@ export const startFront = async (options: {
     reply(response, await (service === "dynamodb" ? behave(operation, parsed, body, send) : send(body)));
   };
 
-  const server = createServer((request, response) => {
+  const server = await serveOnLoopback((request, response) => {
     answer(request, response).catch((error: Error) => {
       if (response.headersSent || error instanceof ReplyLost) response.destroy();
       else refuse(response, error);
     });
   });
-  server.keepAliveTimeout = keepAliveMilliseconds;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await Promise.all([closed, ...Object.values(pools).map((pool) => pool.destroy())]);
+      await Promise.all([server.close(), ...Object.values(pools).map((pool) => pool.destroy())]);
     },
   };
 };
@@ -125,12 +115,6 @@ const readCredentials = (authorization = ""): { caller: string; service: Service
     throw new Refused(service, "UnknownOperationException", `The local runtime has no ${service}`);
   }
   return { caller, service };
-};
-
-const readBody = async (request: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
 };
 
 const parseBody = (bytes: Buffer): Record<string, unknown> | undefined => {
@@ -179,31 +163,19 @@ const reply = (response: ServerResponse, { status, headers, body }: Answer): voi
   response.end(body);
 };
 
-type TableProperties = {
-  KeySchema?: { AttributeName: string; KeyType: string }[];
-  TimeToLiveSpecification?: { AttributeName: string; Enabled: boolean };
-};
-
-const tablesIn = (assembly: Assembly) =>
-  ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"].flatMap((type) =>
-    assembly.ofType<TableProperties>(type),
-  );
-
-/** The attribute with a row's time to live, which all tables of the template share. */
-const timeToLiveIn = (assembly: Assembly): string | undefined =>
-  tablesIn(assembly)
-    .map(({ properties }) => properties.TimeToLiveSpecification)
-    .find((specification) => specification?.Enabled)?.AttributeName;
+type TableProperties = { KeySchema?: { AttributeName: string; KeyType: string }[] };
 
 /** The key attributes of the template's tables, partition keys first; none of unknown tables. */
 const keyNamesIn = (assembly: Assembly): KeyNames => {
   const namesOf = new Map(
-    tablesIn(assembly).map(({ logicalId, properties: { KeySchema = [] } }) => [
-      assembly.physicalId(logicalId),
-      KeySchema.toSorted((one, other) => (one.KeyType < other.KeyType ? -1 : 1)).map(
-        (each) => each.AttributeName,
-      ),
-    ]),
+    assembly
+      .ofType<TableProperties>("AWS::DynamoDB::Table")
+      .map(({ logicalId, properties: { KeySchema = [] } }) => [
+        assembly.physicalId(logicalId),
+        KeySchema.toSorted((one, other) => (one.KeyType < other.KeyType ? -1 : 1)).map(
+          (each) => each.AttributeName,
+        ),
+      ]),
   );
   return (table) => namesOf.get(table) ?? [];
 };

@@ -95,7 +95,7 @@ const attributesOf = ({
   ConditionExpression = "",
   ExpressionAttributeNames: names = {},
 }: TableRequest): string[] => {
-  // Attributes in expressions are placeholders everywhere in this project (shared/table/condition.ts).
+  // Attributes in expressions are placeholders everywhere in this project (shared/aws/table/condition.ts).
   const placeholders = `${UpdateExpression} ${ConditionExpression}`.matchAll(/(?<![.\w#])#\w+/g);
   const inExpressions = [...placeholders].map(([placeholder]) => names[placeholder] ?? placeholder);
   return [...new Set([...Object.keys(Key ?? Item ?? {}), ...inExpressions])].sort();
@@ -112,8 +112,8 @@ const partitionKeyOf = (tableArn: string, assembly: Assembly): string => {
 };
 
 const forSqs = (request: AwsRequest, assembly: Assembly): Permission[] => {
-  const { QueueUrl, QueueName } = request.body as { QueueUrl?: string; QueueName?: string };
-  const name = QueueName ?? QueueUrl?.slice(QueueUrl.lastIndexOf("/") + 1);
+  const { QueueUrl } = request.body as { QueueUrl?: string };
+  const name = QueueUrl?.slice(QueueUrl.lastIndexOf("/") + 1);
   return [
     {
       // A batch needs the permission of its single operation.
@@ -133,12 +133,9 @@ const schedulerOperations: Record<string, string> = {
 const forScheduler = ({ method, url, body }: AwsRequest, assembly: Assembly): Permission[] => {
   const { pathname, searchParams } = new URL(url, "http://scheduler");
   const [collection = "", name] = pathname.slice(1).split("/").map(decodeURIComponent);
-  const kind = collection === "schedule-groups" ? "ScheduleGroup" : "Schedule";
-  if (name === undefined) return [{ action: `scheduler:List${kind}s`, resources: ["*"] }];
-  const action = `scheduler:${schedulerOperations[method]}${kind}`;
-  if (kind === "ScheduleGroup") {
-    return [{ action, resources: [arnWithin(assembly, "scheduler", `schedule-group/${name}`)] }];
-  }
+  if (collection !== "schedules") return [];
+  if (name === undefined) return [{ action: "scheduler:ListSchedules", resources: ["*"] }];
+  const action = `scheduler:${schedulerOperations[method]}Schedule`;
   const { GroupName, Target } = body as { GroupName?: string; Target?: { RoleArn?: string } };
   const group = GroupName ?? searchParams.get("groupName") ?? "default";
   const schedule = { action, resources: [arnWithin(assembly, "scheduler", `schedule/${group}/${name}`)] };
@@ -168,20 +165,15 @@ const forSes = ({ method, url, body }: AwsRequest, assembly: Assembly): Permissi
   if (method !== "POST" || url !== "/v2/email/outbound-emails") return [];
   const email = body as {
     FromEmailAddress?: string;
-    FromEmailAddressIdentityArn?: string;
     ConfigurationSetName?: string;
-    Content?: { Raw?: unknown };
   };
   const from = email.FromEmailAddress ?? "";
   const address = (/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from).trim();
   const identity = (name: string) => arnWithin(assembly, "ses", `identity/${name}`);
   const sending: Permission = {
-    action: email.Content?.Raw === undefined ? "ses:SendEmail" : "ses:SendRawEmail",
+    action: "ses:SendEmail",
     // SES uses the identity that is verified, the address or its domain; either may be allowed here.
-    resources:
-      email.FromEmailAddressIdentityArn === undefined
-        ? [identity(address), identity(address.slice(address.lastIndexOf("@") + 1))]
-        : [email.FromEmailAddressIdentityArn],
+    resources: [identity(address), identity(address.slice(address.lastIndexOf("@") + 1))],
     context: { "ses:FromAddress": address },
   };
   if (email.ConfigurationSetName === undefined) return [sending];

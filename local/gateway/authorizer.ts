@@ -3,7 +3,7 @@ import { decide, type PolicyDocument } from "../iam/policy.ts";
 import type { Lambda } from "../lambda/lambda.ts";
 import { type AuthorizerContext, authorizerEvent, methodArn } from "./events.ts";
 import { Refused, within } from "./refusal.ts";
-import { type GatewayRequest, type RoutedRequest, valuesOf } from "./request.ts";
+import type { RoutedRequest } from "./request.ts";
 import type { Authorizer } from "./routes.ts";
 
 const timeoutSeconds = 29;
@@ -15,9 +15,6 @@ export const authorize = async (
   request: RoutedRequest,
 ): Promise<AuthorizerContext> => {
   if (!authorizer.isInvocable) throw new Refused({ type: "AUTHORIZER_CONFIGURATION_ERROR" });
-  if (!authorizer.identitySources.every((source) => hasIdentity(source, request))) {
-    throw new Refused({ type: "UNAUTHORIZED" });
-  }
   const startedAt = Date.now();
   const invocation = lambda.invoke(authorizer.functionArn, authorizerEvent(request));
   const result = await within(timeoutSeconds, invocation, { type: "AUTHORIZER_FAILURE" });
@@ -27,10 +24,6 @@ export const authorize = async (
   }
   return readAnswer(result.payload, methodArn(request), Date.now() - startedAt);
 };
-
-/** Identity sources other than headers and query parameters count as present. */
-const hasIdentity = (source: string, request: GatewayRequest): boolean =>
-  valuesOf(source.trim(), request)?.some((value) => value !== "") ?? true;
 
 const readAnswer = (answer: unknown, arn: string, integrationLatency: number): AuthorizerContext => {
   const { principalId, policyDocument, context } = (answer ?? {}) as {

@@ -1,7 +1,7 @@
 /** The gateway's own answers: the template's gateway responses, with AWS's defaults behind them. */
 import type { Assembly } from "../template/assembly.ts";
 import type { Refusal } from "./refusal.ts";
-import { type GatewayRequest, valuesOf } from "./request.ts";
+import type { GatewayRequest } from "./request.ts";
 
 export type HttpReply = { status: number; headers: [name: string, value: string][]; body: Buffer };
 
@@ -49,7 +49,7 @@ export const readGatewayResponses = (assembly: Assembly): GatewayResponses => {
       const template = templates[mediaType] ?? '{"message":$context.error.messageString}';
       const headers = Object.entries(properties?.ResponseParameters ?? {}).flatMap(([target, source]) => {
         const name = target.replace(/^gatewayresponse\.header\./, "");
-        const value = parameterValue(source, context, request);
+        const value = parameterValue(source, context);
         return value === undefined ? [] : [[name, value] as [string, string]];
       });
       const hasContentType = headers.some(([name]) => name.toLowerCase() === "content-type");
@@ -83,17 +83,9 @@ const contextOf = (refusal: Refusal, message: string, request: GatewayRequest): 
   ]);
 };
 
-/** The value of a response parameter: a quoted text, a `context` variable, or a part of the request. */
-const parameterValue = (
-  source: string,
-  context: Map<string, string>,
-  request: GatewayRequest,
-): string | undefined => {
-  const text = /^'(.*)'$/s.exec(source)?.[1];
-  if (text !== undefined) return text;
-  if (source.startsWith("context.")) return context.get(source.slice("context.".length));
-  return valuesOf(source, request)?.[0];
-};
+/** The value of a response parameter: a quoted text or a `context` variable. */
+const parameterValue = (source: string, context: Map<string, string>): string | undefined =>
+  /^'(.*)'$/s.exec(source)?.[1] ?? context.get(source.replace(/^context\./, ""));
 
 /** Fills in `$context` variables, all that a template may use. One without a value becomes empty. */
 const fill = (template: string, context: Map<string, string>): string =>

@@ -2,9 +2,9 @@
  * The template's REST API on 127.0.0.1: routes, authorizer, Lambda proxy integrations and gateway responses,
  * with Amazon API Gateway's limits. Not emulated: throttling, caching, access logs.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Lambda } from "../lambda/lambda.ts";
+import { serveOnLoopback } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
 import { authorize } from "./authorizer.ts";
 import { compress } from "./compression.ts";
@@ -38,9 +38,6 @@ export type GatewayOptions = {
 
 /** Longer than the gateway's own limit, so that the gateway and not Node.js refuses long headers. */
 const maximumReadHeaderBytes = 65_536;
-
-/** AWS's keep-alive time. With a shorter one, clients that reuse connections would meet closing ones. */
-const keepAliveMilliseconds = 310_000;
 
 /** Rejects if the port is taken. */
 export const startGateway = async ({
@@ -90,25 +87,15 @@ export const startGateway = async ({
     );
   };
 
-  const server = createServer({ maxHeaderSize: maximumReadHeaderBytes }, (incoming, outgoing) => {
-    if (answerLocal?.(incoming, outgoing) === true) return;
-    // Every failure of a function has an answer, so an error here means that the client went away.
-    answer(incoming, outgoing).catch(() => outgoing.destroy());
-  });
-  server.keepAliveTimeout = keepAliveMilliseconds;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
-  });
-
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${api.stage}`,
-    close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
+  const server = await serveOnLoopback(
+    (incoming, outgoing) => {
+      if (answerLocal?.(incoming, outgoing) === true) return;
+      // Every failure of a function has an answer, so an error here means that the client went away.
+      answer(incoming, outgoing).catch(() => outgoing.destroy());
     },
-  };
+    { port, maxHeaderSize: maximumReadHeaderBytes },
+  );
+  return { url: `${server.url}/${api.stage}`, close: server.close };
 };
 
 type Api = {

@@ -96,17 +96,6 @@ const pairsOf = (rawHeaders: string[]): Pairs => {
 export const headerOf = ({ headers }: GatewayRequest, name: string): string | undefined =>
   headers.find(([candidate]) => candidate.toLowerCase() === name)?.[1];
 
-/**
- * The values that `method.request.header.NAME` (the first header of this name) or
- * `method.request.querystring.NAME` (every one) means. Undefined for any other expression.
- */
-export const valuesOf = (expression: string, request: GatewayRequest): string[] | undefined => {
-  const [, kind, name = ""] = /^method\.request\.(header|querystring)\.(.+)$/.exec(expression) ?? [];
-  if (kind === undefined) return undefined;
-  if (kind === "header") return [headerOf(request, name.toLowerCase()) ?? []].flat();
-  return request.query.filter(([candidate]) => candidate === name).map(([, value]) => value);
-};
-
 /** Throws `Refused` if the request line and headers are too long together. */
 export const refuseLongHeaders = (incoming: IncomingMessage): void => {
   const lines = incoming.rawHeaders.reduce((bytes, part) => bytes + part.length + 2, 0);

@@ -18,8 +18,6 @@ export type Route = {
 export type Authorizer = {
   functionArn: string;
   isInvocable: boolean;
-  /** Such as `method.request.header.Authorization`. A request that lacks one of them is unauthorized. */
-  identitySources: string[];
 };
 
 export type RouteTable = {
@@ -35,7 +33,7 @@ type MethodProperties = {
   AuthorizerId?: string;
   Integration?: { Type: string; Uri?: string; TimeoutInMillis?: number; Credentials?: string };
 };
-type AuthorizerProperties = { AuthorizerUri: string; IdentitySource?: string; Type: string };
+type AuthorizerProperties = { AuthorizerUri: string; Type: string };
 type RoleProperties = {
   AssumeRolePolicyDocument: {
     Statement: { Effect: string; Principal: { Service?: string | string[] } }[];
@@ -63,7 +61,6 @@ export const readRoutes = (assembly: Assembly, apiId: string, stage: string): Ro
     return {
       functionArn,
       isInvocable: isInvocable(functionArn, `${arnPrefix}/authorizers/${id}`),
-      identitySources: (found.properties.IdentitySource ?? "").split(",").filter((source) => source !== ""),
     };
   };
 

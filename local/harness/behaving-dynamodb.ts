@@ -1,17 +1,16 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { Pool } from "undici";
 import { type Answer, type BehaviourSettings, openBehaviour, ReplyLost } from "../dynamodb/behaviour.ts";
 import type { Body } from "../dynamodb/rows.ts";
 import { refuse } from "../front/refusal.ts";
+import { serveOnLoopback } from "../loopback.ts";
 
 /** Sees each request with its answer. */
 export type Observe = (operation: string, body: Body, answer: Answer) => void;
 
 /**
  * Starts a server that behaves as the local runtime's DynamoDB does, in front of an engine whose tables have
- * the keys `pk` and `sk` and the time to live `expiresAt`. Roles are not checked.
+ * the keys `pk` and `sk`. Roles are not checked.
  */
 export const startBehavingDynamodb = async (
   engineUrl: string,
@@ -19,8 +18,8 @@ export const startBehavingDynamodb = async (
   observe: Observe = () => {},
 ): Promise<{ url: string; close: () => Promise<void> }> => {
   const pool = new Pool(engineUrl, { connections: 64 });
-  const behave = openBehaviour(settings, () => ["pk", "sk"], "expiresAt");
-  const server = createServer(async (request, response) => {
+  const behave = openBehaviour(settings, () => ["pk", "sk"]);
+  const server = await serveOnLoopback(async (request, response) => {
     try {
       const bytes = await buffer(request);
       const { host: _, connection: __, "content-length": ___, ...headers } = request.headers;
@@ -44,14 +43,10 @@ export const startBehavingDynamodb = async (
       else refuse(response, error as Error);
     }
   });
-  server.keepAliveTimeout = 600_000;
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await Promise.all([closed, pool.destroy()]);
+      await Promise.all([server.close(), pool.destroy()]);
     },
   };
 };

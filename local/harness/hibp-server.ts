@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
+import { serveOnLoopback } from "../loopback.ts";
 import { inventedBreach } from "./invented-breach.ts";
 
 /**
@@ -25,7 +24,7 @@ export type HibpServer = {
 };
 
 export const startHibpServer = async (): Promise<HibpServer> => {
-  const server = createServer(async (request, response) => {
+  const server = await serveOnLoopback(async (request, response) => {
     const [path = ""] = (request.url ?? "").replace(/^\/api\/v3\//, "").split("?");
     hibp.requests.push({ path, at: Date.now() });
     if (hibp.latency > 0) await setTimeout(hibp.latency);
@@ -35,7 +34,7 @@ export const startHibpServer = async (): Promise<HibpServer> => {
     response.end(body === undefined ? "" : JSON.stringify(body));
   });
   const hibp: HibpServer = {
-    url: "",
+    url: `${server.url}/api/v3`,
     accounts: {},
     catalog: ["Alpha", "Beta"].map((name) => inventedBreach(name)),
     covered: [],
@@ -43,14 +42,8 @@ export const startHibpServer = async (): Promise<HibpServer> => {
     latency: 0,
     fail: () => undefined,
     requests: [],
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: server.close,
   };
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  hibp.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v3`;
   return hibp;
 };
 

@@ -1,7 +1,7 @@
-import { Agent, createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { Agent, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { callerHeader } from "../front/front.ts";
+import { serveOnLoopback } from "../loopback.ts";
 
 /** Requests to DynamoDB, and the capacity units that their replies tell. */
 export type Consumed = {
@@ -55,7 +55,7 @@ export const startMeter = async (
   const agent = new Agent({ keepAlive: true });
   let consumed = nothing();
   let gate: ReturnType<typeof openGate> | undefined;
-  const server = createServer(async (incoming, outgoing) => {
+  const server = await serveOnLoopback(async (incoming, outgoing) => {
     const operation = String(incoming.headers["x-amz-target"] ?? "").split(".")[1] ?? "";
     const entered = gate?.enter();
     const asked = await buffer(incoming);
@@ -87,14 +87,13 @@ export const startMeter = async (
     forwarded.once("error", () => outgoing.destroy());
     forwarded.end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const take = (): Consumed => {
     const taken = consumed;
     consumed = nothing();
     return taken;
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     take,
     trips: async (act) => {
       const opened = openGate(isBusy);
@@ -108,12 +107,10 @@ export const startMeter = async (
         opened.release();
       }
     },
-    close: () =>
-      new Promise((resolve) => {
-        agent.destroy();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: async () => {
+      agent.destroy();
+      await server.close();
+    },
   };
 };
 

@@ -11,43 +11,20 @@ export const refuse = (status: number, message: string): Reply => ({
   body: { statusCode: status, message },
 });
 
-export const breaches = ({ catalog }: Breaches, query: URLSearchParams): Reply => {
-  const domain = query.get("domain")?.toLowerCase();
-  return ok(domain === undefined ? catalog : catalog.filter((breach) => isOfDomain(breach, domain)));
-};
+export const breaches = ({ catalog }: Breaches): Reply => ok(catalog);
 
-export const breach = ({ byName }: Breaches, name: string): Reply =>
-  okOrNotFound(byName.get(name.toLowerCase()));
-
-export const latestBreach = ({ catalog }: Breaches): Reply =>
-  okOrNotFound([...catalog].sort((a, b) => compareText(b.AddedDate, a.AddedDate))[0]);
-
-export const dataClasses = ({ catalog }: Breaches): Reply => {
-  const names = catalog.flatMap(({ DataClasses }) => (Array.isArray(DataClasses) ? DataClasses : []));
-  return ok([...new Set(names.map(String))].sort());
-};
-
-/** Breaches of one address, without sensitive and retired ones, which only a domain search returns. */
-export const breachedAccount = (
-  { domains, byName }: Breaches,
-  address: string,
-  query: URLSearchParams,
-): Reply => {
+/** Names of one address's breaches, without sensitive and retired ones, which only a domain search returns. */
+export const breachedAccount = ({ domains, byName }: Breaches, address: string): Reply => {
   const at = address.lastIndexOf("@");
   if (at < 1 || at === address.length - 1 || /\s/.test(address)) {
     return refuse(400, "The account does not comply with an acceptable format.");
   }
   const alias = address.slice(0, at).toLowerCase();
   const names = domains.get(address.slice(at + 1).toLowerCase())?.get(alias) ?? [];
-  const domain = query.get("domain")?.toLowerCase();
   const found = names
     .map((name): Breach => byName.get(name.toLowerCase()) ?? { Name: name })
-    .filter(({ IsSensitive, IsRetired }) => IsSensitive !== true && IsRetired !== true)
-    .filter(({ IsVerified }) => query.get("IncludeUnverified") !== "false" || IsVerified !== false)
-    .filter((each) => domain === undefined || isOfDomain(each, domain));
-  if (found.length === 0) return notFound;
-  const isTruncated = query.get("truncateResponse")?.toLowerCase() !== "false";
-  return ok(isTruncated ? found.map(({ Name }) => ({ Name })) : found);
+    .filter(({ IsSensitive, IsRetired }) => IsSensitive !== true && IsRetired !== true);
+  return found.length === 0 ? notFound : ok(found.map(({ Name }) => ({ Name })));
 };
 
 /** Breach names by alias. */
@@ -81,10 +58,3 @@ export const subscriptionStatus = (rpm: number): Reply =>
     DomainSearchMaxBreachedAccounts: 10_000_000,
     IncludesStealerLogs: false,
   });
-
-const okOrNotFound = (body: unknown): Reply => (body === undefined ? notFound : ok(body));
-
-const isOfDomain = ({ Domain }: Breach, domain: string): boolean =>
-  String(Domain ?? "").toLowerCase() === domain;
-
-const compareText = (a: unknown, b: unknown): number => String(a ?? "").localeCompare(String(b ?? ""));

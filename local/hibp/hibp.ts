@@ -1,4 +1,4 @@
-/** A server compatible with Have I Been Pwned's API v3, which stands for it in local runs. */
+/** A server with what this service asks of Have I Been Pwned's API v3, which stands for it in local runs. */
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { listenOnLoopback, type Reply } from "../loopback.ts";
@@ -38,8 +38,8 @@ export const startHibp = async (settings: {
     if ("status" in request) return request;
     const breaches = await read();
     for (const domain of breaches.domains.keys()) subscribed.add(domain);
-    const open = answerOpen(request, breaches);
-    if (open !== undefined) return open;
+    // The catalog needs no key.
+    if (request.resource === "breaches") return answers.breaches(breaches);
     const key = incoming.headers["hibp-api-key"];
     if (key !== apiKey) {
       return answers.refuse(401, `Access denied due to ${key ? "invalid" : "missing"} hibp-api-key.`);
@@ -50,16 +50,16 @@ export const startHibp = async (settings: {
 };
 
 /** `argument` is the decoded rest of the path behind the resource. */
-type Request = { resource: string | undefined; argument: string; query: URLSearchParams };
+type Request = { resource: string | undefined; argument: string };
 
 const readRequest = ({ url = "/", method, headers }: IncomingMessage): Request | Reply => {
-  const { pathname, searchParams: query } = new URL(url, "http://127.0.0.1");
+  const { pathname } = new URL(url, "http://127.0.0.1");
   const [resource, ...rest] = pathname.replace(/^\/api\/v3\//, "").split("/");
   const argument = decode(rest.join("/"));
   if (!pathname.startsWith("/api/v3/") || argument === undefined) return answers.refuse(404, "Not found");
   if (method !== "GET") return answers.refuse(405, "Method not allowed");
   if (!headers["user-agent"]) return answers.refuse(403, "Missing user agent");
-  return { resource, argument, query };
+  return { resource, argument };
 };
 
 const decode = (text: string): string | undefined => {
@@ -70,24 +70,8 @@ const decode = (text: string): string | undefined => {
   }
 };
 
-/** Answers what needs no key: the catalog. Undefined for all else. */
-const answerOpen = ({ resource, argument, query }: Request, breaches: Breaches): Reply | undefined => {
-  switch (resource) {
-    case "breaches":
-      return answers.breaches(breaches, query);
-    case "breach":
-      return answers.breach(breaches, argument);
-    case "latestbreach":
-      return answers.latestBreach(breaches);
-    case "dataclasses":
-      return answers.dataClasses(breaches);
-    default:
-      return undefined;
-  }
-};
-
 const answerWithKey = (
-  { resource, argument, query }: Request,
+  { resource, argument }: Request,
   breaches: Breaches,
   { limiter, subscribed, rpm }: { limiter: Limiter; subscribed: ReadonlySet<string>; rpm: number },
 ): Reply => {
@@ -95,7 +79,7 @@ const answerWithKey = (
     case "breachedaccount": {
       const waitSeconds = limiter();
       return waitSeconds === 0
-        ? answers.breachedAccount(breaches, argument, query)
+        ? answers.breachedAccount(breaches, argument)
         : {
             ...answers.refuse(429, `Rate limit is exceeded. Try again in ${waitSeconds} seconds.`),
             headers: { "retry-after": String(waitSeconds) },

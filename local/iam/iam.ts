@@ -1,6 +1,5 @@
 /**
- * What the roles of the template's functions may do: identity-based policies only. AWS's own managed policies
- * are left out; they allow the writing of logs and traces, which a local run does not have.
+ * What the roles of the template's functions may do: identity-based policies of their own only.
  */
 import type { Assembly } from "../template/assembly.ts";
 import { type Context, type Decision, decide, type PolicyDocument, type Statement } from "./policy.ts";
@@ -67,7 +66,7 @@ const readCallers = (assembly: Assembly): Map<string, Caller> =>
     }),
   );
 
-type RoleProperties = { ManagedPolicyArns?: string[]; Policies?: { PolicyDocument: PolicyDocument }[] };
+type RoleProperties = { Policies?: { PolicyDocument: PolicyDocument }[] };
 type PolicyProperties = { PolicyDocument: PolicyDocument; Roles?: string[] };
 
 /** The policy statements of a role of the template; none for any other role. */
@@ -79,14 +78,7 @@ export const statementsOf = (assembly: Assembly, roleArn: string): Statement[] =
   const attached = assembly
     .ofType<PolicyProperties>("AWS::IAM::Policy")
     .filter(({ properties }) => properties.Roles?.includes(roleName));
-  const managed = assembly
-    .ofType<PolicyProperties>("AWS::IAM::ManagedPolicy")
-    .filter(
-      (policy) =>
-        policy.properties.Roles?.includes(roleName) ||
-        role.ManagedPolicyArns?.includes(assembly.arn(policy.logicalId)),
-    );
-  return [...(role.Policies ?? []), ...[...attached, ...managed].map(({ properties }) => properties)].flatMap(
+  return [...(role.Policies ?? []), ...attached.map(({ properties }) => properties)].flatMap(
     ({ PolicyDocument }) => PolicyDocument.Statement,
   );
 };

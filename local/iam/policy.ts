@@ -5,9 +5,7 @@ type Values = string | readonly string[];
 export type Statement = {
   Effect: "Allow" | "Deny";
   Action?: Values;
-  NotAction?: Values;
   Resource?: Values;
-  NotResource?: Values;
   Condition?: Readonly<Record<string, Readonly<Record<string, Values>>>>;
 };
 
@@ -31,14 +29,10 @@ export const decide = (
 };
 
 const applies = (statement: Statement, action: string, resource: string, context: Context): boolean => {
-  const { Action, NotAction, Resource, NotResource, Condition = {} } = statement;
-  const isAction =
-    NotAction === undefined ? isAnyLike(Action, action, "i") : !isAnyLike(NotAction, action, "i");
-  const isResource =
-    NotResource === undefined ? isAnyLike(Resource, resource) : !isAnyLike(NotResource, resource);
+  const { Action, Resource, Condition = {} } = statement;
   return (
-    isAction &&
-    isResource &&
+    isAnyLike(Action, action, "i") &&
+    isAnyLike(Resource, resource) &&
     Object.entries(Condition).every(([operator, keys]) =>
       Object.entries(keys).every(([key, values]) => isSatisfied(operator, values, context[key])),
     )
@@ -71,8 +65,6 @@ const comparisons: Readonly<Record<string, (values: Values, text: string) => boo
   StringNotEquals: (values, text) => !isOneOf(values, text),
   StringLike: (values, text) => isAnyLike(values, text),
   StringNotLike: (values, text) => !isAnyLike(values, text),
-  ArnEquals: (values, text) => isAnyLike(values, text),
-  ArnLike: (values, text) => isAnyLike(values, text),
 };
 
 const isAnyLike = (patterns: Values | undefined, text: string, flags = ""): boolean =>

@@ -1,6 +1,5 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
-import { join } from "node:path";
+import { openKeptFile } from "../kept-file.ts";
 import { listenOnLoopback, type Reply } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
 
@@ -20,7 +19,9 @@ export const startParameters = async (settings: {
   directory: string | undefined;
 }): Promise<Parameters> => {
   const { assembly, directory } = settings;
-  const stored = await openStored(directory);
+  const stored = new Map<string, Parameter>();
+  const file = await openKeptFile(directory, "parameters.json", () => [...stored]);
+  for (const [name, parameter] of (await file.read()) ?? []) stored.set(name, parameter);
 
   const answers: Record<string, (input: Record<string, unknown>) => Promise<Reply> | Reply> = {
     GetParameter: ({ Name, WithDecryption }) => {
@@ -56,12 +57,12 @@ export const startParameters = async (settings: {
       const version = (before?.version ?? 0) + 1;
       const type = String(Type ?? before?.type ?? "String");
       stored.set(name, { type, value: String(Value), version, modifiedAt: Date.now() / 1000 });
-      await stored.save();
+      await file.save();
       return { status: 200, body: { Tier: "Standard", Version: version } };
     },
     DeleteParameter: async ({ Name }) => {
       if (!stored.delete(String(Name))) return refuse("ParameterNotFound", "");
-      await stored.save();
+      await file.save();
       return { status: 200, body: {} };
     },
   };
@@ -82,35 +83,3 @@ const refuse = (type: string, message: string): Reply => ({
   status: 400,
   body: { __type: type, message },
 });
-
-/** The parameters by name; `directory` undefined: nothing is kept. */
-const openStored = async (directory: string | undefined) => {
-  const path = join(directory ?? "", "parameters.json");
-  const parameters = new Map<string, Parameter>(directory === undefined ? [] : await read(path));
-  let saving: Promise<void> = Promise.resolve();
-  const write = async (): Promise<void> => {
-    if (directory === undefined) return;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await writeFile(`${path}.new`, JSON.stringify([...parameters], null, 1), { mode: 0o600 });
-    await rename(`${path}.new`, path);
-  };
-  return {
-    get: (name: string) => parameters.get(name),
-    set: (name: string, parameter: Parameter) => void parameters.set(name, parameter),
-    delete: (name: string) => parameters.delete(name),
-    /** Resolves when all are on disk as they are now. */
-    save: (): Promise<void> => {
-      saving = saving.then(write);
-      return saving;
-    },
-  };
-};
-
-const read = async (path: string): Promise<[string, Parameter][]> => {
-  try {
-    return JSON.parse(await readFile(path, "utf8"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-};

@@ -22,18 +22,15 @@ export const openFiring = (options: {
   speed: number;
   reach: (schedule: Schedule, occurrence: number) => Promise<void>;
   onFired: (schedule: Schedule) => void;
-  /** Told about a schedule that will not fire any more. */
-  onOver: (schedule: Schedule) => void;
 }): Firing => {
-  const { speed, reach, onFired, onOver } = options;
+  const { speed, reach, onFired } = options;
   let isFiring = false;
 
   const arm = (schedule: Schedule): void => {
     clearTimeout(schedule.timer);
-    if (!isFiring || schedule.definition.State === "DISABLED") return;
+    if (!isFiring) return;
     const occurrence = nextOccurrence(schedule);
-    if (occurrence === undefined) onOver(schedule);
-    else wait(schedule, occurrence, dueAt(schedule, occurrence));
+    wait(schedule, occurrence, dueAt(schedule, occurrence));
   };
 
   /** When an occurrence fires, at a random point of the schedule's flexible time window. */

@@ -1,4 +1,4 @@
-/** How a schedule that fires reaches its target: a Lambda function or an SQS queue. */
+/** How a schedule that fires reaches its target, a Lambda function. */
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { statementsOf } from "../iam/iam.ts";
@@ -15,92 +15,49 @@ export type TargetOptions = {
   speed: number;
   arnOf: (schedule: Schedule) => string;
   report: (line: string) => void;
-  /** Aborted when the scheduler closes: nothing is tried or reported any more. */
+  /** Aborted when the scheduler closes: nothing is invoked any more. */
   closing: AbortSignal;
 };
-
-type Execution = { executionId: string; attempt: number; time: string };
-
-/** Before each attempt of Scheduler to reach a target. */
-const attemptDelaysMilliseconds = [0, 1_000, 2_000];
 
 /** Before each retry of Lambda, when a function fails that was invoked asynchronously. */
 const functionRetryDelaysMilliseconds = [60_000, 120_000];
 
-/** Reaches a schedule's target. One that keeps failing is reported and left until the next occurrence. */
+/** Invokes a schedule's function. An event that its role does not allow is reported, and becomes a dead letter. */
 export const reachTarget = async (
   options: TargetOptions,
   schedule: Schedule,
   occurrence: number,
 ): Promise<void> => {
-  const executionId = randomUUID();
-  const time = new Date(occurrence).toISOString();
-  for (const [index, delay] of attemptDelaysMilliseconds.entries()) {
-    await setTimeout(delay, undefined, { ref: false });
-    try {
-      return await tryTarget(options, schedule, { executionId, attempt: index + 1, time });
-    } catch (error) {
-      if (options.closing.aborted) return;
-      if (index === attemptDelaysMilliseconds.length - 1) {
-        options.report(`Schedule ${schedule.name} could not reach its target: ${(error as Error).message}`);
-        leaveDeadLetter(
-          options,
-          schedule,
-          inputOf(options, schedule, { executionId, attempt: index + 1, time }),
-        );
-      }
-    }
+  const { assembly, sqs, report } = options;
+  const { Arn: functionArn, RoleArn: roleArn, DeadLetterConfig } = schedule.definition.Target;
+  const input = inputOf(options, schedule, new Date(occurrence).toISOString());
+  const allows = (action: string, arn: string): boolean =>
+    decide(statementsOf(assembly, roleArn), action, arn) === "allow";
+  if (allows("lambda:InvokeFunction", functionArn)) {
+    await invoke(options, schedule, JSON.parse(input));
+    return;
   }
+  report(
+    `Schedule ${schedule.name} could not reach its target: its role ${roleArn} does not allow lambda:InvokeFunction on ${functionArn}`,
+  );
+  const queueArn = DeadLetterConfig?.Arn;
+  if (queueArn !== undefined && allows("sqs:SendMessage", queueArn)) sqs.send(queueArn, input);
 };
 
-/** An event that no attempt could hand over goes to the schedule's dead-letter queue, if its role may send there. */
-const leaveDeadLetter = ({ assembly, sqs }: TargetOptions, { definition }: Schedule, input: string): void => {
-  const { RoleArn: roleArn, DeadLetterConfig: { Arn: queueArn } = {} } = definition.Target;
-  if (queueArn === undefined) return;
-  if (decide(statementsOf(assembly, roleArn), "sqs:SendMessage", queueArn) === "allow")
-    sqs.send(queueArn, input);
-};
-
-const tryTarget = async (options: TargetOptions, schedule: Schedule, execution: Execution): Promise<void> => {
-  const { assembly, sqs } = options;
-  const { Arn: targetArn, RoleArn: roleArn } = schedule.definition.Target;
-  const isQueue = targetArn.split(":")[2] === "sqs";
-  const action = isQueue ? "sqs:SendMessage" : "lambda:InvokeFunction";
-  if (decide(statementsOf(assembly, roleArn), action, targetArn) !== "allow") {
-    throw new Error(`its role ${roleArn} does not allow ${action} on ${targetArn}`);
-  }
-  const input = inputOf(options, schedule, execution);
-  if (isQueue) sqs.send(targetArn, input);
-  else await invoke(options, schedule, JSON.parse(input));
-};
-
-/** The target's Input with its context attributes filled in; without an Input, Scheduler's usual event. */
-const inputOf = (
-  { assembly, arnOf }: TargetOptions,
-  schedule: Schedule,
-  { executionId, attempt, time }: Execution,
-): string => {
-  const scheduleArn = arnOf(schedule);
-  const { Input: input } = schedule.definition.Target;
-  if (input !== undefined) {
-    return input
-      .replaceAll("<aws.scheduler.schedule-arn>", scheduleArn)
-      .replaceAll("<aws.scheduler.scheduled-time>", time)
-      .replaceAll("<aws.scheduler.execution-id>", executionId)
-      .replaceAll("<aws.scheduler.attempt-number>", String(attempt));
-  }
-  return JSON.stringify({
+/** The target's Input; without one, Scheduler's usual event. */
+const inputOf = ({ assembly, arnOf }: TargetOptions, schedule: Schedule, time: string): string =>
+  schedule.definition.Target.Input ??
+  JSON.stringify({
     version: "0",
-    id: executionId,
+    id: randomUUID(),
     "detail-type": "Scheduled Event",
     source: "aws.scheduler",
     account: assembly.accountId,
     time,
     region: assembly.region,
-    resources: [scheduleArn],
+    resources: [arnOf(schedule)],
     detail: "{}",
   });
-};
 
 type InvokeConfig = {
   FunctionName: string;

@@ -3,16 +3,11 @@ import { randomUUID } from "node:crypto";
 
 type Text = { Data: string };
 
-/** SES v2's SendEmail, without templates. */
+/** What a local run knows of SES v2's SendEmail. */
 export type SendEmailRequest = {
   FromEmailAddress?: string;
-  ReplyToAddresses?: readonly string[];
-  Destination?: {
-    ToAddresses?: readonly string[];
-    CcAddresses?: readonly string[];
-    BccAddresses?: readonly string[];
-  };
-  Content?: { Simple?: SimpleContent; Raw?: { Data: string } };
+  Destination?: { ToAddresses?: readonly string[] };
+  Content?: { Simple?: SimpleContent };
 };
 
 type SimpleContent = {
@@ -31,23 +26,18 @@ const maximumLineBytes = 998;
 
 /** The message, or a sentence that says why SES would refuse it. */
 export const compose = (email: SendEmailRequest, messageId: string, time: Date): Buffer | string => {
-  const { ToAddresses: to = [], CcAddresses: cc = [], BccAddresses: bcc = [] } = email.Destination ?? {};
-  const recipients = to.length + cc.length + bcc.length;
-  if (recipients > maximumRecipients) return `Recipient count exceeds ${maximumRecipients}.`;
-  if (email.Content?.Raw !== undefined) return Buffer.from(email.Content.Raw.Data, "base64");
+  const { ToAddresses: to = [] } = email.Destination ?? {};
+  if (to.length > maximumRecipients) return `Recipient count exceeds ${maximumRecipients}.`;
   const simple = email.Content?.Simple;
   if (simple === undefined || (simple.Body.Text === undefined && simple.Body.Html === undefined)) {
-    return "Content must have a Simple message with a Body, or a Raw one.";
+    return "Content must have a Simple message with a Body.";
   }
-  if (!email.FromEmailAddress || recipients === 0) {
-    return "FromEmailAddress and at least one address in Destination are required.";
+  if (!email.FromEmailAddress || to.length === 0) {
+    return "FromEmailAddress and at least one address in ToAddresses are required.";
   }
   const headers: [string, string][] = [
     ["From", email.FromEmailAddress],
     ["To", to.join(", ")],
-    ["Cc", cc.join(", ")],
-    ["Bcc", bcc.join(", ")],
-    ["Reply-To", (email.ReplyToAddresses ?? []).join(", ")],
     ["Subject", simple.Subject.Data],
     ["Date", time.toUTCString().replace("GMT", "+0000")],
     ["Message-ID", `<${messageId}@outbox.local>`],
@@ -55,9 +45,7 @@ export const compose = (email: SendEmailRequest, messageId: string, time: Date):
     ...(simple.Headers ?? []).map(({ Name, Value }): [string, string] => [Name, Value]),
   ];
   if (headers.some(([name, value]) => /[\r\n]/.test(name + value))) return "A header contains a line break.";
-  const lines = headers
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name}: ${encodeHeader(value)}`);
+  const lines = headers.map(([name, value]) => `${name}: ${encodeHeader(value)}`);
   return Buffer.from(`${lines.join("\r\n")}\r\n${composeBody(simple.Body)}`);
 };
 

@@ -15,7 +15,6 @@ export type EventSourceSettings = {
   region: string;
   invoke: (event: unknown) => Promise<InvocationResult>;
   batchSize: number;
-  batchingWindowSeconds: number;
   maximumConcurrency: number | undefined;
   reportsItemFailures: boolean;
 };
@@ -35,13 +34,12 @@ const longestTimerMilliseconds = 2 ** 31 - 1;
  * function reports as failed, stay invisible until their visibility timeout passes.
  */
 export const openEventSource = (settings: EventSourceSettings): EventSource => {
-  const { queue, batchSize, batchingWindowSeconds } = settings;
+  const { queue, batchSize } = settings;
   const concurrency = Math.min(settings.maximumConcurrency ?? concurrencyLimit, concurrencyLimit);
   let running = 0;
   let isClosed = false;
   let isAwake = false;
   let timer: NodeJS.Timeout | undefined;
-  let windowEndsAt: number | undefined;
 
   const wake = (): void => {
     if (isAwake) return;
@@ -56,7 +54,7 @@ export const openEventSource = (settings: EventSourceSettings): EventSource => {
   const work = (): void => {
     clearTimeout(timer);
     queue.refresh();
-    while (!isClosed && running < concurrency && isBatchReady()) {
+    while (!isClosed && running < concurrency && queue.available() > 0) {
       const batch = take(queue, batchSize);
       if (batch.length > 0) handle(batch);
     }
@@ -72,22 +70,9 @@ export const openEventSource = (settings: EventSourceSettings): EventSource => {
   };
 
   const sleep = (): void => {
-    const dueAt = Math.min(queue.nextDueAt(), windowEndsAt ?? Number.POSITIVE_INFINITY);
+    const dueAt = queue.nextDueAt();
     if (dueAt === Number.POSITIVE_INFINITY) return;
     timer = setTimeout(work, Math.min(Math.max(dueAt - Date.now(), 1), longestTimerMilliseconds));
-  };
-
-  /** Whether there are messages: as many as a batch takes, or fewer after the batching window. */
-  const isBatchReady = (): boolean => {
-    const available = queue.available();
-    if (available === 0) {
-      windowEndsAt = undefined;
-      return false;
-    }
-    windowEndsAt ??= Date.now() + batchingWindowSeconds * 1000;
-    if (available < batchSize && Date.now() < windowEndsAt) return false;
-    windowEndsAt = undefined;
-    return true;
   };
 
   return {

@@ -13,11 +13,7 @@ import { buildApp } from "fauxqs";
 import { S3Store } from "../../node_modules/fauxqs/dist/s3/s3Store.js";
 import { SnsStore } from "../../node_modules/fauxqs/dist/sns/snsStore.js";
 import { SqsQueue, SqsStore } from "../../node_modules/fauxqs/dist/sqs/sqsStore.js";
-import type {
-  MessageAttributeValue,
-  ReceivedMessage,
-  SqsMessage,
-} from "../../node_modules/fauxqs/dist/sqs/sqsTypes.js";
+import type { ReceivedMessage, SqsMessage } from "../../node_modules/fauxqs/dist/sqs/sqsTypes.js";
 import { orderFairly } from "./fairness.ts";
 
 /** For tests that simulate queues or make them fail. */
@@ -29,23 +25,15 @@ export type TakenMessage = {
   receiptHandle: string;
   body: string;
   md5OfBody: string;
-  attributes: Readonly<Record<string, MessageAttributeValue>>;
-  md5OfAttributes: string | undefined;
   receiveCount: number;
   sentAt: number;
   firstReceivedAt: number | undefined;
   group: string | undefined;
-  deduplicationId: string | undefined;
-  sequenceNumber: string | undefined;
 };
 
 export type Queue = {
   name: string;
   arn: string;
-  isFifo: boolean;
-  visibilityTimeoutSeconds(): number;
-  /** The delay of a message that is sent without one of its own. */
-  delaySeconds(): number;
   /** Makes messages available whose delay or visibility timeout has passed. */
   refresh(): void;
   /** How many messages can be taken. */
@@ -117,9 +105,6 @@ const replaceMethods = (
 const openQueue = (store: SqsStore, inner: SqsQueue): Queue => ({
   name: inner.name,
   arn: inner.arn,
-  isFifo: inner.isFifo(),
-  visibilityTimeoutSeconds: () => Number(inner.attributes.VisibilityTimeout),
-  delaySeconds: () => Number(inner.attributes.DelaySeconds),
   refresh: () => inner.processTimers(),
   available: () => inner.messages.length,
   nextDueAt: () => nextDueAt(inner),
@@ -147,12 +132,8 @@ const describeMessage = (received: ReceivedMessage, message: SqsMessage | undefi
   receiptHandle: received.ReceiptHandle,
   body: received.Body,
   md5OfBody: received.MD5OfBody,
-  attributes: received.MessageAttributes ?? {},
-  md5OfAttributes: received.MD5OfMessageAttributes,
   receiveCount: message?.approximateReceiveCount ?? 1,
   sentAt: message?.sentTimestamp ?? Date.now(),
   firstReceivedAt: message?.approximateFirstReceiveTimestamp,
   group: message?.messageGroupId,
-  deduplicationId: message?.messageDeduplicationId,
-  sequenceNumber: message?.sequenceNumber,
 });

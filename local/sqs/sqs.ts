@@ -56,15 +56,7 @@ type QueueProperties = Record<string, unknown> & {
 };
 
 /** Properties that are attributes of the same name in SQS's API. */
-const attributeNames = [
-  "VisibilityTimeout",
-  "DelaySeconds",
-  "MaximumMessageSize",
-  "MessageRetentionPeriod",
-  "ReceiveMessageWaitTimeSeconds",
-  "FifoQueue",
-  "ContentBasedDeduplication",
-];
+const attributeNames = ["VisibilityTimeout", "MessageRetentionPeriod"];
 
 const createQueues = (assembly: Assembly, { createQueue }: Fauxqs): void => {
   for (const { logicalId, properties } of assembly.ofType<QueueProperties>("AWS::SQS::Queue")) {

@@ -1,8 +1,7 @@
 import { hash, physicalId } from "./names.ts";
-import { resolve } from "./resolve.ts";
 import { declared, type Environment, type Stack } from "./stack.ts";
 
-type Named = { stack: Stack; logicalId: string; name: string; properties: Record<string, unknown> };
+type Named = { stack: Stack; logicalId: string; name: string };
 
 const within =
   (service: string, prefix: string) =>
@@ -10,25 +9,12 @@ const within =
     `arn:aws:${service}:${region}:${accountId}:${prefix}${name}`;
 
 const formats: Record<string, (resource: Named) => string> = {
-  "AWS::ApiGateway::RestApi": ({ stack, name }) => `arn:aws:apigateway:${stack.region}::/restapis/${name}`,
-  "AWS::CloudWatch::Alarm": within("cloudwatch", "alarm:"),
-  "AWS::DynamoDB::GlobalTable": within("dynamodb", "table/"),
   "AWS::DynamoDB::Table": within("dynamodb", "table/"),
-  "AWS::IAM::ManagedPolicy": ({ stack, name }) => `arn:aws:iam::${stack.accountId}:policy/${name}`,
-  "AWS::IAM::Role": ({ stack, name, properties }) =>
-    `arn:aws:iam::${stack.accountId}:role${resolve(stack, properties.Path) ?? "/"}${name}`,
+  "AWS::IAM::Role": ({ stack, name }) => `arn:aws:iam::${stack.accountId}:role/${name}`,
   "AWS::Lambda::Function": within("lambda", "function:"),
-  "AWS::Lambda::Alias": ({ stack, properties }) =>
-    `${functionOf(stack, properties)}:${resolve(stack, properties.Name)}`,
-  "AWS::Lambda::Version": ({ stack, properties }) => `${functionOf(stack, properties)}:1`,
   "AWS::Logs::LogGroup": (named) => `${within("logs", "log-group:")(named)}:*`,
-  "AWS::S3::Bucket": ({ name }) => `arn:aws:s3:::${name}`,
   "AWS::SES::ConfigurationSet": within("ses", "configuration-set/"),
-  "AWS::SES::EmailIdentity": within("ses", "identity/"),
-  "AWS::SNS::Topic": within("sns", ""),
   "AWS::SQS::Queue": within("sqs", ""),
-  "AWS::Scheduler::Schedule": (named) =>
-    within("scheduler", `schedule/${resolve(named.stack, named.properties.GroupName) ?? "default"}/`)(named),
   "AWS::Scheduler::ScheduleGroup": within("scheduler", "schedule-group/"),
   // Secrets Manager appends a hyphen and six random characters.
   "AWS::SecretsManager::Secret": (named) =>
@@ -37,14 +23,11 @@ const formats: Record<string, (resource: Named) => string> = {
 
 /** The ARN of a resource. Types without a format of their own get one made of their service and kind. */
 export const arnOf = (stack: Stack, logicalId: string): string => {
-  const { Type: type, Properties: properties } = declared(stack, logicalId);
+  const { Type: type } = declared(stack, logicalId);
   const [, service = "", kind = ""] = type.toLowerCase().split("::");
   const format = formats[type] ?? within(service, `${kind}/`);
-  return format({ stack, logicalId, name: physicalId(stack, logicalId), properties });
+  return format({ stack, logicalId, name: physicalId(stack, logicalId) });
 };
-
-const functionOf = (stack: Stack, properties: Record<string, unknown>): string =>
-  functionArnOf(stack, String(resolve(stack, properties.FunctionName)));
 
 /** The ARN of a function that a template names by its name or by its ARN. */
 export const functionArnOf = (

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { arnOf } from "./arns.ts";
 import { physicalId } from "./names.ts";
-import { holds, resolve } from "./resolve.ts";
+import { resolve } from "./resolve.ts";
 import { awsApiOrigin, declared, type Environment, type Stack, type Template } from "./stack.ts";
 
 export type Resource<Properties = Record<string, unknown>> = {
@@ -19,7 +19,7 @@ export type Assembly = {
   stackName: string;
   region: string;
   accountId: string;
-  /** Resources of one type, such as `AWS::SQS::Queue`, without those whose condition is false. */
+  /** Resources of one type, such as `AWS::SQS::Queue`. */
   ofType<Properties = Record<string, unknown>>(type: string): Resource<Properties>[];
   /** One resource with resolved properties. Throws for an unknown logical id. */
   resource<Properties = Record<string, unknown>>(logicalId: string): Resource<Properties>;
@@ -57,13 +57,12 @@ type AssetManifest = { files: Record<string, { source: { path?: string } }> };
 export const openAssembly = (directory: string, environment: Environment): Assembly => {
   const { stack, assets } = readStack(directory, environment);
   const { template } = stack;
+  if (template.Conditions !== undefined) throw new Error("A local run knows no templates with conditions");
 
   const resource = <Properties>(logicalId: string): Resource<Properties> => {
     const { Type: type, Properties: properties } = declared(stack, logicalId);
     return { logicalId, type, properties: resolve(stack, properties) as Properties };
   };
-  const exists = ({ Condition: condition }: { Condition?: string }): boolean =>
-    condition === undefined || holds(stack, condition);
 
   return {
     stackName: stack.name,
@@ -71,7 +70,7 @@ export const openAssembly = (directory: string, environment: Environment): Assem
     accountId: stack.accountId,
     ofType: <Properties>(type: string) =>
       Object.entries(template.Resources)
-        .filter(([, candidate]) => candidate.Type === type && exists(candidate))
+        .filter(([, candidate]) => candidate.Type === type)
         .map(([logicalId]) => resource<Properties>(logicalId)),
     resource,
     resolve: (value) => resolve(stack, value),
@@ -91,9 +90,10 @@ export const openAssembly = (directory: string, environment: Environment): Assem
     },
     outputs: () =>
       Object.fromEntries(
-        Object.entries(template.Outputs ?? {})
-          .filter(([, output]) => exists(output))
-          .map(([name, output]) => [name, String(resolve(stack, output.Value))]),
+        Object.entries(template.Outputs ?? {}).map(([name, { Value }]) => [
+          name,
+          String(resolve(stack, Value)),
+        ]),
       ),
   };
 };

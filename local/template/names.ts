@@ -11,17 +11,11 @@ const maximumNameLength = 64;
 /** The property that names a resource, for types whose Ref or ARN contains that name. */
 const nameProperty: Record<string, string> = {
   "AWS::ApiGateway::Stage": "StageName",
-  "AWS::CloudWatch::Alarm": "AlarmName",
-  "AWS::DynamoDB::GlobalTable": "TableName",
   "AWS::DynamoDB::Table": "TableName",
-  "AWS::IAM::ManagedPolicy": "ManagedPolicyName",
   "AWS::IAM::Role": "RoleName",
   "AWS::Lambda::Function": "FunctionName",
   "AWS::Logs::LogGroup": "LogGroupName",
-  "AWS::S3::Bucket": "BucketName",
   "AWS::SES::ConfigurationSet": "Name",
-  "AWS::SES::EmailIdentity": "EmailIdentity",
-  "AWS::SNS::Topic": "TopicName",
   "AWS::SQS::Queue": "QueueName",
   "AWS::Scheduler::Schedule": "Name",
   "AWS::Scheduler::ScheduleGroup": "Name",
@@ -35,8 +29,7 @@ export const physicalId = (stack: Stack, logicalId: string): string => {
   const property = nameProperty[type];
   const given = property === undefined ? undefined : resolve(stack, properties[property]);
   if (typeof given === "string") return given;
-  const name = shorten(`${stack.name}-${logicalId}`);
-  return properties.FifoQueue === true ? `${name}.fifo` : name;
+  return shorten(`${stack.name}-${logicalId}`);
 };
 
 const shorten = (name: string): string =>

@@ -1,28 +1,12 @@
 /** What Ref and Fn::GetAtt give. */
 import { arnOf } from "./arns.ts";
 import { physicalId } from "./names.ts";
-import { resolve } from "./resolve.ts";
 import { declared, type Stack } from "./stack.ts";
-
-/** Stands for `AWS::NoValue`: the property or list item that has this value is left out. */
-export const noValue = Symbol("AWS::NoValue");
-
-/** Types whose Ref is their ARN. */
-const refIsArn = new Set([
-  "AWS::IAM::ManagedPolicy",
-  "AWS::Lambda::Alias",
-  "AWS::Lambda::Version",
-  "AWS::SNS::Topic",
-  "AWS::SecretsManager::Secret",
-]);
 
 const pseudoParameters: Record<string, (stack: Stack) => unknown> = {
   "AWS::AccountId": ({ accountId }) => accountId,
-  "AWS::NoValue": () => noValue,
   "AWS::Partition": () => "aws",
   "AWS::Region": ({ region }) => region,
-  "AWS::StackId": ({ region, accountId, name }) =>
-    `arn:aws:cloudformation:${region}:${accountId}:stack/${name}/local`,
   "AWS::StackName": ({ name }) => name,
   "AWS::URLSuffix": () => "amazonaws.com",
 };
@@ -38,29 +22,12 @@ export const referenceTo = (stack: Stack, name: string): unknown => {
   }
   const { Type: type } = declared(stack, name);
   if (type === "AWS::SQS::Queue") return `${stack.queueBaseUrl}/${physicalId(stack, name)}`;
-  return refIsArn.has(type) ? arnOf(stack, name) : physicalId(stack, name);
+  return type === "AWS::SecretsManager::Secret" ? arnOf(stack, name) : physicalId(stack, name);
 };
 
 /** An attribute of a resource. One that is not known here gets a value that is unique to it. */
 export const attributeOf = (stack: Stack, logicalId: string, name: string): unknown => {
-  const { Type: type, Properties: properties } = declared(stack, logicalId);
-  switch (name) {
-    case "Arn":
-    case "FunctionArn":
-    case "TopicArn":
-      return arnOf(stack, logicalId);
-    case "QueueName":
-    case "TopicName":
-    case "StageName":
-      return physicalId(stack, logicalId);
-    case "QueueUrl":
-      return referenceTo(stack, logicalId);
-    case "RootResourceId":
-      return `${physicalId(stack, logicalId)}-root`;
-    case "FunctionName":
-      return resolve(stack, properties.FunctionName);
-    default:
-      if (name === "Version" && type === "AWS::Lambda::Version") return "1";
-      return `${physicalId(stack, logicalId)}-${name}`;
-  }
+  if (name === "Arn") return arnOf(stack, logicalId);
+  if (name === "QueueName") return physicalId(stack, logicalId);
+  return `${physicalId(stack, logicalId)}-${name === "RootResourceId" ? "root" : name}`;
 };

@@ -1,13 +1,13 @@
 /** The template of a synthesized stack, and what its references depend on besides the template itself. */
 
-export type TemplateResource = { Type: string; Properties?: Record<string, unknown>; Condition?: string };
+export type TemplateResource = { Type: string; Properties?: Record<string, unknown> };
 
 export type Template = {
   Resources: Record<string, TemplateResource>;
   Parameters?: Record<string, { Default?: unknown }>;
+  /** None of this service's: with some, the template is refused. */
   Conditions?: Record<string, unknown>;
-  Mappings?: Record<string, Record<string, Record<string, unknown>>>;
-  Outputs?: Record<string, { Value: unknown; Condition?: string }>;
+  Outputs?: Record<string, { Value: unknown }>;
 };
 
 export type Environment = {
@@ -32,10 +32,7 @@ export const awsApiOrigin = ({ apiId, region }: Pick<Stack, "apiId" | "region">)
   `https://${apiId}.execute-api.${region}.amazonaws.com`;
 
 /** A resource as the template declares it, with unresolved properties. Throws for an unknown logical id. */
-export const declared = (
-  { template }: Stack,
-  logicalId: string,
-): Required<Omit<TemplateResource, "Condition">> => {
+export const declared = ({ template }: Stack, logicalId: string): Required<TemplateResource> => {
   const resource = template.Resources[logicalId];
   if (resource === undefined) throw new Error(`The template has no resource ${logicalId}`);
   return { Type: resource.Type, Properties: resource.Properties ?? {} };

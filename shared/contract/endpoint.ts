@@ -23,6 +23,7 @@ export type Use =
   /** Updates of the rows of recipients of alerts, and of no other rows. */
   | "table:recipients"
   | "table:due-index"
+  | "table:breach-index"
   | "queue:scan-plans"
   | "queue:scan-checks"
   | "queue:scan-lookups"

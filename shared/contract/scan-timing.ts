@@ -1,6 +1,6 @@
 /**
  * How long a scan's workers may run and be silent, in seconds. The workers' contracts (functions/…/worker.ts)
- * take their timeouts from here, so that the leases in shared/scans follow when a timeout changes.
+ * take their timeouts from here, so that the leases in shared/scanning follow when a timeout changes.
  */
 export const timeoutSeconds = { planScan: 300, checkEmails: 120, lookUpEmails: 60 } as const;
 

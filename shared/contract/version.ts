@@ -1,25 +1,18 @@
 /**
- * Versions of what is stored and sent. Every row, every message and every input of a schedule carries the number of its form as `v`;
- * what has none was written before there were versions, in the form of number 0. Releases may add attributes that older ones ignore.
- * A form that older ones would misread takes the next number, of one sequence for all kinds
- * (docs/decisions/0037-versions-of-what-is-stored.md).
+ * Versions of what is stored and sent. Every row, every message and every input of a schedule carries the number of its form as `v`.
+ * Releases may add attributes that older ones ignore. A form that older ones would misread takes the next number, of one sequence for all
+ * kinds (docs/decisions/0037-versions-of-what-is-stored.md).
  */
 
 /** The name of the attribute, in rows and in JSON. */
 export const versionAttribute = "v";
 
-/** The version of every row and message format that has not changed since versions were introduced. */
-export const firstVersion = 0;
-
-/** The version of alert channels whose config is sealed (alerts/seal.ts). Others keep the first one. */
-export const sealedChannelVersion = 1;
-
-/** The highest version that this release reads. */
+/** The version of every form that this release writes, and the highest that it reads. */
 export const newestVersion = 1;
 
 /** What is written, with its version. */
-export const withVersion = <T extends object>(what: T, version: number = firstVersion): T => ({
-  [versionAttribute]: version,
+export const withVersion = <T extends object>(what: T): T => ({
+  [versionAttribute]: newestVersion,
   ...what,
 });
 

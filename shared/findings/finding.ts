@@ -1,18 +1,18 @@
-import * as activity from "../activity/activity.ts";
-import type { Actor } from "../activity/actor.ts";
-import { membership, shownActor } from "../activity/membership.ts";
-import * as catalog from "../catalog/details.ts";
+import * as activity from "../access/activity/activity.ts";
+import type { Actor } from "../access/activity/actor.ts";
+import { membership, shownActor } from "../access/members/membership.ts";
+import { exists } from "../aws/table/condition.ts";
+import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
+import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
-import * as domains from "../domains/domain.ts";
-import { type OwnChecks, ownChecks } from "../domains/own-checks.ts";
-import { type Email, emails } from "../emails/record.ts";
-import { lastScannedAt, later } from "../emails/watermark.ts";
-import { drawPart } from "../lists/member-writes.ts";
-import { exists } from "../table/condition.ts";
-import { withOptimisticRetry } from "../table/optimistic-retry.ts";
-import * as table from "../table/table.ts";
-import { type FindingGroup, type FindingRecord, findings, followingAcknowledgment } from "./record.ts";
-import type { Finding, Resolution } from "./schema.ts";
+import * as counts from "../lists/counts.ts";
+import * as domains from "../monitoring/domains/domain.ts";
+import { type OwnChecks, ownChecks } from "../monitoring/domains/own-checks.ts";
+import { type Email, emails } from "../monitoring/emails/record.ts";
+import { lastScannedAt, later } from "../monitoring/emails/watermark.ts";
+import * as catalog from "../monitoring/hibp/breach-details.ts";
+import type { Finding, Resolution } from "./finding-schema.ts";
+import { type FindingGroup, type FindingRecord, findings } from "./record.ts";
 
 /** A page of findings, newest first. `total` counts those that match the filters, `unacknowledged` all. */
 export const list = async (
@@ -136,8 +136,7 @@ export const acknowledge = (
     if (row === undefined) throw new Refusal("findingNotFound");
     const slot = await activity.slot(org);
     const from = findings.groupOf(row);
-    // Many people and programs acknowledge findings of one block at once.
-    const part = drawPart();
+    const to = { ...from, acknowledged: true };
     await table.transact([
       {
         update: emails.key(org, row.emailId),
@@ -146,18 +145,14 @@ export const acknowledge = (
         // Without its e-mail the finding is about to be deleted by the removal of the e-mail.
         refusal: "findingNotFound",
       },
-      ...findings.writes(
-        org,
-        [
-          findings.change(org, id, {
-            from,
-            to: { ...from, acknowledged: true },
-            set: { acknowledgment: { at: slot.createdAt, by: actor, resolution, reason } },
-          }),
-        ],
-        part,
-      ),
-      ...followingAcknowledgment(org, [row], part),
+      ...findings.writes(org, [
+        findings.change(org, id, {
+          from,
+          to,
+          set: { acknowledgment: { at: slot.createdAt, by: actor, resolution, reason } },
+        }),
+      ]),
+      ...counts.writes(org, { findings: [{ ...row, from, to }] }),
       ...activity.writes(org, slot, {
         action: "finding.acknowledged",
         summary: `Acknowledged a breach of ${row.email} as ${resolution}`,

@@ -3,14 +3,11 @@
  * list draws blocks of 512 ids from such a counter and hands them out from a head row of its organization.
  * Ids are unique across organizations, ascend with time within one, and are never reused; there may be gaps.
  */
-import { absent, condition } from "../table/condition.ts";
-import { type CounterKind, keys, type ListKind } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import { absent, condition } from "../aws/table/condition.ts";
+import { type CounterKind, keys, type ListKind } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 
 export const blockSize = 512;
-
-/** A block closes after this many changes of the tag, which bounds the size of its directory row. */
-const maxTagsPerBlock = 32;
 
 /** A try fails only if another caller's try has succeeded. */
 const maxTries = 100;
@@ -50,47 +47,34 @@ type Head = {
   at: string;
   /** `at` when the block was drawn. */
   from: string;
-  tag: number;
-  /** How many runs of equal tags this block has. */
-  tags: number;
 };
 
 /**
  * Reserves `count` ids, ascending and mostly consecutive, for one write unit, or a few at the end of a block.
  * `at` is the time to hand out (default: now). If the head row has a later time, that time is handed out
- * instead, because clocks differ. With `tag`, a block closes after 32 changes of the tag.
+ * instead, because clocks differ.
  */
 export const reserve = async (
   org: number,
   kind: ListKind,
   count: number,
-  options: { tag?: number; at?: string } = {},
+  options: { at?: string } = {},
 ): Promise<Reserved[]> => {
   const key = keys.listHead(org, kind);
   const now = options.at ?? new Date().toISOString();
-  const tag = options.tag ?? 0;
   const reserved: Reserved[] = [];
   let drawn: { first: number; count: number } | undefined;
   // The first try guesses the head row. If the guess is wrong, the failed condition brings the row.
-  let head: Head | undefined = {
-    block: 0,
-    next: 0,
-    left: count,
-    at: now,
-    from: now,
-    tag,
-    tags: 1,
-  };
+  let head: Head | undefined = { block: 0, next: 0, left: count, at: now, from: now };
 
   for (let attempt = 0; reserved.length < count; attempt++) {
     if (attempt >= maxTries)
       throw new Error(`Other callers won each of ${maxTries} tries to reserve ids of ${kind}: try again`);
     const missing = count - reserved.length;
     try {
-      const usable = head === undefined || (head.tag !== tag && head.tags >= maxTagsPerBlock) ? 0 : head.left;
-      if (head !== undefined && usable > 0) {
-        const taken = Math.min(missing, usable);
-        head = await takeFromHead(key, head, taken, now, tag);
+      if (head !== undefined && head.left > 0) {
+        const taken = Math.min(missing, head.left);
+        head = await takeFromHead(key, head, taken, now);
         reserved.push(...members(head.next - taken, taken, head.at, head.from));
       } else {
         const blocks = Math.ceil(missing / blockSize);
@@ -104,7 +88,7 @@ export const reserve = async (
           drawn = { first: await drawBlocks(kind, blocks), count: blocks };
         }
         const from = head !== undefined && head.at > now ? head.at : now;
-        await moveHead(key, head, drawn, missing, from, tag);
+        await moveHead(key, head, drawn, missing, from);
         reserved.push(...members(firstIdOf(drawn.first), missing, from, from));
       }
     } catch (error) {
@@ -119,7 +103,7 @@ export const reserve = async (
 export const reserveOne = async (
   org: number,
   kind: ListKind,
-  options: { tag?: number; at?: string } = {},
+  options: { at?: string } = {},
 ): Promise<Reserved> => {
   const [reserved] = await reserve(org, kind, 1, options);
   if (reserved === undefined) throw new Error(`No id of ${kind} was reserved`);
@@ -136,21 +120,12 @@ const takeFromHead = (
   known: Head,
   taken: number,
   now: string,
-  tag: number,
 ): Promise<Head> => {
-  const ahead = known.at <= now;
-  const sameTag = known.tag === tag;
+  const isAhead = known.at <= now;
   return table.update<Head>(key, {
-    set: { ...(ahead && { at: now }), ...(!sameTag && { tag }) },
-    add: { next: taken, left: -taken, ...(!sameTag && { tags: 1 }) },
-    if: condition(
-      [
-        "#left >= :taken",
-        ahead ? "#at <= :now" : "#at >= :now",
-        sameTag ? "#tag = :tag" : "#tag <> :tag AND #tags < :maxTags",
-      ].join(" AND "),
-      { taken, now, tag, ...(!sameTag && { maxTags: maxTagsPerBlock }) },
-    ),
+    set: { ...(isAhead && { at: now }) },
+    add: { next: taken, left: -taken },
+    if: condition(`#left >= :taken AND ${isAhead ? "#at <= :now" : "#at >= :now"}`, { taken, now }),
   });
 };
 
@@ -161,11 +136,10 @@ const moveHead = async (
   drawn: { first: number; count: number },
   used: number,
   from: string,
-  tag: number,
 ): Promise<void> => {
   const block = drawn.first + drawn.count - 1;
   const next = firstIdOf(drawn.first) + used;
-  const head: Head = { block, next, left: firstIdOf(block + 1) - next, at: from, from, tag, tags: 1 };
+  const head: Head = { block, next, left: firstIdOf(block + 1) - next, at: from, from };
   await table.update(key, {
     set: head,
     if:

@@ -4,9 +4,9 @@
  * block by group key. A page reads the directory, then the members of the page. docs/lists.md explains it on
  * one page.
  */
-import type { Change, Condition, Item, Write } from "../table/condition.ts";
-import { type Key, keys, type ListKind } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import type { Change, Condition, Item, Write } from "../aws/table/condition.ts";
+import { type Key, keys, type ListKind } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import { blockOf, firstIdOf, type Reserved } from "./blocks.ts";
 import * as directories from "./directory.ts";
 import { type FieldKinds, type GroupFields, groupKeyCodec } from "./group-key.ts";
@@ -63,9 +63,9 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     delete: (org: number, id: number, from: G, given?: Condition): MemberWrite =>
       deletion(key(org, id), id, codec.encode(from), given),
 
-    /** `part`: in which of the own rows of its block a member is counted (`drawPart`). */
-    writes: (org: number, memberWrites: readonly MemberWrite[], part = 0): Write[] =>
-      transactionOf(org, kind, memberWrites, part),
+    /** The writes of a transaction that writes members, with the counters of their blocks. */
+    writes: (org: number, memberWrites: readonly MemberWrite[]): Write[] =>
+      transactionOf(org, kind, memberWrites),
 
     get: (org: number, id: number): Promise<M | undefined> => table.get<M>(key(org, id)),
 
@@ -124,8 +124,6 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       const matching = codec.matcher(matches);
       return directory
         .filter(({ counts }) => countOf(counts, matching) > 0)
-        .flatMap((section) => section.blocks())
-        .filter(({ counts }) => countOf(counts, matching) > 0)
         .map(({ block }) => block)
         .reverse();
     },
@@ -146,7 +144,7 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       joined: J;
     }> => {
       const matching = codec.matcher(matches);
-      const directory = await directories.read(org, kind, { withRare: matches !== undefined });
+      const directory = await directories.read(org, kind, { withNotes: matches !== undefined });
       const plan = planPage(directory, { matching, limit, offset, since });
       const project = attributes && [...new Set<string>([...always, ...attributes])];
       const [joined, { rows, visible }] = await Promise.all([

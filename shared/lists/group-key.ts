@@ -17,8 +17,8 @@ export type FieldKinds<G> = {
       : "word";
 };
 
-/** Attributes of an own row that are not counters. No group key may have one of these names. */
-const reservedNames = new Set(["pk", "sk", "from", "life", "writes", versionAttribute]);
+/** Attributes of a directory's rows that are not named after a group key. No group key may be one of these words. */
+const reservedNames = new Set(["pk", "sk", "from", "writes", versionAttribute]);
 
 export const isReserved = (name: string): boolean => reservedNames.has(name);
 

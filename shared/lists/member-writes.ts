@@ -3,7 +3,6 @@
  * counters of its block, on the condition that the member has the group key that was read. So counters stay
  * exact, however many writers there are.
  */
-import { randomBytes, randomInt } from "node:crypto";
 import {
   absent,
   allOf,
@@ -12,9 +11,9 @@ import {
   condition,
   type Item,
   type Write,
-} from "../table/condition.ts";
-import { type Key, keys, type ListKind } from "../table/keys.ts";
-import { blockOf, blockSize, type Reserved } from "./blocks.ts";
+} from "../aws/table/condition.ts";
+import { type Key, keys, type ListKind } from "../aws/table/keys.ts";
+import { blockOf, type Reserved } from "./blocks.ts";
 
 /** A write of one member and the counters that it moves. `transactionOf` makes one transaction of several. */
 export type MemberWrite = {
@@ -70,51 +69,26 @@ export const deletion = (key: Key, id: number, from: string, given?: Condition):
 const hasGroupKey = (groupKey: string): Condition =>
   condition("#group = :groupKeyBefore", { groupKeyBefore: groupKey });
 
-/** Among how many rows concurrent writers of a block are divided. More than the default maximum of `check-emails` workers. */
-export const parts = 12;
-
-/**
- * A random part, for transactions that many callers make concurrently. A single writer uses part 0, because each further row
- * costs readers read units.
- */
-export const drawPart = (): number => randomInt(parts);
-
-/**
- * The part of a worker whose work begins with this member; callers take it modulo their number of rows. Workers that
- * start in the same block or in adjacent ones get consecutive parts.
- */
-export const partOf = (id: number): number =>
-  blockOf(id) + Math.floor(((id - 1) % blockSize) / (blockSize / parts));
-
 /**
  * The writes of a transaction: the writes of the members in their order, then one update for each block whose
- * counters move, in its own row of this part (modulo `parts`). A transaction takes 100 writes in all.
+ * counters move, in the row that counts the block. A transaction takes 100 writes in all.
  */
-export const transactionOf = (
-  org: number,
-  kind: ListKind,
-  memberWrites: readonly MemberWrite[],
-  part = 0,
-): Write[] => {
-  const blocks = new Map<number, { net: Map<string, number>; from?: string }>();
+export const transactionOf = (org: number, kind: ListKind, memberWrites: readonly MemberWrite[]): Write[] => {
+  const blocks = new Map<number, { net: Map<string, number>; from?: number }>();
   for (const { block, moves, blockFrom } of memberWrites) {
     const entry = blocks.get(block) ?? { net: new Map<string, number>() };
     for (const { groupKey, by } of moves) entry.net.set(groupKey, (entry.net.get(groupKey) ?? 0) + by);
-    if (blockFrom !== undefined) entry.from = blockFrom;
+    if (blockFrom !== undefined) entry.from = Date.parse(blockFrom);
     blocks.set(block, entry);
   }
   const counterWrites = [...blocks]
     .filter(([, { net }]) => net.size > 0)
     .map(
       ([block, { net, from }]): Write => ({
-        update: keys.directory(org, kind, block, part % parts),
-        // A counter that moves by 0 is written too: its group has other members now.
+        update: keys.directory(org, kind, block),
         add: { ...Object.fromEntries(net), writes: 1 },
-        setOnce: { life: newLife(), from },
+        setOnce: { from },
       }),
     );
   return [...memberWrites.map(({ write }) => write), ...counterWrites];
 };
-
-/** Distinguishes an own row from one that is made again after it was deleted (fold.ts). */
-export const newLife = (): string => randomBytes(6).toString("base64url");

@@ -14,39 +14,29 @@ export type PageQuery = {
   since?: string | undefined;
 };
 
-/** Group keys of the matching members of a block; undefined: all members match. */
-type WantedKeys = readonly string[] | undefined;
+/** Newest first, `skip` of the matching members that are read come before the page, and `taken` are on it. */
+type OfBlock = {
+  block: number;
+  /** Group keys of the matching members of a block; undefined: all members match. */
+  groupKeys: readonly string[] | undefined;
+  skip: number;
+  taken: number;
+};
+
+/** Ids from the block's note. They are all of its `count` matching members, or the note is out of date. */
+export type IdsRead = OfBlock & { way: "ids"; ids: readonly number[]; count: number };
+
+/**
+ * Ids `fromId` to `toId`, read from the nearer end of the block. `skip` counts in the direction of reading. If
+ * k matching members lie beyond the page, the range leaves out k ids at the far end.
+ */
+export type RangeRead = OfBlock & { way: "range"; fromId: number; toId: number; descending: boolean };
+
+/** The block that the time boundary may divide. Only its members' own times tell which of them are visible. */
+export type BoundaryRead = OfBlock & { way: "boundary"; since: string };
 
 /** How members of a page are read. */
-export type Read =
-  /** The directory names the ids, because all matching members of the block are rare. */
-  | { way: "ids"; ids: readonly number[] }
-  /**
-   * Ids `fromId` to `toId`, read from the nearer end of the block. Of the matching members among them, the
-   * first `skip` are not on the page. If k matching members lie beyond the page, the range leaves out k ids at the
-   * far end.
-   */
-  | {
-      way: "range";
-      block: number;
-      groupKeys: WantedKeys;
-      fromId: number;
-      toId: number;
-      descending: boolean;
-      skip: number;
-      taken: number;
-    }
-  /**
-   * The block that the time boundary may divide. Only its members' own times tell which of them are visible.
-   */
-  | {
-      way: "boundary";
-      block: number;
-      groupKeys: WantedKeys;
-      since: string;
-      skip: number;
-      taken: number;
-    };
+export type Read = IdsRead | RangeRead | BoundaryRead;
 
 export type Plan = {
   /** How many members match, without those of the block at the time boundary. */
@@ -66,37 +56,24 @@ export const planPage = (directory: Directory, query: PageQuery): Plan => {
   let skip = offset;
   let needed = limit;
 
-  const note = ({ counts }: Block): string[] => {
-    const found = [...counts.keys()].filter(matching);
-    for (const groupKey of found) groupKeys.add(groupKey);
-    return found;
+  const wantedOf = ({ counts }: Block): readonly string[] | undefined => {
+    const wanted = [...counts.keys()].filter(matching);
+    for (const groupKey of wanted) groupKeys.add(groupKey);
+    return wanted.length === counts.size ? undefined : wanted;
   };
 
-  for (const section of visible) {
-    const inSection = countOf(section.counts, matching);
-    total += inSection;
-    if (needed === 0 || skip >= inSection) {
-      skip = Math.max(0, skip - inSection);
-      continue;
-    }
-    for (const block of section.blocks()) {
-      const count = countOf(block.counts, matching);
-      const taken = Math.min(needed, Math.max(0, count - skip));
-      if (taken > 0) reads.push(readOf(block, note(block), { count, skip, taken }));
-      skip = Math.max(0, skip - count);
-      needed -= taken;
-    }
+  for (const block of visible) {
+    const count = countOf(block.counts, matching);
+    const taken = Math.min(needed, Math.max(0, count - skip));
+    if (taken > 0) reads.push(readOf(block, wantedOf(block), { count, skip, taken }));
+    total += count;
+    skip = Math.max(0, skip - count);
+    needed -= taken;
   }
 
   if (boundary !== undefined && since !== undefined && countOf(boundary.counts, matching) > 0) {
-    reads.push({
-      way: "boundary",
-      block: boundary.block,
-      groupKeys: wantedOf(boundary, note(boundary)),
-      since,
-      skip,
-      taken: needed,
-    });
+    const { block } = boundary;
+    reads.push({ way: "boundary", block, groupKeys: wantedOf(boundary), since, skip, taken: needed });
   }
   return { total, reads, groupKeys };
 };
@@ -108,54 +85,44 @@ export const countOf = (counts: Counts, matching: (groupKey: string) => boolean)
   return sum;
 };
 
-const wantedOf = ({ counts }: Block, matching: readonly string[]): WantedKeys =>
-  matching.length === counts.size ? undefined : matching;
-
-/**
- * How a block is read that has `count` matching members. Newest first, `skip` of them come before the page
- * and `taken` are on the page. A block in which several members exist and all match is read as a range even
- * if the ids are known, because a query reads several rows for one read unit.
- */
+/** How a block is read that has `count` matching members. */
 const readOf = (
-  whole: Block,
-  matching: readonly string[],
+  { block, counts, note }: Block,
+  groupKeys: readonly string[] | undefined,
   { count, skip, taken }: { count: number; skip: number; taken: number },
 ): Read => {
-  const { block, rare } = whole;
-  const groupKeys = wantedOf(whole, matching);
-  const ids = matching.flatMap((groupKey) => rare.get(groupKey) ?? []);
-  if (ids.length === count && (count === 1 || groupKeys !== undefined)) {
-    return { way: "ids", ids: ids.sort((one, other) => other - one).slice(skip, skip + taken) };
+  const ofBlock = { block, groupKeys, taken };
+  // If all members match, a query reads several of them for one read unit.
+  if (note !== undefined && (groupKeys !== undefined || count === 1)) {
+    const held = (groupKeys ?? [...counts.keys()]).filter((groupKey) => counts.get(groupKey) !== 0);
+    const ids = [...new Set(held.flatMap((groupKey) => note.ids.get(groupKey) ?? []))];
+    const isWhole = ids.length >= count && held.every((groupKey) => note.ids.has(groupKey));
+    if (isWhole) return { ...ofBlock, way: "ids", ids: ids.sort((one, other) => other - one), count, skip };
   }
-  const oldest = firstIdOf(block);
-  const newest = oldest + blockSize - 1;
+  const whole = wholeBlock({ ...ofBlock, skip });
   const after = count - skip - taken;
-  const range = { way: "range", block, groupKeys, taken } as const;
   if (count === blockSize) {
     // Every id of the block belongs to a matching member, so the places of the page are known.
-    return { ...range, fromId: oldest + after, toId: newest - skip, descending: true, skip: 0 };
+    return { ...whole, fromId: whole.fromId + after, toId: whole.toId - skip, skip: 0 };
   }
   return after >= skip
-    ? { ...range, fromId: oldest + after, toId: newest, descending: true, skip }
-    : { ...range, fromId: oldest, toId: newest - skip, descending: false, skip: after };
+    ? { ...whole, fromId: whole.fromId + after }
+    : { ...whole, toId: whole.toId - skip, descending: false, skip: after };
 };
 
-/**
- * The blocks that are wholly visible, and the one that the boundary may divide. Older blocks are not visible.
- */
-const splitAt = (directory: Directory, since: string): { visible: Directory; boundary?: Block } => {
-  const visible: Directory = [];
-  for (const section of directory) {
-    if (section.from !== undefined && section.from >= since) {
-      visible.push(section);
-      continue;
-    }
-    for (const block of section.blocks()) {
-      if (block.from === undefined)
-        throw new Error("The folds of this list keep no times: its pages have no time boundary");
-      if (block.from < since) return { visible, boundary: block };
-      visible.push({ counts: block.counts, from: block.from, blocks: () => [block] });
-    }
-  }
-  return { visible };
+/** The range of all ids of a block. */
+export const wholeBlock = ({ block, groupKeys, skip, taken }: OfBlock): RangeRead => {
+  const ids = { fromId: firstIdOf(block), toId: firstIdOf(block + 1) - 1 };
+  return { way: "range", block, groupKeys, ...ids, descending: true, skip, taken };
+};
+
+/** The blocks that are wholly visible, and the one that the boundary may divide. Older blocks are not visible. */
+const splitAt = (
+  directory: Directory,
+  since: string,
+): { visible: Directory; boundary?: Block | undefined } => {
+  const place = directory.findIndex(({ from }) => from < Date.parse(since));
+  return place < 0
+    ? { visible: directory }
+    : { visible: directory.slice(0, place), boundary: directory[place] };
 };

@@ -1,12 +1,9 @@
 /** Reads members of a list: those of a plan (plan.ts), those with given ids, or those of a block. */
-import { allOf, type Condition, condition } from "../table/condition.ts";
-import { keys, type ListKind, padded } from "../table/keys.ts";
-import * as table from "../table/table.ts";
-import { blockOf, firstIdOf } from "./blocks.ts";
-import type { Read } from "./plan.ts";
-
-/** From this many ids close together, one query costs less than a read unit for each id. */
-const worthQuery = 8;
+import { allOf, type Condition, condition } from "../aws/table/condition.ts";
+import { keys, type ListKind, padded } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import { blockOf } from "./blocks.ts";
+import { type BoundaryRead, type IdsRead, type RangeRead, type Read, wholeBlock } from "./plan.ts";
 
 /** How many values DynamoDB takes in one `IN`. */
 const maximumValues = 100;
@@ -21,42 +18,50 @@ export const readPlanned = async (
   { project, matching }: Projection & { matching: (groupKey: string) => boolean },
 ): Promise<{ rows: table.WireRow[]; visible: number }> => {
   const ids = reads.flatMap((read) => (read.way === "ids" ? read.ids : []));
-  const [byId, ...parts] = await Promise.all([
-    readIds(org, kind, ids, { project }),
-    ...reads.map((read) => {
-      if (read.way === "range") return readRange(org, kind, read, { project });
-      if (read.way === "boundary") return readBoundary(org, kind, read, { project });
-      return read;
-    }),
-  ]);
+  const noted = readIds(org, kind, ids, { project });
   let visible = 0;
-  const rows = parts.flatMap((part) => {
-    if (Array.isArray(part)) return part;
-    if ("way" in part) return part.ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
-    visible = part.visible;
-    return part.rows;
-  });
-  return { rows: rows.filter((row) => matching(groupKeyIn(row))), visible };
+  const rows = await Promise.all(
+    reads.map(async (read) => {
+      if (read.way === "range") return readRange(org, kind, read, { project });
+      if (read.way === "ids") return readNoted(org, kind, read, await noted, { project });
+      const boundary = await readBoundary(org, kind, read, { project });
+      visible = boundary.visible;
+      return boundary.rows;
+    }),
+  );
+  return { rows: rows.flat().filter((row) => matching(groupKeyIn(row))), visible };
+};
+
+/**
+ * The page's members among those that a note names. If fewer of them match than the directory counts, members have moved
+ * since the note was written, or since the directory was read, and the block is read.
+ */
+const readNoted = async (
+  org: number,
+  kind: ListKind,
+  read: IdsRead,
+  noted: ReadonlyMap<number, table.WireRow>,
+  projection: Projection,
+): Promise<table.WireRow[]> => {
+  const { ids, groupKeys, count, skip, taken } = read;
+  const rows = ids.map((id) => noted.get(id)).filter((row) => row !== undefined);
+  const found = rows.filter(isOneOf(groupKeys));
+  if (found.length === count) return found.slice(skip, skip + taken);
+  return readRange(org, kind, wholeBlock(read), projection);
 };
 
 const groupKeyIn = (row: table.WireRow): string => row.group?.S ?? "";
 
-/** Rows by id. Ids that lie close together are read as a range, the others in batches of 100. */
+/** Rows by id. */
 export const readIds = async (
   org: number,
   kind: ListKind,
   ids: readonly number[],
   { project }: Projection = {},
 ): Promise<Map<number, table.WireRow>> => {
-  const { single, ranges } = rangesOf(ids);
-  const rows = await Promise.all([
-    table.getManyWire(
-      single.map((id) => keys.member(org, kind, blockOf(id), id)),
-      { project },
-    ),
-    ...ranges.map(({ block, fromId, toId }) => readBlock(org, kind, block, { fromId, toId, project })),
-  ]);
-  return new Map(rows.flat().map((row) => [Number(row.id?.N), row]));
+  const memberKeys = [...new Set(ids)].map((id) => keys.member(org, kind, blockOf(id), id));
+  const rows = await table.getManyWire(memberKeys, { project });
+  return new Map(rows.map((row) => [Number(row.id?.N), row]));
 };
 
 /** Rows of a block in the order of ids: all of them, or those from `fromId` to `toId` (inclusive). */
@@ -99,7 +104,7 @@ export const countBlock = async (
 const readRange = async (
   org: number,
   kind: ListKind,
-  read: Extract<Read, { way: "range" }>,
+  read: RangeRead,
   { project }: Projection,
 ): Promise<table.WireRow[]> => {
   const { block, groupKeys, fromId, toId, descending, skip, taken } = read;
@@ -108,11 +113,10 @@ const readRange = async (
   const found = rows.filter(isOneOf(groupKeys)).slice(skip, skip + taken);
   // Members of the range have moved since the directory was read. Others of the block take their places. Where every id of
   // the block had a matching member, those that the range left out are before the page.
-  const [oldest, newest] = [firstIdOf(block), firstIdOf(block + 1) - 1];
-  if (found.length < taken && (fromId > oldest || toId < newest)) {
-    const leftOut = descending ? newest - toId : fromId - oldest;
-    const whole = { ...read, fromId: oldest, toId: newest, skip: skip + leftOut };
-    return readRange(org, kind, whole, { project });
+  const whole = wholeBlock(read);
+  if (found.length < taken && (fromId > whole.fromId || toId < whole.toId)) {
+    const leftOut = descending ? whole.toId - toId : fromId - whole.fromId;
+    return readRange(org, kind, { ...whole, descending, skip: skip + leftOut }, { project });
   }
   return descending ? found : found.reverse();
 };
@@ -120,7 +124,7 @@ const readRange = async (
 const readBoundary = async (
   org: number,
   kind: ListKind,
-  { block, groupKeys, since, skip, taken }: Extract<Read, { way: "boundary" }>,
+  { block, groupKeys, since, skip, taken }: BoundaryRead,
   { project }: Projection,
 ): Promise<{ rows: table.WireRow[]; visible: number }> => {
   const rows = await readBlock(org, kind, block, {
@@ -148,21 +152,3 @@ export const hasOneOf = (groupKeys: readonly string[] | undefined): Condition | 
         `#group IN (${groupKeys.map((_, index) => `:groupKey${index}`).join(", ")})`,
         Object.fromEntries(groupKeys.map((groupKey, index) => [`groupKey${index}`, groupKey])),
       );
-
-/** Ranges of ids that lie close together in a block, and all other ids one by one. */
-const rangesOf = (
-  ids: readonly number[],
-): { single: number[]; ranges: { block: number; fromId: number; toId: number }[] } => {
-  const byBlock = Map.groupBy(new Set(ids), blockOf);
-  const single: number[] = [];
-  const ranges: { block: number; fromId: number; toId: number }[] = [];
-  for (const [block, inBlock] of byBlock) {
-    const fromId = Math.min(...inBlock);
-    const toId = Math.max(...inBlock);
-    // A row has up to about 1 KB, so that four rows cost one read unit.
-    if (inBlock.length >= worthQuery && toId - fromId < 4 * inBlock.length)
-      ranges.push({ block, fromId, toId });
-    else single.push(...inBlock);
-  }
-  return { single, ranges };
-};

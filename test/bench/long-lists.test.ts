@@ -10,7 +10,7 @@ import {
   start,
 } from "./costs.ts";
 
-describe("with 100,000 findings in compacted directories no list exceeds its budget", () => {
+describe("with 100,000 findings no list exceeds its budget", () => {
   const costs: Costs = {};
   let seeded: Seeded;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { noBrowser } from "../../local/harness/chromium.ts";
 import type { LocalService } from "../../local/harness/service.ts";
-import { type Answer, type NameServer, startNameServer } from "../alerts/name-server.ts";
+import { type Answer, type NameServer, startNameServer } from "../alerting/name-server.ts";
 import { createOrganization } from "../service/organization.ts";
 import { startOwnService } from "../service/own-service.ts";
 import { focused, follow, press } from "./keyboard.ts";

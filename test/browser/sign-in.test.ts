@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { hashOf } from "../../shared/organizations/secret.ts";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { hashOf } from "../../shared/access/keys/secret.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization } from "../service/organization.ts";
 import { mailedLink } from "./mailed-link.ts";
 import { createUser, go, linkFor, signIn, signInTo, urlOf, useBrowser, visit } from "./visit.ts";

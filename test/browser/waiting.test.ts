@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { hashOf } from "../../shared/organizations/secret.ts";
+import { hashOf } from "../../shared/access/keys/secret.ts";
 import { presetCount } from "../endpoints/limit-window.ts";
 import { createOrganization } from "../service/organization.ts";
 import { signInTo, useBrowser } from "./visit.ts";

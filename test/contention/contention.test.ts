@@ -2,24 +2,24 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import { undisturbed } from "../../local/dynamodb/behaviour.ts";
-import { administrator } from "../../shared/activity/actor.ts";
-import * as log from "../../shared/activity/log.ts";
-import * as configure from "../../shared/alerts/configure.ts";
-import { deliveries } from "../../shared/alerts/delivery.ts";
-import * as domains from "../../shared/domains/domain.ts";
-import * as emails from "../../shared/emails/email.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as log from "../../shared/access/activity/log.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import type { Key } from "../../shared/aws/table/keys.ts";
+import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import { check } from "../../shared/scans/check.ts";
-import type { Key } from "../../shared/table/keys.ts";
-import { withTimeOf } from "../../shared/table/patience.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
+import * as emails from "../../shared/monitoring/emails/email.ts";
+import { check } from "../../shared/scanning/check.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
 import {
   createOrganization,
   invocation,
   startAndPlan,
   takeMessages,
   useWorkers,
-} from "../scans/in-process-workers.ts";
-import { type Command, intercept } from "../table/intercept.ts";
+} from "../scanning/in-process-workers.ts";
 
 const domainName = "contended.example";
 /** Two chunks of the scan, whose findings share a block. */
@@ -81,7 +81,7 @@ const watchTransactions = (): (() => Watched) => {
 
 /** Opens connections to the table a few at a time, as functions that are in use have theirs. */
 const openConnections = async (act: () => Promise<unknown>): Promise<void> => {
-  for (const count of [10, 20, 40, 60, 80, 100]) await Promise.all(Array.from({ length: count }, act));
+  for (const count of [10, 20, 40, 50]) await Promise.all(Array.from({ length: count }, act));
 };
 
 describe("one organization", () => {
@@ -122,45 +122,35 @@ describe("one organization", () => {
   test("a first scan with 20 channels records and alerts everything once", async () => {
     expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(breachedCount * breaches.length);
     expect(deliveries.sum(await deliveries.directory(org))).toBe(breachedCount * channelCount);
-    expect(scanned.most).toBeLessThanOrEqual(4);
+    expect(scanned.most).toBeLessThanOrEqual(mostTries);
   });
 
   const actionCount = async () => (await log.list(org, { limit: 1, offset: 0 }, new Date())).total;
 
-  test("200 calls at once are all done, each within a few tries", async () => {
-    const ids: number[] = [];
-    for (const offset of [0, 100]) {
-      const page = await findings.list(org, { limit: 100, offset, acknowledged: false });
-      ids.push(...page.breaches.map(({ id }) => id));
-    }
+  test("50 calls at once are all done, each within a few tries", async () => {
+    const { breaches: open } = await findings.list(org, { limit: 100, offset: 0, acknowledged: false });
     const before = await actionCount();
-    const addressIds: number[] = [];
-    for (const offset of [0, 100]) {
-      const page = await emails.list(org, { limit: 100, offset });
-      addressIds.push(...page.emails.map(({ id }) => id));
-    }
+    const { emails: addresses } = await emails.list(org, { limit: 100, offset: 0 });
     const [domain] = await domains.list(org);
     const domainId = domain?.id ?? 0;
-    const calls = Array.from({ length: 200 }, (_, index) => () => {
-      const id = ids[index] ?? 0;
+    const calls = Array.from({ length: 50 }, (_, index) => () => {
+      const id = open[index]?.id ?? 0;
       if (index % 10 < 4) return findings.acknowledge(org, { id, resolution: "handled" }, administrator);
       if (index % 10 < 6)
         return emails.add(org, { email: `new${index}@${domain?.name}`, domainId }, administrator);
       if (index % 10 < 7)
-        return emails.assign(org, addressIds[index] ?? 0, { ownerName: "Ada" }, administrator);
+        return emails.assign(org, addresses[index]?.id ?? 0, { ownerName: "Ada" }, administrator);
       return findings.list(org, { limit: 50, offset: 0 });
     });
     await openConnections(() => domains.list(org));
     const watch = watchTransactions();
     await withTimeOf(patienceMilliseconds, () => Promise.all(calls.map((call) => call())));
     const watched = watch();
-    console.log("200 mixed calls:", JSON.stringify(watched));
-    expect(await actionCount()).toBe(before + 140);
+    console.log("50 mixed calls:", JSON.stringify(watched));
+    expect(await actionCount()).toBe(before + 35);
     const { total } = await findings.list(org, { limit: 1, offset: 0, acknowledged: true });
     const { total: added } = await emails.list(org, { limit: 1, offset: 0 });
-    expect({ total, added }).toEqual({ total: 80, added: addressCount + 40 });
+    expect({ total, added }).toEqual({ total: 20, added: addressCount + 10 });
     expect(watched.most).toBeLessThanOrEqual(mostTries);
-    // Counts in 12 parts: 560 to 590, or up to 760 on a busy machine. Counts in one row: 2,150.
-    expect(watched.refused).toBeLessThan(7 * 140);
   });
 });

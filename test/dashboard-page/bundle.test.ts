@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
+import { readPageFiles } from "../../functions/serve-dashboard/files.ts";
 import { bundlePage } from "../../lib/page-bundle.ts";
-import { readPageFiles } from "../../shared/page/files.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "page-test-"));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -1,8 +1,8 @@
 /** What only API Gateway on AWS sends: HTTPS, and paths with the name of a deployment of its own. */
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { expect, test, vi } from "vitest";
-import type { PageFiles } from "../../shared/page/files.ts";
-import { replyWith } from "../../shared/page/reply.ts";
+import type { PageFiles } from "../../functions/serve-dashboard/files.ts";
+import { replyWith } from "../../functions/serve-dashboard/reply.ts";
 
 const file = {
   contentType: "text/html; charset=utf-8",

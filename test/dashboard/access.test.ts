@@ -1,8 +1,8 @@
 /** Who may call the dashboard's part of the API, and how often. */
 import { describe, expect, test } from "vitest";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
+import { hashOf } from "../../shared/access/keys/secret.ts";
 import type { Route } from "../../shared/contract/endpoint.ts";
-import { hashOf } from "../../shared/organizations/secret.ts";
 import { inOneWindow, presetCount, subjects } from "../endpoints/limit-window.ts";
 import { countStatuses, expectRefusal } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { LocalService } from "../../local/harness/service.ts";
-import { type Answer, type NameServer, startNameServer } from "../alerts/name-server.ts";
+import { type Answer, type NameServer, startNameServer } from "../alerting/name-server.ts";
 import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import type { Client } from "../service/client.ts";

@@ -1,4 +1,4 @@
-import { addresseesOf } from "../../shared/mail/recipient.ts";
+import { addresseesOf } from "../../shared/alerting/recipients/recipient.ts";
 
 let addresses = 0;
 

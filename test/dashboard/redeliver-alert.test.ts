@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import { deliveries } from "../../shared/alerts/delivery.ts";
-import * as table from "../../shared/table/table.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { expectRefusal, unknownId } from "../endpoints/reply.ts";
 import { addWebhook } from "../service/add-webhook.ts";
 import { eventually } from "../service/eventually.ts";

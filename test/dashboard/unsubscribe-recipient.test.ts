@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from "vitest";
-import { find } from "../../shared/mail/recipient.ts";
+import { find } from "../../shared/alerting/recipients/recipient.ts";
 import { expectEveryHeader, expectRefusal } from "../endpoints/reply.ts";
 import { createOrganization } from "../service/organization.ts";
 import { createRecipient } from "./recipients.ts";

@@ -8,9 +8,9 @@ import {
   SetQueueAttributesCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
+import { keys } from "../../shared/aws/table/keys.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
-import { keys } from "../../shared/table/keys.ts";
-import { storedRows, type WireRow } from "../releases/recording.ts";
+import { storedRows, type WireRow } from "../aws/table/stored-rows.ts";
 import { eventually } from "../service/eventually.ts";
 import type { Deployment } from "./deployment.ts";
 

@@ -8,8 +8,8 @@ import { help } from "../../bin/admin/help.ts";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
+import { type Key, keys } from "../../shared/aws/table/keys.ts";
 import type { Use } from "../../shared/contract/endpoint.ts";
-import { type Key, keys } from "../../shared/table/keys.ts";
 import { project } from "./markdown.ts";
 
 const read = (path: string): string => readFileSync(join(project, path), "utf8");

@@ -16,7 +16,7 @@ const isExternal = (target: string): boolean => /^[a-z][a-z+.-]*:/i.test(target)
 /** Written by programs, so that they may be missing in a fresh checkout. */
 const generated = /^(\.local|cdk\.out|node_modules)\//;
 
-/** `shared/scans/plan.ts`, `functions/*\/endpoint.ts`, `test/lists/`; `<name>` stands for any name. */
+/** `shared/scanning/plan.ts`, `functions/*\/endpoint.ts`, `test/lists/`; `<name>` stands for any name. */
 const pathPattern = /^[\w.@*<>{},-]+(?:\/[\w.@*<>{},-]+)*(?:\/|\/[\w.@*<>{},-]+\.\w+)$/;
 
 const exists = (path: string): boolean =>
@@ -122,7 +122,7 @@ describe("the reader of documents", () => {
       "[not a link](nowhere.md) `nor/a/path.ts`",
       "```",
       "```mermaid",
-      "A --> B: shared/scans/plan.ts",
+      "A --> B: shared/scanning/plan.ts",
       "```",
     ].join("\n"),
   );
@@ -142,6 +142,6 @@ describe("the reader of documents", () => {
       "end ../shared/scans/end.ts",
     ]);
     expect(document.spans.map(({ text }) => text)).toEqual(["code", "plan", "end"]);
-    expect(document.diagram.map(({ text }) => text)).toEqual(["A --> B: shared/scans/plan.ts"]);
+    expect(document.diagram.map(({ text }) => text)).toEqual(["A --> B: shared/scanning/plan.ts"]);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { emails } from "../../shared/emails/record.ts";
-import * as table from "../../shared/table/table.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { emails } from "../../shared/monitoring/emails/record.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { countStatuses, expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hashOf, mintApiKey, mintSession } from "../../shared/organizations/secret.ts";
+import { hashOf, mintApiKey, mintSession } from "../../shared/access/keys/secret.ts";
 import { admin } from "../service/admin.ts";
 import { createClient } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";

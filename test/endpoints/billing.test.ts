@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Billing } from "../../shared/billing/schema.ts";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import type { Billing } from "../../shared/access/billing/billing-schema.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
 import { requestEveryEndpoint } from "./every-endpoint.ts";

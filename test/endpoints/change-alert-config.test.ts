@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { administrator } from "../../shared/activity/actor.ts";
-import * as configure from "../../shared/alerts/configure.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
 import {
   createChannel,
   expectSignedWith,

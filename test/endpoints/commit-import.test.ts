@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import * as organizations from "../../shared/organizations/organization.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
 import { admin } from "../service/admin.ts";
 import type { Client, Reply } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";

@@ -1,7 +1,7 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { describe, expect, test, vi } from "vitest";
-import { deliver, readSubjects, type Subject } from "../../shared/alerts/deliver.ts";
-import { deliveries } from "../../shared/alerts/delivery.ts";
+import { deliver, readSubjects, type Subject } from "../../shared/alerting/deliveries/deliver.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import {
   createChannel,
   inboxOf,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { newLock } from "../../shared/findings/acknowledgements/record.ts";
 import { createOrganization } from "../service/organization.ts";
 import { createWithFindings, ended, findingCount, requestMany } from "./acknowledgement.ts";
 import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
@@ -33,14 +34,7 @@ describe("200", () => {
     const slot = { id: 1, createdAt: "2026-01-01T00:00:00.000Z", block: 0, blockFrom: "2026" };
     const row = { id, status: "running", matching: 500, completedAt: null, slot };
     await table.put({ ...keys.acknowledgement(org, id), ...row });
-    for (const lane of [0, 1, 2, 3]) {
-      await table.put({
-        ...keys.acknowledgementLane(org, id, lane),
-        cursor: 9,
-        acknowledged: 10 * lane,
-        isDone: false,
-      });
-    }
+    await table.put({ ...keys.acknowledgementLock(org), ...newLock(org, id), acknowledged: 60 });
     expect((await api.get(`/breaches/acknowledgements/${id}`)).body).toEqual({
       id,
       status: "running",

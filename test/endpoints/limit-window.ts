@@ -1,5 +1,5 @@
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 
 type WindowSeconds = 60 | 3600;
 
@@ -10,7 +10,7 @@ type WindowSeconds = 60 | 3600;
 const windowAt = (seconds: WindowSeconds, later = 0): string =>
   String((Math.floor(Date.now() / 1000 / seconds) + later) * seconds);
 
-/** The subjects for which requests are counted, named as in shared/api/limits.ts. */
+/** The subjects for which requests are counted, named as in shared/access/api/limits.ts. */
 export const subjects = {
   address: (address: string): string => `ADDRESS#${address}`,
   key: (hash: string): string => `KEY#${hash}`,

@@ -1,10 +1,10 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { describe, expect, test } from "vitest";
-import { authenticate } from "../../shared/api/authenticate.ts";
-import { countAddress, countOrganization } from "../../shared/api/limits.ts";
-import { hashOf } from "../../shared/organizations/secret.ts";
-import { keys, timeToLive } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { authenticate } from "../../shared/access/api/authenticate.ts";
+import { countAddress, countOrganization } from "../../shared/access/api/limits.ts";
+import { hashOf } from "../../shared/access/keys/secret.ts";
+import { keys, timeToLive } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { admin } from "../service/admin.ts";
 import { createChannel } from "../service/alert-channels.ts";
 import { createClient, type Reply } from "../service/client.ts";

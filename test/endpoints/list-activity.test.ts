@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import * as activity from "../../shared/activity/activity.ts";
-import { type Actor, administrator, service } from "../../shared/activity/actor.ts";
+import * as activity from "../../shared/access/activity/activity.ts";
+import { type Actor, administrator, service } from "../../shared/access/activity/actor.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import { start } from "../../shared/scans/start.ts";
-import * as table from "../../shared/table/table.ts";
+import { start } from "../../shared/scanning/start.ts";
 import { admin } from "../service/admin.ts";
 import { createChannel } from "../service/alert-channels.ts";
 import { type Client, createClient } from "../service/client.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
-import { hashOf, mintApiKey } from "../../shared/organizations/secret.ts";
+import { hashOf, mintApiKey } from "../../shared/access/keys/secret.ts";
 import { dashboardUrl } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail, createChannel, inboxOf, listDeliveries } from "../service/alert-channels.ts";

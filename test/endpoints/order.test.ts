@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { hashOf } from "../../shared/access/keys/secret.ts";
 import type { OrganizationLimit } from "../../shared/contract/limits.ts";
-import { hashOf } from "../../shared/organizations/secret.ts";
 import { admin } from "../service/admin.ts";
 import { createChannel, publicUrl } from "../service/alert-channels.ts";
 import { type Client, createClient, type Reply } from "../service/client.ts";

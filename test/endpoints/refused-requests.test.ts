@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { keys, listKinds } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { keys, listKinds } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization } from "../service/organization.ts";
 import { unknownId } from "./reply.ts";
 

@@ -1,9 +1,9 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { describe, expect, test } from "vitest";
-import { authenticate } from "../../shared/api/authenticate.ts";
-import { hashOf, mintApiKey, mintSession } from "../../shared/organizations/secret.ts";
-import { type Key, keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { authenticate } from "../../shared/access/api/authenticate.ts";
+import { hashOf, mintApiKey, mintSession } from "../../shared/access/keys/secret.ts";
+import { type Key, keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { anonymous, expectUnauthenticated, getWith, origin } from "./credentials.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { admin } from "../service/admin.ts";
 import type { Client } from "../service/client.ts";
 import { eventually } from "../service/eventually.ts";

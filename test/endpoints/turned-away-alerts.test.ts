@@ -1,7 +1,7 @@
 /** What an organization learns when somebody with a key or a session turns its alerts away. */
 import { expect, test } from "vitest";
-import { administrator } from "../../shared/activity/actor.ts";
-import { remove } from "../../shared/alerts/remove.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { remove } from "../../shared/alerting/channels/remove.ts";
 import { activity } from "../dashboard/activity.ts";
 import { createChannel, inboxOf, listChannels, listDeliveries } from "../service/alert-channels.ts";
 import { eventually } from "../service/eventually.ts";

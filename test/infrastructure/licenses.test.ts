@@ -37,7 +37,7 @@ describe("the licenses beside each bundle", () => {
     const notices = noticesOf(sources);
     expect(notices).toMatch(/^busboy [\d.]+\nstreamsearch [\d.]+\n\nCopyright Brian White/);
     expect(notices.match(/Brian White/g)).toHaveLength(1);
-    expect(noticesOf(["shared/table/table.ts"])).toBe("");
+    expect(noticesOf(["shared/aws/table/table.ts"])).toBe("");
   });
 });
 

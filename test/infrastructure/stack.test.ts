@@ -15,10 +15,10 @@ import { type Bundles, bundleFunctions, folders } from "../../lib/bundle.ts";
 import { readOptions } from "../../lib/options.ts";
 import { ServiceStack } from "../../lib/service-stack.ts";
 import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
+import { retryDelaySeconds } from "../../shared/aws/queue/retry-delay.ts";
 import { refusals } from "../../shared/contract/errors.ts";
 import { perMinute } from "../../shared/contract/limits.ts";
 import { messages } from "../../shared/contract/messages.ts";
-import { retryDelaySeconds } from "../../shared/queue/retry-delay.ts";
 
 type Properties = Record<string, never>;
 type Statement = {

@@ -8,7 +8,7 @@ import {
   type Reserved,
   reserve,
 } from "../../shared/lists/blocks.ts";
-import { type Engine, recordCapacity, startEngine } from "../table/engine.ts";
+import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -100,21 +100,10 @@ describe("reserve", () => {
   test("simultaneous large draws stay unique and in order", async () => {
     const reserved = await Promise.all(
       Array.from({ length: 24 }, (_, index) =>
-        reserve(5, "FINDING", 300 + index * 100, { tag: index % 3, at: time((index * 7) % 24) }),
+        reserve(5, "FINDING", 300 + index * 100, { at: time((index * 7) % 24) }),
       ),
     );
     expectInOrder(reserved.flat());
-  });
-
-  test("closes a block after 32 different tags in a row", async () => {
-    const blocks = new Set<number>();
-    for (let tag = 1; tag <= 32; tag++) {
-      for (const each of await reserve(6, "FINDING", 2, { tag })) blocks.add(each.block);
-      for (const each of await reserve(6, "FINDING", 1, { tag })) blocks.add(each.block);
-    }
-    expect(blocks.size).toBe(1);
-    const [next] = await reserve(6, "FINDING", 1, { tag: 33 });
-    expect(blocks.has(next?.block ?? -1)).toBe(false);
   });
 
   test("costs one write unit as a rule", async () => {

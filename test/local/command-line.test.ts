@@ -12,11 +12,9 @@ describe("the command line", () => {
       speed: 1,
       dynamodb: {
         latency: { read: 0, write: 0, transaction: 0 },
-        partitions: undefined,
         conflicts: true,
         lostReplies: 0,
         indexLag: 0,
-        expiresRows: false,
       },
       allowedOrigins: [],
       hibpUrl: undefined,
@@ -28,19 +26,17 @@ describe("the command line", () => {
   test("takes every option", () => {
     const text =
       "--port 0 --data data --speed 3600 --allow-origin http://127.0.0.1:9000 --allow-origin https://hooks.example/ " +
-      "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo --table-latency 4/8/30 --table-partitions 4 --lost-replies 0.01 " +
-      "--index-lag 800 --expire-rows";
+      "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo --table-latency 4/8/30 --lost-replies 0.01 " +
+      "--index-lag 800";
     expect(read(...text.split(" "))).toEqual({
       port: 0,
       dataDirectory: "/home/ada/data",
       speed: 3600,
       dynamodb: {
         latency: { read: 4, write: 8, transaction: 30 },
-        partitions: { count: 4, placement: 0 },
         conflicts: true,
         lostReplies: 0.01,
         indexLag: 800,
-        expiresRows: true,
       },
       allowedOrigins: ["http://127.0.0.1:9000", "https://hooks.example"],
       nameServer: "127.0.0.1:5353",
@@ -78,7 +74,6 @@ describe("the command line", () => {
       ["--table-latency", "4/8"],
       '--table-latency takes three times in milliseconds, such as 4/8/30, not "4/8".',
     ],
-    [["--table-partitions", "0"], "--table-partitions must be a whole number from 1 to 9999"],
     [["--lost-replies", "1"], "--lost-replies must be a number from 0 to below 1"],
     [["--port", "abc"], "--port must be"],
     [["--speed", "0"], '--speed must be a number from 1 to 1000000, not "0".'],

@@ -101,7 +101,7 @@ describe("a run", () => {
 
   test("makes its files unreadable for other users, even in a readable directory", () => {
     const files = readdirSync(directory, { recursive: true, encoding: "utf8" });
-    expect(files).toEqual(expect.arrayContaining(["lock", "dynamodb.sqlite"]));
+    expect(files).toEqual(expect.arrayContaining(["lock", expect.stringMatching(/^dynamodb/)]));
     // A journal of the database can be gone by now.
     const modeOf = (file: string) => statSync(join(directory, file), { throwIfNoEntry: false })?.mode ?? 0;
     expect(files.filter((file) => (modeOf(file) & 0o077) !== 0)).toEqual([]);

@@ -1,5 +1,5 @@
-import { administrator } from "../../shared/activity/actor.ts";
-import * as configure from "../../shared/alerts/configure.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
 
 /**
  * Creates a webhook channel for all events and gives its id. It writes to the service that `admin` is

@@ -1,6 +1,6 @@
 /** Requests that are sent at the same time in order to get more than is allowed. The audit finds nothing wrong afterwards. */
 import { expect, inject, test } from "vitest";
-import { audit } from "../../shared/audit/audit.ts";
+import { audit } from "../../shared/operations/audit/audit.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
 import { expectUnauthenticated } from "../endpoints/credentials.ts";
 import { createChannel, publicUrl } from "./alert-channels.ts";

@@ -1,6 +1,6 @@
 /** Attacks of one organization on another. After each the victim is what it was before. */
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { find } from "../../shared/mail/recipient.ts";
+import { find } from "../../shared/alerting/recipients/recipient.ts";
 import { createRecipient } from "../dashboard/recipients.ts";
 import { createToken, signedIn, visitor } from "../dashboard/signed-in.ts";
 import { expectUnauthenticated, getWith } from "../endpoints/credentials.ts";

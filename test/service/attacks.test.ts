@@ -1,7 +1,7 @@
 /** Attacks that were tried on the running service. Each leaves another organization, or the service, as it was. */
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { find, addresseesOf as recipientsOf } from "../../shared/mail/recipient.ts";
+import { find, addresseesOf as recipientsOf } from "../../shared/alerting/recipients/recipient.ts";
 import { signIn } from "../endpoints/sign-in.ts";
 import { admin } from "./admin.ts";
 import { createClient } from "./client.ts";

@@ -1,23 +1,23 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { entries } from "../../shared/activity/activity.ts";
-import { administrator } from "../../shared/activity/actor.ts";
-import { deliveries } from "../../shared/alerts/delivery.ts";
-import { audit, type Report } from "../../shared/audit/audit.ts";
+import { entries } from "../../shared/access/activity/activity.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as users from "../../shared/access/members/user.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import type { Change } from "../../shared/aws/table/condition.ts";
+import { type Key, keys, type ListKind } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import * as monitored from "../../shared/emails/email.ts";
-import { type Email, emails } from "../../shared/emails/record.ts";
+import * as removals from "../../shared/findings/email-removal.ts";
 import { type FindingRecord, findings } from "../../shared/findings/record.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
-import { blocksIn, type Directory } from "../../shared/lists/directory.ts";
-import * as users from "../../shared/organizations/user.ts";
-import * as removals from "../../shared/removals/removal.ts";
-import { scans } from "../../shared/scans/record.ts";
-import { start as startScan } from "../../shared/scans/start.ts";
-import type { Change } from "../../shared/table/condition.ts";
-import { type Key, keys, type ListKind } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import type { Directory } from "../../shared/lists/directory.ts";
+import * as monitored from "../../shared/monitoring/emails/email.ts";
+import { type Email, emails } from "../../shared/monitoring/emails/record.ts";
+import { audit, type Report } from "../../shared/operations/audit/audit.ts";
+import { scans } from "../../shared/scanning/record.ts";
+import { start as startScan } from "../../shared/scanning/start.ts";
 import { admin } from "./admin.ts";
 import { eventually } from "./eventually.ts";
 import { createOrganization, type Organization } from "./organization.ts";
@@ -37,7 +37,7 @@ const members = async (): Promise<Members> => {
     directory: (org: number) => Promise<Directory>;
     members: (org: number, block: number) => Promise<M[]>;
   }) => {
-    const rows = blocksIn(await list.directory(org));
+    const rows = await list.directory(org);
     return (await Promise.all(rows.map(({ block }) => list.members(org, block)))).flat();
   };
   return { emails: await all(emails), findings: await all(findings) };
@@ -87,7 +87,7 @@ const createUsed = async (): Promise<void> => {
 const untilDelivered = () =>
   eventually(
     async () => {
-      const rows = blocksIn(await deliveries.directory(org));
+      const rows = await deliveries.directory(org);
       const members = await Promise.all(rows.map(({ block }) => deliveries.members(org, block)));
       return members.flat().filter(({ status }) => status !== "delivered").length;
     },
@@ -160,7 +160,7 @@ describe("damage is found with its id and repaired:", () => {
   const latestBlocks = () =>
     Promise.all(
       listed.map(async ([kind, list]) => {
-        const [row] = blocksIn(await list.directory(org));
+        const [row] = await list.directory(org);
         const block = row?.block ?? 0;
         const counts = [...(row?.counts ?? [])].filter(([, count]) => count > 0).sort();
         return {
@@ -196,7 +196,9 @@ describe("damage is found with its id and repaired:", () => {
 
   test("a directory row's time that is later than its members", async () => {
     const block = blockOf(email.id);
-    await damage(keys.directory(org, "EMAIL", block), { set: { from: "2999-01-01T00:00:00.000Z" } });
+    await damage(keys.directory(org, "EMAIL", block), {
+      set: { from: Date.parse("2999-01-01T00:00:00.000Z") },
+    });
     await expectFoundAndRepaired(`email block ${block}`);
   });
 
@@ -362,7 +364,7 @@ describe("damage is found with its id and repaired:", () => {
   });
 
   test("an entry that is counted under another category", async () => {
-    const [row] = blocksIn(await entries.directory(org));
+    const [row] = await entries.directory(org);
     const [entry] = await entries.members(org, row?.block ?? 0);
     const id = entry?.id ?? 0;
     await damage(entries.key(org, id), { set: { category: "alerts" } });
@@ -399,7 +401,7 @@ describe("damage is found with its id and repaired:", () => {
   });
 
   test("an open delivery that is not due, and an ended one that is", async () => {
-    const [row] = blocksIn(await deliveries.directory(org));
+    const [row] = await deliveries.directory(org);
     const [one, other] = await deliveries.members(org, row?.block ?? 0);
     const [ended, open] = [one?.id ?? 0, other?.id ?? 0];
     await damage(deliveries.key(org, ended), {

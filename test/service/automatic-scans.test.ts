@@ -2,7 +2,7 @@ import { GetScheduleCommand, ResourceNotFoundException, SchedulerClient } from "
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import type { LocalService } from "../../local/harness/service.ts";
-import { settle } from "../catalog/settle.ts";
+import { settle } from "../monitoring/hibp/settle.ts";
 import { admin } from "./admin.ts";
 import { type Breaches, createBreaches } from "./breaches.ts";
 import type { Client } from "./client.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
-import { slackFaults } from "../alerts/slack-rules.ts";
+import { slackFaults } from "../alerting/slack-rules.ts";
 import { admin } from "./admin.ts";
 import { addBreachedEmail, createChannel, inboxOf, listDeliveries } from "./alert-channels.ts";
 import { eventually } from "./eventually.ts";

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
-import * as channels from "../../shared/alerts/channel.ts";
-import { deliveries, raise } from "../../shared/alerts/delivery.ts";
-import { isSlow } from "../../shared/alerts/slowness.ts";
-import * as queue from "../../shared/queue/queue.ts";
-import * as table from "../../shared/table/table.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
+import { isSlow } from "../../shared/alerting/channels/slowness.ts";
+import { deliveries, raise } from "../../shared/alerting/deliveries/delivery.ts";
+import * as queue from "../../shared/aws/queue/queue.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { addWebhook } from "./add-webhook.ts";
 import { admin } from "./admin.ts";
 import { eventually } from "./eventually.ts";

@@ -1,10 +1,10 @@
 import { userInfo } from "node:os";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { commands } from "../../bin/admin/commands.ts";
-import * as operatorLog from "../../shared/operators/log.ts";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
-import { intercept } from "../table/intercept.ts";
+import * as operatorLog from "../../shared/access/operators/log.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { intercept } from "../aws/table/intercept.ts";
 import { admin, commandLine } from "./admin.ts";
 import { createOrganization } from "./organization.ts";
 

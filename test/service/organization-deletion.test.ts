@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { connect, type Stack } from "../../bin/admin/connect.ts";
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
 import type { LocalService } from "../../local/harness/service.ts";
-import * as deletion from "../../shared/organizations/deletion.ts";
-import { documents } from "../../shared/table/clients.ts";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
-import { type Command, intercept } from "../table/intercept.ts";
+import { documents } from "../../shared/aws/table/clients.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import * as deletion from "../../shared/operations/deletion.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
 import { writeAddresses } from "./addresses-file.ts";
 import { admin } from "./admin.ts";
 import { type Client, createClient } from "./client.ts";
@@ -75,6 +75,7 @@ const createWithEverything = async (name: string): Promise<Everything> => {
   const recipients = [`alerts@${name}.example`];
   const email = await api.post("/alert-configs", { channel: "email", config: { recipients } });
   await api.delete(`/alert-configs/${email.body.id}`);
+  await table.put({ ...keys.note(Number(org), "EMAIL", 0), writes: 1 });
 
   for (const alias of ["one", "two", "three"]) {
     const address = `${name}-${alias}@covered.example`;

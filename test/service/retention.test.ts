@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type Action, categoryOf } from "../../shared/activity/actions.ts";
-import * as activity from "../../shared/activity/activity.ts";
-import { administrator } from "../../shared/activity/actor.ts";
+import { type Action, categoryOf } from "../../shared/access/activity/actions.ts";
+import * as activity from "../../shared/access/activity/activity.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, reserve } from "../../shared/lists/blocks.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
-import { type ScanGroup, type ScanRow, scans } from "../../shared/scans/record.ts";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
+import { type ScanGroup, type ScanRow, scans } from "../../shared/scanning/record.ts";
 import { admin } from "./admin.ts";
 import type { Client } from "./client.ts";
 import { createKeyClient, createOrganization } from "./organization.ts";
@@ -141,7 +141,7 @@ describe("the last 365 days", () => {
     // Moves the scan a year into the past.
     const createdAt = ago(visibleMilliseconds + margin);
     await table.update(scans.key(org, id), { set: { createdAt } });
-    await table.update(keys.directory(org, "SCAN", blockOf(id)), { set: { from: createdAt } });
+    await table.update(keys.directory(org, "SCAN", blockOf(id)), { set: { from: Date.parse(createdAt) } });
     expect((await api.get("/scans")).body).toMatchObject({ scans: [], total: 0 });
     const { body } = await api.get(`/breaches?scanId=${id}`);
     expect(body).toMatchObject({ total: 3, unacknowledged: 3 });

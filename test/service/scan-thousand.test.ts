@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Engine, startEngine } from "../../local/dynamodb/engine.ts";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { type Meter, startMeter } from "../../local/harness/meter.ts";
 import type { LocalService } from "../../local/harness/service.ts";
-import { scans } from "../../shared/scans/record.ts";
-import { startDynoxide } from "../table/engine.ts";
+import { scans } from "../../shared/scanning/record.ts";
 import { writeAddresses } from "./addresses-file.ts";
 import { admin } from "./admin.ts";
 import { type Breaches, createBreaches } from "./breaches.ts";
@@ -27,7 +27,7 @@ const accounts = (): Record<string, string[]> =>
   );
 
 describe("a scan of 1,000 addresses with 300 findings", () => {
-  let engine: Awaited<ReturnType<typeof startDynoxide>>;
+  let engine: Engine;
   let meter: Meter;
   let service: LocalService;
   let breaches: Breaches;
@@ -37,8 +37,8 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
 
   beforeAll(async () => {
     breaches = await createBreaches(accounts(), catalog);
-    engine = await startDynoxide();
-    meter = await startMeter(engine.url);
+    engine = await startEngine(undefined);
+    meter = await startMeter(engine.endpoint);
     service = await startOwnService(["--memory", "--breaches", breaches.directory], {
       AWS_ENDPOINT_URL_DYNAMODB: meter.url,
     });
@@ -57,7 +57,7 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
   afterAll(async () => {
     await service?.stop();
     await meter?.close();
-    engine?.process.kill();
+    await engine?.close();
   });
 
   const total = async (path: string): Promise<number> =>

@@ -9,16 +9,16 @@ import {
 } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { undisturbed } from "../../local/dynamodb/behaviour.ts";
+import { type Engine, startEngine } from "../../local/dynamodb/engine.ts";
 import { startBehavingDynamodb } from "../../local/harness/behaving-dynamodb.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
-import * as channels from "../../shared/alerts/channel.ts";
-import { keys } from "../../shared/table/keys.ts";
-import * as table from "../../shared/table/table.ts";
-import { storedRows } from "../releases/recording.ts";
-import { startDynoxide } from "../table/engine.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { storedRows } from "../aws/table/stored-rows.ts";
 import { admin } from "./admin.ts";
-import { createChannel, findChannel, signatureOf } from "./alert-channels.ts";
+import { createChannel, signatureOf } from "./alert-channels.ts";
 import { eventually } from "./eventually.ts";
 import { type LocalStack, readLocalStack } from "./local-stack.ts";
 import { createOrganization, type Organization } from "./organization.ts";
@@ -28,7 +28,7 @@ import { startOwnService } from "./own-service.ts";
 const secrets = ["WEBHOOK-PATH", "SLACK-PATH", "SIGNING-SECRET", "MOVED-PATH", "PLAIN-PATH", "OLD-SECRET"];
 
 let receiver: Receiver;
-let engine: Awaited<ReturnType<typeof startDynoxide>>;
+let engine: Engine;
 let proxy: Awaited<ReturnType<typeof startBehavingDynamodb>>;
 let service: LocalService;
 let stack: LocalStack;
@@ -37,8 +37,8 @@ let organization: Organization;
 let asked: string[] = [];
 
 beforeAll(async () => {
-  [receiver, engine] = await Promise.all([startReceiver(), startDynoxide()]);
-  proxy = await startBehavingDynamodb(engine.url, undisturbed, (_, body, answer) => {
+  [receiver, engine] = await Promise.all([startReceiver(), startEngine(undefined)]);
+  proxy = await startBehavingDynamodb(engine.endpoint, undisturbed, (_, body, answer) => {
     asked.push(JSON.stringify(body), answer.body.toString());
   });
   service = await startOwnService(["--memory", "--allow-origin", receiver.origin], {
@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop();
   await Promise.all([proxy?.close(), receiver?.close()]);
-  engine?.process.kill();
+  await engine?.close();
 });
 
 const webhook = (path: string, secret?: string) => ({
@@ -175,40 +175,9 @@ test("what was changed, or sealed for another kind of channel, does not open", a
   ]) {
     await table.update(keys.channel(org, id), { set: change });
     const channel = await channels.get(org, id);
-    const { open } = await import("../../shared/alerts/seal.ts");
+    const { open } = await import("../../shared/alerting/channels/seal.ts");
     await expect(channel && open(org, channel)).rejects.toThrow(`alert channel ${id} of organization ${org}`);
   }
-});
-
-test("channels of an earlier release send, and a change or the command seals them", async () => {
-  const { id: org, api } = organization;
-  const plain = async (path: string) => {
-    const id = await createChannel(api, webhook(path, "OLD-SECRET-OF-IT"));
-    const config = { url: `${receiver.origin}/PLAIN-PATH-${path}`, secret: "OLD-SECRET-OF-IT" };
-    await table.update(keys.channel(org, id), { set: { config }, remove: ["sealed"], version: 0 });
-    return id;
-  };
-  const [changed, left] = [await plain("1"), await plain("2")];
-  for (const [id, path] of [
-    [changed, "PLAIN-PATH-1"],
-    [left, "PLAIN-PATH-2"],
-  ] as const) {
-    const { headers, body } = (await testAt(id, path)) ?? {};
-    expect(headers?.["x-service-signature"]).toBe(signatureOf(body as Buffer, "OLD-SECRET-OF-IT"));
-    expect((await findChannel(api, id))?.config).toEqual({
-      urlPreview: `${receiver.origin}/...`,
-      hasSecret: true,
-    });
-  }
-  expect((await api.patch(`/alert-configs/${changed}`, { notifyOnScanError: false })).status).toBe(200);
-  expect(JSON.stringify(await rowOf(changed))).not.toMatch(/PLAIN-PATH|OLD-SECRET/);
-  expect(JSON.stringify(await rowOf(left))).toMatch(/PLAIN-PATH/);
-  expect(await admin("channel seal", {}, service.apiUrl)).toMatchObject({ sealed: 1 });
-  expect(await admin("channel seal", {}, service.apiUrl)).toMatchObject({ sealed: 0 });
-  expect(JSON.stringify(await storedRows())).not.toMatch(/PLAIN-PATH|OLD-SECRET/);
-  await testAt(left, "PLAIN-PATH-2");
-  const { headers, body } = (await testAt(changed, "PLAIN-PATH-1")) ?? {};
-  expect(headers?.["x-service-signature"]).toBe(signatureOf(body as Buffer, "OLD-SECRET-OF-IT"));
 });
 
 test("a function without the grant is refused the key, and nobody replaces it", async () => {

@@ -1,8 +1,8 @@
-import * as channels from "../../../shared/alerts/channel.ts";
-import * as operator from "../../../shared/alerts/operator.ts";
-import { sealAll } from "../../../shared/alerts/seal-all.ts";
-import { billingRefusal } from "../../../shared/billing/billing.ts";
-import * as organizations from "../../../shared/organizations/organization.ts";
+import { billingRefusal } from "../../../shared/access/billing/billing.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import * as channels from "../../../shared/alerting/channels/channel.ts";
+import * as operator from "../../../shared/alerting/channels/operator.ts";
+import { sealAll } from "../../../shared/alerting/channels/seal-all.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, notFound, parseId } from "../flags.ts";
@@ -20,8 +20,7 @@ export const channelCommands: Commands = {
     },
   },
   "channel seal": {
-    about:
-      "Seals the urls and secrets of all channels that an earlier release or a replaced key left; exits 1 when one does not open.",
+    about: "Seals the urls and secrets of all channels with the newest key; exits 1 when one does not open.",
     flags: {},
     isLongAct: () => true,
     run: async () => {
@@ -37,7 +36,7 @@ export const channelCommands: Commands = {
     },
     print: ({ organizations: count, sealed, unchanged, notOpened }: SealingOfAll) =>
       [
-        `${count} organizations: ${sealed} channels sealed, ${unchanged} were sealed already or have no secrets.`,
+        `${count} organizations: ${sealed} channels sealed, ${unchanged} were sealed by it already or have no secrets.`,
         ...notOpened.map(
           ({ organizationId, channelId }) =>
             `Channel ${channelId} of organization ${organizationId} does not open: restore its key, or delete the channel.`,

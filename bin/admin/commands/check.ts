@@ -1,4 +1,4 @@
-import { audit, type Progress, type Report } from "../../../shared/audit/audit.ts";
+import { audit, type Progress, type Report } from "../../../shared/operations/audit/audit.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization } from "../flags.ts";
 

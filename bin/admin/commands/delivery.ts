@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
-import * as channels from "../../../shared/alerts/channel.ts";
+import type { Organization } from "../../../shared/access/organizations/organization.ts";
+import * as channels from "../../../shared/alerting/channels/channel.ts";
+import * as operator from "../../../shared/alerting/channels/operator.ts";
 import {
   type Delivery,
   type DeliveryStatus,
   deliveries,
   deliveryStatuses,
-} from "../../../shared/alerts/delivery.ts";
-import * as operator from "../../../shared/alerts/operator.ts";
-import type { Organization } from "../../../shared/organizations/organization.ts";
+} from "../../../shared/alerting/deliveries/delivery.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, nextPage, notFound, oneOf, parse, parseId, parsePage } from "../flags.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import * as domains from "../../../shared/domains/domain.ts";
-import { provenDomain } from "../../../shared/domains/proof.ts";
-import { refusalOf } from "../../../shared/domains/refused-names.ts";
-import * as organizations from "../../../shared/organizations/organization.ts";
-import { keys } from "../../../shared/table/keys.ts";
-import * as table from "../../../shared/table/table.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import * as domains from "../../../shared/monitoring/domains/domain.ts";
+import { provenDomain } from "../../../shared/monitoring/domains/proof-record.ts";
+import { refusalOf } from "../../../shared/monitoring/domains/refused-names.ts";
 import type { Command, Commands, Flags } from "../command.ts";
 import type { Stack } from "../connect.ts";
 import { CommandError } from "../error.ts";

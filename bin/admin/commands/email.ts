@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { administrator } from "../../../shared/activity/actor.ts";
-import * as domains from "../../../shared/domains/domain.ts";
-import { domainOf } from "../../../shared/emails/schema.ts";
-import { importAll } from "../../../shared/imports/commit.ts";
-import { importedAddress } from "../../../shared/imports/schema.ts";
+import { administrator } from "../../../shared/access/activity/actor.ts";
+import * as domains from "../../../shared/monitoring/domains/domain.ts";
+import { domainOf } from "../../../shared/monitoring/emails/email-schema.ts";
+import { importAll } from "../../../shared/monitoring/imports/commit.ts";
+import { importedAddress } from "../../../shared/monitoring/imports/import-schema.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, parsePath } from "../flags.ts";

@@ -1,6 +1,6 @@
-import { administrator } from "../../../shared/activity/actor.ts";
-import { emailAddress } from "../../../shared/emails/schema.ts";
-import { erase, type Trace } from "../../../shared/personal-data/erase.ts";
+import { administrator } from "../../../shared/access/activity/actor.ts";
+import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
+import { erase, type Trace } from "../../../shared/operations/personal-data/erase.ts";
 import type { Commands } from "../command.ts";
 import { parse } from "../flags.ts";
 

@@ -1,15 +1,15 @@
 import { setTimeout } from "node:timers/promises";
 import * as z from "zod/mini";
-import * as acknowledgements from "../../../shared/acknowledgements/acknowledgement.ts";
+import { administrator } from "../../../shared/access/activity/actor.ts";
+import { Refusal } from "../../../shared/contract/errors.ts";
+import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
 import {
   type Acknowledgement,
   type AcknowledgementRequest,
   acknowledgementRequest,
   type FindingFilter,
-} from "../../../shared/acknowledgements/schema.ts";
-import { administrator } from "../../../shared/activity/actor.ts";
-import { Refusal } from "../../../shared/contract/errors.ts";
-import { acknowledgeReason, resolution } from "../../../shared/findings/schema.ts";
+} from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
+import { acknowledgeReason, resolution } from "../../../shared/findings/finding-schema.ts";
 import type { Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, oneOf, parse, parseId, parseTime } from "../flags.ts";

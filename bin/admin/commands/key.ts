@@ -1,5 +1,5 @@
-import { administrator } from "../../../shared/activity/actor.ts";
-import * as apiKeys from "../../../shared/organizations/api-key.ts";
+import { administrator } from "../../../shared/access/activity/actor.ts";
+import * as apiKeys from "../../../shared/access/keys/api-key.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization, notFound, parseId, parseName } from "../flags.ts";
 

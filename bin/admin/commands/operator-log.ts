@@ -1,4 +1,4 @@
-import * as operatorLog from "../../../shared/operators/log.ts";
+import * as operatorLog from "../../../shared/access/operators/log.ts";
 import type { Commands } from "../command.ts";
 import { parseId, parsePage, parseTime } from "../flags.ts";
 import { print } from "../print.ts";

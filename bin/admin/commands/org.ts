@@ -1,13 +1,16 @@
 import { open } from "node:fs/promises";
 import * as z from "zod/mini";
-import { withStatus } from "../../../shared/billing/billing.ts";
-import { type Billing, billingInterval, billingStatus } from "../../../shared/billing/schema.ts";
-import { defaultMailBudget, type MailBudget } from "../../../shared/mail/budget.ts";
-import * as deletion from "../../../shared/organizations/deletion.ts";
-import * as organizations from "../../../shared/organizations/organization.ts";
-import { guard } from "../../../shared/organizations/row.ts";
-import { schedule, unschedule } from "../../../shared/organizations/scan-schedule.ts";
-import { exportLines, type Line } from "../../../shared/personal-data/export.ts";
+import { withStatus } from "../../../shared/access/billing/billing.ts";
+import {
+  type Billing,
+  billingInterval,
+  billingStatus,
+} from "../../../shared/access/billing/billing-schema.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import { schedule, unschedule } from "../../../shared/access/organizations/scan-schedule.ts";
+import { defaultMailBudget, type MailBudget } from "../../../shared/aws/mail/budget.ts";
+import * as deletion from "../../../shared/operations/deletion.ts";
+import { exportLines, type Line } from "../../../shared/operations/personal-data/export.ts";
 import type { Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
 import {
@@ -21,21 +24,10 @@ import {
   parsePath,
   parseTime,
 } from "../flags.ts";
-import { shown as shownName } from "../print.ts";
 
 export const scanFrequency = z.enum(["day", "week", "never"]);
 
 const defaultSeatPriceCents = 100;
-
-type OtherName = { organizationId: number; name: string; formerName: string };
-type GuardingOfAll = {
-  organizations: number;
-  moved: number;
-  takenOver: number;
-  rewritten: number;
-  otherNames: OtherName[];
-  failed: { organizationId: number; error: string }[];
-};
 
 export const orgCommands: Commands = {
   "org create": {
@@ -119,37 +111,6 @@ export const orgCommands: Commands = {
       return { id: org, deleting: true };
     },
   },
-  "org guard": {
-    about:
-      "Moves rows of organizations that an earlier release stored to where few functions may write them, and takes over what that release changed since; exits 1 when one fails.",
-    flags: {},
-    isLongAct: () => true,
-    run: async () => {
-      const total: GuardingOfAll = {
-        organizations: 0,
-        moved: 0,
-        takenOver: 0,
-        rewritten: 0,
-        otherNames: [],
-        failed: [],
-      };
-      for await (const ids of organizations.everyId()) {
-        for (const id of ids) await guardOne(id, total);
-      }
-      return total;
-    },
-    print: ({ organizations: count, moved, takenOver, rewritten, otherNames, failed }: GuardingOfAll) =>
-      [
-        `${count} organizations: ${moved} rows moved. Changes of the release before were taken over for ${takenOver}, and its rows were written anew for ${rewritten}.`,
-        ...failed.map(({ organizationId, error }) => `Organization ${organizationId} failed: ${error}`),
-        ...otherNames.map(
-          ({ organizationId, name, formerName }) =>
-            `Organization ${organizationId} is called ${shownName(name)} here and ${shownName(formerName)} in its former row: if the release before renamed it, rename it again.`,
-        ),
-        "",
-      ].join("\n"),
-    isWrong: ({ failed }: GuardingOfAll) => failed.length > 0,
-  },
   "org billing": {
     about: "Sets the subscription's state; a seat allowance ends with a trial unless another is given.",
     flags: {
@@ -178,20 +139,6 @@ export const orgCommands: Commands = {
       return { id, mailBudget };
     },
   },
-};
-
-/** Moves the row of one organization and adds to `total` what was done. A row that cannot be moved keeps back no other. */
-const guardOne = async (organizationId: number, total: GuardingOfAll): Promise<void> => {
-  total.organizations++;
-  try {
-    const { outcome, otherName } = await guard(organizationId);
-    if (outcome === "moved") total.moved++;
-    if (outcome === "taken over") total.takenOver++;
-    if (outcome === "rewritten") total.rewritten++;
-    if (otherName !== undefined) total.otherNames.push({ organizationId, ...otherName });
-  } catch (error) {
-    total.failed.push({ organizationId, error: (error as Error).message });
-  }
 };
 
 /** Writes lines to a file that must not exist, and gives how many there are of each kind. */

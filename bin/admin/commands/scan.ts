@@ -1,7 +1,7 @@
-import * as organizations from "../../../shared/organizations/organization.ts";
-import { schedule } from "../../../shared/organizations/scan-schedule.ts";
-import * as scans from "../../../shared/scans/scan.ts";
-import { type Scan, scanStatus } from "../../../shared/scans/schema.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import { schedule } from "../../../shared/access/organizations/scan-schedule.ts";
+import * as scans from "../../../shared/scanning/scan-list.ts";
+import { type Scan, scanStatus } from "../../../shared/scanning/scan-schema.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization, nextPage, oneOf, parse, parsePage } from "../flags.ts";
 import { printPage } from "../print.ts";

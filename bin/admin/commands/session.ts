@@ -1,5 +1,5 @@
-import * as sessions from "../../../shared/organizations/session.ts";
-import * as users from "../../../shared/organizations/user.ts";
+import * as users from "../../../shared/access/members/user.ts";
+import * as sessions from "../../../shared/access/sessions/session.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization, notFound, parseId } from "../flags.ts";
 

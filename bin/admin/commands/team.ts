@@ -1,6 +1,6 @@
-import { administrator } from "../../../shared/activity/actor.ts";
+import { administrator } from "../../../shared/access/activity/actor.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
-import * as teams from "../../../shared/organizations/team.ts";
+import * as teams from "../../../shared/monitoring/teams/team.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, parseName } from "../flags.ts";

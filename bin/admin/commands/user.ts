@@ -1,9 +1,8 @@
+import * as users from "../../../shared/access/members/user.ts";
+import { role } from "../../../shared/access/organizations/organization-schema.ts";
+import * as links from "../../../shared/access/sign-in/link.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
-import { emailAddress } from "../../../shared/emails/schema.ts";
-import { roleOf } from "../../../shared/organizations/role.ts";
-import { role } from "../../../shared/organizations/schema.ts";
-import * as users from "../../../shared/organizations/user.ts";
-import * as links from "../../../shared/sign-in/link.ts";
+import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, notFound, oneOf, parse, parseId, parseName } from "../flags.ts";
@@ -81,7 +80,7 @@ const shown = (user: users.User) => ({
   id: user.id,
   email: user.email,
   name: user.name,
-  role: roleOf(user),
+  role: user.role,
   createdAt: user.createdAt,
   lastSignInAt: user.lastSignInAt ?? null,
 });

@@ -8,7 +8,7 @@ import {
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Engine, startEngine } from "../../table/engine.ts";
+import { type Engine, startEngine } from "../../aws/table/engine.ts";
 
 let engine: Engine;
 let client: DynamoDBClient;

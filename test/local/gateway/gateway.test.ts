@@ -137,7 +137,6 @@ const resources = {
     Properties: {
       Type: "REQUEST",
       AuthorizerUri: uriOf("Authorize"),
-      IdentitySource: "method.request.header.Authorization",
     },
   },
   EchoForV1: permission("Echo", "/api/*/v1/*"),
@@ -435,7 +434,6 @@ describe("the authorizer", () => {
 
   test.each([
     ["unauthorized", 401, "UNAUTHORIZED"],
-    [undefined, 401, "UNAUTHORIZED"],
     ["fail", 500, "AUTHORIZER_FAILURE"],
     ["malformed", 500, "AUTHORIZER_CONFIGURATION_ERROR"],
     ["nested", 500, "AUTHORIZER_CONFIGURATION_ERROR"],

@@ -44,8 +44,7 @@ const send = (MessageBody: string, more: object = {}) =>
   request("SendMessage", { MessageBody, DelaySeconds: 0, ...more });
 
 test("the server works on the queues that were made here", async () => {
-  expect(queue).toMatchObject({ name: "Work", arn: arnOf("Work"), isFifo: false });
-  expect([queue.visibilityTimeoutSeconds(), queue.delaySeconds()]).toEqual([30, 5]);
+  expect(queue).toMatchObject({ name: "Work", arn: arnOf("Work") });
   expect([fauxqs.queueByArn(arnOf("Work")), fauxqs.queueByUrl(url)]).toEqual([queue, queue]);
   await send("a");
   expect(queue.available()).toBe(1);
@@ -63,13 +62,10 @@ test("a message that the server takes is announced, and so is one that is put he
 test("a group that is kept with a sent entry arrives with its message", async () => {
   fauxqs.app.addHook("preHandler", async ({ body }) => fauxqs.keepGroup(body as object));
   await send("with", { MessageGroupId: "group" });
-  const attribute = { DataType: "String", StringValue: "value" };
-  await send("both", { MessageGroupId: "group", MessageAttributes: { name: attribute } });
   await send("without");
   expect(queue.take(10)).toMatchObject([
     { body: "with", group: "group", receiveCount: 1 },
     { body: "without", group: undefined },
-    { body: "both", group: "group", attributes: { name: attribute } },
   ]);
 });
 

@@ -1,0 +1,127 @@
+/** What the page's function answers. */
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import { refusals } from "../../shared/contract/errors.ts";
+import { isPlainHttp } from "../../shared/contract/plain-http.ts";
+import type { PageFiles } from "./files.ts";
+
+const pagePath = "/api/app/";
+const mainFile = "index.html";
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "manifest-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join("; ");
+
+/** Everything that browsers let a page ask for, but writing to the clipboard: that is what Copy does. */
+const deniedFeatures = [
+  "accelerometer",
+  "autoplay",
+  "camera",
+  "clipboard-read",
+  "display-capture",
+  "encrypted-media",
+  "fullscreen",
+  "geolocation",
+  "gyroscope",
+  "hid",
+  "idle-detection",
+  "local-fonts",
+  "magnetometer",
+  "microphone",
+  "midi",
+  "payment",
+  "picture-in-picture",
+  "publickey-credentials-create",
+  "publickey-credentials-get",
+  "screen-wake-lock",
+  "serial",
+  "storage-access",
+  "usb",
+  "window-management",
+  "xr-spatial-tracking",
+];
+
+const securityHeaders = {
+  "Content-Security-Policy": contentSecurityPolicy,
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Permissions-Policy": deniedFeatures.map((feature) => `${feature}=()`).join(", "),
+};
+
+const strictTransportSecurity = { "Strict-Transport-Security": "max-age=63072000" };
+
+const cacheControl = {
+  hashed: "public, max-age=31536000, immutable",
+  revalidated: "no-cache",
+  never: "no-store",
+};
+
+/**
+ * The reply to a request: a file, or the page for every path that is none, whose router then takes it. The root of the API
+ * leads to the page.
+ */
+export function replyWith(files: PageFiles, event: APIGatewayProxyEvent): APIGatewayProxyResult {
+  const { statusCode, headers, body } = answer(files, event);
+  const all = {
+    ...securityHeaders,
+    "X-Request-Id": event.requestContext.requestId,
+    ...(!isPlainHttp() && strictTransportSecurity),
+    ...headers,
+  };
+  return { statusCode, headers: all, body: body ?? "" };
+}
+
+type Answer = { statusCode: number; headers: Record<string, string>; body?: string };
+
+function answer(files: PageFiles, event: APIGatewayProxyEvent): Answer {
+  if (event.httpMethod !== "GET" && event.httpMethod !== "HEAD") {
+    const headers = {
+      Allow: "GET, HEAD",
+      "Content-Type": "application/json",
+      "Cache-Control": cacheControl.never,
+    };
+    return { statusCode: 405, headers, body: JSON.stringify({ error: refusals.methodNotAllowed.error }) };
+  }
+  if (event.resource === "/") {
+    const headers = { Location: pagePath, "Cache-Control": cacheControl.never };
+    return { statusCode: 302, headers: { ...headers, "Content-Type": "text/plain; charset=utf-8" } };
+  }
+  const path = event.pathParameters?.proxy ?? mainFile;
+  const name = files.has(path) ? path : mainFile;
+  const file = files.get(name);
+  if (file === undefined) throw new Error(`The bundle has no ${name}`);
+  const { contentType, text, etag, isHashed } = file;
+  const headers = { "Content-Type": contentType, Vary: "Accept-Encoding" };
+  if (name === mainFile) {
+    return { statusCode: 200, headers: { ...headers, "Cache-Control": cacheControl.never }, body: text };
+  }
+  const cached = {
+    ...headers,
+    ETag: etag,
+    "Cache-Control": isHashed ? cacheControl.hashed : cacheControl.revalidated,
+  };
+  if (isKnown(etag, headerOf(event, "if-none-match"))) return { statusCode: 304, headers: cached };
+  return { statusCode: 200, headers: cached, body: text };
+}
+
+/** Whether the client has it, by the weak comparison of RFC 9110, 13.1.2. */
+function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
+  const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");
+  const tags = ifNoneMatch?.split(",").map(opaque) ?? [];
+  return tags.includes("*") || tags.includes(opaque(etag));
+}
+
+function headerOf({ headers }: APIGatewayProxyEvent, name: string): string | undefined {
+  return Object.entries(headers ?? {}).find(([candidate]) => candidate.toLowerCase() === name)?.[1];
+}

@@ -1,0 +1,28 @@
+import * as z from "zod/mini";
+import { idField } from "../../contract/page.ts";
+import { timestamp } from "../../contract/text.ts";
+import { categoryOf } from "./actions.ts";
+
+export const category = z.enum(["monitoring", "findings", "alerts", "teams", "api_keys"]);
+
+export const activityEntry = z
+  .object({
+    id: idField,
+    createdAt: timestamp,
+    category,
+    action: z.string().check(
+      z.meta({
+        description: `${Object.keys(categoryOf)
+          .map((action) => `\`${action}\``)
+          .join(", ")}; more may be added`,
+        examples: ["email.added"],
+      }),
+    ),
+    summary: z.string().check(z.meta({ description: "For people to read; its wording may change" })),
+    actor: z.object({
+      type: z.enum(["user", "api_key", "system", "removed", "support"]),
+      label: z.string(),
+    }),
+  })
+  .check(z.meta({ id: "ActivityEntry" }));
+export type ActivityEntry = z.infer<typeof activityEntry>;

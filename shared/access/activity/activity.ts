@@ -1,0 +1,26 @@
+import type { Write } from "../../aws/table/condition.ts";
+import { type Reserved, reserveOne } from "../../lists/blocks.ts";
+import { countedList } from "../../lists/counted-list.ts";
+import { type Action, type Category, categoryOf } from "./actions.ts";
+import type { Actor } from "./actor.ts";
+
+type Entry = { action: Action; category: Category; summary: string; actor: Actor };
+
+export const entries = countedList<{ category: Category }, Entry>("ACTIVITY", { category: "word" });
+
+/**
+ * Reserves the id and time of an entry. Call it together with the reads before the transaction, to save a
+ * trip.
+ */
+export const slot = (org: number): Promise<Reserved> => reserveOne(org, "ACTIVITY");
+
+/** The writes that log an action, for the transaction of the action itself. */
+export const writes = (
+  org: number,
+  reserved: Reserved,
+  { action, summary, actor }: { action: Action; summary: string; actor: Actor },
+): Write[] => {
+  const category = categoryOf[action];
+  const entry = entries.put(org, reserved, { category }, { action, category, summary, actor });
+  return entries.writes(org, [entry]);
+};

@@ -1,0 +1,78 @@
+/** The middleware of every API handler: identifies who a request is from; answers, logs and refuses it. */
+import { Logger } from "@aws-lambda-powertools/logger";
+import type middy from "@middy/core";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import type { Endpoint } from "../../contract/endpoint.ts";
+import { Refusal, replyTo } from "../../contract/errors.ts";
+import { NewerVersion } from "../../contract/version.ts";
+import { callerOf, fromAnyContext, fromContext, type Principal } from "./principal.ts";
+
+/** About how long a deployment takes, in which some functions are of the next release already. */
+const updateSeconds = 60;
+
+export type Served = APIGatewayProxyEvent & { principal?: Principal; input?: Record<string, unknown> };
+export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+
+/**
+ * Sets `event.principal`, which stays undefined where anyone may call; throws the authorizer's refusal, and
+ * refuses who may not call the endpoint. Without an endpoint anyone may call who has passed the authorizer.
+ */
+export const identify = (endpoint?: Endpoint): middy.MiddlewareObj<Served, APIGatewayProxyResult> => ({
+  before: ({ event }) => {
+    const { authorizer } = event.requestContext;
+    const principal = endpoint === undefined ? fromAnyContext(authorizer) : fromContext(authorizer, endpoint);
+    if (principal !== undefined) event.principal = principal;
+  },
+});
+
+/** Turns errors into replies, adds the headers that every reply has, and logs one line for each request. */
+export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => {
+  const logger = new Logger();
+  const refuseNewer = (error: NewerVersion): Refusal => {
+    logger.error("newer version", { error });
+    return new Refusal("newerVersion", { headers: { "Retry-After": String(updateSeconds) } });
+  };
+  const finish = (event: Served, response: APIGatewayProxyResult, refusal?: string) => {
+    const { requestId, httpMethod, resourcePath, requestTimeEpoch, authorizer } = event.requestContext;
+    response.headers = { ...response.headers, ...everyHeader(requestId) };
+    logger.info("request", {
+      requestId,
+      method: httpMethod,
+      route: resourcePath,
+      status: response.statusCode,
+      milliseconds: Date.now() - requestTimeEpoch,
+      ...callerOf(authorizer),
+      refusal,
+    });
+  };
+  return {
+    after: ({ event, response }) => {
+      if (response !== null && response !== undefined) finish(event, response);
+    },
+    onError: (request) => {
+      const { event } = request;
+      const error = request.error instanceof NewerVersion ? refuseNewer(request.error) : request.error;
+      if (error instanceof Refusal) {
+        const { status, body } = replyTo(error);
+        request.response = { ...json(status, body), headers: error.headers };
+        finish(event, request.response, error.refusal);
+        return;
+      }
+      logger.error("unexpected", { requestId: event.requestContext.requestId, error: error as Error });
+      request.response = json(500, { error: "Internal error" });
+      finish(event, request.response);
+    },
+  };
+};
+
+const everyHeader = (requestId: string): Record<string, string> => ({
+  "Content-Type": "application/json",
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "X-Request-Id": requestId,
+});
+
+export const json = (statusCode: number, body: unknown): APIGatewayProxyResult => ({
+  statusCode,
+  body: JSON.stringify(body),
+});

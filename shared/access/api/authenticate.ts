@@ -1,0 +1,186 @@
+import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
+import { type Key, keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import type { RefusalName } from "../../contract/errors.ts";
+import { billingRefusal } from "../billing/billing.ts";
+import type { User } from "../members/user.ts";
+import type { Organization } from "../organizations/organization.ts";
+import { type ApiKey, isLive, type Session, touch } from "../sessions/last-use.ts";
+import { type Credential, credentialOf, isForeignOrigin, isOwnOrigin } from "./credential.ts";
+import * as limits from "./limits.ts";
+import type { Caller, Decision, GatewayRefusal, Principal } from "./principal.ts";
+
+type Given = Exclude<Credential, "none">;
+
+/** Who a valid credential belongs to, and why the organization is refused although it is valid. */
+type Authenticated = { principal: Principal; lapsed: RefusalName | undefined; touch: () => Promise<void> };
+
+/** `caller`: the credential is stored, though perhaps revoked or ended. `valid`: it is neither. */
+type Identified = { caller?: Caller; valid?: Authenticated };
+
+const nobody: Identified = {};
+
+/**
+ * Decides who a request of /api/v1 is from. The order of checks is: address limit, authentication, key limit,
+ * origin, billing. One parallel trip to the table reads the rows and counts the request. Refusals say whose
+ * credential it was.
+ */
+export const authenticate = async (
+  event: APIGatewayRequestAuthorizerEvent,
+  now: Date = new Date(),
+): Promise<Principal | GatewayRefusal> => {
+  const { sourceIp } = event.requestContext.identity;
+  const credential = credentialOf(event);
+  const refusedSeconds = limits.secondsRefused("v1", sourceIp, now);
+  if (refusedSeconds > 0) return refuse(credential, {}, "addressLimit", refusedSeconds);
+
+  const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
+  const [addressSeconds, keySeconds, identified] = await Promise.all([
+    limits.countAddress("v1", sourceIp, now),
+    keyHash === undefined ? 0 : limits.countKey(keyHash, now),
+    credential === "none" ? nobody : identify(credential, now),
+  ]);
+
+  if (addressSeconds > 0) {
+    // The key's limit must not count this request. If this write fails, the key has one request less this
+    // minute.
+    if (keyHash !== undefined && keySeconds === 0) await limits.uncountKey(keyHash, now).catch(() => {});
+    return refuse(credential, identified, "addressLimit", addressSeconds);
+  }
+  const { valid } = identified;
+  if (credential === "none" || valid === undefined) return refuse(credential, identified, "unauthenticated");
+  // Requests at the same time that their address's limit refuses are counted for the key until they are uncounted.
+  const refusedKeySeconds =
+    keyHash === undefined || keySeconds === 0 ? 0 : await limits.recountKey(keyHash, now);
+  if (refusedKeySeconds > 0) return refuse(credential, identified, "keyLimit", refusedKeySeconds);
+  if (credential.kind === "session" && !isOwnOrigin(event))
+    return refuse(credential, identified, "foreignOrigin");
+  if (valid.lapsed !== undefined) return refuse(credential, identified, valid.lapsed);
+  await valid.touch();
+  return valid.principal;
+};
+
+/**
+ * Decides who a request of /api/dashboard is from, in the same order of checks. Requests with a valid session
+ * count by session, all others by address, in counters of their own. Whether a lapsed organization is answered
+ * is the endpoint's decision.
+ */
+export const authenticateDashboard = async (
+  event: APIGatewayRequestAuthorizerEvent,
+  now: Date = new Date(),
+): Promise<Decision> => {
+  const credential = credentialOf(event);
+  if (credential === "none" || credential.kind === "key") {
+    const seconds = await countAddress(event, now);
+    if (seconds > 0) return refuse(credential, {}, "addressLimit", seconds);
+    const key = credential === "none" ? nobody : await identify(credential, now);
+    return refuse(credential, key, key.valid === undefined ? "unauthenticated" : "sessionRequired");
+  }
+
+  const { sourceIp } = event.requestContext.identity;
+  const refusedSeconds = limits.secondsRefused("session", credential.hash, now);
+  if (refusedSeconds > 0) return refuse(credential, {}, "sessionLimit", refusedSeconds);
+  // An address over its limit may only guess: cookies that it makes up are read, but not counted.
+  const isGuess = limits.secondsRefused("dashboard", sourceIp, now) > 0;
+  const [countedSeconds, identified] = await Promise.all([
+    isGuess ? undefined : limits.countSession(credential.hash, now),
+    identify(credential, now),
+  ]);
+  const { valid } = identified;
+  if (valid === undefined) {
+    const addressSeconds = await countAddress(event, now);
+    return addressSeconds > 0
+      ? refuse(credential, identified, "addressLimit", addressSeconds)
+      : refuse(credential, identified, "unauthenticated");
+  }
+  const seconds = countedSeconds ?? (await limits.countSession(credential.hash, now));
+  if (seconds > 0) return refuse(credential, identified, "sessionLimit", seconds);
+  if (!isOwnOrigin(event)) return refuse(credential, identified, "foreignOrigin");
+  await valid.touch();
+  const { principal, lapsed } = valid;
+  return lapsed === undefined ? principal : { ...principal, lapsed };
+};
+
+/** Decides whether a request of an endpoint that anyone may call is let through. No credential is looked at. */
+export const admitAnyone = async (
+  event: APIGatewayRequestAuthorizerEvent,
+  now: Date = new Date(),
+): Promise<Decision> => {
+  const seconds = await countAddress(event, now);
+  if (seconds > 0) return { refusal: "addressLimit", retryAfterSeconds: seconds };
+  return isForeignOrigin(event) ? { refusal: "foreignOrigin" } : "anyone";
+};
+
+/** Counts a request against its address; the seconds for which it is refused, or 0. */
+const countAddress = async (
+  { requestContext }: APIGatewayRequestAuthorizerEvent,
+  now: Date,
+): Promise<number> => {
+  const { sourceIp } = requestContext.identity;
+  return limits.secondsRefused("dashboard", sourceIp, now) || limits.countAddress("dashboard", sourceIp, now);
+};
+
+/** A refusal with whose credential it was, or else the organization that the credential begins with. */
+const refuse = (
+  credential: Credential,
+  { caller }: Identified,
+  refusal: RefusalName,
+  retryAfterSeconds?: number,
+): GatewayRefusal => ({
+  refusal,
+  ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  ...(caller && { caller }),
+  ...(!caller && credential !== "none" && { claimed: credential.organizationId }),
+});
+
+/**
+ * Reads the rows of a credential, its organization and its user in one request.
+ * `touch` notes its use, at most once an hour; a use that could not be noted is no reason to refuse it.
+ */
+const identify = async (credential: Given, now: Date): Promise<Identified> => {
+  const { organizationId } = credential;
+  const key = keyOf(credential);
+  const user = credential.kind === "session" ? [keys.user(organizationId, credential.userId)] : [];
+  const rows = await table.getMany([key, keys.organization(organizationId), ...user]);
+  const [row, owner, member] = rows as [(ApiKey | Session)?, Organization?, User?];
+  if (row === undefined) return {};
+  if (owner === undefined || owner.deleting === true) return {};
+  const caller: Caller =
+    "userId" in row
+      ? { organizationId: owner.id, actorType: "user", actorId: row.userId }
+      : { organizationId: owner.id, actorType: "api_key", actorId: row.id };
+  const found = "userId" in row ? ofSession(row, member, credential, now) : ofKey(row);
+  if (found === undefined) return { caller };
+  return {
+    caller,
+    valid: {
+      principal: { organizationId: owner.id, ...found },
+      lapsed: billingRefusal(owner.billing, now),
+      touch: () => touch(key, row, now).catch(() => {}),
+    },
+  };
+};
+
+const keyOf = (credential: Given): Key => {
+  const { organizationId, hash } = credential;
+  return credential.kind === "key"
+    ? keys.apiKey(organizationId, hash)
+    : keys.session(organizationId, credential.userId, hash);
+};
+
+const ofKey = (row: ApiKey): Pick<Principal, "actor"> | undefined =>
+  row.revokedAt === null ? { actor: { type: "api_key", id: row.id, label: row.label } } : undefined;
+
+/** DynamoDB deletes expired rows late, and those of a removed user may be left, so that a row alone says little. */
+const ofSession = (
+  row: Session,
+  user: User | undefined,
+  { hash }: Given,
+  now: Date,
+): Pick<Principal, "actor" | "session"> | undefined => {
+  if (user === undefined || user.removed || !isLive(row, now)) return undefined;
+  return {
+    actor: { type: "user", id: user.id, label: user.email },
+    session: { id: row.id, hash, role: user.role },
+  };
+};

@@ -1,0 +1,81 @@
+/** What a request brings to tell who it is from: an API key or a session cookie; and where it comes from. */
+import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
+import { isPlainHttp } from "../../contract/plain-http.ts";
+import { apiKeyPrefix, readApiKey, readSession } from "../keys/secret.ts";
+import { type Headers, headerValues } from "./headers.ts";
+import { cookieName } from "./session-cookie.ts";
+
+/** A well-formed key or session cookie; "none" if the request has no credential or a malformed one. */
+export type Credential =
+  | { kind: "key"; organizationId: number; hash: string }
+  | { kind: "session"; organizationId: number; userId: number; hash: string }
+  | "none";
+
+/** A Bearer header alone decides, even an invalid one. Without one, or with another scheme, a cookie may. */
+export const credentialOf = (event: Headers): Credential => {
+  const authorization = headerValues(event, "authorization");
+  if (!authorization.every(isOtherScheme)) {
+    const [only, ...others] = authorization;
+    const [, key] = /^\s*bearer\s+(\S+)\s*$/i.exec(only ?? "") ?? [];
+    const read = others.length === 0 && key !== undefined ? readApiKey(key) : undefined;
+    return read === undefined ? "none" : { kind: "key", ...read };
+  }
+  const cookie = cookieValue(event);
+  const read = cookie === undefined ? undefined : readSession(cookie);
+  return read === undefined ? "none" : { kind: "session", ...read };
+};
+
+/**
+ * Whether a header is empty or names another scheme than Bearer (RFC 9110, 11.6.2), such as a proxy's `Basic`,
+ * whatever follows it. A header that begins with a key, or has Bearer credentials behind others, is a mistake.
+ */
+const isOtherScheme = (value: string): boolean => {
+  if (value.trim() === "") return true;
+  const [, scheme] = /^ *([\w!#$%&'*+.^`|~-]+)(?: |$)/.exec(value) ?? [];
+  if (scheme === undefined || /^bearer$/i.test(scheme) || scheme.startsWith(apiKeyPrefix)) return false;
+  return !/,\s*bearer\s/i.test(value);
+};
+
+const cookieValue = (event: Headers): string | undefined => {
+  const name = cookieName();
+  const values = headerValues(event, "cookie")
+    .flatMap((header) => header.split(";"))
+    .map(readCookie)
+    .filter((cookie) => cookie.name === name && !/["\s]/.test(cookie.value))
+    .map(({ value }) => value);
+  return values.length === 1 ? values[0] : undefined;
+};
+
+/** No regular expression, since optional white space on both sides of the value would take quadratic time. */
+const readCookie = (pair: string): { name: string; value: string } => {
+  const equals = pair.indexOf("=");
+  const value = pair.slice(equals + 1).trim();
+  return {
+    name: pair.slice(0, Math.max(0, equals)).trim(),
+    value: value.replace(/^"/, "").replace(/"$/, ""),
+  };
+};
+
+/** Against cross-site request forgery: a cookie changes something only in requests from the own origin. */
+export const isOwnOrigin = (event: APIGatewayRequestAuthorizerEvent): boolean => {
+  if (event.httpMethod === "GET") return true;
+  if (headerValues(event, "sec-fetch-site").includes("same-origin")) return true;
+  const [origin] = headerValues(event, "origin");
+  return origin !== undefined && isOwn(event, origin);
+};
+
+/**
+ * Whether a browser says that the request comes from another site: without a credential that is all there is
+ * to refuse, since every browser sends `Origin` with a request of another site that is no GET.
+ */
+export const isForeignOrigin = (event: APIGatewayRequestAuthorizerEvent): boolean => {
+  if (event.httpMethod === "GET") return false;
+  if (headerValues(event, "origin").some((origin) => !isOwn(event, origin))) return true;
+  return headerValues(event, "sec-fetch-site").some((site) => site === "cross-site" || site === "same-site");
+};
+
+const isOwn = (event: Headers, origin: string): boolean => {
+  const [host] = headerValues(event, "host");
+  if (host === undefined) return false;
+  return origin.toLowerCase() === `${isPlainHttp() ? "http" : "https"}://${host.toLowerCase()}`;
+};

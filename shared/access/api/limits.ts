@@ -1,0 +1,137 @@
+import { setTimeout } from "node:timers/promises";
+import { condition } from "../../aws/table/condition.ts";
+import { keys, timeToLive } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import {
+  type OrganizationLimit,
+  organizationLimits,
+  perMinute,
+  signInLinksPerHour,
+} from "../../contract/limits.ts";
+
+/** A UTC minute or hour. `name` is its start and `endsAt` its end, both in epoch seconds. */
+type Window = { name: string; endsAt: number };
+
+const windowAt = (now: Date, seconds: 60 | 3600): Window => {
+  const start = Math.floor(now.getTime() / 1000 / seconds) * seconds;
+  return { name: String(start), endsAt: start + seconds };
+};
+
+/**
+ * Counts one request against the current window, atomically, so that exactly `limit` concurrent requests
+ * pass. Returns 0 when the request passes, otherwise the seconds until the window ends (at least 1). Costs
+ * one write unit.
+ */
+const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Date): Promise<number> => {
+  const window = windowAt(now, seconds);
+  const row = await table.update<{ requests: number }>(keys.limit(subject, window.name), {
+    add: { requests: 1 },
+    setOnce: { [timeToLive]: window.endsAt + seconds },
+  });
+  return row.requests <= limit ? 0 : secondsLeft(window, now);
+};
+
+const secondsLeft = ({ endsAt }: Window, now: Date): number =>
+  Math.max(1, Math.ceil(endsAt - now.getTime() / 1000));
+
+/** What requests of a minute are counted by: a source address in either part of the API, or the hash of a key or session. */
+type Counter = "v1" | "dashboard" | "key" | "session";
+
+const subjectOf = (counter: Counter, name: string): string =>
+  ({
+    v1: `ADDRESS#${name}`,
+    dashboard: `DASHBOARD#${name}`,
+    key: `KEY#${name}`,
+    session: `SESSION#${name}`,
+  })[counter];
+
+const countMinute = async (counter: Counter, name: string, limit: number, now: Date): Promise<number> => {
+  const subject = subjectOf(counter, name);
+  const seconds = await count(subject, limit, 60, now);
+  if (seconds > 0) rememberRefused(subject, windowAt(now, 60));
+  return seconds;
+};
+
+/** Counts a request of a source address; returns what `count` does. */
+export const countAddress = (part: "v1" | "dashboard", address: string, now: Date): Promise<number> =>
+  countMinute(part, address, perMinute.address, now);
+
+/** Counts a request of the session with this hash; returns what `count` does. */
+export const countSession = (hash: string, now: Date): Promise<number> =>
+  countMinute("session", hash, perMinute.session, now);
+
+/**
+ * Subjects over their limit, of the latest window that this instance saw. Counts never fall within a window, but for those of
+ * keys (`uncountKey`).
+ */
+let refused = { window: "", subjects: new Set<string>() };
+const maximumRefused = 5_000;
+
+const rememberRefused = (subject: string, { name }: Window): void => {
+  if (refused.window !== name) refused = { window: name, subjects: new Set() };
+  if (refused.subjects.size < maximumRefused) refused.subjects.add(subject);
+};
+
+/**
+ * The seconds until the window ends if this instance knows the subject to be over its limit, otherwise 0.
+ * Does not access the table, so that a flood of refused requests writes nothing.
+ */
+export const secondsRefused = (counter: Counter, name: string, now: Date): number => {
+  const window = windowAt(now, 60);
+  const isRefused = refused.window === window.name && refused.subjects.has(subjectOf(counter, name));
+  return isRefused ? secondsLeft(window, now) : 0;
+};
+
+/** Whether a request of a key is within the limit. One that is not counts nothing. */
+const takeOfKey = async (hash: string, now: Date): Promise<boolean> => {
+  const { name, endsAt } = windowAt(now, 60);
+  const { written } = await table.attempt(
+    table.update(keys.limit(subjectOf("key", hash), name), {
+      add: { requests: 1 },
+      setOnce: { [timeToLive]: endsAt + 60 },
+      if: condition("attribute_not_exists(#requests) OR #requests < :limit", { limit: perMinute.key }),
+    }),
+  );
+  return written;
+};
+
+/** Counts a request of the key with this hash unless it is beyond the limit; returns what `count` does. */
+export const countKey = async (hash: string, now: Date): Promise<number> =>
+  (await takeOfKey(hash, now)) ? 0 : secondsLeft(windowAt(now, 60), now);
+
+/** In milliseconds. Together they outlast the writes of `uncountKey` that requests at the same time make. */
+const recountPauses = [50, 100, 200];
+
+/**
+ * Counts a request that `countKey` has refused, once other requests of the key have been uncounted; returns what `count` does. An
+ * instance that has done so in vain does not try it again in this window.
+ */
+export const recountKey = async (hash: string, now: Date): Promise<number> => {
+  for (const pause of recountPauses) {
+    if (secondsRefused("key", hash, now) > 0) break;
+    await setTimeout(pause);
+    if (await takeOfKey(hash, now)) return 0;
+  }
+  const window = windowAt(now, 60);
+  rememberRefused(subjectOf("key", hash), window);
+  return secondsLeft(window, now);
+};
+
+/**
+ * Undoes `countKey(hash, now)` for a request that it has counted and another check has refused. One request more than the limit
+ * passes when the SDK repeats this write after a lost reply. One write unit.
+ */
+export const uncountKey = async (hash: string, now: Date): Promise<void> => {
+  await table.update(keys.limit(subjectOf("key", hash), windowAt(now, 60).name), { add: { requests: -1 } });
+};
+
+/** Counts a request against an hourly budget of the organization; returns what `count` does. */
+export const countOrganization = (org: number, limit: OrganizationLimit, now: Date): Promise<number> =>
+  count(`ORG#${org}#${limit}`, organizationLimits[limit], 3600, now);
+
+/**
+ * Counts a sign-in link that is asked for with an e-mail address, whether or not somebody has it; returns what
+ * `count` does.
+ */
+export const countSignInLink = (email: string, now: Date): Promise<number> =>
+  count(`SIGN-IN#${email}`, signInLinksPerHour, 3600, now);

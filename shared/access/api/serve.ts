@@ -1,0 +1,177 @@
+import middy from "@middy/core";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import type * as z from "zod/mini";
+import { withTimeOfPeople } from "../../aws/table/patience.ts";
+import type { Endpoint, Upload } from "../../contract/endpoint.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { valid } from "../../contract/valid.ts";
+import { answer, type Handler, identify, json, type Served } from "./answer.ts";
+import * as limits from "./limits.ts";
+import type { Principal } from "./principal.ts";
+import { clearCookie, setCookie } from "./session-cookie.ts";
+
+const maximumBodyBytes = 1024 * 1024;
+
+type Input<E, Part extends "path" | "query" | "body"> =
+  E extends Record<Part, infer S extends z.ZodMiniType> ? z.output<S> : undefined;
+
+type IsAnyone<E> = E extends { access: "anyone" } ? true : false;
+type IsUser<E> = E extends { access: "user" | "admin" } ? true : false;
+
+/** What a handler is called with. Input has passed the contract's schemas. */
+export type Call<E extends Endpoint> = {
+  /** The organization's id; undefined where anyone may call. */
+  org: IsAnyone<E> extends true ? undefined : number;
+  /** Who calls: a user or an API key; of the dashboard a user; undefined where anyone may call. */
+  actor: IsAnyone<E> extends true
+    ? undefined
+    : IsUser<E> extends true
+      ? Extract<Principal["actor"], { type: "user" }>
+      : Principal["actor"];
+  /** The user's session, in endpoints of the dashboard. */
+  session: IsUser<E> extends true ? NonNullable<Principal["session"]> : undefined;
+  /** Sets the session cookie to this value, where the contract's `cookie` is "set". */
+  setCookie: (value: string) => void;
+  /**
+   * Counts the request against the endpoint's limit, and refuses `organizationLimit` beyond it; further calls
+   * do nothing. For contracts whose `counted` is "by handler".
+   */
+  count: () => Promise<void>;
+  path: Input<E, "path">;
+  query: Input<E, "query">;
+  body: Input<E, "body">;
+  /** Reads the file that the contract's `upload` declares; refuses as multipart.ts says. */
+  file: E extends { upload: Upload } ? () => Promise<Buffer> : undefined;
+};
+
+/** What a handler returns for the other form of success, which the contract's `instead` declares. */
+export class Instead<Body> {
+  readonly body: Body;
+  constructor(body: Body) {
+    this.body = body;
+  }
+}
+
+/** What a handler gives: the reply of its contract, or its other form. */
+type Given<E extends Endpoint> =
+  | z.input<E["reply"]>
+  | (E extends { instead: { reply: infer R extends z.ZodMiniObject } } ? Instead<z.input<R>> : never);
+
+/**
+ * `readUpload` of multipart.ts. Only handlers with an upload pass it, so that only they bundle its parser.
+ */
+type ReadUpload = (event: APIGatewayProxyEvent, upload: Upload) => Promise<Buffer>;
+
+/**
+ * Makes the Lambda handler of an endpoint. In this order it throws the authorizer's refusal, checks the
+ * input, counts the request against the organization's limit, and calls `handle`, whose result is parsed by
+ * the contract's reply schema.
+ */
+export const serve = <E extends Endpoint>(
+  endpoint: E,
+  handle: (call: Call<E>) => Promise<Given<E>>,
+  ...reader: E extends { upload: Upload } ? [readUpload: ReadUpload] : []
+): Handler => {
+  const [readUpload] = reader as readonly ReadUpload[];
+  const chain = middy<Served, APIGatewayProxyResult>()
+    .use(answer())
+    .use(identify(endpoint))
+    .use(read(endpoint))
+    .handler(async (event) => {
+      const { organizationId: org, actor, session } = principalOf(endpoint, event);
+      const count = once(() => countAgainst(endpoint, org));
+      if (endpoint.counted !== "by handler") await count();
+      const { upload } = endpoint;
+      const file = upload && readUpload && (() => readUpload(event, upload));
+      const cookies = endpoint.cookie === "cleared" ? [clearCookie()] : [];
+      const call = {
+        org,
+        actor,
+        session,
+        count,
+        file,
+        setCookie: (value: string) => cookies.push(setCookie(value)),
+        ...event.input,
+      } as unknown as Call<E>;
+      const given = await handle(call);
+      return { ...replyOf(endpoint, given), ...(cookies[0] && { headers: { "Set-Cookie": cookies[0] } }) };
+    });
+  return (event, context) => withTimeOfPeople(endpoint.timeoutSeconds ?? 10, () => chain(event, context));
+};
+
+/** Sets `event.input` to the declared and valid input; refuses `invalidInput`. */
+const read = (endpoint: Endpoint): middy.MiddlewareObj<Served, APIGatewayProxyResult> => ({
+  before: ({ event }) => {
+    event.input = inputOf(endpoint, event);
+  },
+});
+
+/** The reply in the form that the handler chose, with what its schema declares and nothing else. */
+const replyOf = (endpoint: Endpoint, given: unknown): APIGatewayProxyResult => {
+  if (!(given instanceof Instead)) return json(endpoint.status, endpoint.reply.parse(given));
+  if (endpoint.instead === undefined) throw new Error("The contract declares no other form of success");
+  return json(endpoint.instead.status, endpoint.instead.reply.parse(given.body));
+};
+
+const principalOf = (endpoint: Endpoint, event: Served): Partial<Principal> => {
+  if (event.principal !== undefined) return event.principal;
+  if (endpoint.access === "anyone") return {};
+  throw new Error("`identify` must run before the handler: the request has no principal");
+};
+
+const countAgainst = async (endpoint: Endpoint, org: number | undefined): Promise<void> => {
+  if (endpoint.limit === undefined || org === undefined) return;
+  const seconds = await limits.countOrganization(org, endpoint.limit, new Date());
+  if (seconds > 0) throw new Refusal("organizationLimit", { headers: { "Retry-After": String(seconds) } });
+};
+
+const once = (act: () => Promise<void>): (() => Promise<void>) => {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= act();
+    return done;
+  };
+};
+
+const inputOf = (endpoint: Endpoint, event: APIGatewayProxyEvent): Record<string, unknown> => ({
+  ...(endpoint.path && { path: parsed(endpoint.path, event.pathParameters ?? {}) }),
+  ...(endpoint.query && { query: parsed(endpoint.query, queryOf(endpoint.query, event)) }),
+  ...(endpoint.body && { body: parsed(endpoint.body, bodyOf(event)) }),
+});
+
+/** The declared parameters; undeclared ones are ignored. Refuses a declared parameter that is repeated. */
+const queryOf = (schema: z.ZodMiniObject, event: APIGatewayProxyEvent): Record<string, string> => {
+  const query: Record<string, string> = {};
+  for (const name of Object.keys(schema.shape)) {
+    const [value, ...others] = event.multiValueQueryStringParameters?.[name] ?? [];
+    if (others.length > 0) throw new Refusal("invalidInput", { error: `${name}: must be given once` });
+    if (value !== undefined) query[name] = value;
+  }
+  return query;
+};
+
+const bodyOf = (event: APIGatewayProxyEvent): unknown => {
+  const bytes = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
+  if (bytes.length > maximumBodyBytes) throw new Refusal("tooLarge");
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw new Refusal("invalidInput", { error: "The request body is not JSON" });
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new Refusal("invalidInput", { error: "The request body must be a JSON object" });
+  }
+  return body;
+};
+
+/** Parses input. The refusal names the first invalid field and never quotes its value. */
+const parsed = (schema: z.ZodMiniType, input: unknown): unknown => {
+  const { data, problem } = valid(schema, input);
+  if (problem === undefined) return data;
+  const field = problem.path.join(".");
+  throw new Refusal("invalidInput", {
+    error:
+      field === "" || problem.message.startsWith(field) ? problem.message : `${field}: ${problem.message}`,
+  });
+};

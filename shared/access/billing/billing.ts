@@ -1,0 +1,77 @@
+import { type Condition, condition, type Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
+import type { RefusalName } from "../../contract/errors.ts";
+import type { Billing, BillingStatus } from "./billing-schema.ts";
+
+const refusalByStatus: Partial<Record<BillingStatus, RefusalName>> = {
+  trial_expired: "trialExpired",
+  subscription_inactive: "subscriptionInactive",
+  price_not_recognized: "priceNotRecognized",
+  collection_paused: "collectionPaused",
+};
+
+/**
+ * The 402 refusal of an organization whose trial or subscription has ended; undefined while the organization
+ * is served. Fails closed: an unknown status, and a trial without an end, are refused as inactive.
+ */
+export const billingRefusal = (billing: Billing, now: Date): RefusalName | undefined => {
+  const { status, trialEndsAt } = billing;
+  if (status === "active" || status === "past_due") return undefined;
+  if (status === "trialing" && trialEndsAt !== null) {
+    return trialEndsAt <= now.toISOString() ? "trialExpired" : undefined;
+  }
+  return refusalByStatus[status] ?? "subscriptionInactive";
+};
+
+/** Whether the service works for the organization: it exists, is not being deleted, and billing allows it. */
+export const isServed = (
+  organization: { billing: Billing; deleting?: boolean } | undefined,
+  now: Date,
+): boolean =>
+  organization !== undefined &&
+  organization.deleting !== true &&
+  billingRefusal(organization.billing, now) === undefined;
+
+const trialSeatAllowance = 25;
+const trialDays = 14;
+
+/**
+ * The billing after a change of status. A trial has an end, and a seat allowance that ends with the trial.
+ */
+export const withStatus = (billing: Billing, status: BillingStatus, now: Date): Billing => {
+  const isTrial = status === "trialing";
+  const wasTrial = billing.status === "trialing";
+  return {
+    ...billing,
+    status,
+    trialEndsAt: isTrial ? trialEnd(billing, now) : billing.trialEndsAt,
+    seatAllowance: isTrial === wasTrial ? billing.seatAllowance : isTrial ? trialSeatAllowance : null,
+  };
+};
+
+/** A running trial keeps its end. A new trial takes over an earlier end only if that lies in the future. */
+const trialEnd = ({ status, trialEndsAt }: Billing, now: Date): string =>
+  trialEndsAt !== null && (status === "trialing" || trialEndsAt > now.toISOString())
+    ? trialEndsAt
+    : new Date(now.getTime() + trialDays * 24 * 60 * 60 * 1000).toISOString();
+
+/**
+ * Takes (`by` > 0) or frees (`by` < 0) seats, in the transaction that enables, disables, adds or removes the
+ * e-mails. The condition fails when more than the allowance would be taken, so that concurrent requests
+ * cannot exceed it together.
+ */
+export const seats = (org: number, by: number, billing: Billing): Write => ({
+  update: keys.seats(org),
+  add: { active: by },
+  ...(by > 0 && billing.seatAllowance !== null && { if: hasRoom(by, billing.seatAllowance) }),
+});
+
+/** Fails whether there is a row or not. */
+const neverHolds = condition("attribute_exists(#pk) AND attribute_not_exists(#pk)");
+
+const hasRoom = (by: number, allowance: number): Condition => {
+  const atMost = allowance - by;
+  return atMost < 0
+    ? neverHolds
+    : condition("attribute_not_exists(#active) OR #active <= :atMost", { atMost });
+};

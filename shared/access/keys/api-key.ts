@@ -1,0 +1,85 @@
+import { absent, condition, exists } from "../../aws/table/condition.ts";
+import { type Key, keys } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import { drawId } from "../../lists/blocks.ts";
+import * as activity from "../activity/activity.ts";
+import type { Actor } from "../activity/actor.ts";
+import type { ApiKey } from "../sessions/last-use.ts";
+import { hashOf, mintApiKey, previewOf } from "./secret.ts";
+
+export type { ApiKey } from "../sessions/last-use.ts";
+
+/** A key as it is listed. */
+export type ListedKey = Required<Omit<ApiKey, "createdBy" | "lastUsedAt">> & {
+  createdBy: { id: number; label: string } | null;
+  lastUsedAt: string | null;
+};
+
+/** Creates a key. Only the hash of `key` is stored, so the caller must show `key` now. */
+export const create = async (
+  org: number,
+  label: string,
+  actor: Actor,
+): Promise<ListedKey & { key: string }> => {
+  const [id, slot] = await Promise.all([drawId("KEY"), activity.slot(org)]);
+  const key = mintApiKey(org);
+  const row: ApiKey = {
+    id,
+    label,
+    preview: previewOf(key),
+    createdAt: slot.createdAt,
+    ...(actor.type === "user" && { createdBy: { id: actor.id, label: actor.label } }),
+    revokedAt: null,
+  };
+  await table.transact([
+    { check: keys.organizations(org), if: exists },
+    { put: { ...keys.apiKey(org, hashOf(key)), ...row }, if: absent },
+    ...activity.writes(org, slot, {
+      action: "api_key.created",
+      summary: `Created the API key ${label}`,
+      actor,
+    }),
+  ]);
+  return { ...listed(row), key };
+};
+
+/** All keys, newest first, including revoked ones. */
+export const list = async (org: number): Promise<ListedKey[]> => {
+  const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });
+  return rows.map((row) => listed(row)).sort((a, b) => b.id - a.id);
+};
+
+const listed = (row: ApiKey): ListedKey => ({
+  id: row.id,
+  label: row.label,
+  preview: row.preview,
+  createdAt: row.createdAt,
+  createdBy: row.createdBy ?? null,
+  lastUsedAt: row.lastUsedAt ?? null,
+  revokedAt: row.revokedAt,
+});
+
+/** Revokes a key: the very next request with it is refused. Revoking it again changes nothing. */
+export const revoke = (org: number, id: number, actor: Actor): Promise<"revoked" | "unknown"> =>
+  withOptimisticRetry(async () => {
+    const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });
+    const row = rows.find((each) => each.id === id);
+    if (row === undefined) return "unknown";
+    if (row.revokedAt !== null) return "revoked";
+    const slot = await activity.slot(org);
+    // A refusal says nothing about the key, since the entry's conditions fail too: the next try reads it again.
+    await table.transact([
+      {
+        update: { pk: row.pk, sk: row.sk },
+        set: { revokedAt: slot.createdAt },
+        if: condition("attribute_exists(#pk) AND #revokedAt = :never", { never: null }),
+      },
+      ...activity.writes(org, slot, {
+        action: "api_key.revoked",
+        summary: `Revoked the API key ${row.label}`,
+        actor,
+      }),
+    ]);
+    return "revoked";
+  });

@@ -1,0 +1,158 @@
+import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { type Key, keys } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { drawId } from "../../lists/blocks.ts";
+import * as activity from "../activity/activity.ts";
+import type { Actor } from "../activity/actor.ts";
+import type { Member, Role } from "../organizations/organization-schema.ts";
+import * as session from "../sessions/session.ts";
+import { addMember, removeMember } from "./membership.ts";
+
+/** The row of a removed user stays, so that the activity log still tells a removed user from a stranger. */
+export type User = {
+  id: number;
+  email: string;
+  name: string | null;
+  role: Role;
+  createdAt: string;
+  lastSignInAt?: string;
+  removed: boolean;
+};
+
+/**
+ * Creates a user. `log` names who is shown in the activity log; without it nothing is logged. `also` are further
+ * writes of the transaction. "exists": another user of the organization, who is not removed, has this address.
+ */
+export const create = async (
+  org: number,
+  input: { email: string; name: string | null; role?: Role },
+  { log, also = () => [] }: { log?: Actor; also?: (user: User) => Write[] } = {},
+): Promise<User | "exists"> => {
+  if ((await table.get(keys.userEmail(org, input.email))) !== undefined) return "exists";
+  const [id, slot] = await Promise.all([drawId("USER"), log && activity.slot(org)]);
+  const { email, name, role = "admin" } = input;
+  const user: User = { id, email, name, role, createdAt: new Date().toISOString(), removed: false };
+  const addressClaim: Write = { put: { ...keys.userEmail(org, email), id }, if: absent };
+  const writes: Write[] = [
+    { check: keys.organizations(org), if: exists },
+    addressClaim,
+    { put: { ...keys.user(org, id), ...user }, if: absent },
+    { put: { ...keys.signInAddress(email, org), organizationId: org, userId: id } },
+    addMember(org, id),
+    ...also(user),
+    ...(log && slot
+      ? activity.writes(org, slot, {
+          action: "member.invited",
+          summary: `Invited ${email} as ${nounOf(role)}`,
+          actor: log,
+        })
+      : []),
+  ];
+  const created = await table.attempt(table.transact(writes));
+  if (created.written) return user;
+  if (created.failed.some(({ index }) => writes[index] === addressClaim)) return "exists";
+  throw new table.TransactionRefused(created.failed);
+};
+
+const nounOf = (role: Role): string => (role === "admin" ? "an admin" : "a member");
+
+export const get = (org: number, id: number): Promise<User | undefined> => table.get(keys.user(org, id));
+
+/** Users who are not removed, newest first. */
+export const list = async (org: number): Promise<User[]> => {
+  const rows = await table.query<User & Key>({ pk: keys.user(org, 0).pk, descending: true });
+  return rows.filter((row) => !row.removed).map(({ pk: _, sk: __, ...user }) => user);
+};
+
+/** A user as members are listed. */
+export const shown = (user: User): Member => ({
+  id: user.id,
+  email: user.email,
+  name: user.name,
+  role: user.role,
+  createdAt: user.createdAt,
+  lastSignInAt: user.lastSignInAt ?? null,
+});
+
+/** For the transaction of a write that needs the user to be a member of the organization. */
+export const notRemoved = condition("#removed = :no", { no: false });
+
+const isAdmin = condition("#removed = :no AND #role = :admin", { no: false, admin: "admin" });
+
+/**
+ * The check that somebody else is an admin, for the transaction after which `user` is none. It names one other
+ * admin, so that of two admins who remove each other at the same time one stays. Refuses `lastAdmin`.
+ */
+const anotherAdmin = async (org: number, user: User): Promise<Write[]> => {
+  if (user.role !== "admin") return [];
+  const other = (await list(org)).find((each) => each.id !== user.id && each.role === "admin");
+  if (other === undefined) throw new Refusal("lastAdmin");
+  return [{ check: keys.user(org, other.id), if: isAdmin }];
+};
+
+/** Nothing of what the change relies on has changed since the user was read. */
+const asRead = ({ role }: User) => condition("#removed = :no AND #role = :was", { no: false, was: role });
+
+/**
+ * Changes a user's role or name. A change that changes nothing is not logged. Refuses `memberNotFound` and
+ * `lastAdmin`.
+ */
+export const change = (
+  org: number,
+  id: number,
+  input: { role?: Role | undefined; name?: string | null | undefined },
+  actor: Actor,
+): Promise<void> =>
+  withOptimisticRetry(async () => {
+    const user = await get(org, id);
+    if (user === undefined || user.removed) throw new Refusal("memberNotFound");
+    const { role = user.role, name = user.name } = input;
+    if (role === user.role && name === user.name) return;
+    const check = role === "admin" ? [] : await anotherAdmin(org, user);
+    const slot = await activity.slot(org);
+    const summary =
+      role === user.role ? `Renamed the member ${user.email}` : `Made ${user.email} ${nounOf(role)}`;
+    await table.transact([
+      { update: keys.user(org, id), set: { role, name }, if: asRead(user) },
+      ...check,
+      ...activity.writes(org, slot, { action: "member.updated", summary, actor }),
+    ]);
+  });
+
+/**
+ * Removes a user. The user's sessions end with the same transaction, since the authorizer reads the user's row;
+ * their rows are deleted afterwards, and repeating a call that was cut off deletes the rest. `log` names who is
+ * shown in the activity log; without it nothing is logged. Refuses `lastAdmin` unless `force`.
+ */
+export const remove = async (
+  org: number,
+  id: number,
+  { log, force = false }: { log?: Actor; force?: boolean } = {},
+): Promise<"removed" | "already" | "unknown"> => {
+  const result = await withOptimisticRetry(async () => {
+    const user = await get(org, id);
+    if (user === undefined) return "unknown";
+    if (user.removed) return "already";
+    const check = force ? [] : await anotherAdmin(org, user);
+    const slot = log && (await activity.slot(org));
+    await table.transact([
+      { update: keys.user(org, id), set: { removed: true }, if: asRead(user) },
+      { delete: keys.userEmail(org, user.email) },
+      { delete: keys.signInAddress(user.email, org) },
+      removeMember(org, id),
+      ...check,
+      ...(log && slot
+        ? activity.writes(org, slot, {
+            action: "member.removed",
+            summary: `Removed the member ${user.email}`,
+            actor: log,
+          })
+        : []),
+    ]);
+    return "removed";
+  });
+  if (result !== "unknown") await session.revokeAllOf(org, id);
+  return result;
+};

@@ -1,0 +1,62 @@
+/** What operators did with the admin command line: one row for each act. */
+import { randomBytes } from "node:crypto";
+import { withCompanion } from "../../aws/table/companion.ts";
+import { type Key, keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+
+export type OperatorEntry = {
+  /** ISO 8601. */
+  at: string;
+  /** The ARN of an AWS identity, or the local user. */
+  operator: string;
+  /** Such as "user create". */
+  command: string;
+  /** The flags as they were given, such as "--org 2 --force". No flag holds a secret. */
+  flags: string;
+  /** The organization that the act was on; absent for acts on none. */
+  organizationId?: number;
+};
+
+type NewEntry = Omit<OperatorEntry, "at">;
+
+const rowOf = (entry: NewEntry): Key & OperatorEntry => {
+  const at = new Date().toISOString();
+  // Random, because two operators may act in one millisecond.
+  return { ...keys.operatorEntry(at, randomBytes(6).toString("hex")), at, ...entry };
+};
+
+/**
+ * Does an act and logs it in the act's first transaction. An act that changes nothing, because it was done before, leaves no entry.
+ */
+export const logged = <T>(entry: NewEntry, act: () => Promise<T>): Promise<T> =>
+  withCompanion({ put: rowOf(entry) }, act);
+
+/** Logs an act that consists of many writes, before it begins. */
+export const logBefore = (entry: NewEntry): Promise<void> => table.put(rowOf(entry));
+
+/** Entries, newest first, before the time `before`; of one organization if `organizationId` is given. */
+export const list = async ({
+  organizationId,
+  before,
+  limit,
+}: {
+  organizationId?: number | undefined;
+  before?: string | undefined;
+  limit: number;
+}): Promise<OperatorEntry[]> => {
+  const { pk } = keys.operatorEntry("", "");
+  const found: OperatorEntry[] = [];
+  const pages = table.queryPages<OperatorEntry & Key>({
+    pk,
+    descending: true,
+    ...(before !== undefined && { to: keys.operatorEntry(before, "").sk }),
+  });
+  for await (const page of pages) {
+    for (const { pk: _, sk: __, ...entry } of page) {
+      if (organizationId !== undefined && entry.organizationId !== organizationId) continue;
+      found.push(entry);
+      if (found.length === limit) return found;
+    }
+  }
+  return found;
+};

@@ -1,0 +1,111 @@
+/** What the dashboard shows of an organization, its users, sessions, API keys and teams. */
+import * as z from "zod/mini";
+import { count, idField } from "../../contract/page.ts";
+import { text, timestamp } from "../../contract/text.ts";
+import { billingInterval, billingStatus } from "../billing/billing-schema.ts";
+
+export const role = z.enum(["admin", "member"]).check(
+  z.meta({
+    description:
+      "A `member` may do everything but manage the organization, its keys, domains, teams and members",
+  }),
+);
+export type Role = z.infer<typeof role>;
+
+const nonBlank = (maximum: number) => text(maximum).check(z.trim(), z.minLength(1));
+
+export const organizationName = nonBlank(100);
+export const personName = nonBlank(200);
+export const teamName = nonBlank(100);
+export const keyLabel = nonBlank(100);
+
+export const scanFrequency = z
+  .enum(["day", "week", "never"])
+  .check(z.meta({ description: "How often the service scans by itself" }));
+
+const lapsedReason = z
+  .nullable(z.enum(["trial_expired", "subscription_inactive", "price_not_recognized", "collection_paused"]))
+  .check(z.meta({ description: "Why the organization is not served; null while it is" }));
+
+export type LapsedReason = z.infer<typeof lapsedReason>;
+
+export const sessionBilling = z.object({ status: billingStatus, reason: lapsedReason });
+
+export const organization = z
+  .object({
+    id: idField,
+    name: z.string(),
+    scanEvery: scanFrequency,
+    nextScanAt: z.nullable(timestamp).check(
+      z.meta({
+        description:
+          "When the next scheduled scan begins, up to 15 minutes later; null when none is scheduled",
+      }),
+    ),
+    billing: z.object({
+      status: billingStatus,
+      reason: lapsedReason,
+      trialEndsAt: z.nullable(timestamp),
+      interval: billingInterval,
+      seatPriceCents: count,
+      seatAllowance: z
+        .nullable(count)
+        .check(z.meta({ description: "How many e-mails may be active; null: any number" })),
+      activeCount: count.check(z.meta({ description: "How many e-mails are active" })),
+    }),
+  })
+  .check(z.meta({ id: "Organization" }));
+
+/** The signed-in user. */
+export const sessionUser = z
+  .object({ id: idField, email: z.string(), name: z.nullable(z.string()), role })
+  .check(z.meta({ id: "SessionUser" }));
+
+export const member = z
+  .object({
+    id: idField,
+    email: z.string(),
+    name: z.nullable(z.string()),
+    role,
+    createdAt: timestamp,
+    lastSignInAt: z.nullable(timestamp),
+  })
+  .check(z.meta({ id: "Member" }));
+export type Member = z.infer<typeof member>;
+
+export const session = z
+  .object({
+    id: idField,
+    createdAt: timestamp,
+    lastUsedAt: timestamp.check(z.meta({ description: "Exact to the hour" })),
+    expiresAt: timestamp.check(
+      z.meta({
+        description: "30 days after it was created, or 7 days after it was last used if that is earlier",
+      }),
+    ),
+    isCurrent: z.boolean().check(z.meta({ description: "Whether this request came with it" })),
+    createdBy: z
+      .enum(["user", "operator"])
+      .check(
+        z.meta({ description: "`operator`: not by signing in, but by an operator with the command line" }),
+      ),
+  })
+  .check(z.meta({ id: "Session" }));
+
+export const apiKey = z
+  .object({
+    id: idField,
+    label: z.string(),
+    preview: z.string().check(z.meta({ description: "How the key begins; the key itself is not stored" })),
+    createdAt: timestamp,
+    createdBy: z
+      .nullable(z.object({ id: idField, label: z.string() }))
+      .check(z.meta({ description: "The user who created it; null when the command line did" })),
+    lastUsedAt: z.nullable(timestamp).check(z.meta({ description: "Exact to the hour" })),
+    revokedAt: z.nullable(timestamp),
+  })
+  .check(z.meta({ id: "ApiKey" }));
+
+export const team = z
+  .object({ id: idField, name: z.string(), emailCount: count })
+  .check(z.meta({ id: "Team" }));

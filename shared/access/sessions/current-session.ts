@@ -1,0 +1,47 @@
+import { keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal, refusals } from "../../contract/errors.ts";
+import { billingRefusal } from "../billing/billing.ts";
+import type { Billing, BillingStatus } from "../billing/billing-schema.ts";
+import type { User } from "../members/user.ts";
+import type { Organization } from "../organizations/organization.ts";
+import type { LapsedReason, Role } from "../organizations/organization-schema.ts";
+import { expiresAt, type Session } from "./session.ts";
+
+type Shown = {
+  user: { id: number; email: string; name: string | null; role: Role };
+  organization: {
+    id: number;
+    name: string;
+    billing: { status: BillingStatus; reason: LapsedReason };
+  };
+  session: { id: number; createdAt: string; expiresAt: string };
+};
+
+/** Who is signed in by the session with this hash, and where. Refuses `unauthenticated` when it has just ended. */
+export const show = async (org: number, userId: number, hash: string, now: Date): Promise<Shown> => {
+  const rows = await table.getMany([
+    keys.session(org, userId, hash),
+    keys.user(org, userId),
+    keys.organization(org),
+  ]);
+  const [session, user, organization] = rows as [Session?, User?, Organization?];
+  if (session === undefined || user === undefined || organization === undefined) {
+    throw new Refusal("unauthenticated");
+  }
+  return {
+    user: { id: user.id, email: user.email, name: user.name, role: user.role },
+    organization: {
+      id: organization.id,
+      name: organization.name,
+      billing: { status: organization.billing.status, reason: lapsedReason(organization.billing, now) },
+    },
+    session: { id: session.id, createdAt: session.createdAt, expiresAt: expiresAt(session) },
+  };
+};
+
+/** Why an organization is not served; null while it is. */
+export const lapsedReason = (billing: Billing, now: Date): LapsedReason => {
+  const refusal = billingRefusal(billing, now);
+  return refusal === undefined ? null : (refusals[refusal] as { reason: LapsedReason }).reason;
+};

@@ -1,0 +1,109 @@
+import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { type Key, keys, padded, timeToLive } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { drawId } from "../../lists/blocks.ts";
+import { hashOf, mintSession } from "../keys/secret.ts";
+import { expiry, isLive, type Session } from "./last-use.ts";
+
+export type { Session } from "./last-use.ts";
+
+/** Who made a session. */
+export const createdBy = ({ byOperator }: Session): "user" | "operator" =>
+  byOperator === true ? "operator" : "user";
+
+/** When the session ends unless it is used, ISO 8601. */
+export const expiresAt = (session: Session): string => new Date(session.expiresAt * 1000).toISOString();
+
+export type NewSession = { session: Session; value: string; writes: Write[] };
+
+/**
+ * Prepares a session. Only the hash of `value`, the cookie's value, is in the writes, so the caller must show
+ * `value` now. The writes fail when the organization is deleted or the user is removed.
+ */
+export const prepare = async (
+  org: number,
+  user: { id: number; email: string },
+  { byOperator = false }: { byOperator?: boolean } = {},
+): Promise<NewSession> => {
+  const id = await drawId("SESSION");
+  const value = mintSession(org, user.id);
+  const now = new Date();
+  const createdAt = now.toISOString();
+  const session: Session = {
+    id,
+    userId: user.id,
+    userLabel: user.email,
+    createdAt,
+    lastUsedAt: createdAt,
+    ...(byOperator && { byOperator }),
+    [timeToLive]: expiry(createdAt, now),
+  };
+  return {
+    session,
+    value,
+    writes: [
+      { check: keys.organizations(org), if: exists },
+      {
+        update: keys.user(org, user.id),
+        set: { lastSignInAt: createdAt },
+        if: condition("#removed = :no", { no: false }),
+      },
+      { put: { ...keys.session(org, user.id, hashOf(value)), ...session }, if: absent },
+    ],
+  };
+};
+
+/**
+ * Creates a session of a user, for an operator. Throws `TransactionRefused` when the organization or the user does not exist, or
+ * the user was removed.
+ */
+export const create = async (
+  org: number,
+  user: { id: number; email: string },
+): Promise<{ id: number; value: string; expiresAt: string }> => {
+  const { session, value, writes } = await prepare(org, user, { byOperator: true });
+  await table.transact(writes);
+  return { id: session.id, value, expiresAt: expiresAt(session) };
+};
+
+type Row = Session & Key;
+
+const rowsOf = (org: number, userId?: number): Promise<Row[]> =>
+  table.query<Row>({
+    pk: keys.session(org, 0, "").pk,
+    ...(userId !== undefined && { prefix: `${padded(userId)}#` }),
+  });
+
+/** Sessions that have not ended, newest first, without their hashes; of one user if `userId` is given. */
+export const list = async (org: number, now: Date, userId?: number): Promise<Session[]> =>
+  (await rowsOf(org, userId))
+    .filter((row) => isLive(row, now))
+    .map(({ pk: _, sk: __, ...session }) => session)
+    .sort((a, b) => b.id - a.id);
+
+export const get = (org: number, userId: number, hash: string): Promise<Session | undefined> =>
+  table.get(keys.session(org, userId, hash));
+
+/** Ends the session with this hash: the very next request with it is refused. */
+export const end = (org: number, userId: number, hash: string): Promise<void> =>
+  table.remove(keys.session(org, userId, hash));
+
+export const revoke = async (org: number, id: number): Promise<"revoked" | "unknown"> => {
+  const row = (await rowsOf(org)).find((each) => each.id === id);
+  if (row === undefined) return "unknown";
+  await table.transact([{ delete: { pk: row.pk, sk: row.sk } }]);
+  return "revoked";
+};
+
+/** Ends one of the user's own sessions. Refuses `sessionNotFound`, also for one of another user. */
+export const revokeOwn = async (org: number, userId: number, id: number): Promise<void> => {
+  const row = (await rowsOf(org, userId)).find((each) => each.id === id && isLive(each, new Date()));
+  if (row === undefined) throw new Refusal("sessionNotFound");
+  await table.remove(row);
+};
+
+/** Ends all sessions of a user, but for the one with the id `except`. */
+export const revokeAllOf = async (org: number, userId: number, except?: number): Promise<void> => {
+  for (const row of await rowsOf(org, userId)) if (row.id !== except) await table.remove(row);
+};

@@ -1,0 +1,102 @@
+/**
+ * Sign-in links. A link's token is shown once and stored as a hash; it is bound to an address and redeemed once.
+ */
+
+import { absent, condition } from "../../aws/table/condition.ts";
+import { keys, timeToLive } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { hashOf, mintLinkToken } from "../keys/secret.ts";
+import type { User } from "../members/user.ts";
+import type { Organization } from "../organizations/organization.ts";
+import * as sessions from "../sessions/session.ts";
+
+/** How long links work, in seconds. */
+export const lifetimes = { link: 15 * 60, invitation: 7 * 24 * 60 * 60 } as const;
+
+/**
+ * Who may redeem a link: whoever is a user with the address. The operator's links and invitations also name the
+ * organization and the user, so that nobody has to choose.
+ */
+export type Bearer = { email: string; organizationId?: number; userId?: number };
+
+type Link = Bearer & { createdAt: string; expiresAt: number };
+
+/** The address of the page that redeems a link. The fragment is in no log of a server and in no Referer. */
+export const urlOf = (dashboardUrl: string, token: string): string => `${dashboardUrl}/sign-in#${token}`;
+
+/** Creates a link. Only the hash of `token` is stored, so the caller must show `token` now. */
+export const create = async (
+  bearer: Bearer,
+  lifetimeSeconds: number,
+): Promise<{ token: string; expiresAt: string }> => {
+  const token = mintLinkToken();
+  const now = new Date();
+  const expiresAt = Math.floor(now.getTime() / 1000) + lifetimeSeconds;
+  const link: Link = { ...bearer, createdAt: now.toISOString(), [timeToLive]: expiresAt };
+  await table.transact([{ put: { ...keys.signInLink(hashOf(token)), ...link }, if: absent }]);
+  return { token, expiresAt: new Date(expiresAt * 1000).toISOString() };
+};
+
+export type Membership = { user: User; organization: Organization };
+
+/** What a bearer is a user of, of organizations that are not being deleted. */
+export const membershipsOf = async (bearer: Bearer): Promise<Membership[]> => {
+  const { email, organizationId, userId } = bearer;
+  const named =
+    organizationId !== undefined && userId !== undefined
+      ? [{ organizationId, userId }]
+      : await table.query<{ organizationId: number; userId: number }>({
+          pk: keys.signInAddress(email, 0).pk,
+        });
+  const orgs = named.map((each) => each.organizationId);
+  const rows = await table.getMany([
+    ...named.map((each) => keys.user(each.organizationId, each.userId)),
+    ...orgs.map(keys.organization),
+  ]);
+  const users = rows.slice(0, named.length) as (User | undefined)[];
+  const organizations = rows.slice(named.length) as (Organization | undefined)[];
+  return users.flatMap((user, index) => {
+    const organization = organizations[index];
+    if (user === undefined || user.removed || user.email !== email) return [];
+    return organization === undefined || organization.deleting === true ? [] : [{ user, organization }];
+  });
+};
+
+export type SignedIn = Membership & { cookie: string };
+
+/**
+ * Redeems a token for a session in the organization; `cookie` is the value of its cookie. Refuses `invalidLink`,
+ * in the same words whatever is wrong, and `chooseOrganization`, after which the token is still good. Of several
+ * that redeem one token at the same time one succeeds: the session is created in the transaction that deletes
+ * the link.
+ */
+export const redeem = async (token: string, organizationId: number | undefined): Promise<SignedIn> => {
+  const key = keys.signInLink(hashOf(token));
+  const link = await table.get<Link>(key);
+  const now = Math.floor(Date.now() / 1000);
+  if (link === undefined || link.expiresAt <= now) throw new Refusal("invalidLink");
+  const membership = choose(await membershipsOf(link), organizationId);
+  const { user, organization } = membership;
+  const { value, writes } = await sessions.prepare(organization.id, user);
+  const { written } = await table.attempt(
+    table.transact([{ delete: key, if: condition("#expiresAt > :now", { now }) }, ...writes]),
+  );
+  // Somebody else was faster, or the user has just been removed.
+  if (!written) throw new Refusal("invalidLink");
+  return { ...membership, cookie: value };
+};
+
+const choose = (memberships: readonly Membership[], organizationId: number | undefined): Membership => {
+  const [first, ...others] =
+    organizationId === undefined
+      ? memberships
+      : memberships.filter(({ organization }) => organization.id === organizationId);
+  if (first === undefined) throw new Refusal("invalidLink");
+  if (others.length === 0) return first;
+  throw new Refusal("chooseOrganization", {
+    details: {
+      organizations: memberships.map(({ organization: { id, name } }) => ({ id, name })),
+    },
+  });
+};

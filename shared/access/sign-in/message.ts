@@ -1,0 +1,32 @@
+/** What mails with sign-in links say. */
+import { type LinkMessage, linkMessage as render } from "../../aws/mail/link-message.ts";
+import { senderName } from "../../aws/mail/mail.ts";
+
+/** The mail that somebody asked for with the address. */
+export const linkMessage = (url: string): LinkMessage =>
+  render({
+    subject: `Sign in to ${senderName}`,
+    lead: `Somebody, probably you, asked for a link to sign in to ${senderName} with this address.`,
+    button: "Sign in",
+    url,
+    notes: [
+      "The link works once, for 15 minutes.",
+      "If it was not you, do nothing: without the link nobody can sign in.",
+    ],
+  });
+
+/** The mail to a new user. */
+export const invitationMessage = (
+  url: string,
+  { organizationName, invitedBy }: { organizationName: string; invitedBy: string },
+): LinkMessage =>
+  render({
+    subject: `You are invited to ${organizationName} on ${senderName}`,
+    lead: `${invitedBy} invites you to ${organizationName}, whose e-mail addresses ${senderName} looks for in known data breaches.`,
+    button: "Sign in",
+    url,
+    notes: [
+      "The link works once, for 7 days. After that, ask for a new one on the page that it opens.",
+      "If you do not know who this is, do nothing.",
+    ],
+  });

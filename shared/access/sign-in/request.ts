@@ -1,0 +1,89 @@
+/**
+ * Requests for mails with sign-in links. Whoever asks for one learns nothing of the address: a request writes one
+ * row and sends one message, whoever it is for, and a worker looks up later whether somebody has the address
+ * (mail.ts). A due row sends the message again when it was lost.
+ */
+import { randomInt, randomUUID } from "node:crypto";
+import * as queue from "../../aws/queue/queue.ts";
+import { absent, condition, type Write } from "../../aws/table/condition.ts";
+import { dueShard, type Key, keys, timeToLive } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import * as limits from "../api/limits.ts";
+import type { Bearer } from "./link.ts";
+
+export type Mail = Bearer & {
+  kind: keyof typeof triedSeconds;
+  /** Who invites, as the mail names them. */
+  invitedBy?: string;
+  dueShard: string;
+  dueAt: string;
+  /** Epoch seconds. After it nothing is sent any more. */
+  expiresAt: number;
+};
+
+/** How long a mail is tried: nobody waits longer for a link, and an invitation can be repeated. */
+const triedSeconds = { link: 15 * 60, invitation: 24 * 60 * 60 } as const;
+/** By when a message has done its work or was lost. */
+const againAfterSeconds = 5 * 60;
+
+const secondsFrom = (now: Date, seconds: number): string =>
+  new Date(now.getTime() + seconds * 1000).toISOString();
+
+/** A mail that is to be sent: the write of its row, and its message, for after the row is written. */
+export type Prepared = { write: Write; send: () => Promise<void> };
+
+const prepare = (mail: Bearer & Pick<Mail, "kind" | "invitedBy">): Prepared => {
+  const id = randomUUID();
+  const now = new Date();
+  const row: Mail = {
+    ...mail,
+    dueShard: dueShard("SIGN-IN-MAIL", randomInt(1_000)),
+    dueAt: secondsFrom(now, againAfterSeconds),
+    [timeToLive]: Math.floor(now.getTime() / 1000) + triedSeconds[mail.kind],
+  };
+  return {
+    write: { put: { ...keys.signInMail(id), ...row }, if: absent },
+    // If the queue does not take it, the sweep sends it.
+    send: () => queue.send("sign-in-mails", { mailId: id }).catch(() => {}),
+  };
+};
+
+/** Prepares the mail that invites a new user, for the transaction that creates the user. */
+export const prepareInvitation = (
+  org: number,
+  user: { id: number; email: string },
+  invitedBy: string,
+): Prepared =>
+  prepare({ kind: "invitation", email: user.email, organizationId: org, userId: user.id, invitedBy });
+
+/**
+ * Sees to it that a link is mailed if somebody has the address. What it does, and so how long it takes, does not
+ * depend on that. Refuses `signInLimit`.
+ */
+export const requestLink = async (email: string): Promise<void> => {
+  const seconds = await limits.countSignInLink(email, new Date());
+  if (seconds > 0) throw new Refusal("signInLimit", { headers: { "Retry-After": String(seconds) } });
+  const mail = prepare({ kind: "link", email });
+  await table.transact([mail.write]);
+  await mail.send();
+};
+
+/** Whether a mail is no longer sent. */
+export const isLate = ({ expiresAt }: Mail, now: Date): boolean => expiresAt * 1000 <= now.getTime();
+
+/** Sends the message of a due mail again, and deletes the row of one that is too late. */
+export const sendAgain = async (key: Key, now: Date): Promise<void> => {
+  const mail = await table.get<Mail>(key);
+  if (mail === undefined) return;
+  if (isLate(mail, now)) return table.remove(key);
+  const { written } = await table.attempt(
+    table.update(key, {
+      set: { dueAt: secondsFrom(now, againAfterSeconds) },
+      if: condition("#dueAt = :dueAt", { dueAt: mail.dueAt }),
+    }),
+  );
+  if (written) await queue.send("sign-in-mails", { mailId: mailIdOf(key) });
+};
+
+const mailIdOf = ({ pk }: Key): string => pk.slice(keys.signInMail("").pk.length);

@@ -1,0 +1,157 @@
+import * as z from "zod/mini";
+import { count, idField } from "../../contract/page.ts";
+import { text, timestamp } from "../../contract/text.ts";
+import { writtenAddress } from "../../monitoring/emails/email-schema.ts";
+
+/** In characters. */
+const maximumUrlLength = 2048;
+const maximumSecretLength = 1024;
+
+const channelKind = z.enum(["email", "slack", "webhook"]);
+export type ChannelKind = z.infer<typeof channelKind>;
+
+const secret = text(maximumSecretLength).check(
+  z.meta({
+    description:
+      "Signs the deliveries; never returned. An empty string means no secret. A PATCH without `secret` keeps the secret",
+  }),
+);
+
+const publicUrl = z.string().check(
+  z.minLength(1),
+  z.maxLength(maximumUrlLength),
+  z.meta({
+    format: "uri",
+    description: "Public HTTPS without credentials; never returned",
+    examples: ["https://hooks.example.com/breaches"],
+  }),
+);
+
+/**
+ * Stricter than an address to monitor: no domain without a dot, no stray dots in front of the `@`. SES
+ * refuses a message for all recipients when it cannot parse the address of one. Kept as written, since some
+ * servers tell upper from lower case in front of the `@`.
+ */
+const recipient = writtenAddress.check(
+  z.regex(
+    /^[^.@]+(?:\.[^.@]+)*@.+\.(?:[a-zA-Z]{2,}|xn--[a-zA-Z0-9-]+)$/,
+    "must be an e-mail address of a public domain",
+  ),
+  z.meta({
+    description: "Trimmed, and shown as written; compared without case",
+    examples: ["Security@demo.example"],
+  }),
+);
+
+/** The `config` of each kind of channel, as clients write it and as it is stored. */
+export const channelConfig = {
+  email: z.object({ recipients: z.array(recipient).check(z.minLength(1), z.maxLength(20)) }),
+  slack: z.object({ webhookUrl: publicUrl }),
+  webhook: z.object({ url: publicUrl, secret: z.optional(secret) }),
+} as const;
+
+const notificationFlags = {
+  isEnabled: z.boolean().check(
+    z.meta({
+      description:
+        "A disabled channel gets no new deliveries. Its open deliveries wait, and continue if the channel is enabled within 24 hours of their event",
+    }),
+  ),
+  notifyOnNewBreach: z.boolean(),
+  notifyOnScanComplete: z.boolean(),
+  notifyOnScanError: z.boolean(),
+};
+
+const withDefaults = {
+  isEnabled: z._default(notificationFlags.isEnabled, true),
+  notifyOnNewBreach: z._default(notificationFlags.notifyOnNewBreach, true),
+  notifyOnScanComplete: z._default(notificationFlags.notifyOnScanComplete, false),
+  notifyOnScanError: z._default(notificationFlags.notifyOnScanError, true),
+};
+
+/**
+ * Body of POST /alert-configs. By default a channel is told of new breaches and of scans that had a problem.
+ */
+export const newAlertConfig = z
+  .discriminatedUnion("channel", [
+    z
+      .object({ channel: z.literal("email"), config: channelConfig.email, ...withDefaults })
+      .check(z.meta({ id: "NewEmailAlertConfig" })),
+    z
+      .object({ channel: z.literal("slack"), config: channelConfig.slack, ...withDefaults })
+      .check(z.meta({ id: "NewSlackAlertConfig" })),
+    z
+      .object({ channel: z.literal("webhook"), config: channelConfig.webhook, ...withDefaults })
+      .check(z.meta({ id: "NewWebhookAlertConfig" })),
+  ])
+  .check(z.meta({ id: "NewAlertConfig" }));
+
+/**
+ * Body of PATCH /alert-configs/:id: any subset of the fields. Whether `config` fits can only be checked with
+ * the channel at hand (configure.ts).
+ */
+export const alertConfigPatch = z
+  .partial(
+    z.object({
+      channel: channelKind,
+      config: z
+        .partial(
+          z.object({
+            ...channelConfig.email.shape,
+            ...channelConfig.slack.shape,
+            ...channelConfig.webhook.shape,
+          }),
+        )
+        .check(
+          z.meta({
+            description:
+              "Merged field by field; a change of `channel` needs the full config of the new kind. A webhook's `urlPreview` sent as `url` keeps the url",
+          }),
+        ),
+      ...notificationFlags,
+    }),
+  )
+  .check(z.meta({ id: "AlertConfigPatch" }));
+
+/** A channel in replies. Secrets and urls can be written but not read. */
+export const alertConfig = z
+  .object({
+    id: idField,
+    organizationId: idField,
+    channel: channelKind,
+    isEnabled: z.boolean(),
+    config: z.union([
+      z.object({
+        urlPreview: z.string().check(z.meta({ examples: ["https://hooks.example.com/..."] })),
+        hasSecret: z.boolean(),
+      }),
+      z.object({ hasWebhookUrl: z.boolean() }),
+      z.object({ recipients: z.array(z.string()) }),
+    ]),
+    notifyOnNewBreach: z.boolean(),
+    notifyOnScanComplete: z.boolean(),
+    notifyOnScanError: z.boolean(),
+  })
+  .check(z.meta({ id: "AlertConfig" }));
+export type AlertConfig = z.infer<typeof alertConfig>;
+
+export type EventType = "breach" | "scan_complete" | "scan_error";
+
+export const deliveryLabel = z.enum(["delivered", "pending", "retrying", "not delivered"]);
+export type DeliveryLabel = z.infer<typeof deliveryLabel>;
+
+/** A delivery as the dashboard shows it. */
+export const listedDelivery = z
+  .object({
+    id: idField.check(z.meta({ description: "The `id` of the event that a webhook receives" })),
+    type: z.enum(["breach", "scan_complete", "scan_error"]),
+    status: deliveryLabel,
+    attempts: count,
+    failedAttempts: count,
+    createdAt: timestamp,
+    lastAttemptAt: z.nullable(timestamp),
+    nextAttemptAt: z.nullable(timestamp).check(z.meta({ description: "Null when no attempt is due" })),
+    failureReason: z.nullable(z.string()),
+  })
+  .check(z.meta({ id: "Delivery" }));
+export type ListedDelivery = z.infer<typeof listedDelivery>;

@@ -1,0 +1,182 @@
+/** Creates and changes alert channels, whose urls must be public HTTPS (destination.ts) and are sealed (seal.ts). */
+import { isDeepStrictEqual } from "node:util";
+import type * as z from "zod/mini";
+import * as activity from "../../access/activity/activity.ts";
+import type { Actor } from "../../access/activity/actor.ts";
+import { absent, allOf, condition, exists } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { valid } from "../../contract/valid.ts";
+import { drawId } from "../../lists/blocks.ts";
+import type { Raised } from "../deliveries/delivery.ts";
+import { parseDestination, resolveDestination } from "../senders/destination.ts";
+import { isUrlPreview, urlPreview } from "../senders/envelope.ts";
+import type { Channel, ChannelForm, Flags } from "./channel.ts";
+import * as channels from "./channel.ts";
+import { type alertConfigPatch, channelConfig } from "./channel-schema.ts";
+import { open, seal } from "./seal.ts";
+import { flagChanges, formChanges, isMoved, raiseTurn } from "./turned-away.ts";
+
+const maximumChannels = 20;
+
+const resolveTimeoutSeconds = 5;
+
+/** Counts the request against the hourly limit, right before a host name is resolved; refuses beyond it. */
+type Count = () => Promise<void>;
+
+/**
+ * Creates a channel and returns its id. Refuses `invalidInput` for a destination that is not public HTTPS,
+ * and `channelLimitReached` when the organization has 20 channels.
+ */
+export const create = async (
+  org: number,
+  input: Flags & ChannelForm,
+  actor: Actor,
+  count: Count,
+): Promise<number> => {
+  await assertPublic(input, count);
+  const counted = await table.get<{ channels: number }>(keys.channelCount(org));
+  if (counted !== undefined && counted.channels >= maximumChannels) throw new Refusal("channelLimitReached");
+  const [id, slot] = await Promise.all([drawId("CHANNEL"), activity.slot(org)]);
+  const stored = await seal(org, id, normalized(input));
+  await table.transact([
+    {
+      update: keys.channelCount(org),
+      add: { channels: 1 },
+      if: condition("attribute_not_exists(#channels) OR #channels < :maximum", { maximum: maximumChannels }),
+      refusal: "channelLimitReached",
+    },
+    {
+      put: { ...keys.channel(org, id), ...flagsOf(input), ...stored, id, createdAt: slot.createdAt },
+      if: absent,
+    },
+    ...activity.writes(org, slot, {
+      action: "alert_config.created",
+      summary: `Created ${channels.describe({ ...stored, id })}`,
+      actor,
+    }),
+  ]);
+  return id;
+};
+
+export type ChannelPatch = z.output<typeof alertConfigPatch>;
+
+/**
+ * Changes a channel. `config` is merged field by field; a change of the kind needs the full config of the new
+ * kind. A patch that changes nothing succeeds without an entry in the activity log. Gives the messages of the
+ * alerts to the other channels. Refuses `channelNotFound` and `invalidInput`.
+ */
+export const change = (
+  org: number,
+  id: number,
+  patch: ChannelPatch,
+  actor: Actor,
+  count: Count,
+): Promise<Raised["messages"]> =>
+  withOptimisticRetry(async () => {
+    const all = await channels.list(org);
+    const row = all.find((channel) => channel.id === id);
+    if (row === undefined) throw new Refusal("channelNotFound");
+    const isPlain = row.channel !== "email" && !("sealed" in row);
+    // A patch of flags needs no key, so that a channel whose config does not open can be disabled.
+    const concernsForm = patch.channel !== undefined || patch.config !== undefined;
+    const before = concernsForm || isPlain ? await open(org, row) : undefined;
+    const after = before && concernsForm ? patchedForm(before, patch) : before;
+    if (before && after && namesDestination(before, patch)) await assertPublic(after, count);
+    const { channel: _, config: __, ...named } = patch;
+    const flags = changedFlags(row, named);
+    const isReconfigured = !isDeepStrictEqual(after, before);
+    if (!isReconfigured && Object.keys(flags).length === 0) return [];
+    const slot = await activity.slot(org);
+    const stored = after && (isReconfigured || isPlain) ? await seal(org, id, after) : undefined;
+    const changed = { ...row, ...flags, ...stored } as Channel;
+    const others = all.filter((channel) => channel !== row);
+    const hasMoved = before !== undefined && after !== undefined && isMoved(before, after);
+    const told = await raiseTurn(org, { before: row, after: changed, isMoved: hasMoved, others });
+    const changes = [...(before && after ? formChanges(before, after) : []), ...flagChanges(row, changed)];
+    await table.transact([
+      {
+        update: keys.channel(org, id),
+        // Sets only what the patch changes, so that concurrent patches do not undo each other. The condition
+        // requires what is changed to be as it was read: the log and the alerts say what it was before.
+        ...channels.changeOf(flags, stored),
+        if: allOf(
+          stored === undefined ? exists : channels.hasFormOf(row),
+          ...Object.keys(flags).map((flag) =>
+            condition(`#${flag} = :${flag}`, { [flag]: row[flag as keyof Flags] }),
+          ),
+        ),
+      },
+      ...activity.writes(org, slot, {
+        action: "alert_config.updated",
+        summary: `Changed ${channels.describe(changed)}: ${changes.join(", ")}`,
+        actor,
+      }),
+      ...told.writes,
+    ]);
+    return told.messages;
+  });
+
+const flagsOf = ({ channel: _, config: __, ...flags }: Flags & ChannelForm): Flags => flags;
+
+/** The flags that a patch sets to another value. */
+const changedFlags = (row: Channel, patch: { [Flag in keyof Flags]?: boolean | undefined }): Partial<Flags> =>
+  Object.fromEntries(
+    Object.entries(patch).filter(
+      ([flag, value]) => value !== undefined && value !== row[flag as keyof Flags],
+    ),
+  );
+
+/** A form in the shape that is stored: an empty secret means no secret. */
+const normalized = (form: ChannelForm): ChannelForm => {
+  if (form.channel !== "webhook") return { channel: form.channel, config: form.config } as ChannelForm;
+  const { url, secret } = form.config;
+  return { channel: "webhook", config: { url, ...(secret !== undefined && secret !== "" && { secret }) } };
+};
+
+/** The channel's kind and config with the patch applied. Refuses `invalidInput` when they do not fit. */
+const patchedForm = (row: ChannelForm, patch: ChannelPatch): ChannelForm => {
+  const kind = patch.channel ?? row.channel;
+  const given = { ...patch.config };
+  // A client that sends back the preview of the url does not mean to change the url.
+  if (row.channel === "webhook" && kind === "webhook" && given.url === urlPreview(row.config.url))
+    delete given.url;
+  const config = kind === row.channel ? { ...row.config, ...given } : given;
+  const { data, problem } = valid(channelConfig[kind], config);
+  if (problem !== undefined) {
+    throw new Refusal("invalidInput", {
+      error: `${["config", ...problem.path].join(".")}: ${problem.message}`,
+    });
+  }
+  return normalized({ channel: kind, config: data } as ChannelForm);
+};
+
+/** Whether a patch sets where the channel sends to. */
+const namesDestination = (
+  row: ChannelForm,
+  { channel = row.channel, config = {} }: ChannelPatch,
+): boolean => {
+  if (channel !== row.channel) return true;
+  if (row.channel === "slack") return config.webhookUrl !== undefined;
+  return row.channel === "webhook" && config.url !== undefined && config.url !== urlPreview(row.config.url);
+};
+
+/** Refuses `invalidInput` unless the destination is public HTTPS (destination.ts). Each send checks again. */
+const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
+  if (form.channel === "email") return;
+  const [field, url] =
+    form.channel === "slack"
+      ? ["config.webhookUrl", form.config.webhookUrl]
+      : ["config.url", form.config.url];
+  const refuse = (reason: string) => new Refusal("invalidInput", { error: `${field}: ${reason}` });
+  if (isUrlPreview(url)) throw refuse("is only the preview of a url");
+  const destination = parseDestination(url);
+  if (!destination.ok) throw refuse(destination.reason);
+  if (destination.host.kind === "name") await count();
+  const resolved = await resolveDestination(destination, {
+    signal: AbortSignal.timeout(resolveTimeoutSeconds * 1000),
+  });
+  if (!resolved.ok) throw refuse(resolved.reason);
+};

@@ -1,0 +1,142 @@
+/** What people do by hand with channels and deliveries. */
+
+import * as queue from "../../aws/queue/queue.ts";
+import { chunk } from "../../aws/table/chunk.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import {
+  type AlertEvent,
+  type Delivery,
+  type DeliveryStatus,
+  deliveries,
+  ofChannel,
+  raiseFor,
+} from "../deliveries/delivery.ts";
+import { scheduleDispatch } from "../deliveries/schedule.ts";
+import type { Channel } from "./channel.ts";
+import * as channels from "./channel.ts";
+
+/**
+ * A `scan_error`, because receivers know no event type for tests, and this one carries a sentence for people.
+ */
+const testEvent: AlertEvent = {
+  type: "scan_error",
+  error: "This is a test of the alert channel, sent by an administrator. No scan had a problem.",
+};
+
+/**
+ * Sends a test event to a channel, whatever its notification flags say, and returns the id of the delivery.
+ * The delivery is attempted and retried like any other.
+ */
+export const sendTest = async (org: number, channel: Channel): Promise<number> => {
+  const { writes, messages } = await raiseFor(org, [{ event: testEvent, channel }]);
+  const [sending] = messages;
+  if (sending === undefined) throw new Error("No delivery was created for the test event");
+  await table.transact(deliveries.writes(org, writes));
+  // If SQS does not take the message, the re-dispatch sends it.
+  await queue.send("deliveries", sending.message, sending).catch(() => {});
+  return sending.message.deliveryId;
+};
+
+/** `sendTest` for users of the dashboard. Refuses `channelNotFound` and `channelDisabled`. */
+export const test = async (org: number, channelId: number): Promise<number> => {
+  const channel = await channels.get(org, channelId);
+  if (channel === undefined) throw new Refusal("channelNotFound");
+  if (!channel.isEnabled) throw new Refusal("channelDisabled");
+  return sendTest(org, channel);
+};
+
+/** A delivery that keeps changing is being attempted. */
+const maximumTries = 3;
+
+/**
+ * Delivers an event again, whatever became of it: the same event with the same id. What is over gets three more attempts. Refuses
+ * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight.
+ */
+export const redeliver = async (org: number, channelId: number, id: number): Promise<void> => {
+  for (let count = 0; count < maximumTries; count++) {
+    const [channel, row] = await Promise.all([channels.get(org, channelId), deliveries.get(org, id)]);
+    if (channel === undefined) throw new Refusal("channelNotFound");
+    if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
+      throw new Refusal("deliveryNotFound");
+    if (!channel.isEnabled) throw new Refusal("channelDisabled");
+    if (!(await scheduleDispatch(org, row))) continue;
+    // If SQS does not take the message, the re-dispatch sends it.
+    await sendNext(org, row).catch(() => {});
+    return;
+  }
+  throw new Refusal("deliveryInProgress");
+};
+
+/** The queue of first attempts is the faster one, and a person is waiting. */
+const sendNext = (org: number, row: Delivery): Promise<void> => {
+  const { channelId } = deliveries.groupOf(row);
+  return queue.send(
+    "deliveries",
+    { organizationId: org, deliveryId: row.id, channelId, attempt: row.attempts + 1 },
+    { group: String(org) },
+  );
+};
+
+/**
+ * Dispatches a delivery at once. A retrying delivery continues as if its next dispatch were due; a given-up
+ * delivery gets three more attempts, without further dispatches. `busy`: an attempt is in progress.
+ */
+export const retry = async (
+  org: number,
+  id: number,
+): Promise<"sent" | "unknown" | "delivered" | "pending" | "busy"> => {
+  const row = await deliveries.get(org, id);
+  if (row === undefined) return "unknown";
+  if (row.status === "delivered" || row.status === "pending") return row.status;
+  if (!(await scheduleDispatch(org, row))) return "busy";
+  await sendNext(org, row);
+  return "sent";
+};
+
+/** Deliveries scheduled at the same time. */
+const concurrency = 25;
+
+/**
+ * Schedules every given-up delivery of a channel for three more attempts, and returns how many. The
+ * re-dispatch sends them within two minutes through the queue of retries, so that first attempts of others do
+ * not wait. Safe to repeat, also after it was interrupted: a scheduled delivery is no longer given up.
+ */
+export const retryAll = async (
+  org: number,
+  channelId: number,
+  progress: (retried: number) => void = () => {},
+): Promise<number> => {
+  let retried = 0;
+  for await (const rows of ofChannel(org, channelId)) {
+    const givenUp = rows.filter(({ status }) => status === "not_delivered");
+    for (const part of chunk(givenUp, concurrency)) {
+      const scheduled = await Promise.all(part.map((row) => scheduleDispatch(org, row, "now")));
+      retried += scheduled.filter((isScheduled) => isScheduled).length;
+      progress(retried);
+    }
+  }
+  return retried;
+};
+
+/**
+ * Deliveries of a channel, newest first, and whether there are more. With a `status`, all deliveries in front
+ * of the page are read, because the list does not count statuses.
+ */
+export const list = async (
+  org: number,
+  channelId: number,
+  { status, limit, offset }: { status: DeliveryStatus | undefined; limit: number; offset: number },
+): Promise<{ items: Delivery[]; hasMore: boolean }> => {
+  if (status === undefined) {
+    const matches = (group: { channelId: number }) => group.channelId === channelId;
+    const { items, total } = await deliveries.page(org, { matches, limit, offset });
+    return { items, hasMore: total > offset + limit };
+  }
+  const found: Delivery[] = [];
+  for await (const rows of ofChannel(org, channelId)) {
+    found.push(...rows.filter((row) => row.status === status));
+    if (found.length > offset + limit) break;
+  }
+  return { items: found.slice(offset, offset + limit), hasMore: found.length > offset + limit };
+};

@@ -1,0 +1,78 @@
+/**
+ * Seals what of a channel's config is secret (urls and the webhook's secret) before it reaches the table, with
+ * AES-256-GCM. What is sealed opens in the row of its organization, channel and kind alone.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { type Channel, type ChannelForm, type StoredForm, shownConfig } from "./channel.ts";
+import { keyWithId, sealingKey } from "./channel-key.ts";
+
+/** What is sealed begins with the number of its format and the id of its key: `1.<key id>.<base64url>`. */
+const format = "1";
+const algorithm = "aes-256-gcm";
+const nonceBytes = 12;
+const tagBytes = 16;
+
+type Place = { org: number; id: number; kind: ChannelForm["channel"] };
+
+/** A channel's config is not what was sealed for it, or its key is gone. The message holds nothing of the config. */
+export class ChannelNotOpened extends Error {
+  constructor({ org, id }: Place, why: string) {
+    super(`The config of alert channel ${id} of organization ${org} cannot be opened: ${why}`);
+    this.name = "ChannelNotOpened";
+  }
+}
+
+/** The form as the table holds it. Recipients of e-mails are no secrets and stay readable. */
+export const seal = async (org: number, id: number, form: ChannelForm): Promise<StoredForm> => {
+  if (form.channel === "email") return form;
+  const key = await sealingKey();
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, key.bytes, nonce, { authTagLength: tagBytes });
+  cipher.setAAD(boundTo({ org, id, kind: form.channel }));
+  const text = Buffer.concat([cipher.update(JSON.stringify(form.config), "utf8"), cipher.final()]);
+  const bytes = Buffer.concat([nonce, text, cipher.getAuthTag()]);
+  return {
+    channel: form.channel,
+    config: shownConfig(form),
+    sealed: `${format}.${key.id}.${bytes.toString("base64url")}`,
+  } as StoredForm;
+};
+
+/**
+ * The form with its secrets. Throws `ChannelNotOpened` and `ChannelKeyUnavailable`.
+ */
+export const open = async (org: number, channel: Channel): Promise<ChannelForm> => {
+  if (channel.channel === "email") return channel;
+  const place: Place = { org, id: channel.id, kind: channel.channel };
+  // A row that is not sealed was not written by this service.
+  const [version, keyId = "", text = ""] = String(channel.sealed).split(".");
+  if (version !== format) throw new ChannelNotOpened(place, "its format is unknown");
+  const key = await keyWithId(keyId);
+  if (key === undefined) throw new ChannelNotOpened(place, `the parameter does not hold its key ${keyId}`);
+  const config = opened(Buffer.from(text, "base64url"), key.bytes, place);
+  return { channel: place.kind, config } as ChannelForm;
+};
+
+/** Whether the newest key has sealed what is secret of a channel. */
+export const isSealed = async (channel: Channel): Promise<boolean> => {
+  if (channel.channel === "email") return true;
+  return channel.sealed.startsWith(`${format}.${(await sealingKey()).id}.`);
+};
+
+const opened = (bytes: Buffer, key: Buffer, place: Place): unknown => {
+  try {
+    const nonce = bytes.subarray(0, nonceBytes);
+    const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
+    decipher.setAAD(boundTo(place));
+    decipher.setAuthTag(bytes.subarray(-tagBytes));
+    const text = bytes.subarray(nonceBytes, -tagBytes);
+    return JSON.parse(Buffer.concat([decipher.update(text), decipher.final()]).toString("utf8"));
+  } catch {
+    // The error of JSON.parse would quote its input.
+    throw new ChannelNotOpened(place, "it was changed, or sealed for another channel");
+  }
+};
+
+/** GCM's additional authenticated data. */
+const boundTo = ({ org, id, kind }: Place): Buffer =>
+  Buffer.from(JSON.stringify(["alert channel", format, org, id, kind]));

@@ -1,0 +1,146 @@
+/** Deliveries as the dashboard shows them. */
+
+import { chunk } from "../../aws/table/chunk.ts";
+import { condition } from "../../aws/table/condition.ts";
+import { Refusal } from "../../contract/errors.ts";
+import * as counts from "../../lists/counts.ts";
+import * as channels from "../channels/channel.ts";
+import type { DeliveryLabel, ListedDelivery } from "../channels/channel-schema.ts";
+import { type Delivery, type DeliveryStatus, deliveries } from "./delivery.ts";
+
+const labelOf: Record<DeliveryStatus, DeliveryLabel> = {
+  pending: "pending",
+  retrying: "retrying",
+  delivered: "delivered",
+  not_delivered: "not delivered",
+};
+
+const statusOf = (label: DeliveryLabel): DeliveryStatus =>
+  label === "not delivered" ? "not_delivered" : label;
+
+const shownAttributes = [
+  "createdAt",
+  "event",
+  "status",
+  "attempts",
+  "failedAttempts",
+  "lastAttemptAt",
+  "dueAt",
+  "failureReason",
+] as const;
+type Shown = Pick<Delivery, "id" | (typeof shownAttributes)[number]>;
+
+const shown = (row: Shown): ListedDelivery => ({
+  id: row.id,
+  type: row.event.type,
+  status: labelOf[row.status],
+  attempts: row.attempts,
+  failedAttempts: row.failedAttempts,
+  createdAt: row.createdAt,
+  lastAttemptAt: row.lastAttemptAt,
+  nextAttemptAt: row.dueAt ?? null,
+  failureReason: row.failureReason,
+});
+
+/**
+ * A page of a channel's deliveries, newest first, and how many match. Refuses `channelNotFound`. With a `status`, which no directory
+ * counts, every block that holds deliveries of the channel is read: about 50 read units for 512 deliveries.
+ */
+export const list = async (
+  org: number,
+  channelId: number,
+  query: { limit: number; offset: number; status?: DeliveryLabel | undefined },
+): Promise<{ deliveries: ListedDelivery[]; total: number }> => {
+  const { limit, offset, status } = query;
+  const channel = channels.get(org, channelId);
+  const page =
+    status === undefined
+      ? pageOfAll(org, channelId, { limit, offset })
+      : pageOfStatus(org, channelId, statusOf(status), { limit, offset });
+  if ((await channel) === undefined) {
+    await page;
+    throw new Refusal("channelNotFound");
+  }
+  const { rows, total } = await page;
+  return { deliveries: rows.map(shown), total };
+};
+
+type Page = { limit: number; offset: number };
+
+const isOfChannel =
+  (channelId: number) =>
+  (group: { channelId: number }): boolean =>
+    group.channelId === channelId;
+
+const pageOfAll = async (
+  org: number,
+  channelId: number,
+  page: Page,
+): Promise<{ rows: Shown[]; total: number }> => {
+  const matches = isOfChannel(channelId);
+  const { items, total } = await deliveries.page(org, { ...page, matches, attributes: shownAttributes });
+  return { rows: items, total };
+};
+
+/** Blocks read at the same time. */
+const concurrency = 16;
+
+const pageOfStatus = async (
+  org: number,
+  channelId: number,
+  status: DeliveryStatus,
+  { limit, offset }: Page,
+): Promise<{ rows: Shown[]; total: number }> => {
+  const none = { rows: [], total: 0 };
+  if (status === "not_delivered" && !(await counts.read(org)).notDelivered.has(channelId)) return none;
+  const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel(channelId)).reverse();
+  const where = condition("#group = :groupKey AND #status = :status", {
+    groupKey: deliveries.groupKeyOf({ channelId }),
+    status,
+  });
+  const ids: number[] = [];
+  for (const part of chunk(blocks, concurrency)) {
+    const found = await Promise.all(
+      part.map((block) => deliveries.members(org, block, { where, project: ["id"] })),
+    );
+    for (const rows of found) ids.push(...rows.map(({ id }) => id).reverse());
+  }
+  const rows = await deliveries.getMany(org, ids.slice(offset, offset + limit));
+  return {
+    rows: rows.filter((row) => row !== undefined && row.status === status) as Shown[],
+    total: ids.length,
+  };
+};
+
+/** Deliveries at the end of a block among which the latest of each channel mostly is. */
+const usuallyEnough = 32;
+
+/** The channels, newest first, with the status of each one's latest delivery. Two trips, mostly. */
+export const latestStatuses = async (
+  org: number,
+): Promise<{ channel: channels.Channel; latest: DeliveryStatus | undefined }[]> => {
+  const [all, directory] = await Promise.all([channels.list(org), deliveries.directory(org)]);
+  const latest = new Map<number, DeliveryStatus>();
+  const channelsOfBlock = new Map<number, number[]>();
+  for (const { id: channelId } of all) {
+    const groupKey = deliveries.groupKeyOf({ channelId });
+    const block = directory.find(({ counts: inBlock }) => (inBlock.get(groupKey) ?? 0) > 0)?.block;
+    if (block !== undefined) channelsOfBlock.set(block, [...(channelsOfBlock.get(block) ?? []), channelId]);
+  }
+  const note = (block: number, rows: readonly Pick<Delivery, "id" | "group" | "status">[]): void => {
+    for (const row of rows.toSorted((one, other) => other.id - one.id)) {
+      const { channelId } = deliveries.groupOf(row);
+      if (channelsOfBlock.get(block)?.includes(channelId) && !latest.has(channelId))
+        latest.set(channelId, row.status);
+    }
+  };
+  const project = ["id", "group", "status"];
+  await Promise.all(
+    [...channelsOfBlock].map(async ([block, inBlock]) => {
+      note(block, await deliveries.newest(org, block, usuallyEnough, { project }));
+      if (inBlock.some((channelId) => !latest.has(channelId)))
+        note(block, await deliveries.members(org, block, { project }));
+    }),
+  );
+  return all.map((channel) => ({ channel, latest: latest.get(channel.id) }));
+};

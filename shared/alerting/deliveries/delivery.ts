@@ -1,0 +1,183 @@
+/**
+ * Deliveries: one row per event and channel, written in the transaction that records the event. Every
+ * delivery ends as delivered or given up, because the row says when its next step is due (`dueAt`); a message
+ * only wakes a worker.
+ *
+ * attempt.ts claims and records attempts; schedule.ts changes deliveries between attempts.
+ */
+
+import type { Sending } from "../../aws/queue/queue.ts";
+import { condition, type Write } from "../../aws/table/condition.ts";
+import { dueShard } from "../../aws/table/keys.ts";
+import { lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
+import type { Message } from "../../contract/messages.ts";
+import { type Reserved, reserve } from "../../lists/blocks.ts";
+import { countedList } from "../../lists/counted-list.ts";
+import * as counts from "../../lists/counts.ts";
+import type { MemberWrite } from "../../lists/member-writes.ts";
+import { type Channel, wants } from "../channels/channel.ts";
+import type { EventType } from "../channels/channel-schema.ts";
+
+/**
+ * What happened. A breach event holds ids only: each attempt reads the details (report.ts). `email` is absent
+ * in events that were recorded before alerts named the address.
+ */
+export type AlertEvent =
+  | { type: "breach"; breachIds: number[]; email?: EventEmail }
+  | {
+      type: "scan_complete";
+      scannedCount: number;
+      newBreachCount: number;
+      failedCount: number;
+      totalEmails: number;
+    }
+  | { type: "scan_error"; error: string };
+
+export type EventEmail = {
+  id: number;
+  /** The findings, in the order of the event's `breachIds`. */
+  findingIds: number[];
+  /** The e-mail's team at the event. Reading it together with the e-mail saves a request. */
+  teamId: number | null;
+};
+
+export const deliveryStatuses = ["pending", "retrying", "delivered", "not_delivered"] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/**
+ * The directory of the list counts no statuses: every attempt would then write the directory row of its
+ * block, and attempts of one organization would wait for each other.
+ */
+export type DeliveryRow = {
+  event: AlertEvent;
+  status: DeliveryStatus;
+  /** Attempts claimed so far, including the one in progress. */
+  attempts: number;
+  failedAttempts: number;
+  /** Attempts that delivered it before it was delivered again by hand. */
+  succeededBefore?: number;
+  /** ISO 8601. */
+  lastAttemptAt: string | null;
+  failureReason: string | null;
+  /** The lease of the attempt in progress; `until` is ISO 8601. */
+  lease?: { token: string; until: string };
+  /** With `dueAt`: the entry in the due index. Both are absent once the delivery is delivered or given up. */
+  dueShard?: string;
+  /** When the re-dispatch sends a message for this delivery, ISO 8601. */
+  dueAt?: string;
+  /** How often Slack or SES throttled an attempt. Throttled attempts are not counted. */
+  throttled?: number;
+  /** Of an event that several e-mail channels want: the id of the first of their deliveries (copies.ts). */
+  firstOfMails?: number | undefined;
+  /** From when it may wait for a day, ISO 8601, since it was sent again by hand. Default: `createdAt`. */
+  waitsFrom?: string;
+  /** After this number of attempts it is given up. Default: `maximumAttempts`; more after a retry by hand. */
+  attemptLimit?: number;
+};
+
+export const deliveries = countedList<{ channelId: number }, DeliveryRow>("DELIVERY", {
+  channelId: "integer",
+});
+
+export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
+
+/** All deliveries of a channel, newest first, block by block. Blocks without any are not read. */
+export async function* ofChannel(org: number, channelId: number): AsyncGenerator<Delivery[]> {
+  const isOfChannel = (group: { channelId: number }) => group.channelId === channelId;
+  const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel);
+  for (const block of blocks.reverse()) {
+    const rows = await deliveries.members(org, block);
+    yield rows.filter((row) => isOfChannel(deliveries.groupOf(row))).reverse();
+  }
+}
+
+/** The write that counts a delivery as given up (`by` 1) or no longer (-1), for the transaction that changes its status. */
+export const countNotDelivered = (
+  org: number,
+  { id, group }: Pick<Delivery, "id" | "group">,
+  by: 1 | -1,
+): Write[] =>
+  counts.writes(org, {
+    notDelivered: { channelId: deliveries.groupOf({ group }).channelId, by, deliveryId: id },
+  });
+
+/** The condition that no worker holds the lease of an attempt. */
+export const noAttemptInProgress = (now: Date) =>
+  condition("attribute_not_exists(#lease) OR #lease.#until < :now", { now: now.toISOString() });
+
+/** The writes that create deliveries, and the messages to send once the transaction has succeeded. */
+export type Raised = { writes: MemberWrite[]; messages: (Sending & { message: Message<"deliveries"> })[] };
+
+/**
+ * Reserves ids for so many deliveries. Who raises many of them in several transactions reserves all at once:
+ * their ids then fill blocks of their own, whose directory rows other workers leave alone.
+ */
+export const reserveIds = (org: number, count: number): Promise<Reserved[]> =>
+  reserve(org, "DELIVERY", count);
+
+/**
+ * Prepares one delivery for each pair of an event and a channel that wants it. Takes their ids off `ids`, and
+ * reserves what is missing there.
+ */
+export const raise = async (
+  org: number,
+  channels: readonly Channel[],
+  events: readonly AlertEvent[],
+  ids: Reserved[] = [],
+): Promise<Raised> =>
+  raiseFor(
+    org,
+    events.flatMap((event) =>
+      channels.filter((channel) => wants(channel, event.type)).map((channel) => ({ event, channel })),
+    ),
+    ids,
+  );
+
+/** Prepares one delivery for each given pair, whatever the channels' notification flags say. */
+export const raiseFor = async (
+  org: number,
+  wanted: readonly { event: AlertEvent; channel: Channel }[],
+  ids: Reserved[] = [],
+): Promise<Raised> => {
+  if (wanted.length === 0) return { writes: [], messages: [] };
+  const taken = ids.splice(0, wanted.length);
+  const reserved = [...taken, ...(await reserveIds(org, wanted.length - taken.length))];
+  const pairs = wanted.map((each, index) => ({ ...each, reserved: reserved[index] as Reserved }));
+  const dueAt = secondsAfter(new Date(), lostAfterSeconds);
+  const mails = Map.groupBy(
+    pairs.filter(({ channel }) => channel.channel === "email"),
+    ({ event }) => event,
+  );
+  const firstOfMails = (event: AlertEvent): number | undefined => {
+    const [first, ...others] = mails.get(event) ?? [];
+    return others.length === 0 ? undefined : first?.reserved.id;
+  };
+  return {
+    writes: pairs.map(({ event, channel, reserved }) =>
+      deliveries.put(
+        org,
+        reserved,
+        { channelId: channel.id },
+        {
+          event,
+          status: "pending",
+          attempts: 0,
+          failedAttempts: 0,
+          lastAttemptAt: null,
+          failureReason: null,
+          ...(channel.channel === "email" && { firstOfMails: firstOfMails(event) }),
+          dueShard: dueShard("DELIVERY", reserved.id),
+          dueAt,
+        },
+      ),
+    ),
+    messages: pairs.map(({ channel, reserved }) => ({
+      message: { organizationId: org, deliveryId: reserved.id, channelId: channel.id, attempt: 1 },
+      group: String(org),
+    })),
+  };
+};
+
+/** How many deliveries one event of this type creates: what a transaction must leave room for. */
+export const countWanting = (channels: readonly Channel[], type: EventType): number =>
+  channels.filter((channel) => wants(channel, type)).length;

@@ -1,0 +1,82 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import type { Actor } from "../../access/activity/actor.ts";
+import { chunk } from "../../aws/table/chunk.ts";
+import { condition, type Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import * as counts from "../../lists/counts.ts";
+import { remove } from "../channels/remove.ts";
+import { type Delivery, deliveries, ofChannel } from "./delivery.ts";
+import { enqueueAlerts } from "./enqueue.ts";
+
+/** A transaction deletes deliveries of one block, and so writes one row of the directory besides, and one of counts. */
+const directoryWrites = 1;
+const deletionsPerTransaction = table.maxTransactionWrites - directoryWrites - counts.countWrites;
+
+/** The client waits this long for the deletion of the history; the sweep deletes the rest of a longer one. */
+const historySeconds = 15;
+
+/** Removes a channel, and as much of its delivery history as time allows. Refuses `channelNotFound`. */
+export const removeWithHistory = async (
+  org: number,
+  channelId: number,
+  actor: Actor,
+  logger: Logger,
+): Promise<void> => {
+  const until = Date.now() + historySeconds * 1000;
+  await enqueueAlerts(org, await remove(org, channelId, actor), logger);
+  // The channel is removed even if this fails: the sweep deletes the rest, and reports an error that
+  // persists.
+  await deleteHistory(org, channelId, () => Date.now() < until).catch(() => {});
+};
+
+/**
+ * Deletes the delivery history of a removed channel, block by block, for as long as `mayGoOn` returns true.
+ * The row that makes the sweep continue is deleted last.
+ */
+export const deleteHistory = async (
+  org: number,
+  channelId: number,
+  mayGoOn: () => boolean,
+): Promise<void> => {
+  for await (const rows of ofChannel(org, channelId)) {
+    for (const part of chunk(rows, deletionsPerTransaction)) {
+      if (!mayGoOn()) return;
+      await deleteRows(org, part);
+    }
+  }
+  await table.remove(keys.channelRemoval(org, channelId));
+};
+
+const deleteRows = async (org: number, rows: readonly Delivery[]): Promise<void> => {
+  const deletions = (some: readonly Delivery[]): Write[] => [
+    ...deliveries.writes(
+      org,
+      some.map((row) => {
+        const isAsRead = condition("#status = :status", { status: row.status });
+        return deliveries.delete(org, row.id, deliveries.groupOf(row), isAsRead);
+      }),
+    ),
+    ...countDeleted(org, some),
+  ];
+  const { written } = await table.attempt(table.transact(deletions(rows)));
+  if (written) return;
+  // A failed condition means that a row is deleted already: workers discard deliveries of removed channels
+  // too.
+  for (const { id } of rows) {
+    await withOptimisticRetry(async () => {
+      const row = await deliveries.get(org, id);
+      if (row !== undefined) await table.transact(deletions([row]));
+    });
+  }
+};
+
+/** All rows are of one channel. */
+const countDeleted = (org: number, rows: readonly Delivery[]): Write[] => {
+  const givenUp = rows.filter(({ status }) => status === "not_delivered");
+  const [first] = givenUp;
+  if (first === undefined) return [];
+  const { channelId } = deliveries.groupOf(first);
+  return counts.writes(org, { notDelivered: { channelId, by: -givenUp.length, deliveryId: first.id } });
+};

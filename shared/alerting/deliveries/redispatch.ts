@@ -1,0 +1,95 @@
+import type { Invocation } from "../../aws/queue/consume.ts";
+import * as queue from "../../aws/queue/queue.ts";
+import { chunk } from "../../aws/table/chunk.ts";
+import { dueIndex, dueShardsOf, type Key, organizationOf } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { type Delivery, deliveries } from "./delivery.ts";
+import { takeForRedispatch } from "./schedule.ts";
+
+/** Deliveries of one shard that are taken at the same time, and whose messages are one batch. */
+const concurrency = 10;
+
+/** Nothing new is begun in the last seconds of the invocation. */
+const reserveSeconds = 10;
+
+type DueRow = Key & { dueAt: string };
+
+/**
+ * Sends a message for every delivery that is due: the next dispatch of a failing delivery, or a replacement
+ * for a lost message. Stops when the invocation's time runs low; the rest stays due. A delivery that cannot
+ * be re-dispatched is due again in a minute and does not hold up the others; an error that counts such
+ * deliveries is thrown at the end.
+ */
+export const redispatch = async ({ logger, remainingSeconds }: Invocation): Promise<void> => {
+  const now = new Date().toISOString();
+  const counts = { sent: 0, failed: 0 };
+  let lastError: unknown;
+  const redispatchShard = async (pk: string): Promise<void> => {
+    const pages = table.queryPages<DueRow>({ index: dueIndex, pk, to: now });
+    for await (const page of pages) {
+      for (const rows of chunk(page, concurrency)) {
+        if (remainingSeconds() < reserveSeconds) {
+          logger.warn("re-dispatch stopped early", { shard: pk });
+          return;
+        }
+        const batch = await redispatchRows(rows);
+        counts.sent += batch.sent;
+        counts.failed += batch.failed;
+        lastError = batch.error ?? lastError;
+      }
+    }
+  };
+  // All shards at once: after an outage no shard waits for the backlog of another.
+  await Promise.all(dueShardsOf("DELIVERY").map(redispatchShard));
+  if (counts.sent + counts.failed > 0) logger.info("re-dispatch", counts);
+  if (counts.failed > 0) {
+    throw new Error(`${counts.failed} deliveries were not re-dispatched; they are due again in a minute`, {
+      cause: lastError,
+    });
+  }
+};
+
+/** `error`: why the last failed one failed, if that is known. Deliveries that somebody else took are in neither number. */
+type Redispatched = { sent: number; failed: number; error: unknown };
+
+/**
+ * Takes the deliveries, then sends their messages in as few requests as there are queues. A message that SQS
+ * does not accept is as good as lost: its delivery is due again in a minute.
+ */
+const redispatchRows = async (due: readonly DueRow[]): Promise<Redispatched> => {
+  const all: Redispatched = { sent: 0, failed: 0, error: undefined };
+  const taken: Outgoing[] = [];
+  const takings = due.map(async (row) => outgoingOf(row, await takeForRedispatch(row, row.dueAt)));
+  for (const settled of await Promise.allSettled(takings)) {
+    if (settled.status === "rejected") {
+      all.failed++;
+      all.error = settled.reason;
+    } else if (settled.value !== undefined) taken.push(settled.value);
+  }
+  for (const [name, messages] of Map.groupBy(taken, ({ queueName }) => queueName)) {
+    const { failed, error } = await queue.sendPossible(name, messages);
+    all.sent += messages.length - failed;
+    all.failed += failed;
+    all.error = error ?? all.error;
+  }
+  return all;
+};
+
+type Outgoing = ReturnType<typeof outgoingOf> & {};
+
+const outgoingOf = (due: DueRow, row: Delivery | undefined) => {
+  if (row === undefined) return undefined;
+  const { channelId } = deliveries.groupOf(row);
+  const org = organizationOf(due);
+  return {
+    // First attempts have a queue of their own, so that they do not wait behind retries.
+    queueName: row.attempts === 0 ? ("deliveries" as const) : ("delivery-retries" as const),
+    message: {
+      organizationId: org,
+      deliveryId: row.id,
+      channelId,
+      attempt: row.attempts + 1,
+    },
+    group: String(org),
+  };
+};

@@ -1,0 +1,97 @@
+/**
+ * Recipients of alerts who have to confirm that they want them: where the deployment wants that
+ * (CONFIRM_RECIPIENTS), all but members of the organization and addresses on its verified domains.
+ */
+import type { Logger } from "@aws-lambda-powertools/logger";
+import type { Organization } from "../../access/organizations/organization.ts";
+import * as organizations from "../../access/organizations/organization.ts";
+import { defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
+import { linkMessage } from "../../aws/mail/link-message.ts";
+import { type Message, send, senderName } from "../../aws/mail/mail.ts";
+import { keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import * as domains from "../../monitoring/domains/domain.ts";
+import { asLine } from "../senders/notice.ts";
+import { type Addressee, addresseesOf, mayBeAsked, noteAsked, noteNotAsked, pageUrlOf } from "./recipient.ts";
+
+/** Short, because in an attempt of a delivery the messages to others still have to go out. */
+const askTimeoutMilliseconds = 3_000;
+
+const confirmsRecipients = (): boolean => process.env.CONFIRM_RECIPIENTS === "true";
+
+/** Those who must confirm before anything else is sent to them. At most three requests to the table. */
+export const unconfirmed = async (org: number, addressees: readonly Addressee[]): Promise<Addressee[]> => {
+  if (!confirmsRecipients()) return [];
+  const open = addressees.filter(({ consent }) => consent === undefined);
+  if (open.length === 0) return [];
+  const names = [...new Set(open.map(domainOf))];
+  const rows = await table.getMany<{ id: number }>([
+    ...names.map((name) => keys.domainName(org, name)),
+    ...open.map(({ email }) => keys.userEmail(org, email.toLowerCase())),
+  ]);
+  const ids = rows.slice(0, names.length).flatMap((row) => (row === undefined ? [] : [row.id]));
+  const known = await domains.getMany(org, ids);
+  const verified = new Set([...known.values()].filter((each) => each.verified).map(({ name }) => name));
+  const users = rows.slice(names.length);
+  return open.filter((each, index) => users[index] === undefined && !verified.has(domainOf(each)));
+};
+
+const domainOf = ({ email }: Addressee): string => email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+
+/**
+ * Asks those who were not asked lately to confirm. A request is a copy out of the organization's budget; nobody is
+ * asked when it is used up. Whom SES was too busy for is asked at the next alert, and whom it refused in a week. Throws when
+ * the table cannot be used.
+ */
+export const askToConfirm = async (
+  { id: org, name, mailBudget = defaultMailBudget }: Organization,
+  addressees: readonly Addressee[],
+  dashboardUrl: string,
+): Promise<void> => {
+  const now = new Date();
+  const due = addressees.filter((each) => mayBeAsked(each, now));
+  if (due.length === 0 || (await takeCopies(org, due.length, mailBudget, now)) !== undefined) return;
+  const asked = await Promise.all(
+    due.map(async (each) => {
+      if (!(await noteAsked(org, each, now))) return false;
+      const result = await send(request(each, name, dashboardUrl), askTimeoutMilliseconds);
+      const isTaken = !("failure" in result) || result.retryAfterSeconds === undefined;
+      if (!isTaken) await noteNotAsked(org, each);
+      return isTaken;
+    }),
+  );
+  await giveBackCopies(org, asked.filter((isAsked) => !isAsked).length, now);
+};
+
+/** In characters. The name is text of somebody whom the recipient may not know: too short for a message of its own. */
+const maximumName = 60;
+
+const request = ({ email, token }: Addressee, organizationName: string, dashboardUrl: string): Message => {
+  const name = asLine(organizationName, maximumName);
+  return {
+    recipient: email,
+    ...linkMessage({
+      subject: `Do you want alerts from ${name}?`,
+      lead: `${name} wants to send you an e-mail when ${senderName} finds an e-mail address in a data breach.`,
+      button: "Say yes or no",
+      url: pageUrlOf(dashboardUrl, token),
+      notes: ["If you do nothing, you get no alerts."],
+    }),
+  };
+};
+
+/**
+ * Asks those of a channel's recipients who must confirm and were not asked lately. Never throws, because the channel
+ * is saved: the first alert asks whom this call has not asked.
+ */
+export const ask = async (org: number, addresses: readonly string[], logger: Logger): Promise<void> => {
+  const dashboardUrl = process.env.DASHBOARD_URL ?? "";
+  if (!confirmsRecipients() || addresses.length === 0 || dashboardUrl === "") return;
+  try {
+    const [owner, addressees] = await Promise.all([organizations.get(org), addresseesOf(org, addresses)]);
+    const silent = await unconfirmed(org, addressees);
+    if (owner !== undefined) await askToConfirm(owner, silent, dashboardUrl);
+  } catch (error) {
+    logger.error("recipients could not be asked to confirm", { organizationId: org, error: error as Error });
+  }
+};

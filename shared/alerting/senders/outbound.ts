@@ -1,0 +1,203 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import net, { type LookupFunction, type Socket } from "node:net";
+import { addAbortSignal } from "node:stream";
+import tls from "node:tls";
+import ipaddr from "ipaddr.js";
+import { sendTimeoutSeconds } from "../../contract/alert-timing.ts";
+import {
+  type Destination,
+  parseDestination,
+  type ResolvedAddress,
+  resolveDestination,
+} from "./destination.ts";
+
+const userAgent = "breach-monitor/1";
+const maximumHeaderBytes = 16 * 1024;
+const maximumBodyBytes = 16 * 1024;
+
+/** After this time without a connection, the next address of the name is tried. */
+const nextAddressAfterMilliseconds = 2000;
+
+/**
+ * What became of one attempt to send. `status` (2xx): delivered. `failure` is a short reason for people and
+ * never contains the url, a header or a part of the response. With `retryAfterSeconds` the receiver throttled
+ * the attempt and asks for this pause (0: it named none).
+ */
+export type AttemptResult = { status: number } | { failure: string; retryAfterSeconds?: number };
+
+/** A receiver that asks for a longer pause gets this one. */
+const maximumRetryAfterSeconds = 3_600;
+
+/**
+ * Posts JSON to a public HTTPS url; the rules of destination.ts are checked again for each call. One deadline
+ * covers DNS, connecting, TLS, headers and body. Redirects and the environment's proxies are never followed.
+ *
+ * A 2xx status means delivered, even if the body (read up to 16 KiB) then fails. Everything else is a
+ * `failure`: the function never throws, and it leaves no open socket and no timer.
+ */
+export const post = async (input: {
+  url: string;
+  headers: Record<string, string>;
+  body: Buffer | string;
+  deadlineSeconds?: number;
+}): Promise<AttemptResult> => {
+  const { url, headers, body, deadlineSeconds = sendTimeoutSeconds } = input;
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), deadlineSeconds * 1000);
+  try {
+    const destination = parseDestination(url);
+    if (!destination.ok) return { failure: destination.reason };
+    const resolved = await resolveDestination(destination, { signal: deadline.signal });
+    if (!resolved.ok) return { failure: resolved.reason };
+    return await send({ destination, addresses: resolved.addresses, headers, body, signal: deadline.signal });
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const send = async (input: {
+  destination: Destination;
+  addresses: ResolvedAddress[];
+  headers: Record<string, string>;
+  body: Buffer | string;
+  signal: AbortSignal;
+}): Promise<AttemptResult> => {
+  const { destination, addresses, headers, body, signal } = input;
+  let socket: Socket | undefined;
+  try {
+    socket = await connectTo(destination, addresses, signal);
+    const response = await request(socket, destination.url, headers, body);
+    const status = response.statusCode ?? 0;
+    if (status === 429) return { failure: "HTTP 429", retryAfterSeconds: retryAfterOf(response) };
+    if (status < 200 || status >= 300) {
+      return { failure: isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}` };
+    }
+    // The status alone decides. The body is read so that the receiver can finish writing it.
+    await readSome(response).catch(() => undefined);
+    return { status };
+  } catch (error) {
+    return { failure: signal.aborted ? "timeout" : describeFailure(error) };
+  } finally {
+    socket?.destroy();
+  }
+};
+
+/** The seconds of a Retry-After header (RFC 9110, section 10.2.3); 0 for a date, and without the header. */
+const retryAfterOf = ({ headers }: IncomingMessage): number =>
+  /^\d{1,9}$/.test(headers["retry-after"] ?? "")
+    ? Math.min(maximumRetryAfterSeconds, Number(headers["retry-after"]))
+    : 0;
+
+/**
+ * Connects to one of the checked addresses, even if the name resolves to others by now; TLS verifies the name
+ * as usual. The signal destroys the connection, also after it was returned.
+ */
+const connectTo = async (
+  { url, host }: Destination,
+  addresses: ResolvedAddress[],
+  signal: AbortSignal,
+): Promise<Socket> => {
+  const isSecure = url.protocol === "https:";
+  const lookup: LookupFunction = (_name, _options, callback) => callback(null, addresses);
+  const options = {
+    // An address is not looked up: it is itself the checked address.
+    host: host.kind === "name" ? host.name : host.address,
+    port: url.port === "" ? (isSecure ? 443 : 80) : Number(url.port),
+    lookup,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: nextAddressAfterMilliseconds,
+  };
+  const socket = isSecure
+    ? tls.connect({
+        ...options,
+        ...(host.kind === "name" && { servername: host.name }),
+        ALPNProtocols: ["http/1.1"],
+        // Explicit, because the environment's NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+        rejectUnauthorized: true,
+      })
+    : net.connect(options);
+  // `once` and `request` report errors while they wait; without a listener an error in between would end the
+  // process.
+  socket.on("error", () => undefined);
+  addAbortSignal(signal, socket);
+  await once(socket, isSecure ? "secureConnect" : "connect");
+  if (!hasPeerAmong(addresses, socket)) {
+    socket.destroy();
+    throw new ConnectionError("UNEXPECTED_PEER");
+  }
+  return socket;
+};
+
+/** Sends a POST and resolves with the response once its headers are there. Rejects when the socket closes. */
+const request = (
+  socket: Socket,
+  { host, pathname, search }: URL,
+  headers: Record<string, string>,
+  body: Buffer | string,
+): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    httpRequest({
+      // Without an agent no proxy of the environment applies.
+      createConnection: () => socket,
+      method: "POST",
+      path: pathname + search,
+      headers: { host, "user-agent": userAgent, "content-type": "application/json", ...headers },
+      maxHeaderSize: maximumHeaderBytes,
+    })
+      .on("response", resolve)
+      .on("error", reject)
+      // Neither event comes when the receiver switches protocols.
+      .on("close", () => reject(new ConnectionError("ECONNRESET")))
+      .end(body);
+  });
+
+const readSome = async (response: IncomingMessage): Promise<void> => {
+  let bytes = 0;
+  for await (const chunk of response) {
+    bytes += chunk.length;
+    if (bytes > maximumBodyBytes) return;
+  }
+};
+
+class ConnectionError extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+const hasPeerAmong = (addresses: ResolvedAddress[], { remoteAddress }: Socket): boolean => {
+  if (remoteAddress === undefined) return false;
+  const peer = ipaddr.parse(remoteAddress).toString();
+  return addresses.some(({ address }) => ipaddr.parse(address).toString() === peer);
+};
+
+const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
+
+/** Reasons by error code of Node or OpenSSL. The first pattern that matches counts. */
+const reasons: [RegExp, string][] = [
+  [/^UNEXPECTED_PEER$/, "destination is not public"],
+  [/^ECONNREFUSED$/, "connection refused"],
+  [/^(ECONNRESET|EPIPE)$/, "connection reset"],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, "host unreachable"],
+  [/^ETIMEDOUT$/, "timeout"],
+  [/CERT|^UNABLE_TO_|^(HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/, "TLS certificate not valid"],
+  [/^(EPROTO|ERR_SSL_|ERR_TLS_)/, "TLS handshake failed"],
+  [/^HPE_HEADER_OVERFLOW$/, "response headers too large"],
+  [/^HPE_/, "not a valid HTTP response"],
+];
+
+const describeFailure = (error: unknown): string => {
+  const code = findCode(error);
+  return reasons.find(([pattern]) => pattern.test(code))?.[1] ?? "connection failed";
+};
+
+const findCode = (error: unknown): string => {
+  if (!(error instanceof Error)) return "";
+  // An AggregateError holds the error of each address that was tried; the first stands for all.
+  if (error instanceof AggregateError) return findCode(error.errors[0]);
+  if ("code" in error && typeof error.code === "string") return error.code;
+  return error.cause === undefined ? error.name : findCode(error.cause);
+};

@@ -1,0 +1,91 @@
+/**
+ * What an attempt tells of an event, read when the attempt is made: the catalog's current details, and the
+ * e-mail as it is now. Addresses and names of owners are in no delivery, so that removing an e-mail removes
+ * them.
+ */
+
+import { keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { type Email, emails } from "../../monitoring/emails/record.ts";
+import * as catalog from "../../monitoring/hibp/breach-details.ts";
+import * as teams from "../../monitoring/teams/team.ts";
+import type { AlertEvent, EventEmail } from "../deliveries/delivery.ts";
+import type { Event } from "./envelope.ts";
+
+export type Report = {
+  /** What every receiver is told. */
+  event: Event;
+  /** What only people are told. Undefined for webhooks, for other events, and if the event names no e-mail. */
+  exposure?: Exposure | undefined;
+};
+
+export type Exposure = {
+  /** Undefined: it is no longer monitored, and its findings are deleted. */
+  email: ExposedEmail | undefined;
+  /** By breach id. `breachDate` is YYYY-MM-DD. */
+  findings: ReadonlyMap<number, { id: number; breachDate: string }>;
+};
+
+export type ExposedEmail = {
+  id: number;
+  address: string;
+  ownerName: string | null;
+  teamName: string | null;
+};
+
+/** The report of an event. `forPeople` also reads whose address it is, which takes one request more. */
+export const readReport = async (
+  org: number,
+  event: AlertEvent,
+  { forPeople }: { forPeople: boolean },
+): Promise<Report> => {
+  if (event.type !== "breach") {
+    const { type, ...data } = event;
+    return { event: { type, data } as Event };
+  }
+  const { breachIds } = event;
+  const named = forPeople ? event.email : undefined;
+  const [details, email] = await Promise.all([catalog.details(breachIds), named && readEmail(org, named)]);
+  const breaches = breachIds.map((id) => details.get(id)).filter((breach) => breach !== undefined);
+  return {
+    event: {
+      type: "breach",
+      data: {
+        breaches: breaches.map(({ id, title, domain, dataClasses }) => ({
+          breachId: id,
+          title,
+          domain,
+          dataClasses,
+        })),
+      },
+    },
+    exposure: named && { email, findings: findingsOf(breachIds, named, details) },
+  };
+};
+
+const findingsOf = (
+  breachIds: readonly number[],
+  { findingIds }: EventEmail,
+  details: ReadonlyMap<number, { breachDate: string }>,
+): Exposure["findings"] => {
+  const findings = new Map<number, { id: number; breachDate: string }>();
+  for (const [index, breachId] of breachIds.entries()) {
+    const [id, breach] = [findingIds[index], details.get(breachId)];
+    if (id !== undefined && breach !== undefined)
+      findings.set(breachId, { id, breachDate: breach.breachDate });
+  }
+  return findings;
+};
+
+/** One request, unless the e-mail has moved to another team since the event. */
+const readEmail = async (org: number, { id, teamId }: EventEmail): Promise<ExposedEmail | undefined> => {
+  const [row, teamOfEvent] = (await table.getMany([
+    emails.key(org, id),
+    ...(teamId === null ? [] : [keys.team(org, teamId)]),
+  ])) as [Email?, teams.Team?];
+  if (row === undefined) return undefined;
+  const { teamId: currentId } = emails.groupOf(row);
+  const team = currentId === teamId || currentId === null ? teamOfEvent : await teams.get(org, currentId);
+  const teamName = currentId === null ? null : (team?.name ?? null);
+  return { id, address: row.email, ownerName: row.ownerName, teamName };
+};

@@ -1,0 +1,142 @@
+import type { Context, SQSEvent } from "aws-lambda";
+import type { Message, QueueName } from "../../contract/messages.ts";
+import { NewerVersion } from "../../contract/version.ts";
+import { withTimeOf } from "../table/patience.ts";
+import { consumeRecord, type Invocation, messageOf } from "./consume.ts";
+import * as queue from "./queue.ts";
+
+/** Work that takes longer is most likely waiting for a server elsewhere. */
+const waitBeforePollMilliseconds = 300;
+
+/** Few messages, because other invocations may be free for the rest. */
+const messagesPerPoll = 4;
+
+/** A poll waits this long for a message, and can delay the end of an invocation by this time. */
+const pollSeconds = 1;
+
+/**
+ * The time at which polling stops varies by this much, so that invocations that began together do not all
+ * stop together.
+ */
+const stopJitterSeconds = 5;
+
+/** Messages that one invocation works on at the same time; while they wait, they need nothing but memory. */
+const maximumInFlight = 50;
+
+/**
+ * Work on messages that came together. `read` reads at once what all of them need, in their order; `handle` works on each alone,
+ * at the same time as on the others.
+ */
+type BatchWorker<Q extends QueueName, S> = {
+  read: (messages: readonly Message<Q>[]) => Promise<S[]>;
+  handle: (message: Message<Q>, subject: S, invocation: Invocation) => Promise<void>;
+};
+
+/**
+ * Concurrent polling: as `consume`, for messages whose work is mostly waiting for servers elsewhere. While a
+ * message waits, the invocation receives further messages from its queue (SOURCE_QUEUE_URL) and works on them
+ * too, so that any number of servers that never answer cannot block the queue.
+ *
+ * No message is received in the last `messageTimeoutSeconds` of the invocation, the longest time that one
+ * message takes. A received message that fails stays in the queue and does not fail the invocation. If one of
+ * the invocation's own messages fails, the others are deleted, so that only that one comes again.
+ */
+export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
+  name: Q,
+  { messageTimeoutSeconds }: { messageTimeoutSeconds: number },
+  { read, handle }: BatchWorker<Q, S>,
+): ((event: SQSEvent, context: Context) => Promise<void>) => {
+  /** Begins the work on records that came together; gives the work on each. */
+  const beginAll = (records: readonly queue.Received[], context: Context): Promise<void>[] => {
+    // A record that does not parse fails alone.
+    const parsed = records.map(({ body }) => parse(name, body));
+    const messages = parsed.flatMap(({ message }) => message ?? []);
+    const reading = withTimeOf(context.getRemainingTimeInMillis(), () => read(messages));
+    reading.catch(() => undefined);
+    const subjectOf = async (message: Message<Q>): Promise<S> => {
+      try {
+        return (await reading)[messages.indexOf(message)] as S;
+      } catch (error) {
+        if (!(error instanceof NewerVersion)) throw error;
+        // A row that this release does not read holds up only the messages that need it.
+        return (await read([message]))[0] as S;
+      }
+    };
+    return records.map((record, place) =>
+      consumeRecord(name, record, context, async (invocation) => {
+        const { message, error } = parsed[place] as Parsed<Q>;
+        if (message === undefined) throw error;
+        await handle(message, await subjectOf(message), invocation);
+      }),
+    );
+  };
+
+  return async (event, context) => {
+    const inFlight = new Set<Promise<unknown>>();
+    const track = (work: Promise<unknown>): Promise<unknown> => {
+      // An error leaves the message in the queue, which delivers it again.
+      const settled = work.catch(() => undefined).finally(() => inFlight.delete(settled));
+      inFlight.add(settled);
+      return settled;
+    };
+    const reserveMilliseconds = (messageTimeoutSeconds + Math.random() * stopJitterSeconds) * 1000;
+    const mayPoll = () => context.getRemainingTimeInMillis() > reserveMilliseconds;
+
+    const own = beginAll(event.Records, context);
+    let latest = own.map(track);
+    while (!(await settleSoon(latest)) || inFlight.size > 0) {
+      if (!mayPoll()) break;
+      if (inFlight.size >= maximumInFlight) {
+        await Promise.race(inFlight);
+        continue;
+      }
+      const records = await queue.receive(messagesPerPoll, pollSeconds).catch(() => undefined);
+      if (records === undefined) break;
+      latest = beginAll(records, context).map((work, place) =>
+        track(work.then(() => queue.remove(records[place]?.receiptHandle ?? ""))),
+      );
+    }
+    await Promise.all(inFlight);
+    await throwFailure(event.Records, await Promise.allSettled(own));
+  };
+};
+
+type Parsed<Q extends QueueName> =
+  | { message: Message<Q>; error?: never }
+  | { message?: never; error: unknown };
+
+const parse = <Q extends QueueName>(name: Q, body: string): Parsed<Q> => {
+  try {
+    return { message: messageOf(name, body) };
+  } catch (error) {
+    return { error };
+  }
+};
+
+/**
+ * Throws the first error, if there is one, so that Lambda and the alarm see a failed invocation. Lambda then deletes no message of the
+ * batch, so that those that did not fail are deleted here.
+ */
+const throwFailure = async (
+  records: readonly queue.Received[],
+  results: readonly PromiseSettledResult<void>[],
+): Promise<void> => {
+  const failure = results.find((result) => result.status === "rejected");
+  if (failure === undefined) return;
+  const done = records.filter((_, place) => results[place]?.status === "fulfilled");
+  // One that is not deleted comes again and finds nothing to do.
+  await Promise.allSettled(done.map(({ receiptHandle }) => queue.remove(receiptHandle)));
+  throw failure.reason;
+};
+
+/** Whether all work settles within `waitBeforePollMilliseconds`. */
+const settleSoon = async (works: readonly Promise<unknown>[]): Promise<boolean> => {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), waitBeforePollMilliseconds);
+  });
+  const settled = Promise.all(works).then(() => true as const);
+  const result = await Promise.race([settled, timeout]);
+  clearTimeout(timer);
+  return result;
+};

@@ -1,0 +1,69 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import type { Context, SQSEvent } from "aws-lambda";
+import { type Message, messages, type QueueName } from "../../contract/messages.ts";
+import { requireKnown, versionAttribute } from "../../contract/version.ts";
+import { withTimeOf } from "../table/patience.ts";
+import * as source from "./queue.ts";
+import { retryDelaySeconds } from "./retry-delay.ts";
+
+/** What a worker is told about its invocation. `remainingSeconds`: until Lambda ends it. */
+export type Invocation = { logger: Logger; remainingSeconds: () => number };
+
+/** Throws for a message of a newer version too, whose form says nothing to this release. */
+export const messageOf = <Q extends QueueName>(queue: Q, text: string): Message<Q> => {
+  const body: unknown = JSON.parse(text);
+  requireKnown("message", (body as Record<string, unknown> | null)?.[versionAttribute]);
+  return messages[queue].parse(body) as Message<Q>;
+};
+
+/**
+ * Makes the Lambda handler of a queue's worker, which parses each message by its schema and handles it. An
+ * error is logged and fails the invocation: the function's alarm counts it, and SQS delivers the message
+ * again soon (retry-delay.ts), until its last receive.
+ */
+export const consume = <Q extends QueueName>(
+  queue: Q,
+  handle: (message: Message<Q>, invocation: Invocation) => Promise<void>,
+): ((event: SQSEvent, context: Context) => Promise<void>) => {
+  return async (event, context) => {
+    for (const record of event.Records) {
+      await consumeRecord(queue, record, context, (invocation) =>
+        handle(messageOf(queue, record.body), invocation),
+      );
+    }
+  };
+};
+
+/** Works on one record. An error is logged and thrown, and SQS delivers the message again soon. */
+export const consumeRecord = async (
+  queue: QueueName,
+  record: source.Received,
+  context: Context,
+  work: (invocation: Invocation) => Promise<void>,
+): Promise<void> => {
+  const logger = new Logger();
+  const invocation = { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 };
+  try {
+    await withTimeOf(context.getRemainingTimeInMillis(), async () => work(invocation));
+  } catch (error) {
+    logger.error("message failed", {
+      queue,
+      messageId: record.messageId,
+      receives: record.attributes.ApproximateReceiveCount,
+      error: error as Error,
+    });
+    await retrySoon(record, logger);
+    throw error;
+  }
+};
+
+/** Without this a failed message would stay hidden for its queue's whole visibility timeout. */
+const retrySoon = async ({ receiptHandle, attributes }: source.Received, logger: Logger): Promise<void> => {
+  try {
+    const receives = Number(attributes.ApproximateReceiveCount);
+    await source.showAgain(receiptHandle, retryDelaySeconds(receives));
+  } catch (error) {
+    // The message comes again all the same, after the visibility timeout.
+    logger.warn("message could not be shown again soon", { error: error as Error });
+  }
+};

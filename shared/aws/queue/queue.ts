@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import type { SQSRecord } from "aws-lambda";
+import type { Message, QueueName } from "../../contract/messages.ts";
+import { withVersion } from "../../contract/version.ts";
+import { urlVariable } from "../../contract/worker.ts";
+
+/** SQS accepts ten messages and 1 MiB in a batch; some bytes are left for what SQS adds to the bodies. */
+const maximumBatch = 10;
+const maximumBatchBytes = 900_000;
+
+export type Sending = {
+  /** Fair queues: when one group floods the queue, messages of other groups do not wait behind it. */
+  group?: string;
+};
+
+let sqs: SQSClient | undefined;
+const client = (): SQSClient => {
+  sqs ??= new SQSClient({ maxAttempts: 4 });
+  return sqs;
+};
+
+const urlOf = (queue: QueueName): string => urlIn(urlVariable(queue));
+
+const urlIn = (variable: string): string => {
+  const url = process.env[variable];
+  if (url === undefined || url === "") throw new Error(`${variable} is not set`);
+  return url;
+};
+
+/** Sends one message, visible after `delaySeconds` (at most 900). Throws when SQS does not accept it. */
+export const send = async <Q extends QueueName>(
+  queue: Q,
+  message: Message<Q>,
+  { delaySeconds, group }: Sending & { delaySeconds?: number } = {},
+): Promise<void> => {
+  await client().send(
+    new SendMessageCommand({
+      QueueUrl: urlOf(queue),
+      MessageBody: JSON.stringify(withVersion(message)),
+      DelaySeconds: delaySeconds,
+      MessageGroupId: group,
+    }),
+  );
+};
+
+/** As `sendPossible`, but throws when SQS did not accept all messages; the others were sent. */
+export const sendAll = async <Q extends QueueName>(
+  queue: Q,
+  messages: readonly Outgoing<Q>[],
+): Promise<void> => {
+  const { failed, error } = await sendPossible(queue, messages);
+  if (failed > 0)
+    throw error ?? new Error(`SQS did not accept ${failed} messages for ${queue}; others were sent`);
+};
+
+/**
+ * Sends messages in batches, and goes on after those that SQS does not accept. Returns how many were not
+ * accepted, and why the last request failed if one failed as a whole (its messages may have been sent).
+ */
+export const sendPossible = async <Q extends QueueName>(
+  queue: Q,
+  messages: readonly Outgoing<Q>[],
+): Promise<{ failed: number; error: unknown }> => {
+  let failed = 0;
+  let error: unknown;
+  for (const entries of batchesOf(messages)) {
+    try {
+      const command = new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries: entries });
+      failed += (await client().send(command)).Failed?.length ?? 0;
+    } catch (reason) {
+      error = reason;
+      failed += entries.length;
+    }
+  }
+  return { failed, error };
+};
+
+type Outgoing<Q extends QueueName> = Sending & { message: Message<Q> };
+
+type Entry = { Id: string; MessageBody: string; MessageGroupId?: string };
+
+function* batchesOf(messages: readonly Outgoing<QueueName>[]): Generator<Entry[]> {
+  let batch: Entry[] = [];
+  let bytes = 0;
+  for (const { message, group } of messages) {
+    const MessageBody = JSON.stringify(withVersion(message));
+    const size = Buffer.byteLength(MessageBody);
+    if (batch.length === maximumBatch || bytes + size > maximumBatchBytes) {
+      if (batch.length > 0) yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push({
+      Id: randomUUID(),
+      MessageBody,
+      ...(group !== undefined && { MessageGroupId: group }),
+    });
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The url of the queue that invokes this function. */
+const source = (): string => urlIn("SOURCE_QUEUE_URL");
+
+/** What of a record's fields a received message has. */
+export type Received = Pick<SQSRecord, "messageId" | "receiptHandle" | "body" | "attributes">;
+
+/**
+ * Receives at most `atMost` messages from the queue that invokes this function, shaped as the records of its
+ * events. Waits up to `waitSeconds` for the first one.
+ */
+export const receive = async (atMost: number, waitSeconds: number): Promise<Received[]> => {
+  const { Messages = [] } = await client().send(
+    new ReceiveMessageCommand({
+      QueueUrl: source(),
+      MaxNumberOfMessages: atMost,
+      WaitTimeSeconds: waitSeconds,
+      MessageSystemAttributeNames: ["ApproximateReceiveCount"],
+    }),
+  );
+  return Messages.map(({ MessageId = "", ReceiptHandle = "", Body = "", Attributes }) => ({
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    attributes: Attributes as unknown as SQSRecord["attributes"],
+  }));
+};
+
+/** Deletes a received message, so that SQS does not deliver it again. */
+export const remove = async (receiptHandle: string): Promise<void> => {
+  await client().send(new DeleteMessageCommand({ QueueUrl: source(), ReceiptHandle: receiptHandle }));
+};
+
+/** Makes a received message visible again after this many seconds, whatever its queue's visibility timeout. */
+export const showAgain = async (receiptHandle: string, seconds: number): Promise<void> => {
+  await client().send(
+    new ChangeMessageVisibilityCommand({
+      QueueUrl: source(),
+      ReceiptHandle: receiptHandle,
+      VisibilityTimeout: seconds,
+    }),
+  );
+};

@@ -1,0 +1,46 @@
+/**
+ * The DynamoDB clients behind table.ts, made when they are first needed. Region, credentials and endpoint come
+ * from where the SDK always looks for them.
+ */
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+
+/** A page of a list may read one block for each of its members, all at the same time. */
+const maxSockets = 100;
+/** Tries that the SDK makes of each request; patience.ts adds tries of whole operations. */
+const maxAttempts = 4;
+
+let client: DynamoDBClient | undefined;
+let documentClient: DynamoDBDocumentClient | undefined;
+
+/** The client for reads, with values as they are on the wire: converting every value takes a tenth of a list's time. */
+export const wire = (): DynamoDBClient => {
+  client ??= new DynamoDBClient({
+    maxAttempts,
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: 5_000,
+      throwOnRequestTimeout: true,
+      httpAgent: { maxSockets },
+      httpsAgent: { maxSockets },
+    },
+  });
+  return client;
+};
+
+/** The same client for writes, with JavaScript's values. */
+export const documents = (): DynamoDBDocumentClient => {
+  documentClient ??= DynamoDBDocumentClient.from(wire(), {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+  return documentClient;
+};
+
+/** The table's name, from the environment variable TABLE_NAME. */
+export const tableName = (): string => {
+  const name = process.env.TABLE_NAME;
+  if (name === undefined || name === "") {
+    throw new Error("TABLE_NAME is not set: set it to the name of the service's DynamoDB table");
+  }
+  return name;
+};

@@ -1,0 +1,242 @@
+/**
+ * Every key of the single table.
+ *
+ * `pk` and `sk` are strings. Ids in sort keys are padded, so that string order is numeric order. The `pk` of
+ * every row of an organization starts with `ORG#<id>`: an id of another organization leads to no row.
+ */
+
+export type Key = { pk: string; sk: string };
+
+/** Kinds whose members are counted lists (lists/counted-list.ts). */
+export const listKinds = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY"] as const;
+export type ListKind = (typeof listKinds)[number];
+
+/** Kinds whose ids come one by one from a counter of the whole deployment. */
+export type CounterKind =
+  | "ORGANIZATION"
+  | "DOMAIN"
+  | "TEAM"
+  | "USER"
+  | "SESSION"
+  | "KEY"
+  | "CHANNEL"
+  | "BREACH"
+  | "ACKNOWLEDGEMENT";
+
+/** The id in decimal digits, padded to the 16 that 2^53 has. */
+export const padded = (id: number): string => String(id).padStart(16, "0");
+
+/** Notes sort before the rows of blocks, so that a query that does not need them does not read them (lists/directory.ts). */
+export const notePrefix = "#NOTE#";
+
+export const keys = {
+  // Rows of an organization. Small rows that are read together share its partition.
+  /** In a partition of its own, because IAM tells rows apart by their partition and few functions may write this one. */
+  organization: (org: number): Key => ({ pk: `ORG#${org}#ORGANIZATION`, sk: "ORGANIZATION" }),
+  seats: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEATS" }),
+  scanLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-LOCK" }),
+  /** Asks the service to start a scan, at once or at a later time. */
+  scanRequest: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-REQUEST" }),
+  listHead: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}`, sk: `HEAD#${kind}` }),
+  domain: (org: number, id: number): Key => ({ pk: `ORG#${org}#DOMAIN`, sk: padded(id) }),
+  /**
+   * Notes of e-mails that may have a last check of their own (domains/own-checks.ts): a row for each noted
+   * domain, and a row with the noted e-mails of every 2,048 ids.
+   */
+  ownChecksOfDomain: (org: number, domain: number): Key => ({
+    pk: `ORG#${org}#OWN-CHECK`,
+    sk: `DOMAIN#${padded(domain)}`,
+  }),
+  ownChecksOfEmails: (org: number, row: number): Key => ({
+    pk: `ORG#${org}#OWN-CHECK`,
+    sk: `EMAIL#${padded(row)}`,
+  }),
+  domainName: (org: number, name: string): Key => ({ pk: `ORG#${org}#DOMAIN-NAME`, sk: name }),
+  /** A domain that is being removed, or was. */
+  domainRemoval: (org: number, domain: number): Key => ({
+    pk: `ORG#${org}#DOMAIN-REMOVAL`,
+    sk: padded(domain),
+  }),
+  team: (org: number, id: number): Key => ({ pk: `ORG#${org}#TEAM`, sk: padded(id) }),
+  /** Keeps a name unique among the organization's teams. Holds the team's id. */
+  teamName: (org: number, name: string): Key => ({ pk: `ORG#${org}#TEAM-NAME`, sk: name }),
+  /** A deleted team; due as long as e-mails are still in it. */
+  teamRemoval: (org: number, team: number): Key => ({ pk: `ORG#${org}#TEAM-REMOVAL`, sk: padded(team) }),
+  user: (org: number, id: number): Key => ({ pk: `ORG#${org}#USER`, sk: padded(id) }),
+  /** Keeps an address unique among the users who are not removed. Holds the user's id. */
+  userEmail: (org: number, email: string): Key => ({ pk: `ORG#${org}#USER-EMAIL`, sk: email }),
+  /**
+   * `hash` is the SHA-256 of the secret in base64url. The secret itself is never stored. Rows of one user's
+   * sessions follow each other.
+   */
+  session: (org: number, user: number, hash: string): Key => ({
+    pk: `ORG#${org}#SESSION`,
+    sk: `${padded(user)}#${hash}`,
+  }),
+  /** `hash` as of a session. */
+  apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
+  /**
+   * Who has got a copy of an event. `event`: the id of its first delivery by e-mail. `again`: how often it was delivered
+   * before.
+   */
+  mailCopies: (org: number, event: number, again = 0): Key => ({
+    pk: `ORG#${org}#MAIL-COPIES`,
+    sk: again === 0 ? padded(event) : `${padded(event)}#${again}`,
+  }),
+  /** An address that alerts go to. `name` is its fingerprint (mail/recipient.ts). */
+  recipient: (org: number, name: string): Key => ({ pk: `ORG#${org}#RECIPIENT`, sk: name }),
+  /** Counts the alert channels, so that concurrent requests cannot create more than the maximum. */
+  channelCount: (org: number): Key => ({ pk: `ORG#${org}`, sk: "CHANNEL-COUNT" }),
+  channel: (org: number, id: number): Key => ({ pk: `ORG#${org}#CHANNEL`, sk: padded(id) }),
+  /** Keeps an address unique within its organization. Holds the e-mail's id. */
+  address: (org: number, email: string): Key => ({ pk: `ORG#${org}#ADDRESS#${email}`, sk: "ADDRESS" }),
+  /** A removed e-mail whose findings are still to be deleted. */
+  removal: (org: number, email: number): Key => ({ pk: `ORG#${org}#REMOVAL`, sk: padded(email) }),
+  /** A removed alert channel whose delivery history is still to be deleted. */
+  channelRemoval: (org: number, channel: number): Key => ({
+    pk: `ORG#${org}#CHANNEL-REMOVAL`,
+    sk: padded(channel),
+  }),
+  /** One of the rows that count findings by month and by breach, and breached e-mails (counts/counts.ts). */
+  counts: (org: number, place: number): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
+  /** The ids of users and of removed users: a page of the activity log tells them apart with this one row. */
+  membership: (org: number): Key => ({ pk: `ORG#${org}`, sk: "MEMBERSHIP" }),
+  /** What is to be done for one chunk of a scan: its changes, or how far its single look-ups are. */
+  chunk: (org: number, scan: number, batch: number, chunk: string): Key => ({
+    pk: `ORG#${org}#CHUNK#${scan}`,
+    sk: `${batch}#${chunk}`,
+  }),
+  /** A chunk that is done, or that the scan's end counted as failed. Nothing more of it may be written. */
+  closedChunk: (org: number, scan: number, batch: number, chunk: string): Key => ({
+    pk: `ORG#${org}#CLOSED-CHUNK#${scan}`,
+    sk: `${batch}#${chunk}`,
+  }),
+  /** A request to acknowledge many findings. */
+  acknowledgement: (org: number, id: number): Key => ({ pk: `ORG#${org}#ACKNOWLEDGEMENT`, sk: padded(id) }),
+  /** The request that is in progress; an organization has at most one. */
+  acknowledgementLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ACKNOWLEDGEMENT-LOCK" }),
+
+  // Counted lists
+  /** Counts the members of a block. */
+  directory: (org: number, kind: ListKind, block: number): Key => ({
+    pk: `ORG#${org}#${kind}`,
+    sk: padded(block),
+  }),
+  /** The ids of a block's rare members (lists/notes.ts). */
+  note: (org: number, kind: ListKind, block: number): Key => ({
+    pk: `ORG#${org}#${kind}`,
+    sk: `${notePrefix}${padded(block)}`,
+  }),
+  member: (org: number, kind: ListKind, block: number, id: number): Key => ({
+    pk: `ORG#${org}#${kind}#${block}`,
+    sk: padded(id),
+  }),
+
+  // Rows of the whole deployment
+  /** The domain, of whichever organization, that a DNS record has proved to be of this name. */
+  provenDomain: (name: string): Key => ({ pk: `PROVEN-DOMAIN#${name}`, sk: "DOMAIN" }),
+  /** By address: the organizations that it is a user of, and as which user. */
+  signInAddress: (email: string, org: number): Key => ({
+    pk: `SIGN-IN-ADDRESS#${email}`,
+    sk: padded(org),
+  }),
+  /** `hash` as of a session. */
+  signInLink: (hash: string): Key => ({ pk: `SIGN-IN-LINK#${hash}`, sk: "LINK" }),
+  /** A message with a sign-in link that is still to be sent, if somebody has the address. */
+  signInMail: (id: string): Key => ({ pk: `SIGN-IN-MAIL#${id}`, sk: "MAIL" }),
+  /** `id` tells apart what was done in one millisecond. */
+  operatorEntry: (at: string, id: string): Key => ({ pk: "OPERATOR-LOG", sk: `${at}#${id}` }),
+  counter: (kind: ListKind | CounterKind): Key => ({ pk: "COUNTER", sk: kind }),
+  /** One small row for each organization: the list of all organizations. */
+  organizations: (org: number): Key => ({ pk: "ORGANIZATIONS", sk: padded(org) }),
+  breach: (id: number): Key => ({ pk: `BREACH#${id}`, sk: "BREACH" }),
+  breachNames: (): Key => ({ pk: "CATALOG-NAMES", sk: "NAMES" }),
+  subscription: (): Key => ({ pk: "UPSTREAM", sk: "SUBSCRIPTION" }),
+  limiter: (): Key => ({ pk: "UPSTREAM", sk: "LIMITER" }),
+  /** One window of a rate limit, which expires. `subject` is an address, a key or a bucket. */
+  limit: (subject: string, window: string): Key => ({ pk: `LIMIT#${subject}`, sk: window }),
+};
+
+/**
+ * The sparse, keys-only index of rows that are due at `dueAt` (ISO 8601): something must then be done about
+ * them. Several shards for each kind keep an index partition from becoming hot.
+ */
+export const dueIndex = { name: "due", partition: "dueShard", sort: "dueAt" } as const;
+export type DueKind =
+  | "SCAN"
+  | "SCAN-REQUEST"
+  | "DELIVERY"
+  | "REMOVAL"
+  | "CHANNEL-REMOVAL"
+  | "TEAM-REMOVAL"
+  | "DOMAIN-REMOVAL"
+  | "DELETION"
+  | "DOMAIN-PROOF"
+  | "SIGN-IN-MAIL"
+  | "ACKNOWLEDGEMENT";
+const dueShards: Record<DueKind, number> = {
+  SCAN: 4,
+  "SCAN-REQUEST": 4,
+  DELIVERY: 4,
+  "DOMAIN-PROOF": 4,
+  "SIGN-IN-MAIL": 4,
+  // Too rare to make an index partition hot.
+  REMOVAL: 1,
+  "CHANNEL-REMOVAL": 1,
+  "TEAM-REMOVAL": 1,
+  "DOMAIN-REMOVAL": 1,
+  DELETION: 1,
+  ACKNOWLEDGEMENT: 1,
+};
+export const dueShard = (kind: DueKind, id: number): string => `${kind}#${id % dueShards[kind]}`;
+/** All partitions of the due index that can hold rows of a kind. */
+export const dueShardsOf = (kind: DueKind): string[] =>
+  Array.from({ length: dueShards[kind] }, (_, shard) => dueShard(kind, shard));
+
+/**
+ * The index of findings by breach: ids (numbers) in the partition of an organization and a breach, with the group key of each.
+ * Eventually consistent, so that what it says has to be read again.
+ */
+export const breachIndex = { name: "breach", partition: "breachPartition", sort: "id" } as const;
+export const breachPartition = (org: number, breach: number): string => `ORG#${org}#BREACH#${breach}`;
+
+/** The organization that a key's `pk` names. NaN for rows of the whole deployment. */
+export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key.pk)?.[1]);
+
+/**
+ * The partitions of sessions and API keys of every organization, as a pattern of IAM. The authorizer may update
+ * their rows, to note when each was last used.
+ */
+export const credentialPartitions = ["ORG#*#SESSION", "ORG#*#KEY"] as const;
+
+/** The attributes that the authorizer may name in an update of such a row, so that it cannot make a credential. */
+export const attributesOfUse = ["pk", "sk", "v", "lastUsedAt", "expiresAt"] as const;
+
+/** The partitions of the recipients of alerts, as a pattern of IAM, and the attributes of what recipients say. */
+export const recipientPartitions = ["ORG#*#RECIPIENT"] as const;
+export const attributesOfConsent = ["pk", "sk", "v", "secret", "consent"] as const;
+
+/** Attributes of an organization's row that operators alone write: no function names them in a write. */
+export const attributesOfOperators = ["billing", "mailBudget"] as const;
+
+/**
+ * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the word of `uses` that lets a
+ * function write them. No function writes the operators' log.
+ */
+export const guardedPartitions = {
+  "table:write:identities": [
+    "ORG#*#KEY",
+    "ORG#*#SESSION",
+    "ORG#*#USER",
+    "ORG#*#USER-EMAIL",
+    "SIGN-IN-*",
+    "ORGANIZATIONS",
+  ],
+  "table:write:organizations": ["ORG#*#ORGANIZATION"],
+  "table:write:domains": ["ORG#*#DOMAIN", "ORG#*#DOMAIN-NAME", "ORG#*#DOMAIN-REMOVAL", "PROVEN-DOMAIN#*"],
+  "table:write:channels": ["ORG#*#CHANNEL"],
+  operators: ["OPERATOR-LOG"],
+} as const;
+
+/** The attribute with the epoch seconds after which DynamoDB may delete the row, sooner or later. */
+export const timeToLive = "expiresAt";

@@ -1,0 +1,79 @@
+import * as z from "zod/mini";
+import { count, idField } from "../../contract/page.ts";
+import { timestamp } from "../../contract/text.ts";
+import { acknowledgeReason, resolution } from "../finding-schema.ts";
+
+const time = z.pipe(
+  z.iso.datetime({ offset: true, error: "must be an ISO 8601 time such as 2026-11-21T09:30:00.000Z" }),
+  z.transform((given: string) => new Date(given).toISOString()),
+);
+
+/** Strict: a misspelled name of a filter would otherwise acknowledge more than was meant. */
+export const findingFilter = z
+  .strictObject({
+    acknowledged: z.optional(z.boolean()),
+    breachId: z.optional(idField),
+    domainId: z.optional(idField),
+    emailId: z.optional(idField),
+    scanId: z.optional(idField.check(z.meta({ description: "The scan that first detected the finding" }))),
+    detectedBefore: z.optional(
+      time.check(z.meta({ description: "Findings whose `firstDetectedAt` is earlier" })),
+    ),
+  })
+  .check(
+    z.meta({
+      id: "AcknowledgementFilter",
+      description: "Fields combine with AND; `{}` means all findings. Unknown fields are refused",
+    }),
+  );
+export type FindingFilter = z.infer<typeof findingFilter>;
+
+const maximumIds = 1000;
+
+export const acknowledgementRequest = z
+  .object({
+    ids: z.optional(
+      z.array(idField).check(
+        z.minLength(1),
+        z.maxLength(maximumIds),
+        z.meta({
+          description: "Ids of findings. If one of them is not the organization's, nothing is done",
+        }),
+      ),
+    ),
+    filter: z.optional(findingFilter),
+    resolution: z._default(resolution, "handled"),
+    reason: z.optional(acknowledgeReason),
+    dryRun: z._default(
+      z.boolean().check(z.meta({ description: "Only tell how many findings would be acknowledged" })),
+      false,
+    ),
+  })
+  .check(
+    z.refine(({ ids, filter }) => (ids === undefined) !== (filter === undefined), {
+      error: "Exactly one of ids and filter is required",
+      path: [],
+    }),
+  );
+export type AcknowledgementRequest = z.infer<typeof acknowledgementRequest>;
+
+export const matching = count.check(
+  z.meta({ description: "How many findings the request was about when it was made" }),
+);
+
+export const acknowledgement = z
+  .object({
+    id: idField,
+    status: z.enum(["running", "completed", "failed"]),
+    matching,
+    acknowledged: count.check(
+      z.meta({
+        description:
+          "How many of them this request has acknowledged so far. Findings that were removed, or acknowledged by somebody else after the request, are left out",
+      }),
+    ),
+    createdAt: timestamp,
+    completedAt: z.nullable(timestamp),
+  })
+  .check(z.meta({ id: "Acknowledgement" }));
+export type Acknowledgement = z.infer<typeof acknowledgement>;

@@ -1,0 +1,65 @@
+/** The rows of a request to acknowledge many findings: what was asked for, and how far it is. */
+import type { Actor } from "../../access/activity/actor.ts";
+import { type Condition, condition } from "../../aws/table/condition.ts";
+import { dueShard } from "../../aws/table/keys.ts";
+import type { Reserved } from "../../lists/blocks.ts";
+import type { Resolution } from "../finding-schema.ts";
+import type { Acknowledgement } from "./acknowledgement-schema.ts";
+import type { Selection } from "./selection.ts";
+
+/** Written when the request is made and when it ends. */
+export type AcknowledgementRow = {
+  id: number;
+  status: Acknowledgement["status"];
+  matching: number;
+  /** Set at the end; before that, the lock knows. */
+  acknowledged?: number;
+  completedAt: string | null;
+  /** The log entry's. Its `createdAt` is the time of the request, and of the acknowledgment of each finding. */
+  slot: Reserved;
+  by: Actor;
+  resolution: Resolution;
+  reason: string | null;
+  /** Removed at the end, since it can be large. */
+  selection?: Selection;
+};
+
+/**
+ * An organization's lock for acknowledging many findings, which is deleted in the transaction that ends the request: "the lock
+ * names the request" means "the request is in progress". The row also says how far the request is, and is its entry in the
+ * due index.
+ */
+export type AcknowledgementLock = {
+  acknowledgementId: number;
+  /** Findings with ids up to this are done. */
+  cursor: number;
+  acknowledged: number;
+  /** How many sweeps in a row have woken a worker without any progress since. */
+  fruitlessWakes: number;
+  dueShard: string;
+  /** When a worker last made progress or a sweep last woke a worker. */
+  dueAt: string;
+};
+
+/** The lock of a request that begins. */
+export const newLock = (org: number, acknowledgementId: number): AcknowledgementLock => ({
+  acknowledgementId,
+  ...progress(0, 0),
+  dueShard: dueShard("ACKNOWLEDGEMENT", org),
+});
+
+/** The request is as far as it was read: no other worker has gone on since, and it has not ended. */
+export const isAsRead = ({ acknowledgementId, cursor, acknowledged }: AcknowledgementLock): Condition =>
+  condition("#acknowledgementId = :id AND #cursor = :cursor AND #acknowledged = :acknowledged", {
+    id: acknowledgementId,
+    cursor,
+    acknowledged,
+  });
+
+/** What a worker sets in the lock with each step, which tells sweeps that somebody is at work. */
+export const progress = (cursor: number, acknowledged: number) => ({
+  cursor,
+  acknowledged,
+  fruitlessWakes: 0,
+  dueAt: new Date().toISOString(),
+});

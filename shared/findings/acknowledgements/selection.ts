@@ -1,0 +1,181 @@
+/**
+ * What a request to acknowledge many findings is about: the findings that match at its time, and none that are detected later.
+ *
+ * Of scans that have ended everything is written, so the ids of scans tell what was there. A scan in progress still
+ * writes findings, also with lower ids than some that are written already: of its findings the ids are noted.
+ */
+
+import { chunk } from "../../aws/table/chunk.ts";
+import { allOf, type Condition, condition } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { blockSize } from "../../lists/blocks.ts";
+import type { Block, Directory } from "../../lists/directory.ts";
+import { emails } from "../../monitoring/emails/record.ts";
+import { type FindingGroup, type FindingRecord, findings } from "../record.ts";
+import type { FindingFilter } from "./acknowledgement-schema.ts";
+
+/** As it is stored. */
+export type Selection =
+  | { ids: number[] }
+  | {
+      filter: FindingFilter;
+      /** The latest scan that had found something. */
+      lastScanId: number;
+      /** The scan that was in progress, the blocks that its findings had filled, and the ids of its findings in others. */
+      openScan?: { scanId: number; fullBlocks: number[]; ids: number[] } | undefined;
+    };
+
+export type Selected = { selection: Selection; matching: number };
+
+/** Blocks that are read or counted at the same time. */
+const concurrency = 32;
+
+/** A directory that was read while a scan started or ended is read again. */
+const maximumReadings = 5;
+
+/** Findings by id. Refuses `findingNotFound` if one of them is not there. */
+export const selectIds = async (org: number, given: readonly number[]): Promise<Selected> => {
+  const ids = [...new Set(given)].sort((one, other) => one - other);
+  const rows = await table.getManyWire(
+    ids.map((id) => findings.key(org, id)),
+    { project: ["id"] },
+  );
+  const found = new Set(rows.map((row) => Number(row.id?.N)));
+  const missing = ids.find((id) => !found.has(id));
+  if (missing !== undefined) {
+    throw new Refusal("findingNotFound", {
+      error: `No breach finding of the organization has the id ${missing}: nothing was acknowledged`,
+    });
+  }
+  return { selection: { ids }, matching: ids.length };
+};
+
+/** Findings that match a filter. Without fields that only findings' rows hold, the directory is enough to count them. */
+export const selectMatching = async (org: number, filter: FindingFilter): Promise<Selected> => {
+  if (filter.emailId !== undefined) return selectOfEmail(org, filter.emailId, filter);
+  const { directory, openScanId } = await readDirectory(org);
+  let lastScanId = 0;
+  for (const { counts } of directory) {
+    for (const groupKey of counts.keys()) lastScanId = Math.max(lastScanId, scanIdIn(groupKey));
+  }
+  const open = await readOpenScan(org, filter, directory, openScanId);
+  const where = attributesOf(filter);
+  let matching = open.matching;
+  const toCount: { block: number; groupKeys: string[] | undefined }[] = [];
+  for (const { block, counts } of directory) {
+    const matchingKeys = [...counts]
+      .filter(([, count]) => count > 0)
+      .map(([groupKey]) => groupKey)
+      .filter((groupKey) => isOf(filter, findings.groupOf({ group: groupKey })))
+      .filter((groupKey) => !(open.read.has(block) && scanIdIn(groupKey) === openScanId));
+    if (matchingKeys.length === 0) continue;
+    if (where === undefined) {
+      for (const groupKey of matchingKeys) matching += counts.get(groupKey) ?? 0;
+    } else {
+      toCount.push({ block, groupKeys: matchingKeys.length === counts.size ? undefined : matchingKeys });
+    }
+  }
+  for (const some of chunk(toCount, concurrency)) {
+    const counted = await Promise.all(
+      some.map(({ block, groupKeys }) => findings.countMembers(org, block, groupKeys, where as Condition)),
+    );
+    for (const count of counted) matching += count;
+  }
+  return { selection: { filter, lastScanId, openScan: open.selected }, matching };
+};
+
+/** The findings of one e-mail are few, and its row names them. */
+const selectOfEmail = async (org: number, emailId: number, filter: FindingFilter): Promise<Selected> => {
+  const email = await emails.get(org, emailId);
+  const rows = await findings.getMany(org, Object.values(email?.findings ?? {}));
+  const ids = rows
+    .filter((row) => row !== undefined)
+    .filter((row) => isOf(filter, findings.groupOf(row)) && hasAttributes(filter, row))
+    .map(({ id }) => id)
+    .sort((one, other) => one - other);
+  return { selection: { ids }, matching: ids.length };
+};
+
+/** The directory, and the scan that was in progress all the while it was read; 0 when there was none. */
+const readDirectory = async (org: number): Promise<{ directory: Directory; openScanId: number }> => {
+  let openScanId = await scanInProgress(org);
+  for (let readings = 1; ; readings++) {
+    const directory = await findings.directory(org);
+    const after = await scanInProgress(org);
+    if (after === openScanId || readings >= maximumReadings) return { directory, openScanId };
+    openScanId = after;
+  }
+};
+
+const scanInProgress = async (org: number): Promise<number> =>
+  (await table.get<{ scanId: number }>(keys.scanLock(org)))?.scanId ?? 0;
+
+/**
+ * The findings of the scan in progress. Only blocks that are not full are read (`read`): nothing can be added to the others.
+ * `matching`: how many of what was read match the filter.
+ */
+const readOpenScan = async (
+  org: number,
+  filter: FindingFilter,
+  blocks: Directory,
+  scanId: number,
+): Promise<{
+  selected: { scanId: number; fullBlocks: number[]; ids: number[] } | undefined;
+  read: Set<number>;
+  matching: number;
+}> => {
+  const isWanted = filter.scanId === undefined || filter.scanId === scanId;
+  const held = blocks.filter(({ counts }) =>
+    [...counts].some(([groupKey, count]) => count > 0 && scanIdIn(groupKey) === scanId),
+  );
+  if (scanId === 0 || !isWanted || held.length === 0) {
+    return { selected: undefined, read: new Set(), matching: 0 };
+  }
+  const isFull = ({ counts }: Block): boolean =>
+    [...counts.values()].reduce((sum, count) => sum + count, 0) === blockSize;
+  const read = held.filter((block) => !isFull(block)).map(({ block }) => block);
+  const ids: number[] = [];
+  let matching = 0;
+  for (const some of chunk(read, concurrency)) {
+    const project = ["id", "group", ...attributeNames];
+    const rows = await Promise.all(some.map((block) => findings.members(org, block, { project })));
+    for (const row of rows.flat()) {
+      if (scanIdIn(row.group) !== scanId) continue;
+      ids.push(row.id);
+      if (isOf(filter, findings.groupOf(row)) && hasAttributes(filter, row)) matching++;
+    }
+  }
+  const fullBlocks = held.filter(isFull).map(({ block }) => block);
+  return { selected: { scanId, fullBlocks, ids }, read: new Set(read), matching };
+};
+
+const scanIdIn = (groupKey: string): number => findings.groupOf({ group: groupKey }).scanId ?? 0;
+
+/** Whether a group matches the fields of a filter that groups have. */
+export const isOf = (filter: FindingFilter, { scanId, acknowledged, domainId }: FindingGroup): boolean =>
+  (filter.acknowledged === undefined || filter.acknowledged === acknowledged) &&
+  (filter.domainId === undefined || filter.domainId === domainId) &&
+  (filter.scanId === undefined || filter.scanId === scanId);
+
+/** What filters ask of the rows themselves. */
+const attributeNames = ["breachId", "firstDetectedAt"] as const;
+
+const hasAttributes = (
+  { breachId, detectedBefore }: FindingFilter,
+  row: Pick<FindingRecord, (typeof attributeNames)[number]>,
+): boolean =>
+  (breachId === undefined || row.breachId === breachId) &&
+  (detectedBefore === undefined || row.firstDetectedAt < detectedBefore);
+
+/** The same as a condition; undefined when the filter asks nothing of the rows. */
+export const attributesOf = ({ breachId, detectedBefore }: FindingFilter): Condition | undefined =>
+  breachId === undefined && detectedBefore === undefined
+    ? undefined
+    : allOf(
+        breachId === undefined ? undefined : condition("#breachId = :breachId", { breachId }),
+        detectedBefore === undefined
+          ? undefined
+          : condition("#firstDetectedAt < :detectedBefore", { detectedBefore }),
+      );

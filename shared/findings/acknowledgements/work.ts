@@ -1,0 +1,143 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import * as organizations from "../../access/organizations/organization.ts";
+import type { Invocation } from "../../aws/queue/consume.ts";
+import * as queue from "../../aws/queue/queue.ts";
+import { keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { acknowledgementRenewalSeconds } from "../../contract/acknowledgement-timing.ts";
+import type { Message } from "../../contract/messages.ts";
+import * as notes from "../../lists/notes.ts";
+import { firstBatch, writeBatch } from "./batch.ts";
+import { readerOf, type Window } from "./candidates.ts";
+import { end } from "./end.ts";
+import { type AcknowledgementLock, type AcknowledgementRow, isAsRead, progress } from "./record.ts";
+
+/** With less time left no further batch is begun, so that the one in hand can be finished. */
+const reserveSeconds = 15;
+
+/** How often in a row a batch may meet changed findings. Each time it is halved, so that the last ones are of one finding. */
+const maximumChanges = 20;
+
+/**
+ * Works on a request from its cursor on until it is done or the time is up; then it sends itself a message. Where another worker has
+ * gone on, it leaves the request to that one.
+ */
+export const work = async (
+  { organizationId: org, acknowledgementId: id }: Message<"acknowledgements">,
+  { logger, remainingSeconds }: Invocation,
+): Promise<void> => {
+  const [lock, row, organization] = await Promise.all([
+    table.get<AcknowledgementLock>(keys.acknowledgementLock(org)),
+    table.get<AcknowledgementRow>(keys.acknowledgement(org, id)),
+    organizations.get(org),
+  ]);
+  if (lock?.acknowledgementId !== id || row?.status !== "running") return;
+  if (organization === undefined || organization.deleting === true) return;
+
+  const hasTime = (): boolean => remainingSeconds() > reserveSeconds;
+  const job = new Job(org, row, lock, hasTime);
+  const outcome = await job.run();
+  if (outcome === "stopped") {
+    await queue.send("acknowledgements", { organizationId: org, acknowledgementId: id });
+  } else if (outcome === "done" && (await end(org, row, job.lock, "completed", logger))) {
+    await noteFindings(org, hasTime, logger);
+  }
+};
+
+/** "stopped": the time is up; "overtaken": another worker has gone on, or the request has ended. */
+type Outcome = "done" | "stopped" | "overtaken";
+
+class Job {
+  readonly #org: number;
+  readonly #row: AcknowledgementRow;
+  readonly #hasTime: () => boolean;
+  /** As it was last read or written. */
+  lock: AcknowledgementLock;
+  /** Findings with ids up to this are done, also when the lock does not say so yet. */
+  #cursor: number;
+  /** E-mails that are being removed: their findings are left to the removal. */
+  readonly #removed = new Set<number>();
+  #maximumBatch = Number.POSITIVE_INFINITY;
+  #changes = 0;
+
+  constructor(org: number, row: AcknowledgementRow, lock: AcknowledgementLock, hasTime: () => boolean) {
+    this.#org = org;
+    this.#row = row;
+    this.#hasTime = hasTime;
+    this.lock = lock;
+    this.#cursor = lock.cursor;
+  }
+
+  async run(): Promise<Outcome> {
+    const read = await readerOf(this.#org, this.#row);
+    for (let window = await read(this.#cursor); window !== undefined; window = await read(this.#cursor)) {
+      const outcome = await this.#acknowledge(window);
+      if (outcome !== "done") return outcome;
+    }
+    return "done";
+  }
+
+  /** Acknowledges the findings of a window, or those before the first that has changed since it was read. */
+  async #acknowledge({ candidates, upTo }: Window): Promise<Outcome> {
+    let left = candidates.filter(({ emailId }) => !this.#removed.has(emailId));
+    while (left.length > 0) {
+      if (!this.#hasTime()) return this.#stop();
+      const batch = firstBatch(this.#org, this.#row, this.lock, left, this.#maximumBatch);
+      left = left.slice(batch.length);
+      const last = left.length === 0 ? upTo : (batch.at(-1)?.id ?? upTo);
+      const result = await writeBatch(this.#org, this.#row, this.lock, batch, last);
+      if (result.outcome === "overtaken") return "overtaken";
+      if (result.outcome === "changed") {
+        if (++this.#changes > maximumChanges) {
+          throw new Error("Findings kept changing while they were acknowledged");
+        }
+        for (const emailId of result.removed) this.#removed.add(emailId);
+        this.#maximumBatch = Math.max(1, Math.floor(batch.length / 2));
+        return "done";
+      }
+      this.lock = result.lock;
+      this.#cursor = last;
+      this.#changes = 0;
+      this.#maximumBatch = Number.POSITIVE_INFINITY;
+    }
+    this.#cursor = upTo;
+    if (!this.#hasTime()) return this.#stop();
+    const silentMilliseconds = Date.now() - Date.parse(this.lock.dueAt);
+    if (silentMilliseconds < 1000 * acknowledgementRenewalSeconds) return "done";
+    return (await this.#save()) ? "done" : "overtaken";
+  }
+
+  async #stop(): Promise<Outcome> {
+    return (await this.#save()) ? "stopped" : "overtaken";
+  }
+
+  /** Writes the cursor where nothing else did for a while. False when another worker has gone on. */
+  async #save(): Promise<boolean> {
+    const next = { ...this.lock, ...progress(this.#cursor, this.lock.acknowledged) };
+    const saved = await table.attempt(
+      table.update(keys.acknowledgementLock(this.#org), {
+        set: progress(next.cursor, next.acknowledged),
+        if: isAsRead(this.lock),
+      }),
+    );
+    // The reply to this very write can be lost: the client then tries again and finds what it wrote.
+    const found = saved.written ? next : (saved.failed[0]?.item as AcknowledgementLock | undefined);
+    if (found?.acknowledgementId !== next.acknowledgementId || found.cursor !== next.cursor) return false;
+    if (found.acknowledged !== next.acknowledged) return false;
+    this.lock = next;
+    return true;
+  }
+}
+
+/** The open findings that are left are rare now. */
+const noteFindings = async (org: number, mayGoOn: () => boolean, logger: Logger): Promise<void> => {
+  try {
+    await notes.refresh(org, "FINDING", mayGoOn);
+  } catch (error) {
+    logger.warn("rare members are noted later", {
+      organizationId: org,
+      kind: "FINDING",
+      error: error as Error,
+    });
+  }
+};

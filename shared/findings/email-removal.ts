@@ -1,0 +1,86 @@
+/** Removal of an e-mail together with its findings, which may take several transactions. */
+import * as activity from "../access/activity/activity.ts";
+import type { Actor } from "../access/activity/actor.ts";
+import { seats } from "../access/billing/billing.ts";
+import * as organizations from "../access/organizations/organization.ts";
+import { TransactionBudget } from "../aws/table/budget.ts";
+import { condition, type Write } from "../aws/table/condition.ts";
+import { dueShard, keys } from "../aws/table/keys.ts";
+import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
+import * as table from "../aws/table/table.ts";
+import { Refusal } from "../contract/errors.ts";
+import { emails } from "../monitoring/emails/record.ts";
+import { deletions, type FindingRecord, findings } from "./record.ts";
+
+/** Time for the request to finish; after it the sweep takes over the removal. */
+const removalLeaseMilliseconds = 60_000;
+
+/**
+ * Removes an e-mail and deletes its findings. The first transaction removes the e-mail with as many findings
+ * as fit; further transactions delete the rest, which a due row lists for the sweep. Refuses `emailNotFound`.
+ */
+export const remove = async (org: number, id: number, actor: Actor): Promise<void> => {
+  const rest = await withOptimisticRetry(async () => {
+    const [owner, row] = await Promise.all([organizations.existing(org), emails.get(org, id)]);
+    if (row === undefined) throw new Refusal("emailNotFound");
+    const slot = await activity.slot(org);
+    const from = emails.groupOf(row);
+    const asRead = condition("#findings = :findings", { findings: row.findings });
+    const others: Write[] = [
+      ...emails.writes(org, [emails.delete(org, id, from, asRead)]),
+      { delete: keys.address(org, row.email) },
+      ...(from.isActive ? [seats(org, -1, owner.billing)] : []),
+      ...activity.writes(org, slot, { action: "email.removed", summary: `Removed ${row.email}`, actor }),
+    ];
+    const { now, later } = await split(org, Object.values(row.findings), others);
+    await table.transact([
+      ...others,
+      ...deletions(org, now, { breachedEmails: from.isActive && now.length > 0 ? -1 : 0 }),
+      ...(later.length > 0 ? [unfinished(org, id, later)] : []),
+    ]);
+    return later;
+  });
+  await deleteFindings(org, id, rest);
+};
+
+/** Finishes a removal that was interrupted. Does nothing if the removal is finished already. */
+export const resume = async (org: number, id: number): Promise<void> => {
+  const removal = await table.get<{ findings: number[] }>(keys.removal(org, id));
+  if (removal !== undefined) await deleteFindings(org, id, removal.findings);
+};
+
+const deleteFindings = async (org: number, id: number, ids: readonly number[]): Promise<void> => {
+  for (let left = ids; left.length > 0; ) {
+    left = await withOptimisticRetry(async () => {
+      const { now, later } = await split(org, left, []);
+      await table.transact([
+        ...deletions(org, now),
+        later.length > 0 ? unfinished(org, id, later) : { delete: keys.removal(org, id) },
+      ]);
+      return later;
+    });
+  }
+};
+
+/** Those of the findings that still exist and that one transaction deletes besides `others`, and the ids of the rest. */
+const split = async (
+  org: number,
+  ids: readonly number[],
+  others: readonly Write[],
+): Promise<{ now: FindingRecord[]; later: number[] }> => {
+  const rows = (await findings.getMany(org, ids)).filter((row) => row !== undefined);
+  const budget = new TransactionBudget([...others, unfinished(org, 0, [])]);
+  const rest = rows.findIndex((row) => !budget.take(deletions(org, [row])));
+  if (rest < 0) return { now: rows, later: [] };
+  return { now: rows.slice(0, rest), later: rows.slice(rest).map(({ id }) => id) };
+};
+
+/** The row that lets the sweep resume the removal. */
+const unfinished = (org: number, id: number, ids: readonly number[]): Write => ({
+  put: {
+    ...keys.removal(org, id),
+    findings: ids,
+    dueShard: dueShard("REMOVAL", id),
+    dueAt: new Date(Date.now() + removalLeaseMilliseconds).toISOString(),
+  },
+});

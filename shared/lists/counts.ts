@@ -1,0 +1,144 @@
+/**
+ * Counts of an organization that no list keeps: findings by month and state and by breach and state, breached e-mails, and deliveries
+ * that were given up, by channel. A transaction that changes what is counted adds the difference to one of a few rows, and the sum of all rows is the count. So counts are
+ * exact, simultaneous transactions rarely meet in a row, and reading costs the same with any number of findings.
+ */
+
+import type { Write } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import { blockOf } from "./blocks.ts";
+
+/** A finding that is detected (no `from`), acknowledged or deleted (no `to`). */
+export type CountedChange = {
+  id: number;
+  breachId: number;
+  /** ISO 8601. */
+  firstDetectedAt: string;
+  from?: { acknowledged: boolean } | undefined;
+  to?: { acknowledged: boolean } | undefined;
+};
+
+export type Changes = {
+  findings?: readonly CountedChange[];
+  /** By how much the number of active e-mails with a finding changes. */
+  breachedEmails?: number;
+  /** By how much the number of deliveries that were given up changes. */
+  notDelivered?: { channelId: number; by: number; deliveryId: number };
+};
+
+export type StateCount = { open: number; acknowledged: number };
+export type Counts = {
+  /** By `YYYY-MM` of `firstDetectedAt`; the sum over all months is the number of findings. */
+  byMonth: Map<string, StateCount>;
+  /** By breach id; without breaches that have no findings any more. */
+  byBreach: Map<number, StateCount>;
+  /** Active e-mails with a finding. */
+  breachedEmails: number;
+  /** Deliveries that were given up, by channel id. */
+  notDelivered: Map<number, number>;
+};
+
+/**
+ * Among how many rows the counts are divided, so that the workers of a scan, which mostly write to different blocks of findings,
+ * seldom wait for each other.
+ */
+const rowCount = 8;
+
+export const places: readonly number[] = Array.from({ length: rowCount }, (_, place) => place);
+
+/** The row that counts changes of the findings of this block. */
+export const placeOf = (block: number): number => block % rowCount;
+
+/** How many writes `writes` makes at most. */
+export const countWrites = 1;
+
+/** Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12-0` and `12-1` those of breach 12. */
+const stateAttribute = (of: string | number, acknowledged: boolean): string =>
+  `${of}-${acknowledged ? 1 : 0}`;
+const breachedAttribute = "breached";
+const notDeliveredPrefix = "notDelivered-";
+
+/** The differences that changes make, by attribute. */
+export const differencesOf = (changes: Changes): Map<string, number> => {
+  const { findings = [], breachedEmails = 0, notDelivered } = changes;
+  const differences = new Map<string, number>([[breachedAttribute, breachedEmails]]);
+  if (notDelivered !== undefined) {
+    differences.set(`${notDeliveredPrefix}${notDelivered.channelId}`, notDelivered.by);
+  }
+  const add = (name: string, by: number): void => {
+    differences.set(name, (differences.get(name) ?? 0) + by);
+  };
+  for (const { breachId, firstDetectedAt, from, to } of findings) {
+    for (const [state, by] of [
+      [from, -1],
+      [to, 1],
+    ] as const) {
+      if (state === undefined) continue;
+      add(stateAttribute(firstDetectedAt.slice(0, 7), state.acknowledged), by);
+      add(stateAttribute(breachId, state.acknowledged), by);
+    }
+  }
+  return new Map([...differences].filter(([, by]) => by !== 0));
+};
+
+/**
+ * The write that counts changes, for the transaction that makes them; none when no count moves. `writes` counts the writes to the
+ * row, so that an audit sees that nothing moved while it read.
+ */
+export const writes = (org: number, changes: Changes): Write[] => {
+  const differences = differencesOf(changes);
+  if (differences.size === 0) return [];
+  const { findings: [first] = [], notDelivered } = changes;
+  const place = placeOf(blockOf(first?.id ?? notDelivered?.deliveryId ?? 1));
+  return [{ update: keys.counts(org, place), add: { ...Object.fromEntries(differences), writes: 1 } }];
+};
+
+/** The rows added up by attribute, `writes` included. */
+export const readSums = async (org: number): Promise<Map<string, number>> => {
+  const rows = await table.getManyWire(places.map((place) => keys.counts(org, place)));
+  const sums = new Map<string, number>();
+  for (const { pk: _, sk: __, ...counts } of rows) {
+    for (const [name, value] of Object.entries(counts)) {
+      sums.set(name, (sums.get(name) ?? 0) + Number(value.N));
+    }
+  }
+  return sums;
+};
+
+/** All counts. About a read unit for each row, and one more for each 4 KB of it: about 16 bytes a breach. */
+export const read = async (org: number): Promise<Counts> => countsOf(await readSums(org));
+
+const countsOf = (sums: ReadonlyMap<string, number>): Counts => {
+  const counts: Counts = {
+    byMonth: new Map(),
+    byBreach: new Map(),
+    breachedEmails: sums.get(breachedAttribute) ?? 0,
+    notDelivered: new Map(),
+  };
+  const setState = <K>(by: Map<K, StateCount>, key: K, state: string | undefined, count: number): void => {
+    const ofKey = by.get(key) ?? { open: 0, acknowledged: 0 };
+    ofKey[state === "1" ? "acknowledged" : "open"] = count;
+    by.set(key, ofKey);
+  };
+  for (const [name, count] of sums) {
+    const [, month, monthState] = /^(\d{4}-\d\d)-([01])$/.exec(name) ?? [];
+    const [, breach, breachState] = /^(\d+)-([01])$/.exec(name) ?? [];
+    if (month !== undefined) setState(counts.byMonth, month, monthState, count);
+    else if (count === 0) continue;
+    else if (breach !== undefined) setState(counts.byBreach, Number(breach), breachState, count);
+    else if (name.startsWith(notDeliveredPrefix))
+      counts.notDelivered.set(Number(name.slice(notDeliveredPrefix.length)), count);
+  }
+  return counts;
+};
+
+/** The sum over all months, which is the number of findings by state. */
+export const totalOf = ({ byMonth }: Counts): StateCount => {
+  const total: StateCount = { open: 0, acknowledged: 0 };
+  for (const { open, acknowledged } of byMonth.values()) {
+    total.open += open;
+    total.acknowledged += acknowledged;
+  }
+  return total;
+};

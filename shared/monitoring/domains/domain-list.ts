@@ -1,0 +1,43 @@
+/** Domains as the dashboard lists them, with what the table knows of each beside its own row. */
+
+import { pageOf } from "../../lists/short-list.ts";
+import { emails } from "../emails/record.ts";
+import { type Coverage, storedCoverage } from "../hibp/coverage.ts";
+import * as domains from "./domain.ts";
+import type { Domain } from "./domain-row.ts";
+import type { ListedDomain } from "./domain-schema.ts";
+import { recordOf } from "./proof-record.ts";
+
+/** A page, newest first. */
+export const list = async (
+  org: number,
+  page: { limit: number; offset: number },
+): Promise<{ domains: ListedDomain[]; total: number }> => {
+  const [all, directory] = await Promise.all([domains.list(org), emails.directory(org)]);
+  const { items, total } = pageOf(
+    all.filter(({ removing }) => removing !== true),
+    page,
+  );
+  const coverage = await storedCoverage(items.map(({ name }) => name));
+  const emailCount = (id: number) => emails.sum(directory, (group) => group.domainId === id);
+  return { domains: items.map((domain) => shown(domain, coverage, emailCount(domain.id))), total };
+};
+
+/** A domain that was just added, as `list` shows it. */
+export const added = async (domain: Domain): Promise<ListedDomain> =>
+  shown(domain, await storedCoverage([domain.name]), 0);
+
+const shown = (domain: Domain, coverage: Coverage, emailCount: number): ListedDomain => ({
+  id: domain.id,
+  name: domain.name,
+  isVerified: domain.verified,
+  verifiedAt: domain.verifiedAt ?? null,
+  checkedAt: domain.lookedUpAt ?? null,
+  record: recordOf(domain),
+  coverage: isSearched(domain, coverage) ? "domain_search" : "address_by_address",
+  emailCount,
+});
+
+/** A scan may have learned after the last synchronization that a domain cannot be searched. */
+const isSearched = ({ name, planState, planAt = "" }: Domain, { covered, at = "" }: Coverage): boolean =>
+  covered.has(name) && !(planState === "single" && planAt > at);

@@ -1,0 +1,51 @@
+/**
+ * A domain of an organization, with the watermark of its last check. The watermark tells for all e-mails of
+ * the domain when they were last checked, so that a scan without new findings writes no e-mail's row.
+ */
+export type Domain = {
+  id: number;
+  name: string;
+  verified: boolean;
+  /**
+   * Who says that it is verified: an operator, with the command line, or its DNS record. Absent while it is not verified.
+   */
+  verifiedBy?: "operator" | "record";
+  /** ISO 8601; null while it is not verified. */
+  verifiedAt?: string | null;
+  createdAt: string;
+  /** The random part of the DNS record that proves it (proof.ts). */
+  proofToken: string;
+  /** When the DNS record was last looked up, ISO 8601. */
+  lookedUpAt?: string;
+  /** When a look-up first missed the record that had been there before, ISO 8601. */
+  missingSince?: string;
+  /** Its removal has begun. */
+  removing?: boolean;
+  /** With `dueAt`: the entry in the due index, for the next look-up of the record. */
+  dueShard?: string;
+  dueAt?: string;
+  /**
+   * Id of the latest scan that began to check this domain, 0 before the first. E-mails that are added or
+   * enabled later are not part of that scan.
+   */
+  plannedByScan: number;
+  /** When the scan `plannedByScan` claimed the domain, just before it asked upstream; ISO 8601. */
+  planAt?: string;
+  /** How far the scan `plannedByScan` is with this domain. */
+  planState?: PlanState;
+  /** Id of the batch of domains that the scan `plannedByScan` planned together. */
+  planBatch?: number;
+  /** Watermark: id of the latest scan that finished checking this domain; 0 before the first. */
+  checkedByScan: number;
+  /** Watermark: `planAt` of the scan `checkedByScan`; null before the first. */
+  checkedAt: string | null;
+  /** Older watermarks of ranges of e-mail ids (watermark.ts) that the scan `checkedByScan` did not reach. */
+  stale?: Record<string, { checkedByScan: number; checkedAt: string | null }>;
+};
+
+/**
+ * "fetching": claimed, upstream is being asked. "checked": upstream has answered for the whole domain.
+ * "single": upstream does not cover the domain, each address is looked up. "failed": upstream has not
+ * answered, or the domain is no longer verified.
+ */
+export type PlanState = "fetching" | "checked" | "single" | "failed";

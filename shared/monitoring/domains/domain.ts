@@ -1,0 +1,127 @@
+import * as activity from "../../access/activity/activity.ts";
+import type { Actor } from "../../access/activity/actor.ts";
+import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { dueShard, type Key, keys } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import { drawId } from "../../lists/blocks.ts";
+import type { Domain, PlanState } from "./domain-row.ts";
+import { noteDomain } from "./own-checks.ts";
+import { newProofToken, provenDomain, release } from "./proof-record.ts";
+
+export type { Domain, PlanState } from "./domain-row.ts";
+
+/**
+ * Adds a domain. `proof`: its DNS record is looked up once a day from now on, and `proof` names who is shown in the activity log.
+ * "exists": the organization already has a domain of this name.
+ */
+export const create = async (
+  org: number,
+  input: { name: string; verified: boolean },
+  { proof }: { proof?: Actor } = {},
+): Promise<Domain | "exists"> => {
+  const name = input.name.toLowerCase();
+  if ((await table.get(keys.domainName(org, name))) !== undefined) return "exists";
+  const [id, slot] = await Promise.all([drawId("DOMAIN"), proof && activity.slot(org)]);
+  const createdAt = slot?.createdAt ?? new Date().toISOString();
+  const domain: Domain = {
+    id,
+    name,
+    verified: input.verified,
+    ...(input.verified && { verifiedBy: "operator" }),
+    verifiedAt: input.verified ? createdAt : null,
+    createdAt,
+    proofToken: newProofToken(),
+    plannedByScan: 0,
+    checkedByScan: 0,
+    checkedAt: null,
+  };
+  const nameClaim: Write = { put: { ...keys.domainName(org, domain.name), id }, if: absent };
+  const writes = [
+    { check: keys.organizations(org), if: exists },
+    nameClaim,
+    { put: { ...keys.domain(org, id), ...domain, ...(proof && dueNow(id)) }, if: absent },
+    ...(proof && slot
+      ? activity.writes(org, slot, {
+          action: "domain.added",
+          summary: `Added the domain ${domain.name}`,
+          actor: proof,
+        })
+      : []),
+  ];
+  const created = await table.attempt(table.transact(writes));
+  if (created.written) return domain;
+  if (created.failed.some(({ index }) => writes[index] === nameClaim)) return "exists";
+  throw new table.TransactionRefused(created.failed);
+};
+
+/** Leaves it to the sweep when the DNS record is looked up next, which knows how long a day is. */
+export const dueNow = (id: number) => ({
+  dueShard: dueShard("DOMAIN-PROOF", id),
+  dueAt: new Date().toISOString(),
+});
+
+export const get = (org: number, id: number): Promise<Domain | undefined> => table.get(keys.domain(org, id));
+
+/** The domain of an e-mail. Throws if it does not exist, since a domain is removed only without e-mails. */
+export const existing = async (org: number, id: number): Promise<Domain> => {
+  const domain = await get(org, id);
+  if (domain === undefined) throw new Error(`Domain ${id} of organization ${org} does not exist`);
+  return domain;
+};
+
+export const getMany = async (org: number, ids: readonly number[]): Promise<Map<number, Domain>> => {
+  const rows = await table.getMany<Domain>([...new Set(ids)].map((id) => keys.domain(org, id)));
+  return new Map(rows.filter((row) => row !== undefined).map((row) => [row.id, row]));
+};
+
+export const list = (org: number): Promise<Domain[]> => table.query({ pk: keys.domain(org, 0).pk });
+
+/**
+ * An operator says that a domain is the organization's, or is not: from then on its DNS record is no longer looked up by itself, and the
+ * name is free for whoever proves it. A domain that loses its verification leaves the scan in progress for good, even if it is verified
+ * again before the scan ends. Throws `ConditionFailed` when the domain does not exist.
+ */
+export const setVerified = (org: number, id: number, verified: boolean): Promise<void> =>
+  withOptimisticRetry(async () => {
+    const domain = await get(org, id);
+    if (domain === undefined || domain.removing === true) throw new table.ConditionFailed(undefined);
+    const proven = await provenDomain(domain.name);
+    if (!verified) await noteDomain(org, id);
+    await table.transact([
+      {
+        update: keys.domain(org, id),
+        set: {
+          verified,
+          verifiedAt: verified ? (domain.verified && domain.verifiedAt) || new Date().toISOString() : null,
+          ...(verified ? { verifiedBy: "operator" } : { planState: "failed" satisfies PlanState }),
+        },
+        remove: ["missingSince", "dueShard", "dueAt", ...(verified ? [] : ["verifiedBy"])],
+        if: notRemoving,
+      },
+      ...release(org, domain, proven),
+    ]);
+  });
+
+/** That nobody has planned another look-up of the record since the domain was read. */
+export const asDue = ({ dueAt }: Domain) =>
+  dueAt === undefined ? notRemoving : condition("#dueAt = :dueAt", { dueAt });
+
+/** For writes that must not undo a removal that has begun. */
+export const notRemoving = condition("attribute_exists(#pk) AND attribute_not_exists(#removing)");
+
+/**
+ * The check, for a transaction that relies on the domain as it was read, that no scan has begun or finished
+ * with the domain since then, and that it is still verified if it `mustBeVerified`.
+ */
+export const unchanged = (org: number, read: Domain, options: { mustBeVerified: boolean }): Write => ({
+  check: keys.domain(org, read.id) satisfies Key,
+  if: condition(
+    `#plannedByScan = :plannedByScan AND #checkedByScan = :checkedByScan${options.mustBeVerified ? " AND #verified = :verified" : ""}`,
+    {
+      plannedByScan: read.plannedByScan,
+      checkedByScan: read.checkedByScan,
+      ...(options.mustBeVerified && { verified: true }),
+    },
+  ),
+});

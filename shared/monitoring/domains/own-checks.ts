@@ -1,0 +1,41 @@
+/**
+ * Notes of e-mails that may have a last check of their own, other than their domain's watermark: e-mails that
+ * were once disabled, looked up one by one, or in a chunk that a scan did not reach. A page of findings reads
+ * the rows of the noted e-mails only. E-mails are noted before they get a check of their own, so that a note
+ * can be superfluous but never missing.
+ */
+
+import type { Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { blockOf } from "../../lists/blocks.ts";
+
+export type OwnChecks = { domains: Set<number>; emails: Set<number> };
+
+/** E-mails of this many blocks share a row: few rows to read per list, and none too large to update. */
+const blocksPerRow = 4;
+
+/** Reads all notes in one query, whose cost grows with the number of noted e-mails. */
+export const ownChecks = async (org: number): Promise<OwnChecks> => {
+  const rows = await table.queryWire({ pk: keys.ownChecksOfEmails(org, 0).pk });
+  return {
+    domains: new Set(rows.flatMap(({ domainId }) => (domainId === undefined ? [] : Number(domainId.N)))),
+    emails: new Set(rows.flatMap(({ ids }) => ids?.NS ?? []).map(Number)),
+  };
+};
+
+export const rowOfEmail = (email: number): number => Math.floor(blockOf(email) / blocksPerRow);
+
+/** Notes an e-mail; the note is permanent. */
+export const noteEmail = (org: number, email: number): Write => ({
+  update: keys.ownChecksOfEmails(org, rowOfEmail(email)),
+  add: { ids: new Set([email]) },
+});
+
+/** Notes all e-mails of a domain, until `forgetDomain`. */
+export const noteDomain = (org: number, domain: number): Promise<void> =>
+  table.put({ ...keys.ownChecksOfDomain(org, domain), domainId: domain });
+
+/** Undoes `noteDomain`, once the watermark holds again for all e-mails that are not noted themselves. */
+export const forgetDomain = (org: number, domain: number): Promise<void> =>
+  table.remove(keys.ownChecksOfDomain(org, domain));

@@ -1,0 +1,203 @@
+/** What a look-up of a domain's DNS record means for the domain, and for another organization's domain of the same name. */
+import type { Logger } from "@aws-lambda-powertools/logger";
+import * as activity from "../../access/activity/activity.ts";
+import { type Actor, service } from "../../access/activity/actor.ts";
+import * as organizations from "../../access/organizations/organization.ts";
+import { type Change, condition, type Write } from "../../aws/table/condition.ts";
+import { dueShard, keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import * as domains from "./domain.ts";
+import type { Domain } from "./domain-row.ts";
+import { noteDomain } from "./own-checks.ts";
+import { claim, isClaimOf, type ProvenDomain, provenDomain, recordOf, release } from "./proof-record.ts";
+
+/**
+ * Prepares a message to the people of an organization: `writes` belong into the transaction of what happened, and `send` comes after it.
+ * Whoever calls passes it, because alerting knows domains and not the other way round.
+ */
+export type Tell = (
+  org: number,
+  message: string,
+  logger: Logger,
+) => Promise<{ writes: Write[]; send: () => Promise<void> }>;
+
+/** The result of a DNS look-up: the values, its time, who asked, and when to look again. */
+export type LookUp = {
+  /** The values of the TXT records at the record's name. */
+  values: readonly string[];
+  /** ISO 8601. */
+  at: string;
+  /** Who asked. */
+  actor: Actor;
+  /** When to look again, ISO 8601; undefined: whatever was planned. */
+  nextAt?: string;
+  /** How long the record of a verified domain may be missing; undefined: that is not for this look-up to decide. */
+  lossSeconds?: number;
+  tell: Tell;
+  logger: Logger;
+};
+
+/**
+ * Verifies a domain whose record is there, unverifies one whose record has been missing for too long, and notes the look-up; gives
+ * whether the domain is verified now. Refuses `domainNotFound` and `domainTaken`. Throws `TransactionRefused` when something has changed
+ * since it was read.
+ */
+export const decide = async (org: number, id: number, lookUp: LookUp): Promise<boolean> => {
+  const domain = await domains.get(org, id);
+  if (domain === undefined || domain.removing === true) throw new Refusal("domainNotFound");
+  if (isOperators(domain)) return note(org, domain, lookUp);
+
+  const proven = await provenDomain(domain.name);
+  const holder = isClaimOf(org, domain, proven) ? undefined : await holderOf(proven);
+  if (holder !== undefined && isThere(holder, lookUp)) {
+    await note(org, domain, lookUp);
+    throw new Refusal("domainTaken");
+  }
+  if (isThere({ org, domain }, lookUp)) {
+    return domain.verified
+      ? note(org, domain, lookUp, { remove: ["missingSince"] })
+      : verify(org, domain, { proven, holder }, lookUp);
+  }
+  if (!domain.verified) return note(org, domain, lookUp);
+  return isLost(domain, lookUp)
+    ? unverify(org, domain, proven, lookUp)
+    : note(org, domain, lookUp, { setOnce: { missingSince: lookUp.at } });
+};
+
+/** Whether an operator answers for the domain, whatever its record. */
+export const isOperators = ({ verified, verifiedBy }: Domain): boolean =>
+  verified && verifiedBy === "operator";
+
+type OfOrganization = { org: number; domain: Domain };
+
+const isThere = ({ domain }: OfOrganization, { values }: LookUp): boolean =>
+  values.includes(recordOf(domain).value);
+
+const isLost = ({ missingSince }: Domain, { at, lossSeconds }: LookUp): boolean =>
+  missingSince !== undefined &&
+  lossSeconds !== undefined &&
+  Date.parse(at) - Date.parse(missingSince) >= lossSeconds * 1_000;
+
+/** The domain that holds the name, unless it is gone or about to go with its organization. */
+const holderOf = async (proven: ProvenDomain | undefined): Promise<OfOrganization | undefined> => {
+  if (proven === undefined) return undefined;
+  const { organizationId: org, domainId } = proven;
+  const [owner, domain] = await Promise.all([organizations.get(org), domains.get(org, domainId)]);
+  const isHeld = owner !== undefined && owner.deleting !== true && domain?.verifiedBy === "record";
+  return isHeld ? { org, domain } : undefined;
+};
+
+/** The part of a domain's update that every look-up has in common. */
+const noted = (domain: Domain, { at, nextAt }: LookUp): Pick<Change, "set" | "setOnce"> => {
+  if (isOperators(domain)) return { set: { lookedUpAt: at } };
+  return nextAt === undefined
+    ? { set: { lookedUpAt: at }, setOnce: domains.dueNow(domain.id) }
+    : { set: { lookedUpAt: at, dueShard: dueShard("DOMAIN-PROOF", domain.id), dueAt: nextAt } };
+};
+
+/** Notes a look-up that changes nothing else. A domain that has changed meanwhile needs no note. */
+const note = async (
+  org: number,
+  domain: Domain,
+  lookUp: LookUp,
+  change: Pick<Change, "setOnce" | "remove"> = {},
+): Promise<boolean> => {
+  const { set, setOnce } = noted(domain, lookUp);
+  await table.attempt(
+    table.update(keys.domain(org, domain.id), {
+      set: { ...set },
+      setOnce: { ...setOnce, ...change.setOnce },
+      ...(change.remove && { remove: change.remove }),
+      if: condition("#verified = :verified AND attribute_not_exists(#removing)", {
+        verified: domain.verified,
+      }),
+    }),
+  );
+  return domain.verified;
+};
+
+/** Whoever held the name and has no record any more loses it in the same transaction. */
+const verify = async (
+  org: number,
+  domain: Domain,
+  { proven, holder }: { proven: ProvenDomain | undefined; holder: OfOrganization | undefined },
+  lookUp: LookUp,
+): Promise<boolean> => {
+  const { set, setOnce } = noted(domain, lookUp);
+  const [slot, loss] = await Promise.all([
+    activity.slot(org),
+    holder &&
+      lossOf(holder, lookUp, {
+        summary: `Unverified the domain ${domain.name}: another organization has proved it, and its own DNS record is gone`,
+        alert: `The domain ${domain.name} is no longer verified, so its addresses are not scanned: its DNS record is gone, and another organization has proved the domain.`,
+      }),
+  ]);
+  await table.transact([
+    {
+      update: keys.domain(org, domain.id),
+      set: { ...set, verified: true, verifiedBy: "record", verifiedAt: lookUp.at },
+      setOnce: { ...setOnce },
+      remove: ["missingSince"],
+      if: condition("#verified = :no AND attribute_not_exists(#removing)", { no: false }),
+    },
+    claim(org, domain, proven),
+    ...activity.writes(org, slot, {
+      action: "domain.verified",
+      summary: `Verified the domain ${domain.name} by its DNS record`,
+      actor: lookUp.actor,
+    }),
+    ...(loss?.writes ?? []),
+  ]);
+  await loss?.send();
+  return true;
+};
+
+const unverify = async (
+  org: number,
+  domain: Domain,
+  proven: ProvenDomain | undefined,
+  lookUp: LookUp,
+): Promise<boolean> => {
+  const { writes, send } = await lossOf({ org, domain }, lookUp, {
+    summary: `Unverified the domain ${domain.name}: its DNS record has been missing for three days`,
+    alert: `The domain ${domain.name} is no longer verified, so its addresses are not scanned: its DNS record has been missing for three days.`,
+    set: noted(domain, lookUp).set,
+  });
+  await table.transact([...writes, ...release(org, domain, proven)]);
+  await send();
+  return false;
+};
+
+/** The writes with which a proved domain loses its verification: the domain, the log entry and the alerts. */
+const lossOf = async (
+  { org, domain }: OfOrganization,
+  { at, tell, logger }: LookUp,
+  { summary, alert, set }: { summary: string; alert: string; set?: Change["set"] },
+): ReturnType<Tell> => {
+  // Before the domain's check can become older than those of its e-mails (own-checks.ts).
+  await noteDomain(org, domain.id);
+  const [slot, told] = await Promise.all([activity.slot(org), tell(org, alert, logger)]);
+  return {
+    writes: [
+      {
+        update: keys.domain(org, domain.id),
+        set: {
+          lookedUpAt: at,
+          ...set,
+          verified: false,
+          verifiedAt: null,
+          planState: "failed" satisfies domains.PlanState,
+        },
+        remove: ["verifiedBy", "missingSince"],
+        if: condition("#verified = :verified AND #verifiedBy = :record", {
+          verified: true,
+          record: "record",
+        }),
+      },
+      ...activity.writes(org, slot, { action: "domain.unverified", summary, actor: service }),
+      ...told.writes,
+    ],
+    send: told.send,
+  };
+};

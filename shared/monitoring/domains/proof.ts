@@ -1,0 +1,90 @@
+/** Proof of a domain by its DNS record: looked up when somebody asks, and by the sweep once a day. docs/flows/domain-proof.md */
+import type { Logger } from "@aws-lambda-powertools/logger";
+import { type Actor, service } from "../../access/activity/actor.ts";
+import * as organizations from "../../access/organizations/organization.ts";
+import { type Key, keys, organizationOf } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import * as domains from "./domain.ts";
+import { decide, isOperators, type Tell } from "./proof-decision.ts";
+import { recordOf } from "./proof-record.ts";
+import { lookUpRecord } from "./record-look-up.ts";
+
+/** Bounds of what a reply shows of other people's records. */
+const maximumShown = { values: 20, characters: 512 };
+
+/**
+ * Looks a domain's record up now; `found` are the values of the TXT records at its name. Refuses `domainNotFound`; `dnsUnavailable`,
+ * and then nothing changes; `domainTaken` when another organization has proved the name and its record is still there.
+ */
+export const check = async (
+  org: number,
+  id: number,
+  { actor, tell, logger }: { actor: Actor; tell: Tell; logger: Logger },
+): Promise<{ isVerified: boolean; found: string[] }> => {
+  const domain = await domains.get(org, id);
+  if (domain === undefined || domain.removing === true) throw new Refusal("domainNotFound");
+  const values = await lookUpRecord(recordOf(domain).name);
+  const at = new Date().toISOString();
+  const isVerified = await withOptimisticRetry(() => decide(org, id, { values, at, actor, tell, logger }));
+  return {
+    isVerified,
+    found: values
+      .slice(0, maximumShown.values)
+      .map((value) => value.slice(0, maximumShown.characters).toWellFormed()),
+  };
+};
+
+/** In seconds: how often a record is looked up, and how long it may be missing. */
+export type ProofIntervals = { daySeconds: number; lossSeconds: number };
+
+/** DNS that did not answer is asked again after this part of a day. */
+const retriesPerDay = 24;
+
+/** The daily look-up of a due domain. What another look-up has done within a day, or an operator, puts it off. */
+export const recheck = async (
+  key: Key,
+  { daySeconds, lossSeconds }: ProofIntervals,
+  { tell, logger }: { tell: Tell; logger: Logger },
+): Promise<void> => {
+  const org = organizationOf(key);
+  // Functions that may not write domains can make another row due, and name a domain in it.
+  if (key.pk !== keys.domain(org, 0).pk) return;
+  const [owner, domain] = await Promise.all([organizations.get(org), table.get<domains.Domain>(key)]);
+  // The organization's deletion, or the domain's removal, deletes the row.
+  if (owner === undefined || owner.deleting === true) return;
+  if (domain === undefined || domain.removing === true) return;
+  if (isOperators(domain)) {
+    await table.attempt(table.update(key, { remove: ["dueShard", "dueAt"], if: domains.asDue(domain) }));
+    return;
+  }
+  const now = Date.now();
+  const dueAt = Date.parse(domain.lookedUpAt ?? domain.createdAt) + daySeconds * 1_000;
+  const put = (time: number) =>
+    table.attempt(
+      table.update(key, { set: { dueAt: new Date(time).toISOString() }, if: domains.asDue(domain) }),
+    );
+  if (dueAt > now) {
+    await put(dueAt);
+    return;
+  }
+  const look = async (): Promise<void> => {
+    const values = await lookUpRecord(recordOf(domain).name);
+    const at = new Date();
+    const nextAt = new Date(at.getTime() + daySeconds * 1_000).toISOString();
+    const lookUp = { values, at: at.toISOString(), nextAt, lossSeconds, actor: service, tell, logger };
+    await withOptimisticRetry(() => decide(org, domain.id, lookUp));
+  };
+  try {
+    await look();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.refusal === "dnsUnavailable") await put(now + (daySeconds * 1_000) / retriesPerDay);
+    logger.info("a domain's proof was not decided", {
+      organizationId: org,
+      domainId: domain.id,
+      refusal: error.refusal,
+    });
+  }
+};

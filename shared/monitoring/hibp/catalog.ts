@@ -1,0 +1,212 @@
+/**
+ * The catalog of breaches: our copy of HIBP's list. HIBP's name of a breach is permanent, and gets an integer
+ * id of ours once.
+ *
+ * A row for each name holds the id and a hash of everything that HIBP lists about the breach; a row for each
+ * id holds the details (details.ts). A state row holds the digest of the whole list, so that a sync without
+ * news reads one row. A breach that vanishes from HIBP's list keeps its last details.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { chunk } from "../../aws/table/chunk.ts";
+import { absent, condition, type Write } from "../../aws/table/condition.ts";
+import { type Key, keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { unknownDate } from "../../contract/unknown-date.ts";
+import { drawId } from "../../lists/blocks.ts";
+import { type State, stateKey } from "./breach-details.ts";
+import type { BreachDetails } from "./breach-schema.ts";
+import { breaches, malformed, UpstreamFailure } from "./hibp.ts";
+import * as subscription from "./subscription.ts";
+import { withUpstream } from "./upstream.ts";
+
+/** Ids of breaches. `isBaseline` says that no earlier sync has completed. */
+export type News = { added: number[]; changed: number[]; isBaseline: boolean };
+
+/** `hash` is missing until a sync has announced the breach. */
+type NameRow = { id: number; hash?: string };
+
+type Listed = ReadonlyMap<string, { details: BreachDetails; hash: string }>;
+
+const namePrefix = "NAME#";
+const nameKey = (name: string): Key => ({ pk: keys.breachNames().pk, sk: `${namePrefix}${name}` });
+
+/** DynamoDB's quota for one transaction. */
+const maxTransactionKibibytes = 4 * 1024;
+/** The longest title, domain, description and data classes (schema.ts) in characters of three bytes. */
+const maxBreachKibibytes = 85;
+/**
+ * Half of what the quota takes. Two writes for each breach and one check stay within
+ * `table.maxTransactionWrites`.
+ */
+const breachesPerTransaction = Math.floor(maxTransactionKibibytes / maxBreachKibibytes / 2);
+const defaultWaitSeconds = 60;
+
+/**
+ * Brings the catalog up to date with HIBP's list. Calls `announce` with the news, if there are any, before it
+ * records them as known: a crash can repeat an announcement but never lose one.
+ * @throws UpstreamFailure; the catalog then stays as it is.
+ */
+export const sync = async (
+  announce: (news: News) => Promise<void> = async () => {},
+  { waitSeconds = defaultWaitSeconds }: subscription.Waiting = {},
+): Promise<News> => {
+  const listed = await fetchList({ waitSeconds });
+  const digest = digestOf(listed);
+  const state = await table.get<State>(stateKey());
+  const news: News = { added: [], changed: [], isBaseline: state?.digest === undefined };
+  // When the tokens differ, a sync broke off and may have written details that differ from this list.
+  if (state?.digest === digest && state.recorded?.token === state.token) return news;
+
+  const token = randomUUID();
+  await table.update(stateKey(), { set: { token } });
+  const rows = await readNames();
+  const unknown = [...listed].filter(([name]) => !rows.has(name));
+  for (const [name, id] of await mint(unknown.map(([, { details }]) => details))) rows.set(name, { id });
+
+  const outdated: { id: number; hash: string; details: BreachDetails }[] = [];
+  for (const [name, { details, hash }] of listed) {
+    const row = rows.get(name);
+    if (row === undefined || row.hash === hash) continue;
+    (row.hash === undefined ? news.added : news.changed).push(row.id);
+    outdated.push({ id: row.id, hash, details });
+  }
+  if (outdated.length > 0) await announce(news);
+  // A failed condition means that a later sync has begun. It announces again what is not recorded yet.
+  await table.attempt(record(outdated, digest, token));
+  return news;
+};
+
+/** name → id of all known breaches. */
+export const ids = async (): Promise<Map<string, number>> => {
+  const found = new Map([...(await readNames())].map(([name, { id }]) => [name, id]));
+  for (const [name, id] of found) knownIds.set(name, id);
+  return found;
+};
+
+/**
+ * An answer may name a few breaches that HIBP's list does not have yet. More of them are no breaches: the catalog keeps every name for
+ * good, and each would become a finding.
+ */
+const maximumUnlisted = 100;
+
+/**
+ * name → id of all these names. A new name gets its id here, and the details that HIBP lists; when HIBP does
+ * not answer, its name is its title until the next sync. In both cases the next sync announces it as new.
+ * `callSeconds` limits how long HIBP's answer may take (default 60).
+ * @throws UpstreamFailure when more than a hundred names are not in HIBP's list.
+ */
+export const idsFor = async (
+  names: Iterable<string>,
+  { waitSeconds = defaultWaitSeconds, callSeconds }: subscription.Waiting & { callSeconds?: number } = {},
+): Promise<Map<string, number>> => {
+  const wanted = [...new Set(names)];
+  if (wanted.some((name) => !knownIds.has(name))) await ids();
+  const unknown = wanted.filter((name) => !knownIds.has(name));
+  if (unknown.length > 0) {
+    const listed = await fetchList({ waitSeconds, callSeconds }).catch((error: unknown): Listed => {
+      if (error instanceof UpstreamFailure && unknown.length <= maximumUnlisted) return new Map();
+      throw error;
+    });
+    if (unknown.filter((name) => !listed.has(name)).length > maximumUnlisted) throw malformed("breaches");
+    const minted = await mint(unknown.map((name) => listed.get(name)?.details ?? bareDetails(name)));
+    for (const [name, id] of minted) knownIds.set(name, id);
+  }
+  return new Map(wanted.map((name) => [name, knownIds.get(name) as number]));
+};
+
+/** The ids that this process has read. They never change. */
+const knownIds = new Map<string, number>();
+
+const fetchList = async ({
+  waitSeconds,
+  callSeconds,
+}: {
+  waitSeconds: number;
+  callSeconds?: number | undefined;
+}): Promise<Listed> => {
+  // The rate may be of any age: syncs and planners refresh it, and a refresh here would cost two more calls.
+  const { rpm } = await subscription.current({ waitSeconds, maxAgeSeconds: Number.POSITIVE_INFINITY });
+  const list = await withUpstream(rpm, () => breaches(callSeconds), { waitSeconds });
+  return new Map(
+    list.map((breach) => {
+      const { addedDate: _, modifiedDate: _m, isSensitive: _s, isRetired: _r, ...details } = breach;
+      return [details.name, { details, hash: hashOf(JSON.stringify(breach)) }];
+    }),
+  );
+};
+
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
+
+/** A digest of the list that does not depend on its order. */
+const digestOf = (listed: Listed): string =>
+  hashOf(JSON.stringify([...listed].map(([name, { hash }]) => [name, hash]).sort()));
+
+const readNames = async (): Promise<Map<string, NameRow>> => {
+  const rows = await table.query<NameRow & Key>({ pk: keys.breachNames().pk, prefix: namePrefix });
+  return new Map(rows.map((row) => [row.sk.slice(namePrefix.length), row]));
+};
+
+/** name → id of these breaches. New names get an id; concurrent calls agree on it. */
+const mint = async (list: readonly BreachDetails[]): Promise<Map<string, number>> => {
+  const minted = new Map<string, number>();
+  for (const batch of chunk(list, breachesPerTransaction)) {
+    let open = batch;
+    while (open.length > 0) {
+      const drawn = await Promise.all(open.map(() => drawId("BREACH")));
+      const breaches = open.map((details, index) => ({ ...details, id: drawn[index] as number }));
+      const writes = breaches.flatMap((breach): Write[] => [
+        { put: { ...nameKey(breach.name), id: breach.id }, if: absent },
+        { put: { ...keys.breach(breach.id), ...breach } },
+      ]);
+      const attempt = await table.attempt(table.transact(writes));
+      if (attempt.written) {
+        for (const { name, id } of breaches) minted.set(name, id);
+        break;
+      }
+      // A failed condition means that another process has minted the name: its row has the id.
+      for (const { index, item } of attempt.failed) {
+        const breach = breaches[index / 2];
+        if (breach !== undefined && item !== undefined) minted.set(breach.name, (item as NameRow).id);
+      }
+      const left = open.filter(({ name }) => !minted.has(name));
+      if (left.length === open.length) throw new table.TransactionRefused(attempt.failed);
+      open = left;
+    }
+  }
+  return minted;
+};
+
+/**
+ * Records details together with their hashes, then the digest of the whole list. Throws `TransactionRefused`
+ * or `ConditionFailed` as soon as a later sync has begun.
+ */
+const record = async (
+  outdated: readonly { id: number; hash: string; details: BreachDetails }[],
+  digest: string,
+  token: string,
+): Promise<void> => {
+  const isLatestSync = condition("#token = :token", { token });
+  for (const batch of chunk(outdated, breachesPerTransaction)) {
+    await table.transact([
+      { check: stateKey(), if: isLatestSync },
+      ...batch.flatMap(({ id, hash, details }): Write[] => [
+        { put: { ...keys.breach(id), ...details, id } },
+        { update: nameKey(details.name), set: { hash } },
+      ]),
+    ]);
+  }
+  await table.update(stateKey(), {
+    set: { digest, recorded: { token, at: new Date().toISOString() } },
+    if: isLatestSync,
+  });
+};
+
+const bareDetails = (name: string): BreachDetails => ({
+  name,
+  title: name,
+  domain: "",
+  breachDate: unknownDate,
+  dataClasses: [],
+  pwnCount: 0,
+  description: "",
+});

@@ -1,0 +1,295 @@
+/**
+ * The client of Have I Been Pwned, API v3 (https://haveibeenpwned.com/API/v3), at HIBP_BASE_URL or the public
+ * address. The API key is the secret HIBP_API_KEY_SECRET_ARN or the parameter HIBP_API_KEY_PARAMETER. Callers take a grant of the rate limiter first
+ * (upstream.ts).
+ *
+ * Each function makes one request, or two when the key has just been rotated. It throws `UpstreamFailure`
+ * when there is no trustworthy answer, so that no failure reads as "no breaches".
+ */
+import { SecretsProvider } from "@aws-lambda-powertools/parameters/secrets";
+import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
+import { ParameterNotFound } from "@aws-sdk/client-ssm";
+import * as z from "zod/mini";
+import { breachName, type ListedBreach, upstreamBreach } from "./breach-schema.ts";
+
+/**
+ * - `rate_limited`: 429; the key must rest for `retryAfterSeconds`.
+ * - `unauthorized`: 401; the key is missing, malformed or revoked.
+ * - `forbidden`: 403; the subscription does not cover this domain.
+ * - `bad_request`: 400; HIBP refuses this address or domain, others may work.
+ * - `unavailable`: 5xx, timeout, broken connection, redirect, malformed or oversized answer.
+ */
+export type UpstreamFailureKind =
+  | "rate_limited"
+  | "unauthorized"
+  | "forbidden"
+  | "bad_request"
+  | "unavailable";
+
+/** Its message names neither the key nor the address. */
+export class UpstreamFailure extends Error {
+  override name = "UpstreamFailure";
+  readonly kind: UpstreamFailureKind;
+  /** How long the key must rest after `rate_limited`; 0 for other kinds. */
+  readonly retryAfterSeconds: number;
+
+  constructor(kind: UpstreamFailureKind, message: string, retryAfterSeconds = 0) {
+    super(message);
+    this.kind = kind;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+const publicBaseUrl = "https://haveibeenpwned.com/api/v3";
+const userAgent = "breach-monitor";
+const keyMaxAgeSeconds = 300;
+
+/** A full window of HIBP's rate limit: after it, earlier requests no longer count. */
+const defaultRetryAfterSeconds = 60;
+const maxRetryAfterSeconds = 86_400;
+
+const megabyte = 1_000_000;
+
+/** Ten times as many as there are. */
+const maximumListed = 10_000;
+
+/** All breaches that HIBP lists, without entries that have no usable name. */
+export const breaches = async (timeoutSeconds = 60): Promise<ListedBreach[]> => {
+  const answer = await ask("breaches", "", { timeoutSeconds, maxBytes: 64 * megabyte });
+  const entries = parse("breaches", z.array(z.unknown()), answer);
+  const known = entries.flatMap((entry) => upstreamBreach.safeParse(entry).data ?? []);
+  if ((known.length === 0 && entries.length > 0) || known.length > maximumListed) throw malformed("breaches");
+  return known;
+};
+
+/** Local part of an address (lower case) → breach names, for the breached addresses of a domain. */
+export const breachedDomain = async (domain: string): Promise<Map<string, string[]>> => {
+  const answer = await ask("breacheddomain", encode(domain), {
+    timeoutSeconds: 60,
+    maxBytes: 64 * megabyte,
+  });
+  const aliases = new Map<string, string[]>();
+  if (answer === notFound) return aliases;
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) {
+    throw malformed("breacheddomain");
+  }
+  // Keeps one string for each name: a large answer mentions the same few names a million times.
+  const checked = new Map<unknown, string>();
+  const check = (name: unknown): string => {
+    const known = checked.get(name) ?? parse("breacheddomain", breachName, name);
+    checked.set(name, known);
+    return known;
+  };
+  const list = answer as Record<string, unknown>;
+  for (const alias of Object.keys(list)) {
+    const names = list[alias];
+    if (!Array.isArray(names)) throw malformed("breacheddomain");
+    const key = alias.toLowerCase();
+    aliases.set(key, [...new Set([...(aliases.get(key) ?? []), ...names.map(check)])]);
+  }
+  return aliases;
+};
+
+/** The names of the breaches with this address. HIBP leaves out sensitive and retired breaches. */
+export const breachedAccount = async (address: string): Promise<string[]> => {
+  const answer = await ask("breachedaccount", `${encode(address)}?truncateResponse=true`, {
+    timeoutSeconds: 10,
+    maxBytes: 4 * megabyte,
+  });
+  if (answer === notFound) return [];
+  const entries = parse("breachedaccount", z.array(z.object({ Name: breachName })), answer);
+  return [...new Set(entries.map((entry) => entry.Name))];
+};
+
+/** Domains that the subscription can search, in lower case. */
+export const subscribedDomains = async (): Promise<string[]> => {
+  const answer = await ask("subscribeddomains", "", { timeoutSeconds: 30, maxBytes: 32 * megabyte });
+  const entries = parse("subscribeddomains", z.array(z.object({ DomainName: z.string() })), answer);
+  return [...new Set(entries.map((entry) => entry.DomainName.toLowerCase()))];
+};
+
+/** A field that is missing or malformed does not make the whole answer fail. */
+const subscriptionForm = z.object({
+  Rpm: z.int().check(z.positive()),
+  SubscriptionName: z.catch(z.nullable(z.string().check(z.maxLength(200))), null),
+  SubscribedUntil: z.catch(z.nullable(z.iso.datetime({ offset: true, local: true })), null),
+});
+
+/** `rpm`: requests a minute that the key may make; `subscribedUntil`: ISO 8601. */
+export type SubscriptionStatus = { rpm: number; plan: string | null; subscribedUntil: string | null };
+
+export const subscriptionStatus = async (): Promise<SubscriptionStatus> => {
+  const answer = await ask("subscription/status", "", { timeoutSeconds: 30, maxBytes: megabyte });
+  const { Rpm, SubscriptionName, SubscribedUntil } = parse("subscription/status", subscriptionForm, answer);
+  return {
+    rpm: Rpm,
+    plan: SubscriptionName?.toWellFormed() ?? null,
+    subscribedUntil: SubscribedUntil === null ? null : utcOf(SubscribedUntil),
+  };
+};
+
+/** HIBP's times are in UTC, mostly without saying so. */
+const utcOf = (time: string): string =>
+  new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`).toISOString();
+
+/** Stands for a 404, which as an answer to a look-up means: no breaches. */
+const notFound = Symbol("not found");
+
+type Resource =
+  | "breaches"
+  | "breacheddomain"
+  | "breachedaccount"
+  | "subscribeddomains"
+  | "subscription/status";
+type Bounds = { timeoutSeconds: number; maxBytes: number };
+
+const ask = async (resource: Resource, argument: string, bounds: Bounds): Promise<unknown> => {
+  const key = await apiKey();
+  try {
+    return await request(resource, argument, bounds, key);
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure && error.kind === "unauthorized")) throw error;
+    // The key may have been rotated since it was read.
+    const freshKey = await apiKey({ forceFetch: true });
+    if (freshKey === key) throw error;
+    return request(resource, argument, bounds, freshKey);
+  }
+};
+
+const request = async (
+  resource: Resource,
+  argument: string,
+  { timeoutSeconds, maxBytes }: Bounds,
+  key: string,
+): Promise<unknown> => {
+  const base = (process.env.HIBP_BASE_URL ?? publicBaseUrl).replace(/\/+$/, "");
+  let body: string;
+  try {
+    const response = await fetch(`${base}/${resource}${argument === "" ? "" : `/${argument}`}`, {
+      headers: { "hibp-api-key": key, "user-agent": userAgent, accept: "application/json" },
+      // A followed redirect would carry the key to another host.
+      redirect: "manual",
+      signal: AbortSignal.timeout(Math.ceil(timeoutSeconds * 1_000)),
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      if (response.status === 404 && (resource === "breacheddomain" || resource === "breachedaccount")) {
+        return notFound;
+      }
+      throw failureOf(resource, response);
+    }
+    body = await readBounded(resource, response, maxBytes);
+  } catch (error) {
+    if (error instanceof UpstreamFailure) throw error;
+    // Without the cause, since messages of `fetch` can quote the url, which holds the address.
+    const timedOut = error instanceof Error && error.name === "TimeoutError";
+    throw new UpstreamFailure(
+      "unavailable",
+      timedOut
+        ? `HIBP did not answer ${resource} within ${timeoutSeconds} seconds`
+        : `The connection to HIBP failed during ${resource}`,
+    );
+  }
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw malformed(resource);
+  }
+};
+
+const failureOf = (resource: Resource, response: Response): UpstreamFailure => {
+  const message = `HIBP answered ${response.status} to ${resource}`;
+  switch (response.status) {
+    case 400:
+      return new UpstreamFailure("bad_request", message);
+    case 401:
+      return new UpstreamFailure("unauthorized", `${message}: the API key is not accepted`);
+    case 403:
+      return new UpstreamFailure("forbidden", message);
+    case 429:
+      return new UpstreamFailure(
+        "rate_limited",
+        message,
+        retryAfterSeconds(response.headers.get("retry-after")),
+      );
+    default:
+      return new UpstreamFailure("unavailable", message);
+  }
+};
+
+/** The seconds of a Retry-After header, which may be a number or a date. */
+const retryAfterSeconds = (header: string | null): number => {
+  const text = header?.trim() ?? "";
+  const seconds = /^\d+(\.\d+)?$/.test(text)
+    ? Number(text)
+    : /[a-z]/i.test(text)
+      ? (Date.parse(text) - Date.now()) / 1_000
+      : Number.NaN;
+  if (Number.isNaN(seconds)) return defaultRetryAfterSeconds;
+  return Math.min(maxRetryAfterSeconds, Math.max(1, Math.ceil(seconds)));
+};
+
+const readBounded = async (resource: Resource, response: Response, maxBytes: number): Promise<string> => {
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    // Leaving the loop closes the connection.
+    if (bytes > maxBytes)
+      throw new UpstreamFailure("unavailable", `HIBP's answer to ${resource} is too large`);
+    parts.push(decoder.decode(chunk, { stream: true }));
+  }
+  parts.push(decoder.decode());
+  return parts.join("");
+};
+
+const parse = <T>(resource: Resource, schema: z.ZodMiniType<T>, answer: unknown): T => {
+  const parsed = schema.safeParse(answer);
+  if (!parsed.success) throw malformed(resource);
+  return parsed.data;
+};
+
+export const malformed = (resource: Resource): UpstreamFailure =>
+  new UpstreamFailure("unavailable", `HIBP's answer to ${resource} is malformed`);
+
+const encode = (argument: string): string => {
+  if (!argument.isWellFormed())
+    throw new UpstreamFailure("bad_request", "The address cannot be encoded as a url");
+  return encodeURIComponent(argument);
+};
+
+const clientConfig = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+};
+let secrets: SecretsProvider | undefined;
+let parameters: SSMProvider | undefined;
+
+/** Reads the key from where the deployment has it (lib/hibp-api-key.ts). Undefined: nobody has stored one yet. */
+const readKey = async (forceFetch: boolean): Promise<unknown> => {
+  const { HIBP_API_KEY_SECRET_ARN: secret, HIBP_API_KEY_PARAMETER: parameter } = process.env;
+  const options = { maxAge: keyMaxAgeSeconds, forceFetch };
+  if (secret) {
+    secrets ??= new SecretsProvider({ clientConfig });
+    return secrets.get(secret, options);
+  }
+  if (!parameter) throw new Error("Set HIBP_API_KEY_SECRET_ARN or HIBP_API_KEY_PARAMETER");
+  parameters ??= new SSMProvider({ clientConfig });
+  return parameters.get(parameter, { ...options, decrypt: true }).catch((error: Error) => {
+    if (error.cause instanceof ParameterNotFound) return undefined;
+    throw error;
+  });
+};
+
+const apiKey = async ({ forceFetch = false } = {}): Promise<string> => {
+  const stored = await readKey(forceFetch).catch(() => {
+    throw new UpstreamFailure("unavailable", "The HIBP API key cannot be read");
+  });
+  const key = typeof stored === "string" ? stored.trim() : "";
+  // Checked here, because `fetch` would quote a value that no header can have in its error.
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  // The cached key may be the placeholder of a new deployment, which has been replaced since.
+  if (!forceFetch) return apiKey({ forceFetch: true });
+  throw new UpstreamFailure("unauthorized", "No usable HIBP API key is stored");
+};

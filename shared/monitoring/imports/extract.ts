@@ -1,0 +1,247 @@
+/**
+ * Finds the e-mail addresses in an exported file: values separated by comma, semicolon or tab, or a plain
+ * list. Pure, and linear in the size of the file.
+ */
+
+import { type CsvError, parse } from "csv-parse/sync";
+import * as z from "zod/mini";
+import { Refusal } from "../../contract/errors.ts";
+import { ownerName } from "../emails/email-schema.ts";
+import { decode, invalidFile } from "./decode.ts";
+import { firstHeader, type Header, isAddressLike, type NameColumns } from "./header.ts";
+import { importedAddress, maximumAddressCharacters, maximumRows } from "./import-schema.ts";
+
+/** One entry of the file: an address in lower case, or the text that stands where an address should be. */
+export type Candidate = { email: string; ownerName?: string | undefined };
+
+/**
+ * The addresses of a file, in its order, including repeated and malformed ones. Refuses `invalidInput` when
+ * the file is not text, has quotes that nothing can make sense of or holds nothing like an address, and
+ * `tooManyAddresses`.
+ */
+export const extract = (bytes: Uint8Array): Candidate[] => {
+  const text = decode(bytes);
+  if (text.trim() === "") throw invalidFile("is empty");
+  const found = entriesOf(text);
+  if (found.length === 0) throw invalidFile("holds no e-mail addresses");
+  return found;
+};
+
+/** The entries as the file's quotes group its lines, or without stray quotes if those swallow lines. */
+const entriesOf = (text: string): Candidate[] => {
+  const records = recordsOf(text);
+  if (records !== undefined && !records.some((cells) => cells.some(holdsLines))) return entriesIn(records);
+  const unquotedRecords = recordsOf(withoutStrayQuotes(text));
+  if (unquotedRecords === undefined) throw invalidFile("has a quoted field that never ends");
+  const unquoted = entriesIn(unquotedRecords);
+  if (records === undefined) return unquoted;
+  // A cell may hold lines of its own. Read without its quotes they give no more addresses, unless they are
+  // lines of other people.
+  const quoted = entriesIn(records);
+  return addressCount(quoted) < addressCount(unquoted) ? unquoted : quoted;
+};
+
+/** Whether a cell spans lines, in which somebody's address stands. */
+const holdsLines = (cell: string): boolean => isAddressLike(cell) && /[\r\n]/.test(cell);
+
+/** The text without its empty rows, and without the quotes of lines that have an odd number of them. */
+const withoutStrayQuotes = (text: string): string =>
+  text.replace(/[^\r\n]+/g, (line) => {
+    if (/^[,;\s]*$/.test(line)) return "";
+    return line.split('"').length % 2 === 0 ? line.replaceAll('"', "") : line;
+  });
+
+const addressCount = (found: readonly Candidate[]): number =>
+  found.filter(({ email }) => importedAddress.safeParse(email).success).length;
+
+const entriesIn = (records: readonly string[][]): Candidate[] => {
+  const header = firstHeader(records);
+  return (header && inColumns(records, header)) ?? inAnyCell(records, header);
+};
+
+const lineEnds = ["\r\n", "\n", "\r"];
+
+/** Undefined if a quoted field never ends: reading on would silently lose every address behind the quote. */
+const recordsOf = (text: string): string[][] | undefined => {
+  try {
+    const records: string[][] = parse(text, {
+      delimiter: delimiterOf(text),
+      record_delimiter: lineEnds,
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+    });
+    return records.map((cells) => cells.map(withoutFormula));
+  } catch (error) {
+    if ((error as CsvError).code === "CSV_QUOTE_NOT_CLOSED") return undefined;
+    throw error;
+  }
+};
+
+/** Spreadsheets are made to keep a text as it is by `="text"`. */
+const withoutFormula = (cell: string): string =>
+  cell.startsWith('="') && cell.endsWith('"') ? cell.slice(2, -1) : cell;
+
+const delimiters = [",", ";", "\t"];
+
+/** Lines in which the delimiter is looked for. */
+const maximumLines = 20;
+
+/**
+ * The delimiter that makes one of the first lines read best as a header. Without a header any delimiter will
+ * do, since addresses contain none.
+ */
+const delimiterOf = (text: string): string => {
+  const lines: string[] = [];
+  for (const [line] of text.matchAll(/[^\r\n]+/g)) {
+    if (line.trim() !== "") lines.push(line);
+    if (lines.length === maximumLines) break;
+  }
+  const readings = delimiters.flatMap((delimiter) => {
+    const header = firstHeader(lines.map((line) => line.split(delimiter)));
+    return header === undefined ? [] : [{ delimiter, ...header }];
+  });
+  readings.sort((a, b) => a.rank - b.rank || b.columnCount - a.columnCount);
+  return readings[0]?.delimiter ?? ",";
+};
+
+/**
+ * The entries of the columns that are headed like "email" and hold an address, if there is one. A row's entry
+ * stands in the best of them that is not empty there.
+ */
+const inColumns = (records: readonly string[][], header: Header): Candidate[] | undefined => {
+  const rows = records.slice(header.record + 1).filter((cells) => !isExample(cells));
+  const withAddresses = columnsWithAddresses(rows);
+  const [best, ...others] = header.addressColumns.filter(({ index }) => withAddresses.has(index));
+  if (best === undefined) return undefined;
+  const found: Candidate[] = [];
+  for (const cells of rows) {
+    const cellOf = ({ index }: { index: number }): string => (cells[index] ?? "").trim();
+    const cell = cellOf(best) || (others.map(cellOf).find(isAddressLike) ?? "");
+    if (cell === "") continue;
+    const owner = ownerOf(cells, header.nameColumns);
+    const addresses = addressesInColumn(cell);
+    for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, email, owner);
+  }
+  return found;
+};
+
+/** Templates of directories show how to fill them in by a row that begins with "Example:". */
+const isExample = ([first = ""]: readonly string[]): boolean => /^\s*example\s*:/i.test(first);
+
+/** Goes through the rows once for all columns, since a file may have as many columns as rows. */
+const columnsWithAddresses = (rows: readonly string[][]): Set<number> => {
+  const columns = new Set<number>();
+  for (const cells of rows) {
+    for (const [index, cell] of cells.entries()) if (isAddressLike(cell)) columns.add(index);
+  }
+  return columns;
+};
+
+const inAnyCell = (records: readonly string[][], header: Header | undefined): Candidate[] => {
+  const found: Candidate[] = [];
+  for (const cells of records) {
+    if (!cells.some(isAddressLike) || isExample(cells)) continue;
+    const owner = ownerBeside(cells, header?.nameColumns ?? []);
+    for (const [index, cell] of cells.entries()) {
+      if (header?.passwordColumns.includes(index)) continue;
+      for (const email of addressesIn(cell)) add(found, email, owner);
+    }
+  }
+  return found;
+};
+
+const add = (found: Candidate[], email: string, owner: string | undefined): void => {
+  if (found.length === maximumRows) throw new Refusal("tooManyAddresses");
+  found.push({ email, ...(owner !== undefined && { ownerName: owner }) });
+};
+
+/**
+ * Splits `"Doe, Jane" <jane@a.example>; …` into words: at white space, separators, the markup of links, and
+ * before an address in angle brackets. Other brackets, quotes and no-break spaces do not split: within a word
+ * they belong to a malformed address, and splitting `o’neil@a.example` there would give the address of
+ * another person.
+ */
+const between = /(?:[ \t-\r\u0085\u2028\u2029\u3000,;|]|["']>|<\/)+|(?=<[^<>@]*@[^<>]*>)/;
+
+/** No address is longer, with all that may be written around it. Bounds the time that the patterns take. */
+const maximumWordCharacters = 1000;
+
+/** The addresses in a cell, and the words in it that only look like one. */
+const addressesIn = (cell: string): string[] => {
+  if (!isAddressLike(cell)) return [];
+  return cell
+    .split(between)
+    .filter(isAddressLike)
+    .map((word) => {
+      const address = word.length <= maximumWordCharacters && importedAddress.safeParse(bare(word)).data;
+      return address || shown(word);
+    });
+};
+
+/**
+ * The addresses in a cell of the address column. A word before a bare address, as in `jane doe@a.example`,
+ * may be the first half of it, so that everything up to the next separator counts as malformed. (In other
+ * cells, where `addressesIn` looks, such a word may be anything.)
+ */
+const addressesInColumn = (cell: string): string[] =>
+  cell.split(separator).flatMap((item) => {
+    const words = item.split(between).filter((word) => word !== "");
+    const isBroken = words.some((word, index) => isBareAddress.test(word) && isWord(words[index - 1] ?? ""));
+    return isBroken ? [shown(item)] : addressesIn(item);
+  });
+
+const separator = /[,;|\n\v\f\r\u0085\u2028\u2029]/;
+
+/** An address whose beginning is not marked by a quote, a bracket or a scheme such as `mailto:`. */
+const isBareAddress = /^(?!["'<\p{Ps}\p{Pi}\p{Pf}])[^:@]*@/u;
+
+const isWord = (text: string): boolean => !isAddressLike(text) && /\p{Letter}/u.test(text);
+
+/**
+ * Removes what is written around an address: `mailto:jane@a.example?subject=…` or `“jane@a.example”.` A dot in
+ * front stays, since `.jane@a.example` is a mistyped address and not punctuation.
+ */
+const bare = (word: string): string =>
+  word
+    .replace(/^[^@]*\b(?:mailto|smtp):/i, "")
+    .replace(/(?<=@[^?]*)\?.*$/, "")
+    // One pattern for both ends: one for the end alone would take quadratic time.
+    .replace(
+      /^["'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}:]*(.*[^"'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:!]).*$/su,
+      "$1",
+    );
+
+/** The text on one line, with single spaces. */
+const line = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+
+/** A malformed entry, shortened to what a row can hold. The ellipsis keeps it malformed. */
+const shown = (text: string): string => shorten(line(text), maximumAddressCharacters);
+
+/** Counts Unicode characters, as shared/contract/text.ts does: one takes at most two units of a string. */
+const shorten = (text: string, maximum: number): string => {
+  const characters = [...text.slice(0, 2 * (maximum + 1))];
+  return characters.length <= maximum ? text : `${characters.slice(0, maximum - 1).join("")}…`;
+};
+
+const maximumNameCharacters = 200;
+
+/** With white space, which `line` shortens. Bounds the time that the patterns take. */
+const maximumNameCellCharacters = 2000;
+
+const ownerOf = (cells: readonly string[], names: NameColumns): string | undefined => {
+  const [first = "", ...rest] = names.map((column) =>
+    line((cells[column] ?? "").slice(0, maximumNameCellCharacters)),
+  );
+  // "Name" beside "Given name" is the family name in some tables, and the whole name in others.
+  const name = rest.some((other) => other.startsWith(first))
+    ? rest.join(" ")
+    : line([first, ...rest].join(" "));
+  return ownerName.check(z.minLength(1)).safeParse(shorten(name, maximumNameCharacters)).data;
+};
+
+/**
+ * The owner's name, unless the name's cell holds an address, as in a list of addresses that is headed "Name".
+ */
+const ownerBeside = (cells: readonly string[], names: NameColumns): string | undefined =>
+  names.some((column) => isAddressLike(cells[column] ?? "")) ? undefined : ownerOf(cells, names);

@@ -1,0 +1,143 @@
+/**
+ * Finds the header of an exported table: which columns hold addresses, and which hold the names of their
+ * owners. It knows the headings of Google Workspace, Microsoft Entra and Outlook, and of people's own tables
+ * in the larger languages of Europe.
+ */
+
+export type Header = {
+  /** The index of the record that is the header. */
+  record: number;
+  columnCount: number;
+  /** The columns headed like "email", best first. Empty when only names are headed. */
+  addressColumns: readonly Column[];
+  nameColumns: NameColumns;
+  /** Their cells are never read, since a password may look like an address. */
+  passwordColumns: readonly number[];
+  /**
+   * The rank of the best address column. The lower the rank, the surer it is that this record is a header.
+   */
+  rank: number;
+};
+
+type Column = { index: number; rank: number };
+
+/** Indexes of the columns that together make up an owner's name. */
+export type NameColumns = readonly number[];
+
+/**
+ * Normalized headings of columns of addresses. A heading's rank is the index of the first pattern that
+ * matches.
+ */
+const addressHeadings = [
+  /^(primary|work|business|company|corporate|user|employee|contact)?e?mail(adresse?|address|adres|value)?$/,
+  /email|mailad|courriel|correo|epost|postaelettronica/,
+  /userprincipalname|^(user|login|logon|account)name$|^(user)?log[io]n$/,
+] as const;
+
+/** Headings of addresses that are not meant to be monitored, and of columns that only mention e-mail. */
+const otherHeadings =
+  /recovery|^second|secondary|^new|password|alternat|other|personal|private|privat|home|backup|manager|alias|status|verified|type|label|format|optin|date|domain|sent|count/;
+
+const passwordHeadings =
+  /password|passwort|kennwort|motdepasse|contrasena|senha|wachtwoord|passphrase|secret/;
+
+const fullNames = new Set([
+  ..."displayname fullname ownername owner employeename anzeigename vollstandigername".split(" "),
+  ..."nomcomplet nombrecompleto nomecompleto nomeecognome volledigenaam".split(" "),
+]);
+const givenNames = new Set("firstname givenname forename vorname prenom nombre nome voornaam".split(" "));
+const familyNames = new Set([
+  ..."lastname surname familyname nachname familienname zuname nomdefamille".split(" "),
+  ..."apellido apellidos cognome sobrenome achternaam".split(" "),
+]);
+/** Headings of the whole name, or of the family name when there is a column of given names. */
+const names = new Set(["name", "nom", "naam"]);
+
+/** How many records may stand before the header: a title, a version, who exported the file. */
+const maximumRecordsBefore = 20;
+
+/**
+ * The first record with a heading like "email". Else the first of all records, if it heads names or passwords. It stands
+ * before the first record that holds an address, but for titles.
+ */
+export const firstHeader = (records: readonly (readonly string[])[]): Header | undefined => {
+  let ofNames: Header | undefined;
+  for (const [record, cells] of records.slice(0, maximumRecordsBefore).entries()) {
+    if (isTitle(cells)) continue;
+    const headings = cells.map(headingsIn);
+    if (headings.some((heading) => heading.some(isAddressLike))) break;
+    const columns = headings
+      .map((heading, index) => ({ index, rank: rankOf(heading) }))
+      .filter(({ rank }) => rank >= 0)
+      .sort((a, b) => a.rank - b.rank || a.index - b.index);
+    const [best] = columns;
+    if (best === undefined && record > 0) continue;
+    const header = {
+      record,
+      columnCount: cells.length,
+      addressColumns: columns,
+      nameColumns: nameColumnsOf(headings),
+      passwordColumns: headings.flatMap((heading, index) =>
+        heading.some((text) => passwordHeadings.test(text)) ? [index] : [],
+      ),
+      rank: best?.rank ?? addressHeadings.length,
+    };
+    if (best !== undefined) return header;
+    if (header.nameColumns.length + header.passwordColumns.length > 0) ofNames = header;
+  }
+  return ofNames;
+};
+
+export const isAddressLike = (cell: string): boolean => cell.includes("@");
+
+/** A sentence with an address in it, alone on its line. */
+const isTitle = (cells: readonly string[]): boolean => {
+  const filled = cells.filter((cell) => cell.trim() !== "");
+  const [only = ""] = filled;
+  return filled.length === 1 && isAddressLike(only) && !/[<>]/.test(only) && /(\p{L}+\s+){3}/u.test(only);
+};
+
+const maximumHeadingCharacters = 60;
+
+/** What a directory's template says of a column: "Email Address [Required]", "User name [userPrincipalName] Required". */
+const remarks = /\b(required|optional)\s*$/i;
+
+/**
+ * What a cell may head: "E-Mail-Adresse" is "emailadresse"; "User name [userPrincipalName] Required" is
+ * "username" and "userprincipalname". A cell with an address outside of brackets gives a heading with "@".
+ */
+const headingsIn = (cell: string): string[] => {
+  if (cell.length > maximumHeadingCharacters) return isAddressLike(cell) ? ["@"] : [];
+  const outside = cell.replace(/\[[^\]]*\]|\([^)]*\)/g, "").replace(remarks, "");
+  const property = /\[([^\]]*)\]/.exec(cell)?.[1] ?? "";
+  return [outside, property].map(normalize).filter((heading) => heading !== "");
+};
+
+const normalize = (text: string): string =>
+  text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^\p{Letter}@]/gu, "");
+
+/** The best rank of a cell's headings, -1 if it heads no addresses. */
+const rankOf = (headings: readonly string[]): number => {
+  if (headings.some((heading) => otherHeadings.test(heading))) return -1;
+  const ranks = headings.map((heading) => addressHeadings.findIndex((pattern) => pattern.test(heading)));
+  return ranks.filter((rank) => rank >= 0).sort()[0] ?? -1;
+};
+
+const nameColumnsOf = (headings: readonly (readonly string[])[]): NameColumns => {
+  const headed = (words: Set<string>): number[] => {
+    const index = headings.findIndex((heading) => heading.some((text) => words.has(text)));
+    return index < 0 ? [] : [index];
+  };
+  const [full, given, family, name] = [fullNames, givenNames, familyNames, names].map(headed) as [
+    number[],
+    number[],
+    number[],
+    number[],
+  ];
+  if (full.length > 0) return full;
+  if (given.length > 0) return [...given, ...(family.length > 0 ? family : name)];
+  return name.length > 0 ? name : family;
+};

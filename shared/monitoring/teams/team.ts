@@ -1,0 +1,84 @@
+import * as activity from "../../access/activity/activity.ts";
+import type { Actor } from "../../access/activity/actor.ts";
+import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { drawId } from "../../lists/blocks.ts";
+
+export type Team = { id: number; name: string; createdAt: string };
+
+/** Names that differ in case or in their Unicode form only are one name: in this form they are equal. */
+export const comparable = (name: string): string => name.normalize("NFKC").toLowerCase();
+
+const isSameName = (one: string, other: string): boolean => comparable(one) === comparable(other);
+
+const nameKey = (org: number, name: string) => keys.teamName(org, comparable(name));
+
+/** Refuses `teamExists` when a team other than `except` has this name. */
+const requireFree = async (org: number, name: string, except?: number): Promise<void> => {
+  // Teams of before names were unique have no row of their name.
+  const others = (await list(org)).filter(({ id }) => id !== except);
+  if (others.some((team) => isSameName(team.name, name))) throw new Refusal("teamExists");
+};
+
+const claim = (org: number, { id, name }: Pick<Team, "id" | "name">): Write => ({
+  put: { ...nameKey(org, name), id },
+  if: absent,
+  refusal: "teamExists",
+});
+
+/** For the transaction that deletes or renames the team. */
+export const releaseName = (org: number, { id, name }: Pick<Team, "id" | "name">): Write => ({
+  delete: nameKey(org, name),
+  if: condition("attribute_not_exists(#pk) OR #id = :id", { id }),
+});
+
+/** Refuses `teamExists`. */
+export const create = async (org: number, name: string, actor: Actor): Promise<Team> => {
+  await requireFree(org, name);
+  const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org)]);
+  const team = { id, name, createdAt: slot.createdAt };
+  await table.transact([
+    { check: keys.organizations(org), if: exists },
+    claim(org, team),
+    { put: { ...keys.team(org, id), ...team }, if: absent },
+    ...activity.writes(org, slot, { action: "team.created", summary: `Created the team ${name}`, actor }),
+  ]);
+  return team;
+};
+
+/** A name that the team has already succeeds and is not logged. Refuses `teamNotFound` and `teamExists`. */
+export const rename = (org: number, id: number, name: string, actor: Actor): Promise<void> =>
+  withOptimisticRetry(async () => {
+    const team = await get(org, id);
+    if (team === undefined) throw new Refusal("teamNotFound");
+    if (team.name === name) return;
+    await requireFree(org, name, id);
+    const slot = await activity.slot(org);
+    await table.transact([
+      {
+        update: keys.team(org, id),
+        set: { name },
+        if: condition("#name = :before", { before: team.name }),
+      },
+      ...(isSameName(team.name, name) ? [] : [releaseName(org, team), claim(org, { id, name })]),
+      ...activity.writes(org, slot, {
+        action: "team.updated",
+        summary: `Renamed the team ${team.name} to ${name}`,
+        actor,
+      }),
+    ]);
+  });
+
+export const get = (org: number, id: number): Promise<Team | undefined> => table.get(keys.team(org, id));
+
+/** The check, for a transaction that puts an e-mail into the team. Without it a team that is being deleted would get members. */
+export const mustExist = (org: number, id: number): Write => ({
+  check: keys.team(org, id),
+  if: exists,
+  refusal: "teamNotFound",
+});
+
+export const list = (org: number): Promise<Team[]> => table.query({ pk: keys.team(org, 0).pk });

@@ -1,0 +1,139 @@
+import * as organizations from "../access/organizations/organization.ts";
+import { chunk } from "../aws/table/chunk.ts";
+import { condition, exists } from "../aws/table/condition.ts";
+import { type Key, keys, type ListKind, listKinds, organizationOf } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import * as counts from "../lists/counts.ts";
+import * as directories from "../lists/directory.ts";
+
+/** Rows that are deleted at the same time. */
+const concurrency = 25;
+
+/** Workers of a scan, or of a request to acknowledge many findings, go on only while its lock exists. */
+const locksOf = (org: number): Key[] => [keys.scanLock(org), keys.acknowledgementLock(org)];
+
+/**
+ * Begins the deletion of an organization. From now on its requests are refused, no new work starts, and work in
+ * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`).
+ */
+export const begin = async (org: number): Promise<"begun" | "unknown"> => {
+  if ((await organizations.get(org)) === undefined) return "unknown";
+  await organizations.markDeleting(org);
+  for (const { pk } of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(pk);
+  for (const key of locksOf(org)) await table.remove(key);
+  return "begun";
+};
+
+/**
+ * Deletes all rows of an organization once `waitSeconds` have passed since the sweep first saw its deletion;
+ * before that, does nothing. The organization's own row goes last, so that the next sweep finds a deletion
+ * that was interrupted or that `mayGoOn` has stopped. `key` is that of this row.
+ */
+export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
+  const org = organizationOf(key);
+  const organization = await organizations.get(org);
+  if (organization?.deleting !== true) return;
+  if (organization.deletingSince === undefined) {
+    // The wait starts by the clock of the workers that it waits for, not by the clock of who called `begin`.
+    await table.update(key, { setOnce: { deletingSince: new Date().toISOString() }, if: exists });
+    return;
+  }
+  if (Date.now() < Date.parse(organization.deletingSince) + waitSeconds * 1000) return;
+  const locks = await table.getMany<Key>(locksOf(org));
+  if (locks.some((lock) => lock !== undefined)) {
+    // Work started just as the deletion began. Without its lock it ends; the wait starts again for its
+    // workers.
+    for (const lock of locksOf(org)) await table.remove(lock);
+    await table.update(key, { set: { deletingSince: new Date().toISOString() }, if: exists });
+    return;
+  }
+  for (const kind of listKinds) {
+    if (!(await deleteList(org, kind, mayGoOn))) return;
+  }
+  await releaseNames(org);
+  const partitions = [
+    keys.ownChecksOfDomain(org, 0),
+    keys.domain(org, 0),
+    keys.domainName(org, ""),
+    keys.domainRemoval(org, 0),
+    keys.team(org, 0),
+    keys.teamName(org, ""),
+    keys.teamRemoval(org, 0),
+    keys.userEmail(org, ""),
+    keys.session(org, 0, ""),
+    keys.apiKey(org, ""),
+    keys.channel(org, 0),
+    keys.mailCopies(org, 0),
+    keys.recipient(org, ""),
+    keys.removal(org, 0),
+    keys.channelRemoval(org, 0),
+    keys.acknowledgement(org, 0),
+  ];
+  for (const { pk } of partitions) await deletePartition(pk);
+  for (const place of counts.places) await table.remove(keys.counts(org, place));
+  await deletePartition(
+    keys.user(org, 0).pk,
+    () => true,
+    (user) => table.remove(keys.signInAddress((user as unknown as { email: string }).email, org)),
+  );
+  await deletePartition(keys.seats(org).pk);
+  await table.remove(keys.organizations(org));
+  await table.remove(key);
+};
+
+/** Frees the names of domains that the organization has proved, in rows of the whole deployment. */
+const releaseNames = async (org: number): Promise<void> => {
+  const names = await table.query<Key>({ pk: keys.domainName(org, "").pk });
+  for (const { sk: name } of names) {
+    const ours = condition("#organizationId = :org", { org });
+    await table.attempt(table.remove(keys.provenDomain(name), ours));
+  }
+};
+
+/**
+ * Deletes the members of a list with the rows that belong to each, block by block, and each block's directory
+ * row after its members. Returns false when `mayGoOn` has stopped it.
+ */
+const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
+  for (const { block } of await directories.read(org, kind)) {
+    if (!mayGoOn()) return false;
+    await deleteMembers(org, kind, block);
+    await table.remove(keys.directory(org, kind, block));
+  }
+  // What is left are notes.
+  await deletePartition(keys.directory(org, kind, 0).pk);
+  return true;
+};
+
+const deleteMembers = (org: number, kind: ListKind, block: number): Promise<void> =>
+  deletePartition(
+    keys.member(org, kind, block, 0).pk,
+    () => true,
+    async (member) => {
+      if (kind === "EMAIL")
+        await table.remove(keys.address(org, (member as unknown as { email: string }).email));
+      if (kind === "SCAN") {
+        const scan = Number(member.sk);
+        await deletePartition(keys.chunk(org, scan, 0, "").pk);
+        await deletePartition(keys.closedChunk(org, scan, 0, "").pk);
+      }
+    },
+  );
+
+const deletePartition = async (
+  pk: string,
+  isIncluded: (row: Key) => boolean = () => true,
+  before: (row: Key) => Promise<void> = async () => {},
+): Promise<void> => {
+  for await (const page of table.queryPages<Key>({ pk })) {
+    const rows = page.filter(isIncluded);
+    for (const part of chunk(rows, concurrency)) {
+      await Promise.all(
+        part.map(async (row) => {
+          await before(row);
+          await table.remove(row);
+        }),
+      );
+    }
+  }
+};

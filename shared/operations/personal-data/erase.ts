@@ -1,0 +1,201 @@
+/**
+ * Erases an e-mail address from every row of every organization: what is of the address goes, and texts that mention it are kept
+ * without it. It may be interrupted and repeated: each time it finds what is still there.
+ */
+import type { Actor } from "../../access/activity/actor.ts";
+import type { User } from "../../access/members/user.ts";
+import * as users from "../../access/members/user.ts";
+import type { Channel } from "../../alerting/channels/channel.ts";
+import { change as changeChannel } from "../../alerting/channels/configure.ts";
+import { remove as removeChannel } from "../../alerting/channels/remove.ts";
+import { allOf, condition, exists, type Item } from "../../aws/table/condition.ts";
+import { type Key, organizationOf } from "../../aws/table/keys.ts";
+import { scanPages } from "../../aws/table/scan.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { remove as removeEmail } from "../../findings/email-removal.ts";
+import { type Mention, mentionOf } from "./mention.ts";
+
+type Row = Key & Item;
+
+/** A row that mentioned the address, and what became of it. `organizationId` is null for rows of the whole deployment. */
+export type Trace = {
+  organizationId: number | null;
+  /** As in docs/data-model.md: the word of the row's key behind the organization. */
+  kind: string;
+  outcome: Outcome;
+  /** Of an e-mail: how many findings went with it. */
+  findings?: number;
+};
+type Outcome = "removed" | "changed" | "found";
+
+export type Options = {
+  /** Only says what is there. */
+  dryRun: boolean;
+  /** Who does it, as the activity log shows it. */
+  actor: Actor;
+  /** Is called with the number of rows that were read. */
+  progress?: (rows: number) => void;
+};
+
+/** A round may write what the next has to erase, such as the log entry of a removal. */
+const maximumRounds = 6;
+
+/** Gives every trace that was there. Throws when something that mentions the address keeps being written. */
+export const erase = async (address: string, options: Options): Promise<Trace[]> => {
+  const mention = mentionOf(address);
+  const traces: Trace[] = [];
+  for (let round = 1; round <= maximumRounds; round++) {
+    const found = await find(mention, options);
+    if (options.dryRun) return found.map((row) => ({ ...nameOf(row), outcome: "found", ...findingsOf(row) }));
+    if (found.length === 0) return traces;
+    // What is removed as a whole takes other rows along, so it goes before texts are changed.
+    for (const row of found.toSorted((one, other) => orderOf(one) - orderOf(other))) {
+      const outcome = await eraseFrom(row, address, mention, options.actor);
+      if (outcome !== undefined) traces.push({ ...nameOf(row), outcome, ...findingsOf(row) });
+    }
+  }
+  throw new Error("The address keeps coming back: find out who adds it, and erase it again");
+};
+
+const find = async (mention: Mention, { progress = () => {} }: Options): Promise<Row[]> => {
+  const found: Row[] = [];
+  let read = 0;
+  for await (const page of scanPages()) {
+    found.push(...page.filter((row) => mention.isIn(wordsOf(row))));
+    read += page.length;
+    progress(read);
+  }
+  return found;
+};
+
+/** What a row says: its attributes, and what stands in its key behind the words that tell its kind. */
+const wordsOf = ({ pk, sk, ...attributes }: Row): unknown => [
+  pk.replace(/^(?:ORG#\d+#)?(?:[A-Z][A-Z-]*#)*/, ""),
+  sk,
+  attributes,
+];
+
+const kindOf = ({ pk, sk }: Key): string => {
+  const [first = "", , ofOrganization = sk] = pk.split("#");
+  return first === "ORG" ? ofOrganization : first;
+};
+
+const nameOf = (row: Row): { organizationId: number | null; kind: string } => {
+  const org = organizationOf(row);
+  return { organizationId: Number.isNaN(org) ? null : org, kind: kindOf(row) };
+};
+
+const findingsOf = (row: Row): { findings?: number } =>
+  kindOf(row) === "EMAIL" ? { findings: Object.keys(row.findings as object).length } : {};
+
+const removedFirst = ["EMAIL", "USER", "CHANNEL"];
+const orderOf = (row: Row): number => (removedFirst.includes(kindOf(row)) ? 0 : 1);
+
+/** Rows that are of one address: without it they are of nobody. */
+const ofOneAddress = [
+  "SESSION",
+  "SIGN-IN-LINK",
+  "SIGN-IN-MAIL",
+  "SIGN-IN-ADDRESS",
+  "USER-EMAIL",
+  "ADDRESS",
+  "RECIPIENT",
+  "LIMIT",
+];
+
+/** Undefined: the row has gone meanwhile, or has changed and is found again in the next round. */
+const eraseFrom = async (
+  row: Row,
+  address: string,
+  mention: Mention,
+  actor: Actor,
+): Promise<Outcome | undefined> => {
+  const org = organizationOf(row);
+  const kind = kindOf(row);
+  if (kind === "EMAIL" && isThe(address, row.email)) {
+    return isDone(removeEmail(org, Number(row.id), actor), "removed", "emailNotFound");
+  }
+  if (kind === "USER" && isThe(address, row.email)) return eraseUser(org, row as unknown as User & Key);
+  if (kind === "CHANNEL") return eraseRecipient(org, row as unknown as Channel, address, actor);
+  if (ofOneAddress.includes(kind)) {
+    // The row of a claim names its holder: the address may be somebody's again since it was read.
+    const holder = ["id", "userId"].find((name) => row[name] !== undefined);
+    const asRead = holder === undefined ? undefined : condition("#holder = :holder", { holder: row[holder] });
+    const { written } = await table.attempt(
+      table.remove(row, asRead && { ...asRead, names: { holder: String(holder) } }),
+    );
+    return written ? "removed" : undefined;
+  }
+  return eraseText(row, mention);
+};
+
+const isThe = (address: string, value: unknown): boolean =>
+  typeof value === "string" && value.toLowerCase() === address.toLowerCase();
+
+const isDone = async (
+  act: Promise<unknown>,
+  outcome: Outcome,
+  gone: string,
+): Promise<Outcome | undefined> => {
+  try {
+    await act;
+    return outcome;
+  } catch (error) {
+    if (error instanceof Refusal && error.refusal === gone) return undefined;
+    throw error;
+  }
+};
+
+/** The row of a removed user stays, so that findings and the log still say that it was a user; it names nobody. */
+const eraseUser = async (org: number, user: User & Key): Promise<Outcome | undefined> => {
+  await users.remove(org, user.id, { force: true });
+  const { written } = await table.attempt(
+    table.update(user, {
+      set: { email: `erased-${user.id}@erased.invalid`, name: null },
+      if: condition("#email = :email AND #removed = :yes", { email: user.email, yes: true }),
+    }),
+  );
+  return written ? "removed" : undefined;
+};
+
+const eraseRecipient = async (
+  org: number,
+  channel: Channel,
+  address: string,
+  actor: Actor,
+): Promise<Outcome | undefined> => {
+  const recipients = channel.channel === "email" ? channel.config.recipients : [];
+  const others = recipients.filter((each) => !isThe(address, each));
+  if (others.length === 0) return isDone(removeChannel(org, channel.id, actor), "removed", "channelNotFound");
+  const patch = { config: { recipients: others } };
+  return isDone(
+    changeChannel(org, channel.id, patch, actor, async () => {}),
+    "changed",
+    "channelNotFound",
+  );
+};
+
+/** Replaces the address in all attributes that mention it, on the condition that they are as they were read. */
+const eraseText = async (row: Row, mention: Mention): Promise<Outcome | undefined> => {
+  const { pk, sk, ...attributes } = row;
+  const mentioning = Object.entries(attributes).filter(([, value]) => mention.isIn(value));
+  if (mentioning.length === 0) {
+    throw new Error(
+      `The key of a row of kind ${kindOf(row)} mentions the address, and nothing here removes it`,
+    );
+  }
+  const { written } = await table.attempt(
+    table.update(
+      { pk, sk },
+      {
+        set: Object.fromEntries(mentioning.map(([name, value]) => [name, mention.replaced(value)])),
+        if: allOf(
+          exists,
+          ...mentioning.map(([name, value]) => condition(`#${name} = :${name}`, { [name]: value })),
+        ),
+      },
+    ),
+  );
+  return written ? "changed" : undefined;
+};

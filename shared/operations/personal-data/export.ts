@@ -1,0 +1,85 @@
+/** All that is of an organization, without secrets: what it may ask for, and take elsewhere. */
+import { entries } from "../../access/activity/activity.ts";
+import * as apiKeys from "../../access/keys/api-key.ts";
+import type { User } from "../../access/members/user.ts";
+import type { Organization } from "../../access/organizations/organization.ts";
+import * as sessions from "../../access/sessions/session.ts";
+import * as channels from "../../alerting/channels/channel.ts";
+import { deliveries } from "../../alerting/deliveries/delivery.ts";
+import type { Recipient } from "../../alerting/recipients/recipient.ts";
+import type { Item } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { findings } from "../../findings/record.ts";
+import * as domains from "../../monitoring/domains/domain.ts";
+import { emails } from "../../monitoring/emails/record.ts";
+import { details } from "../../monitoring/hibp/breach-details.ts";
+import * as teams from "../../monitoring/teams/team.ts";
+import { scans } from "../../scanning/record.ts";
+
+/** One line of the export. `kind` says what it is; the rest are its fields. */
+export type Line = { kind: string } & Item;
+
+/** What of a stored row is of use to nobody but the service. */
+const internal = [
+  "pk",
+  "sk",
+  "group",
+  "dueShard",
+  "dueAt",
+  "lease",
+  "proofToken",
+  "remaining",
+  "planState",
+  "stale",
+];
+
+const line = (kind: string, row: Item): Line => ({
+  kind,
+  ...Object.fromEntries(
+    Object.entries(row)
+      .filter(([name, value]) => !internal.includes(name) && value !== undefined)
+      .map(([name, value]) => [name, value instanceof Set ? [...value] : value]),
+  ),
+});
+
+/** The members of these lists, each with the fields of its group. */
+const lists = {
+  email: emails,
+  finding: findings,
+  scan: scans,
+  activity: entries,
+  delivery: deliveries,
+} as const;
+
+/** Every line, block by block: an organization of a million findings needs no more memory than a small one. */
+export async function* exportLines(organization: Organization): AsyncGenerator<Line[], void, undefined> {
+  const { id: org, name, createdAt, billing, scanEvery } = organization;
+  yield [line("organization", { id: org, name, createdAt, billing, scanEvery })];
+  yield (await domains.list(org)).map(({ id, name: domain, verified, verifiedAt, createdAt: at }) =>
+    line("domain", { id, name: domain, verified, verifiedAt, createdAt: at }),
+  );
+  yield (await teams.list(org)).map(({ id, name: team, createdAt: at }) =>
+    line("team", { id, name: team, createdAt: at }),
+  );
+  const users = await table.query<User & Item>({ pk: keys.user(org, 0).pk });
+  yield users.map((row) => line("user", row));
+  yield (await sessions.list(org, new Date())).map((row) => line("session", row));
+  yield (await apiKeys.list(org)).map((row) => line("api_key", row));
+  yield (await channels.list(org)).map((row) => line("alert_channel", channels.shown(org, row)));
+  const recipients = await table.query<Recipient & Item>({ pk: keys.recipient(org, "").pk });
+  yield recipients.map(({ secret: _, ...row }) => line("recipient", row));
+  yield (await table.query<Item>({ pk: keys.acknowledgement(org, 0).pk })).map((row) =>
+    line("acknowledgement", row),
+  );
+  const breachIds = new Set<number>();
+  for (const [kind, list] of Object.entries(lists)) {
+    for (const block of list.blocks(await list.directory(org))) {
+      const members = await list.members(org, block);
+      for (const { breachId } of members as { breachId?: number }[]) if (breachId) breachIds.add(breachId);
+      yield members.map((row) => line(kind, { ...list.groupOf(row), ...row }));
+    }
+  }
+  const breaches = await details(breachIds);
+  yield [...breaches.values()].map((row) => line("breach", row as unknown as Item));
+}

@@ -1,0 +1,104 @@
+import type { Invocation } from "../aws/queue/consume.ts";
+import { condition } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
+import { breachedDomain, UpstreamFailure } from "../monitoring/hibp/hibp.ts";
+import * as subscription from "../monitoring/hibp/subscription.ts";
+import { withUpstream } from "../monitoring/hibp/upstream.ts";
+import type { DomainAnswer } from "./domain-answer.ts";
+import type { Planner } from "./fencing-token.ts";
+
+/** Answers stay in memory until they are compared: a batch ends once it has this many breached aliases. */
+const aliasesPerBatch = 300_000;
+
+/** What a planner needs after its last request to HIBP, to compare the answers and save the batch. */
+const saveSeconds = 90;
+
+/** The longest that one request takes once the limiter has granted it (see `withUpstream`). */
+const requestSeconds = 60;
+
+/** The longest delay of a message that SQS allows. */
+export const maximumDelaySeconds = 900;
+
+/** Whether there is time for another request to HIBP and for saving its answer. */
+export const hasTimeToAsk = ({ remainingSeconds }: Invocation): boolean =>
+  remainingSeconds() >= saveSeconds + requestSeconds;
+
+/**
+ * Claims domains and asks HIBP about them one by one, as far as time, rate limit and memory allow; the other domains
+ * stay without an answer. `delaySeconds`: the rate limit allows the next request after this delay.
+ */
+export const askUpstream = async (
+  { org, scanId, invocation }: Planner,
+  domains: readonly Domain[],
+  batchMilliseconds: number,
+): Promise<{ answers: DomainAnswer[]; delaySeconds?: number }> => {
+  const answers: DomainAnswer[] = [];
+  if (domains.length === 0) return { answers };
+  const endsAt = Date.now() + batchMilliseconds;
+  /** How long a request may wait for the limiter. */
+  const waiting = () => ({
+    waitSeconds: Math.max(0, invocation.remainingSeconds() - saveSeconds - requestSeconds),
+  });
+  let aliases = 0;
+  try {
+    const { rpm } = await subscription.current(waiting());
+    const names = domains.map(({ name }) => name);
+    const covered = await subscription.covered(names, waiting());
+    for (const each of domains) {
+      // The order matters: claim, ask, read the e-mails. E-mails added or enabled after the claim are not part
+      // of this scan.
+      const domain = await claim(org, scanId, each);
+      if (domain === undefined) continue;
+      if (!covered.has(domain.name)) {
+        answers.push({ domain, state: "single" });
+        continue;
+      }
+      const answer = await askAboutDomain(domain, rpm, waiting());
+      answers.push(answer);
+      if (answer.state === "checked") aliases += answer.breachNames.size;
+      if (aliases > aliasesPerBatch || Date.now() > endsAt || !hasTimeToAsk(invocation)) break;
+    }
+    return { answers };
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure) || error.kind !== "rate_limited") throw error;
+    const delaySeconds = Math.min(maximumDelaySeconds, Math.ceil(error.retryAfterSeconds) + 1);
+    return { answers, delaySeconds };
+  }
+};
+
+/** Asks HIBP for the breached aliases of a domain. "single": by this answer the domain is not covered. */
+const askAboutDomain = async (
+  domain: Domain,
+  rpm: number,
+  waiting: { waitSeconds: number },
+): Promise<DomainAnswer> => {
+  try {
+    const breachNames = await withUpstream(rpm, () => breachedDomain(domain.name), waiting);
+    return { domain, state: "checked", breachNames };
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    if (error.kind === "forbidden") return { domain, state: "single" };
+    if (error.kind === "bad_request" || error.kind === "unavailable") return { domain, state: "failed" };
+    throw error;
+  }
+};
+
+/**
+ * Claims a domain for the scan and returns it with `planAt`, the time of its check. Undefined when it is no longer
+ * verified, or planned already, by this scan or a later one.
+ */
+const claim = async (org: number, scanId: number, { id }: Domain): Promise<Domain | undefined> => {
+  const claimed = await table.attempt(
+    table.update<Domain>(keys.domain(org, id), {
+      set: { plannedByScan: scanId, planAt: new Date().toISOString(), planState: "fetching" },
+      remove: ["planBatch"],
+      if: condition(
+        "#verified = :verified AND (#plannedByScan < :scan OR (#plannedByScan = :scan AND #planState = :fetching))",
+        { verified: true, scan: scanId, fetching: "fetching" },
+      ),
+    }),
+  );
+  return claimed.written ? claimed.value : undefined;
+};

@@ -1,0 +1,141 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import type { AlertEvent } from "../alerting/deliveries/delivery.ts";
+import { asRead, exists, type Write } from "../aws/table/condition.ts";
+import { findings, newFinding } from "../findings/record.ts";
+import type { Reserved } from "../lists/blocks.ts";
+import type { CountedChange } from "../lists/counts.ts";
+import type { MemberWrite } from "../lists/member-writes.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
+import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
+import { lastScannedAt } from "../monitoring/emails/watermark.ts";
+import type { EmailChange } from "./compare-email.ts";
+import type { ChunkKey } from "./email-chunks.ts";
+import { isIncluded } from "./included-emails.ts";
+
+/** The check of one chunk. `checkedAt`: its time, which is before HIBP was asked (ISO 8601). */
+export type Check = ChunkKey & {
+  checkedAt: (domain: Domain) => string;
+  domains: ReadonlyMap<number, Domain>;
+  logger: Logger;
+};
+
+/** An alert of new breaches names at most this many; more become further alerts. */
+const breachesPerEvent = 75;
+
+/**
+ * The domain of an e-mail that is still part of its scan. An e-mail whose domain was unverified since then is not, even
+ * if the domain is verified again (`planState` is then "failed").
+ */
+export const includedDomainOf = ({ scanId, domains }: Check, row: Email): Domain | undefined => {
+  const group = emails.groupOf(row);
+  const domain = domains.get(group.domainId);
+  const isStillIncluded =
+    isIncluded(row, group, scanId) && domain?.verified === true && domain.planState !== "failed";
+  return isStillIncluded ? domain : undefined;
+};
+
+/** The part of a change that is not recorded yet, given the e-mail's row. */
+export const pendingOf = (row: Email, { emailId, found, gone, back }: EmailChange): EmailChange => {
+  const isHeld = (breachId: number): boolean => row.findings[breachId] !== undefined;
+  return {
+    emailId,
+    found: found.filter((breachId) => !isHeld(breachId)),
+    gone: gone.filter((breachId) => isHeld(breachId) && !row.gone?.has(breachId)),
+    back: back.filter((breachId) => isHeld(breachId) && row.gone?.has(breachId)),
+  };
+};
+
+export const sizeOf = ({ found, gone, back }: EmailChange): number =>
+  found.length + gone.length + back.length;
+
+/**
+ * The first `size` breaches of a change, with new ones for one alert at most. What is gone comes first, because its `lastSeenAt` is
+ * the e-mail's check before this one, and recording the others overwrites that time.
+ */
+export const firstOf = ({ emailId, found, gone, back }: EmailChange, size: number): EmailChange => ({
+  emailId,
+  gone: gone.slice(0, size),
+  back: back.slice(0, Math.max(0, size - gone.length)),
+  found: found.slice(0, Math.min(breachesPerEvent, Math.max(0, size - gone.length - back.length))),
+});
+
+/**
+ * The writes of one e-mail's change. `events`: the alert of the new breaches, if there are any. `detected` and
+ * `breachedEmails`: of what further rows follow.
+ */
+export type ChangeWrites = {
+  events: AlertEvent[];
+  detected: CountedChange[];
+  breachedEmails: number;
+  email: MemberWrite;
+  newFindings: MemberWrite[];
+  seenFindings: Write[];
+};
+
+/** The writes of a pending change, given the e-mail's row as read; they fail when that row changes. `ids`: for the new findings. */
+export const writesOfChange = (
+  { org, scanId, checkedAt: checkedAtOf }: Check,
+  row: Email,
+  domain: Domain,
+  { found, gone, back }: EmailChange,
+  ids: readonly Reserved[],
+): ChangeWrites => {
+  const group = emails.groupOf(row);
+  const checkedAt = checkedAtOf(domain);
+  const detected = found.map((breachId, index) => {
+    const id = ids[index];
+    if (id === undefined) throw new Error("Too few ids of findings were reserved");
+    return { breachId, id };
+  });
+  const detectedGroup = { scanId, acknowledged: false, domainId: group.domainId };
+  const lastSeenAt = lastScannedAt(row, domain) ?? row.createdAt;
+  const isNewestCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
+  const nowGone = new Set([...(row.gone ?? []), ...gone].filter((breachId) => !back.includes(breachId)));
+  const event: AlertEvent = {
+    type: "breach",
+    breachIds: [...found],
+    email: { id: row.id, findingIds: detected.map(({ id }) => id.id), teamId: group.teamId },
+  };
+  const findingKey = (breachId: number) => findings.key(org, row.findings[breachId] ?? 0);
+  return {
+    events: found.length > 0 ? [event] : [],
+    detected: detected.map(({ breachId, id: { id } }) => ({
+      id,
+      breachId,
+      firstDetectedAt: checkedAt,
+      to: detectedGroup,
+    })),
+    breachedEmails: found.length > 0 && group.isActive && !isBreached(row) ? 1 : 0,
+    email: emails.change(org, row.id, {
+      from: group,
+      set: {
+        ...Object.fromEntries(detected.map(({ breachId, id }) => [`findings.${breachId}`, id.id])),
+        ...(isNewestCheck && { lastScannedAt: checkedAt }),
+        ...(nowGone.size > 0 && { gone: nowGone }),
+      },
+      add: { unacknowledged: found.length },
+      ...(nowGone.size === 0 && { remove: ["gone"] }),
+      if: asRead({ afterScan: row.afterScan, findings: row.findings, gone: row.gone }),
+    }),
+    newFindings: detected.map(({ breachId, id }) =>
+      findings.put(
+        org,
+        id,
+        detectedGroup,
+        newFinding(org, {
+          emailId: row.id,
+          email: row.email,
+          domainId: group.domainId,
+          breachId,
+          firstDetectedAt: checkedAt,
+        }),
+      ),
+    ),
+    seenFindings: [
+      ...gone.map((breachId): Write => ({ update: findingKey(breachId), set: { lastSeenAt }, if: exists })),
+      ...back.map(
+        (breachId): Write => ({ update: findingKey(breachId), remove: ["lastSeenAt"], if: exists }),
+      ),
+    ],
+  };
+};

@@ -1,0 +1,73 @@
+import { chunk } from "../aws/table/chunk.ts";
+import { type Email, emails } from "../monitoring/emails/record.ts";
+import { rangeName } from "../monitoring/emails/watermark.ts";
+import { compareEmail, type EmailChange } from "./compare-email.ts";
+import { breachesOf, breachIdsOf, type DomainAnswer } from "./domain-answer.ts";
+import { chunkName, inChunks, lookupChunk } from "./email-chunks.ts";
+import type { Planner } from "./fencing-token.ts";
+import { isIncluded } from "./included-emails.ts";
+
+/** How many blocks of e-mails are read at the same time. */
+const concurrency = 8;
+
+/**
+ * What is to be done for a batch. `unchanged`: e-mails that need no write; `failed`: e-mails of domains
+ * without an answer.
+ */
+export type BatchWork = {
+  unchanged: number;
+  failed: number;
+  /** `changes` is empty in chunks of look-ups. */
+  chunks: { chunk: string; emails: number; changes: EmailChange[] }[];
+};
+
+/** Compares the e-mails of a batch's domains with the answers, reading them after HIBP has answered. */
+export const compareBatch = async (
+  { org, scanId }: Planner,
+  answers: readonly DomainAnswer[],
+): Promise<BatchWork> => {
+  const work: BatchWork = { unchanged: 0, failed: 0, chunks: [] };
+  const byDomain = new Map(answers.map((answer) => [answer.domain.id, answer]));
+  const breachIds = await breachIdsOf(answers);
+  const blocks = emails.blocks(
+    await emails.directory(org),
+    (group) => group.isActive && byDomain.has(group.domainId),
+  );
+  const changed: EmailChange[][] = [];
+  for (const someBlocks of chunk(blocks, concurrency)) {
+    const read = await Promise.all(someBlocks.map((block) => emails.members(org, block)));
+    for (const rows of read) {
+      const changes: EmailChange[] = [];
+      const single: Email[] = [];
+      for (const row of rows) {
+        const group = emails.groupOf(row);
+        const answer = byDomain.get(group.domainId);
+        if (answer === undefined || !isIncluded(row, group, scanId)) continue;
+        if (answer.state === "checked") {
+          const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds), {
+            complete: true,
+          });
+          if (change === undefined) work.unchanged++;
+          else changes.push(change);
+        } else if (answer.state === "single") single.push(row);
+        else work.failed++;
+      }
+      if (changes.length > 0) changed.push(changes);
+      if (single.length > 0) {
+        work.chunks.push({
+          chunk: lookupChunk(rangeNameOf(single.map((row) => row.id))),
+          emails: single.length,
+          changes: [],
+        });
+      }
+    }
+  }
+  for (const ranges of inChunks(changed)) {
+    const changes = ranges.flat();
+    const names = ranges.map((range) => rangeNameOf(range.map((change) => change.emailId)));
+    work.chunks.push({ chunk: chunkName(names), emails: changes.length, changes });
+  }
+  return work;
+};
+
+const rangeNameOf = (ids: readonly number[]): string => rangeName(ids[0] ?? 0, ids.at(-1) ?? 0);

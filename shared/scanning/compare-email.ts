@@ -1,0 +1,31 @@
+import type { Email } from "../monitoring/emails/record.ts";
+
+/** What an answer changes for one e-mail, as breach ids: found, gone from HIBP, back after being gone. */
+export type EmailChange = { emailId: number; found: number[]; gone: number[]; back: number[] };
+
+/**
+ * What an answer changes for an e-mail, or undefined when nothing does. `breachIds`: the breaches that the
+ * e-mail is in by this answer. `complete`: whether the answer names all of them, as only a domain search
+ * does; then a missing breach is gone.
+ */
+export const compareEmail = (
+  email: Pick<Email, "id" | "findings" | "gone">,
+  breachIds: ReadonlySet<number>,
+  { complete }: { complete: boolean },
+): EmailChange | undefined => {
+  const found: number[] = [];
+  const back: number[] = [];
+  const gone: number[] = [];
+  for (const id of breachIds) {
+    if (email.findings[id] === undefined) found.push(id);
+    else if (email.gone?.has(id)) back.push(id);
+  }
+  if (complete) {
+    for (const key of Object.keys(email.findings)) {
+      const id = Number(key);
+      if (!breachIds.has(id) && !email.gone?.has(id)) gone.push(id);
+    }
+  }
+  if (found.length + back.length + gone.length === 0) return undefined;
+  return { emailId: email.id, found, gone, back };
+};

@@ -1,0 +1,123 @@
+/** The chunks of a scan's work: how they are cut, named, kept and closed, and which of them are unfinished. */
+
+import { condition } from "../aws/table/condition.ts";
+import { keys, timeToLive } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import { rangeOf } from "../monitoring/emails/watermark.ts";
+import type { EmailChange } from "./compare-email.ts";
+import { maximumScanMilliseconds } from "./lock.ts";
+import type { ScanRow } from "./record.ts";
+
+/** A chunk of a scan. `chunk` is its name: the ranges of e-mail ids that it is for. */
+export type ChunkKey = { org: number; scanId: number; batch: number; chunk: string };
+
+/** The most that the changes of a chunk take, in bytes of JSON: a row of the table takes 400 KB. */
+const chunkBytes = 80_000;
+
+/**
+ * Blocks with few changes share a chunk up to this many changes. Fewer chunks write the scan's row less
+ * often; smaller chunks run in parallel, and less is repeated when a worker dies.
+ */
+const changesPerSharedChunk = 100;
+
+/** A chunk's name is a placeholder in conditions, with 255 bytes at most, and ids have up to 16 digits. */
+export const maximumRanges = 7;
+
+/** The name of a chunk, from the names of its ranges (watermark.ts): `first_last__first_last`. */
+export const chunkName = (ranges: readonly string[]): string => ranges.join("__");
+
+/** The name of a chunk of look-ups. The L tells it from a chunk of a domain's answer with the same range. */
+export const lookupChunk = (range: string): string => `L${range}`;
+
+export const isLookup = (chunk: string): boolean => chunk.startsWith("L");
+
+/** The ranges of a chunk, ascending, each inside one block. A chunk of look-ups has one. */
+export const rangesOfChunk = (chunk: string): { fromId: number; toId: number }[] =>
+  chunk.replace(/^L/, "").split("__").map(rangeOf);
+
+/** An unfinished chunk. `emails`: how many e-mails it still has to check. */
+export type ChunkLeft = { batch: number; chunk: string; emails: number };
+
+export const chunksLeft = (scan: Pick<ScanRow, "remaining">): ChunkLeft[] =>
+  Object.entries(scan.remaining).flatMap(([batch, chunks]) =>
+    Object.entries(chunks).map(([chunk, emails]) => ({ batch: Number(batch), chunk, emails })),
+  );
+
+/** Cuts the changes of each block into chunks: lists of ranges, each with changes of one block. */
+export const inChunks = (blocks: readonly EmailChange[][]): EmailChange[][][] => {
+  const chunks: EmailChange[][][] = [];
+  let chunk: EmailChange[][] = [];
+  let count = 0;
+  let bytes = 0;
+  const begin = (): void => {
+    chunk = [];
+    chunks.push(chunk);
+    count = 0;
+    bytes = 0;
+  };
+  for (const changes of blocks) {
+    const isFull = count + changes.length > changesPerSharedChunk || chunk.length === maximumRanges;
+    if (chunks.length === 0 || isFull) begin();
+    let range: EmailChange[] = [];
+    for (const change of changes) {
+      const size = JSON.stringify(change).length;
+      if (bytes > 0 && bytes + size > chunkBytes) {
+        begin();
+        range = [];
+      }
+      if (range.length === 0) chunk.push(range);
+      range.push(change);
+      count++;
+      bytes += size;
+    }
+  }
+  return chunks;
+};
+
+/** `changes`: as JSON, which takes less than lists and maps of the table. */
+type ChunkRow = { fencingToken: number; changes: string };
+
+/**
+ * Keeps the changes of a chunk, before the scan's row names it, for as many workers as need it. Only the scan's last planner can
+ * write them: another one may have got a different answer. Returns false when that is not this planner.
+ */
+export const keepChanges = async (
+  { org, scanId, batch, chunk }: ChunkKey,
+  fencingToken: number,
+  changes: readonly EmailChange[],
+): Promise<boolean> => {
+  const row: ChunkRow = { fencingToken, changes: JSON.stringify(changes) };
+  const kept = await table.attempt(
+    table.put(
+      { ...keys.chunk(org, scanId, batch, chunk), ...row, ...expiryAfter(2 * maximumScanMilliseconds) },
+      condition("attribute_not_exists(#pk) OR #fencingToken <= :token", { token: fencingToken }),
+    ),
+  );
+  return kept.written;
+};
+
+/** The changes of a chunk. */
+export const changesOf = async ({ org, scanId, batch, chunk }: ChunkKey): Promise<EmailChange[]> => {
+  const row = await table.get<ChunkRow>(keys.chunk(org, scanId, batch, chunk));
+  if (row === undefined) throw new Error(`Chunk ${chunk} of scan ${scanId} has no changes`);
+  return JSON.parse(row.changes) as EmailChange[];
+};
+
+export const expiryAfter = (milliseconds: number) => ({
+  [timeToLive]: Math.floor((Date.now() + milliseconds) / 1000),
+});
+
+/**
+ * The row that says that a chunk is closed: nothing more of the chunk is written. `skipped`: how many of its
+ * e-mails its worker skipped; missing when the end of the scan closed the chunk.
+ */
+export type ClosedChunk = { skipped?: number };
+
+/** Closes a chunk: no worker writes anything of it any more. The row outlives every worker of the scan. */
+export const closeChunk = async (
+  { org, scanId, batch, chunk }: ChunkKey,
+  closed: ClosedChunk = {},
+): Promise<void> => {
+  const key = keys.closedChunk(org, scanId, batch, chunk);
+  await table.put({ ...key, ...closed, ...expiryAfter(maximumScanMilliseconds) });
+};

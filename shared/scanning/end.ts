@@ -1,0 +1,142 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import * as activity from "../access/activity/activity.ts";
+import { service } from "../access/activity/actor.ts";
+import { isServed } from "../access/billing/billing.ts";
+import * as organizations from "../access/organizations/organization.ts";
+import * as channels from "../alerting/channels/channel.ts";
+import * as delivery from "../alerting/deliveries/delivery.ts";
+import { enqueueAlerts } from "../alerting/deliveries/enqueue.ts";
+import { chunk } from "../aws/table/chunk.ts";
+import * as table from "../aws/table/table.ts";
+import * as notes from "../lists/notes.ts";
+import * as domains from "../monitoring/domains/domain.ts";
+import type { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
+import { type ChunkLeft, chunksLeft, closeChunk } from "./email-chunks.ts";
+import { alertsOf, errorMessageOf, finalCounts } from "./final-counts.ts";
+import { scans } from "./record.ts";
+import { setWatermarks } from "./set-watermarks.ts";
+import { ending } from "./transitions.ts";
+
+/** A try fails only when other workers finished work after the scan was read. */
+const maximumTries = 20;
+
+/** How many chunks are closed at the same time. */
+const concurrency = 25;
+
+/** `reason`: why a scan ends before its work is done, as the end of a sentence. */
+type Ending = { reason?: string; logger: Logger };
+
+/** Why a failure of HIBP ends a scan. */
+export const reasonOf = (failure: UpstreamFailure): string =>
+  failure.kind === "unauthorized"
+    ? "Have I Been Pwned refused the API key"
+    : "Have I Been Pwned did not answer";
+
+/**
+ * Ends a scan, exactly once: completed when at least one e-mail was checked, else failed. E-mails of
+ * unfinished chunks count as failed and are left for the next scan. Workers of these chunks write nothing
+ * more.
+ */
+export const end = async (org: number, scanId: number, ending: Ending): Promise<void> => {
+  const closed = new Set<string>();
+  for (let count = 0; count < maximumTries; count++) {
+    if (await tryToEnd(org, scanId, ending, closed)) return;
+  }
+  throw new Error(
+    `Scan ${scanId} changed during each of ${maximumTries} tries to end it; the next sweep tries again`,
+  );
+};
+
+/** Ends the scan, and returns true, if the organization is not served or is being deleted. */
+export const endIfNotServed = async (org: number, scanId: number, logger: Logger): Promise<boolean> => {
+  if (isServed(await organizations.get(org), new Date())) return false;
+  await end(org, scanId, { reason: "the organization's subscription has lapsed", logger });
+  return true;
+};
+
+/**
+ * Ends the scan as it was read: its status, the release of the lock, the log entry and the alerts are one
+ * transaction. The domains' watermarks are written before, since they already hold. Returns false when a
+ * worker finished work after the scan was read.
+ */
+const tryToEnd = async (
+  org: number,
+  scanId: number,
+  { reason, logger }: Ending,
+  closed: Set<string>,
+): Promise<boolean> => {
+  const scan = await scans.get(org, scanId);
+  if (scan === undefined) return true;
+  const from = scans.groupOf(scan);
+  if (from.status !== "running" && from.status !== "pending") return true;
+
+  await closeChunks(org, scanId, chunksLeft(scan), closed);
+  const [allDomains, alertChannels] = await Promise.all([domains.list(org), channels.list(org)]);
+  const [counts, slot] = await Promise.all([finalCounts(org, scan, allDomains), activity.slot(org)]);
+  await setWatermarks(org, scan, allDomains);
+
+  const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
+  const isCompleted = scannedCount > 0;
+  const errorMessage = errorMessageOf(counts, isCompleted, reason);
+  const raised = await delivery.raise(org, alertChannels, alertsOf(counts, isCompleted, errorMessage));
+  const status = isCompleted ? "completed" : "failed";
+  const attempt = await table.attempt(
+    table.transact([
+      ...ending(org, scan, { status, counts, errorMessage, completedAt: slot.createdAt }),
+      ...activity.writes(org, slot, {
+        action: isCompleted ? "scan.completed" : "scan.failed",
+        summary: isCompleted
+          ? `Scanned ${scannedCount} of ${totalEmails} emails: ${newBreachCount} new breach findings`
+          : (errorMessage ?? "The scan failed"),
+        actor: service,
+      }),
+      ...delivery.deliveries.writes(org, raised.writes),
+    ]),
+  );
+  // The first write fails when the scan has lost the lock: it is over, or its organization is being deleted.
+  if (!attempt.written) return attempt.failed.some(({ index }) => index === 0);
+  logger.info("scan ended", {
+    organizationId: org,
+    scanId,
+    status,
+    scannedCount,
+    failedCount,
+    newBreachCount,
+    reason,
+  });
+  await enqueueAlerts(org, raised.messages, logger);
+  await renewNotes(org, logger);
+  return true;
+};
+
+/** Notes are the last thing that a function does, when little of its time may be left. */
+const noteMilliseconds = 8_000;
+
+/** Notes rare members of the lists that grow with scans. If this fails, the end of the next scan does it. */
+const renewNotes = async (org: number, logger: Logger): Promise<void> => {
+  const endsAt = Date.now() + noteMilliseconds;
+  for (const kind of notes.notedKinds) {
+    try {
+      await notes.refresh(org, kind, () => Date.now() < endsAt);
+    } catch (error) {
+      logger.warn("rare members are noted later", { organizationId: org, kind, error: error as Error });
+    }
+  }
+};
+
+/**
+ * Closes the unfinished chunks that are not in `closed`, and adds them to `closed`. No worker records
+ * findings of a closed chunk, so that its findings can be counted and its other e-mails count as failed.
+ */
+const closeChunks = async (
+  org: number,
+  scanId: number,
+  chunks: readonly ChunkLeft[],
+  closed: Set<string>,
+): Promise<void> => {
+  const open = chunks.filter(({ batch, chunk }) => !closed.has(`${batch}#${chunk}`));
+  for (const some of chunk(open, concurrency)) {
+    await Promise.all(some.map(({ batch, chunk }) => closeChunk({ org, scanId, batch, chunk })));
+  }
+  for (const { batch, chunk } of open) closed.add(`${batch}#${chunk}`);
+};

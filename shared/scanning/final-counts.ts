@@ -1,0 +1,85 @@
+import type { AlertEvent } from "../alerting/deliveries/delivery.ts";
+import { findings } from "../findings/record.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
+import { emails } from "../monitoring/emails/record.ts";
+import { chunksLeft } from "./email-chunks.ts";
+import { holdsBatchOf, isPlanned } from "./progress.ts";
+import type { ScanRecord } from "./record.ts";
+
+/** The result of a scan. `newBreachCount`: its findings; the other counts are of e-mails. */
+export type FinalCounts = {
+  scannedCount: number;
+  newBreachCount: number;
+  failedCount: number;
+  totalEmails: number;
+  /** Of the failed ones, those that the scan did not reach. */
+  unreachedCount: number;
+  /** Active e-mails on domains that are not verified; they are in no other count. */
+  skippedCount: number;
+};
+
+/**
+ * Counts the result of a scan whose unfinished chunks are closed. E-mails of these chunks, and of domains
+ * that were not planned, count as failed.
+ */
+export const finalCounts = async (
+  org: number,
+  scan: ScanRecord,
+  allDomains: readonly Domain[],
+): Promise<FinalCounts> => {
+  const unplanned = new Set(
+    scan.planned
+      ? []
+      : allDomains
+          .filter((domain) => domain.verified && !(isPlanned(domain, scan.id) && holdsBatchOf(scan, domain)))
+          .map((domain) => domain.id),
+  );
+  const unverified = new Set(allDomains.filter((domain) => !domain.verified).map((domain) => domain.id));
+  const [findingsDirectory, emailsDirectory] = await Promise.all([
+    findings.directory(org),
+    unplanned.size + unverified.size > 0 ? emails.directory(org) : [],
+  ]);
+  const scannedCount = scan.scannedEmails;
+  const countOf = (domainIds: ReadonlySet<number>): number =>
+    emails.sum(emailsDirectory, (group) => group.isActive && domainIds.has(group.domainId));
+  const unreachedCount = chunksLeft(scan).reduce((sum, chunk) => sum + chunk.emails, 0) + countOf(unplanned);
+  const failedCount = scan.failedEmails + unreachedCount;
+  const newBreachCount = findings.sum(findingsDirectory, (group) => group.scanId === scan.id);
+  return {
+    scannedCount,
+    newBreachCount,
+    failedCount,
+    totalEmails: scannedCount + failedCount,
+    unreachedCount,
+    skippedCount: countOf(unverified),
+  };
+};
+
+/** Why a scan failed, or why some e-mails of a completed scan did; null when nothing failed. */
+export const errorMessageOf = (
+  { failedCount, totalEmails }: FinalCounts,
+  isCompleted: boolean,
+  reason: string | undefined,
+): string | null => {
+  const because = reason === undefined ? "" : `: ${reason}`;
+  if (!isCompleted && totalEmails === 0)
+    return `No active emails on verified domains were left to scan${because}`;
+  if (!isCompleted) return `None of ${totalEmails} monitored emails could be scanned${because}`;
+  if (failedCount === 0) return null;
+  return `${failedCount} of ${totalEmails} monitored emails could not be scanned and will be retried on the next scan${because}`;
+};
+
+/** The alerts of an ended scan: that it completed, and that something failed. */
+export const alertsOf = (
+  counts: FinalCounts,
+  isCompleted: boolean,
+  errorMessage: string | null,
+): AlertEvent[] => {
+  const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
+  return [
+    ...(isCompleted
+      ? [{ type: "scan_complete", scannedCount, newBreachCount, failedCount, totalEmails } as const]
+      : []),
+    ...(errorMessage === null ? [] : [{ type: "scan_error", error: errorMessage } as const]),
+  ];
+};

@@ -1,0 +1,90 @@
+import { type Condition, condition } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import { renewalSeconds, timeoutSeconds } from "../contract/scan-timing.ts";
+
+/**
+ * An organization's scan lock, which is deleted in the transaction that ends the scan: "the lock names the
+ * scan" means "the scan is in progress". The row is also the scan's entry in the due index.
+ */
+export type ScanLock = {
+  scanId: number;
+  /** Grows by one with each planner; only the planner with the current one can save (fencing-token.ts). */
+  fencingToken: number;
+  /** Random id of the planner that acquired the current fencing token. */
+  plannerId?: string;
+  /** When a worker last renewed the lock. */
+  renewedAt: string;
+  /** How many sweeps in a row found the same progress, although a worker had answered the wake before. */
+  fruitlessSweeps: number;
+  /** The scan's progress at the last sweep that woke a planner. */
+  progress: string;
+  dueShard: string;
+  /**
+   * When a worker last renewed the lock or a sweep last woke a planner, so that every sweep reads every scan
+   * in progress. In the future while a planner waits for HIBP's rate limit.
+   */
+  dueAt: string;
+};
+
+/** Generous, since ending a scan whose worker is still at work would discard what that worker finds. */
+const clockSkewSeconds = 60;
+
+/** Once the lock was not renewed for this long, every worker of the scan has reached its timeout. */
+export const leaseMilliseconds = 1000 * (Math.max(...Object.values(timeoutSeconds)) + clockSkewSeconds);
+
+/** A scan that is older is ended, even while its workers make progress. */
+export const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
+
+export const renewalMilliseconds = 1000 * renewalSeconds;
+
+export const heldBy = (scanId: number): Condition => condition("#scanId = :scanId", { scanId });
+
+/** The scan is in progress, and no planner has acquired a newer fencing token. */
+export const heldWithToken = (scanId: number, fencingToken: number): Condition =>
+  condition("#scanId = :scanId AND #fencingToken = :fencingToken", { scanId, fencingToken });
+
+/**
+ * Renews the lock, which every worker does before it writes. False when the scan is over or, for a planner
+ * (with `fencingToken`), when another planner took over.
+ */
+export const renewLock = (org: number, scanId: number, fencingToken?: number): Promise<boolean> => {
+  const now = new Date().toISOString();
+  return changeLock(
+    org,
+    { renewedAt: now, dueAt: now },
+    fencingToken === undefined ? heldBy(scanId) : heldWithToken(scanId, fencingToken),
+  );
+};
+
+/**
+ * Changes the lock if `expected` holds. A write whose reply was lost is sent again by the client and then
+ * fails its condition; `isOwnChange` recognizes the row that this write has made.
+ */
+export const changeLock = async (
+  org: number,
+  set: Partial<ScanLock>,
+  expected: Condition,
+  isOwnChange: (lock: ScanLock) => boolean = () => false,
+): Promise<boolean> => {
+  const change = await table.attempt(table.update(keys.scanLock(org), { set, if: expected }));
+  if (change.written) return true;
+  const lock = change.failed[0]?.item as ScanLock | undefined;
+  return lock !== undefined && isOwnChange(lock);
+};
+
+/**
+ * For work in many steps: a function to call before each step. It renews the lock when that is due, and
+ * returns false once the scan is over.
+ */
+export const lockRenewer = (org: number, scanId: number, now = Date.now): (() => Promise<boolean>) => {
+  let renewedAt = now();
+  let isOver = false;
+  return async () => {
+    if (!isOver && now() - renewedAt >= renewalMilliseconds) {
+      renewedAt = now();
+      isOver = !(await renewLock(org, scanId));
+    }
+    return !isOver;
+  };
+};

@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import { condition, type Write } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import { timeoutSeconds } from "../contract/scan-timing.ts";
+import { type Email, emails } from "../monitoring/emails/record.ts";
+import { type ChunkKey, expiryAfter } from "./email-chunks.ts";
+import { maximumScanMilliseconds } from "./lock.ts";
+import { scans } from "./record.ts";
+
+/**
+ * How far the look-ups of a chunk are: e-mails with ids up to `cursor` are done. One worker at a time has the
+ * lease and looks up the next ones.
+ */
+type LookupRow = { cursor: number; leaseUntil?: string; leaseToken?: string };
+
+/** How far the clocks of two functions may be apart. */
+const clockSkewSeconds = 10;
+
+/** The lease outlasts the function that has it. */
+const leaseMilliseconds = 1000 * (timeoutSeconds.lookUpEmails + clockSkewSeconds);
+
+const keyOf = ({ org, scanId, batch, chunk }: ChunkKey) => keys.chunk(org, scanId, batch, chunk);
+
+const isAt = (cursor: number) => condition("#cursor = :cursor", { cursor });
+
+/** Writes the cursor of a chunk of look-ups before the scan's row names it. An existing cursor stays. */
+export const createCursor = async (chunk: ChunkKey): Promise<void> => {
+  // Deleted when the look-ups are done; the expiry is for scans that end before that.
+  await table.update(keyOf(chunk), {
+    set: expiryAfter(2 * maximumScanMilliseconds),
+    setOnce: { cursor: 0 },
+  });
+};
+
+/** The cursor of a chunk of look-ups; 0 when none of them is done or all are. */
+export const cursorOf = async (chunk: ChunkKey): Promise<number> =>
+  (await table.get<LookupRow>(keyOf(chunk)))?.cursor ?? 0;
+
+/** Takes the lease of a chunk. False when the cursor is no longer here or another worker has the lease. */
+export const acquireLease = async (chunk: ChunkKey, cursor: number): Promise<boolean> => {
+  const now = Date.now();
+  const leaseToken = randomUUID();
+  const lease = await table.attempt(
+    table.update<LookupRow>(keyOf(chunk), {
+      set: { leaseUntil: new Date(now + leaseMilliseconds).toISOString(), leaseToken },
+      if: condition("#cursor = :cursor AND (attribute_not_exists(#leaseUntil) OR #leaseUntil < :now)", {
+        cursor,
+        now: new Date(now).toISOString(),
+      }),
+    }),
+  );
+  if (lease.written) return true;
+  // The reply to this very write can be lost: the client then tries again and finds its own token.
+  return (lease.failed[0]?.item as LookupRow | undefined)?.leaseToken === leaseToken;
+};
+
+export const releaseLease = async (chunk: ChunkKey, cursor: number): Promise<void> => {
+  await table.update(keyOf(chunk), { remove: ["leaseUntil"], if: isAt(cursor) });
+};
+
+/** One step of look-ups that was made. */
+export type LookUpStep = {
+  /** Where the step began, and where the next one begins. */
+  cursor: number;
+  next: number;
+  /** How many addresses HIBP answered, did not answer, and how many of the chunk are left. */
+  checked: number;
+  failed: number;
+  left: number;
+  /** The e-mails that the answers did not change. */
+  unchanged: readonly Email[];
+  checkedAt: string;
+};
+
+/**
+ * Saves a step in one transaction: the cursor, the scan's counts, and that the unchanged e-mails were
+ * checked. False when the scan is over or another worker has saved this step.
+ */
+export const saveStep = async (key: ChunkKey, step: LookUpStep): Promise<boolean> => {
+  const { org, scanId, batch, chunk } = key;
+  const { cursor, next, checked, failed, left, checkedAt } = step;
+  if (checked + failed === 0 && left > 0) return true;
+  const scan = await scans.get(org, scanId);
+  if (scan === undefined) return false;
+  const path = `remaining.${batch}.${chunk}`;
+  const counts: Write[] = [
+    left === 0
+      ? { delete: keyOf(key), if: isAt(cursor) }
+      : { update: keyOf(key), set: { cursor: next }, if: isAt(cursor) },
+    ...scans.writes(org, [
+      scans.change(org, scanId, {
+        from: { ...scans.groupOf(scan), status: "running" },
+        add: { scannedEmails: checked, failedEmails: failed },
+        ...(left === 0 ? { remove: [path] } : { set: { [path]: left } }),
+        if: condition(`attribute_exists(#remaining.#${batch}.#${chunk})`),
+      }),
+    ]),
+  ];
+  let unchanged = step.unchanged;
+  for (;;) {
+    const saving = await table.attempt(
+      table.transact([...unchanged.map((row) => setChecked(org, row, checkedAt)), ...counts]),
+    );
+    if (saving.written) return true;
+    if (saving.failed.some(({ index }) => index >= unchanged.length)) return false;
+    // Only e-mails failed: they were removed, disabled or checked since they were read. The next try omits
+    // them.
+    unchanged = unchanged.filter((_, place) => !saving.failed.some(({ index }) => index === place));
+  }
+};
+
+/** Records that an address was looked up. Fails if the e-mail was removed, disabled or checked later. */
+const setChecked = (org: number, row: Email, checkedAt: string): Write => ({
+  update: emails.key(org, row.id),
+  set: { lastScannedAt: checkedAt },
+  if: condition("#group = :group AND #afterScan = :afterScan AND NOT #lastScannedAt > :checkedAt", {
+    group: row.group,
+    afterScan: row.afterScan,
+    checkedAt,
+  }),
+});

@@ -1,0 +1,182 @@
+import type { Invocation } from "../aws/queue/consume.ts";
+import * as queue from "../aws/queue/queue.ts";
+import { chunk as inChunksOf } from "../aws/table/chunk.ts";
+import { condition, type Write } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import type { Message } from "../contract/messages.ts";
+import * as domains from "../monitoring/domains/domain.ts";
+import { noteDomain } from "../monitoring/domains/own-checks.ts";
+import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
+import { askUpstream, hasTimeToAsk } from "./ask-upstream.ts";
+import { compareBatch } from "./compare-batch.ts";
+import type { DomainAnswer } from "./domain-answer.ts";
+import { type ChunkLeft, chunksLeft, isLookup, keepChanges } from "./email-chunks.ts";
+import { end, endIfNotServed, reasonOf } from "./end.ts";
+import {
+  acquireFencingToken,
+  type Planner,
+  type PlanProgress,
+  pausePlanning,
+  renewWhile,
+} from "./fencing-token.ts";
+import { heldWithToken, renewLock } from "./lock.ts";
+import { createCursor, cursorOf } from "./look-up-cursor.ts";
+import { isDone, isPlanned } from "./progress.ts";
+import { type ScanRecord, scans } from "./record.ts";
+import { running } from "./transitions.ts";
+
+/** A batch is saved in one transaction, which changes the scan and each domain. */
+export const domainsPerBatch = 90;
+
+/** How many chunks are kept at the same time. */
+const concurrency = 25;
+
+/**
+ * A batch ends after this long, so that its e-mails do not wait for slow answers about other domains. Each
+ * batch reads the blocks of its domains anew, so a batch that is cut short doubles the time of the next one.
+ */
+const firstBatchMilliseconds = 5_000;
+
+/**
+ * Plans a scan: asks HIBP about each verified domain, compares the answers with the e-mails and sends the
+ * differences to `check-emails`. E-mails of domains that the subscription does not cover go to
+ * `look-up-emails`. Each batch is saved before its messages are sent, so that another planner can go on.
+ */
+export const plan = async (message: Message<"scan-plans">, invocation: Invocation): Promise<void> => {
+  const { organizationId: org, scanId } = message;
+  const { logger } = invocation;
+  const fencingToken = await acquireFencingToken(org, scanId, message.fencingToken);
+  if (fencingToken === undefined) return;
+  const planner: Planner = { org, scanId, fencingToken, invocation };
+  const scan = await setRunning(org, scanId);
+  if (scan === undefined) return;
+  if (await endIfNotServed(org, scanId, logger)) return;
+  try {
+    const progress = await renewWhile(org, scanId, fencingToken, async (): Promise<PlanProgress> => {
+      if (!scan.planned) return planDomains(planner);
+      // The messages of its chunks may be lost.
+      await sendChunks(org, scanId, chunksLeft(scan));
+      return "planned";
+    });
+    if (progress === "over") return;
+    if (progress !== "planned") {
+      const { delaySeconds } = progress;
+      await queue.send("scan-plans", { organizationId: org, scanId, fencingToken }, { delaySeconds });
+      await pausePlanning(org, scan, fencingToken, delaySeconds);
+      return;
+    }
+    const planned = await scans.get(org, scanId);
+    if (planned !== undefined && isDone(planned)) await end(org, scanId, { logger });
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    await end(org, scanId, { reason: reasonOf(error), logger });
+  }
+};
+
+/** Takes a scan from pending to running and returns it. Undefined when it is over. */
+const setRunning = async (org: number, scanId: number): Promise<ScanRecord | undefined> => {
+  const scan = await scans.get(org, scanId);
+  if (scan === undefined) return undefined;
+  const { status } = scans.groupOf(scan);
+  if (status === "running") return scan;
+  if (status !== "pending") return undefined;
+  // Not written: another planner has set the scan running, or the scan is over. The row that is read next
+  // tells.
+  await table.attempt(table.transact(running(org, scan)));
+  return scans.get(org, scanId);
+};
+
+const planDomains = async (planner: Planner): Promise<PlanProgress> => {
+  const { org, scanId, fencingToken, invocation } = planner;
+  let batchMilliseconds = firstBatchMilliseconds;
+  for (;;) {
+    if (!(await renewLock(org, scanId, fencingToken))) return "over";
+    const verified = (await domains.list(org)).filter((domain) => domain.verified);
+    const todo = verified.filter((domain) => !isPlanned(domain, scanId));
+    if (todo.length > 0 && !hasTimeToAsk(invocation)) return { delaySeconds: 0 };
+    const batch = todo.slice(0, domainsPerBatch);
+    const { answers, delaySeconds } = await askUpstream(planner, batch, batchMilliseconds);
+    if (answers.length < batch.length) batchMilliseconds *= 2;
+    if (answers.length > 0 || todo.length === 0) {
+      const last = answers.length === todo.length;
+      const isSaved = await compareAndSave(planner, answers, { last });
+      if (isSaved && last) return "planned";
+    }
+    if (delaySeconds !== undefined) return { delaySeconds };
+  }
+};
+
+/**
+ * Compares the answers of a batch with the e-mails, saves the resulting work and sends it. False when nothing
+ * was saved, because another planner took over or a domain was unverified. `last`: the scan is planned then.
+ */
+const compareAndSave = async (
+  planner: Planner,
+  answers: readonly DomainAnswer[],
+  { last }: { last: boolean },
+): Promise<boolean> => {
+  const { org, scanId, fencingToken } = planner;
+  const batch = answers[0]?.domain.id ?? 0;
+  const work = await compareBatch(planner, answers);
+  for (const some of inChunksOf(work.chunks, concurrency)) {
+    const kept = await Promise.all(
+      some.map(({ chunk, changes }) =>
+        isLookup(chunk)
+          ? createCursor({ org, scanId, batch, chunk })
+          : keepChanges({ org, scanId, batch, chunk }, fencingToken, changes),
+      ),
+    );
+    if (kept.includes(false)) return false;
+  }
+  const single = answers.filter(({ state }) => state === "single");
+  await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
+
+  const scan = await scans.get(org, scanId);
+  if (scan === undefined) return false;
+  const remaining = Object.fromEntries(work.chunks.map(({ chunk, emails }) => [chunk, emails]));
+  const { written } = await table.attempt(
+    table.transact([
+      { check: keys.scanLock(org), if: heldWithToken(scanId, fencingToken) },
+      ...scans.writes(org, [
+        scans.change(org, scanId, {
+          from: { ...scans.groupOf(scan), status: "running" },
+          add: { scannedEmails: work.unchanged, failedEmails: work.failed },
+          set: {
+            ...(answers.length > 0 && { [`remaining.${batch}`]: remaining }),
+            ...(last && { planned: true }),
+          },
+          if: condition(`attribute_not_exists(#remaining.#${batch})`),
+        }),
+      ]),
+      ...answers.map(
+        ({ domain, state }): Write => ({
+          update: keys.domain(org, domain.id),
+          set: { planState: state, planBatch: batch },
+          if: condition(
+            "#verified = :verified AND #plannedByScan = :scan AND #planState = :fetching AND #planAt = :planAt",
+            { verified: true, scan: scanId, fetching: "fetching", planAt: domain.planAt },
+          ),
+        }),
+      ),
+    ]),
+  );
+  if (written) await sendChunks(org, scanId, chunksLeft({ remaining: { [batch]: remaining } }));
+  return written;
+};
+
+const sendChunks = async (org: number, scanId: number, chunks: readonly ChunkLeft[]): Promise<void> => {
+  const group = String(org);
+  const keysOf = (isWanted: (chunk: string) => boolean) =>
+    chunks
+      .filter(({ chunk }) => isWanted(chunk))
+      .map(({ batch, chunk }) => ({ organizationId: org, scanId, batch, chunk }));
+  await queue.sendAll(
+    "scan-checks",
+    keysOf((chunk) => !isLookup(chunk)).map((message) => ({ message, group })),
+  );
+  for (const key of keysOf(isLookup)) {
+    const cursor = await cursorOf({ org, ...key });
+    await queue.send("scan-lookups", { ...key, cursor }, { group });
+  }
+};

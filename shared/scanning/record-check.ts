@@ -1,0 +1,166 @@
+import * as channels from "../alerting/channels/channel.ts";
+import * as delivery from "../alerting/deliveries/delivery.ts";
+import { enqueueAlerts } from "../alerting/deliveries/enqueue.ts";
+import { inTransactions, TransactionBudget } from "../aws/table/budget.ts";
+import { absent, type Write } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import { findings } from "../findings/record.ts";
+import { type Reserved, reserve } from "../lists/blocks.ts";
+import * as counts from "../lists/counts.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
+import { type Email, emails } from "../monitoring/emails/record.ts";
+import {
+  type ChangeWrites,
+  type Check,
+  firstOf,
+  includedDomainOf,
+  pendingOf,
+  sizeOf,
+  writesOfChange,
+} from "./check-writes.ts";
+import type { EmailChange } from "./compare-email.ts";
+import type { ClosedChunk } from "./email-chunks.ts";
+import { lockRenewer } from "./lock.ts";
+
+/** How often an e-mail may change between its reading and its writing. */
+const maximumTries = 6;
+
+/** A change that is to be recorded: ids for its new findings, and how often the e-mail has changed meanwhile. */
+type Open = { change: EmailChange; ids: readonly Reserved[]; tries: number };
+
+/** As much of an open change as fits into a transaction: its writes, and the deliveries of its alert. */
+type Prepared = { open: Open; isWhole: boolean; writes: ChangeWrites; raised: delivery.Raised };
+
+type Recording = Check & {
+  alertChannels: readonly channels.Channel[];
+  /** Ids that are left for deliveries. */
+  deliveryIds: Reserved[];
+  /** Ids of the e-mails that left the scan. */
+  skipped: Set<number>;
+};
+
+/**
+ * Records the changes of a chunk: findings, what the e-mails hold, and the deliveries of the alerts, together
+ * in transactions that do nothing when repeated. E-mails that are no longer part of the scan are skipped.
+ *
+ * @returns How many e-mails were skipped. If the chunk is closed, nothing is written: then the number is that
+ * of the worker that closed it, or undefined when the scan ended without the chunk.
+ */
+export const recordCheck = async (
+  check: Check,
+  changes: readonly EmailChange[],
+): Promise<number | undefined> => {
+  const { org, scanId, logger } = check;
+  const alertChannels = await channels.list(org);
+  const findingCount = changes.reduce((sum, { found }) => sum + found.length, 0);
+  const eventCount = changes.filter(({ found }) => found.length > 0).length;
+  const [ids, deliveryIds] = await Promise.all([
+    reserve(org, "FINDING", findingCount),
+    delivery.reserveIds(org, eventCount * delivery.countWanting(alertChannels, "breach")),
+  ]);
+  const recording: Recording = { ...check, alertChannels, deliveryIds, skipped: new Set() };
+  const renew = lockRenewer(org, scanId);
+  let open = changes.map((change): Open => ({ change, ids: ids.splice(0, change.found.length), tries: 0 }));
+  while (open.length > 0) {
+    const prepared = await prepare(recording, open);
+    open = [];
+    for (const group of groupsOf(recording, prepared)) {
+      if (!(await renew())) return undefined;
+      const transaction = await table.attempt(table.transact(writesOf(recording, group)));
+      if (transaction.written) {
+        const messages = group.flatMap(({ raised }) => raised.messages);
+        await enqueueAlerts(org, messages, logger);
+        open.push(...group.flatMap(restOf));
+        continue;
+      }
+      // The first write fails when the chunk is closed, every other one when its row changed after it was read.
+      const closed = transaction.failed.find(({ index }) => index === 0);
+      if (closed !== undefined) return (closed.item as ClosedChunk | undefined)?.skipped;
+      open.push(...group.map((each) => ({ ...each.open, tries: each.open.tries + 1 })));
+    }
+    const stuck = open.find(({ tries }) => tries >= maximumTries);
+    if (stuck !== undefined)
+      throw new Error(
+        `E-mail ${stuck.change.emailId} changed during each of ${maximumTries} tries to record its check; the message comes again`,
+      );
+  }
+  return recording.skipped.size;
+};
+
+/** Reads the e-mails of open changes and prepares those that are still part of the scan, unless they are recorded already. */
+const prepare = async (recording: Recording, open: readonly Open[]): Promise<Prepared[]> => {
+  const { org, skipped } = recording;
+  const rows = await emails.getMany(
+    org,
+    open.map(({ change }) => change.emailId),
+  );
+  const prepared: Prepared[] = [];
+  for (const [index, each] of open.entries()) {
+    const row = rows[index];
+    const domain = row && includedDomainOf(recording, row);
+    if (row === undefined || domain === undefined) skipped.add(each.change.emailId);
+    else prepared.push(...(await prepareOne(recording, row, domain, each)));
+  }
+  return prepared;
+};
+
+/** Prepares the largest first part of a change that fits into a transaction; none when it is recorded. */
+const prepareOne = async (
+  recording: Recording,
+  row: Email,
+  domain: Domain,
+  open: Open,
+): Promise<Prepared[]> => {
+  const { org, alertChannels, deliveryIds } = recording;
+  const pending = pendingOf(row, open.change);
+  for (let size = Math.min(sizeOf(pending), table.maxTransactionWrites); size > 0; size--) {
+    const first = firstOf(pending, size);
+    const writes = writesOfChange(recording, row, domain, first, open.ids);
+    const unused = [...deliveryIds];
+    const raised = await delivery.raise(org, alertChannels, writes.events, unused);
+    const one: Prepared = { open, isWhole: sizeOf(first) === sizeOf(pending), writes, raised };
+    if (!new TransactionBudget().take(writesOf(recording, [one]))) continue;
+    recording.deliveryIds = unused;
+    return [one];
+  }
+  return [];
+};
+
+/** An e-mail that has changed after it was read is written alone, so that others do not fail with it. */
+const groupsOf = (recording: Recording, prepared: readonly Prepared[]): Prepared[][] => {
+  const isFirstTry = ({ open }: Prepared): boolean => open.tries === 0;
+  return [
+    ...inTransactions(prepared.filter(isFirstTry), (each) => writesOf(recording, [each])),
+    ...prepared.filter((each) => !isFirstTry(each)).map((each) => [each]),
+  ];
+};
+
+/** What is left of a change whose first part is written. */
+const restOf = ({ open, isWhole, writes }: Prepared): Open[] =>
+  isWhole ? [] : [{ ...open, ids: open.ids.slice(writes.newFindings.length), tries: 0 }];
+
+/** The writes of some e-mails' changes, as one transaction makes them. */
+const writesOf = ({ org, scanId, batch, chunk }: Recording, prepared: readonly Prepared[]): Write[] => {
+  const changes = prepared.map(({ writes }) => writes);
+  return [
+    { check: keys.closedChunk(org, scanId, batch, chunk), if: absent },
+    ...emails.writes(
+      org,
+      changes.map(({ email }) => email),
+    ),
+    ...findings.writes(
+      org,
+      changes.flatMap(({ newFindings }) => newFindings),
+    ),
+    ...counts.writes(org, {
+      findings: changes.flatMap(({ detected }) => detected),
+      breachedEmails: changes.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0),
+    }),
+    ...changes.flatMap(({ seenFindings }) => seenFindings),
+    ...delivery.deliveries.writes(
+      org,
+      prepared.flatMap(({ raised }) => raised.writes),
+    ),
+  ];
+};

@@ -1,0 +1,33 @@
+import { countedList } from "../lists/counted-list.ts";
+import type { ScanStatus, ScanType } from "./scan-schema.ts";
+
+/** A scan as stored. Its domains are planned in batches, whose work is cut into chunks (email-chunks.ts). */
+export type ScanRow = {
+  startedAt: string | null;
+  completedAt: string | null;
+  errorMessage: string | null;
+  findingsItemized: boolean;
+  totalEmails: number;
+  scannedEmails: number;
+  failedEmails: number;
+  /** Of the failed ones, those that the scan did not reach: they keep an earlier result. Set at the end. */
+  unreachedEmails?: number;
+  /** Active e-mails on domains that are not verified, which no scan looks at. */
+  skippedEmails?: number;
+  newBreachesFound: number;
+  /** False when SQS did not take the message of its planner. */
+  wasQueued?: boolean;
+  /** Whether every domain is planned: only then does an empty `remaining` mean that the scan is done. */
+  planned: boolean;
+  /**
+   * The unfinished chunks: batch → chunk → e-mails still to check. The worker that empties it completes the
+   * scan, exactly once. Each finished chunk rewrites the whole row, so it has to stay small.
+   */
+  remaining: Record<string, Record<string, number>>;
+};
+
+export type ScanGroup = { type: ScanType; status: ScanStatus };
+
+export const scans = countedList<ScanGroup, ScanRow>("SCAN", { type: "word", status: "word" });
+
+export type ScanRecord = NonNullable<Awaited<ReturnType<typeof scans.get>>>;

@@ -1,0 +1,72 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import { service } from "../access/activity/actor.ts";
+import { isServed } from "../access/billing/billing.ts";
+import * as organizations from "../access/organizations/organization.ts";
+import { chunk } from "../aws/table/chunk.ts";
+import { condition } from "../aws/table/condition.ts";
+import type { Key } from "../aws/table/keys.ts";
+import { dueShard, keys, organizationOf } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import { Refusal } from "../contract/errors.ts";
+import type { ScanType } from "./scan-schema.ts";
+import { start } from "./start.ts";
+
+/** A scan to start at `dueAt`, or once the one in progress has ended. An organization has at most one. */
+type ScanRequest = { type: ScanType; dueShard: string; dueAt: string };
+
+/** How many organizations' rows are written at the same time. */
+const concurrency = 10;
+
+/** Requests a scan at a time. An earlier request stays instead, since its scan finds the same. */
+export const requestScan = async (org: number, type: ScanType, at: Date): Promise<void> => {
+  const row: ScanRequest = { type, dueShard: dueShard("SCAN-REQUEST", org), dueAt: at.toISOString() };
+  // Not written: there is an earlier request.
+  await table.attempt(
+    table.put(
+      { ...keys.scanRequest(org), ...row },
+      condition("attribute_not_exists(#pk) OR #dueAt > :dueAt", { dueAt: row.dueAt }),
+    ),
+  );
+};
+
+/**
+ * Requests a scan of every organization, each at its own random time within `staggerSeconds`, so that HIBP is
+ * not asked for all of them at once.
+ */
+export const requestScanOfAll = async (type: ScanType, staggerSeconds: number): Promise<void> => {
+  const now = Date.now();
+  for await (const ids of organizations.everyId()) {
+    for (const some of chunk(ids, concurrency)) {
+      await Promise.all(
+        some.map((org) => requestScan(org, type, new Date(now + Math.random() * staggerSeconds * 1000))),
+      );
+    }
+  }
+};
+
+/** "skipped": the organization is not served or has no active e-mails, so no scan is needed. */
+type StartResult = "started" | "in progress" | "skipped";
+
+/** Starts a requested scan and deletes the request, which stays while another scan is in progress. */
+export const startRequestedScan = async (key: Key, logger: Logger): Promise<StartResult> => {
+  const row = await table.get<ScanRequest>(key);
+  if (row === undefined) return "skipped";
+  const result = await startAutomatically(organizationOf(key), row.type, logger);
+  if (result === "in progress") return result;
+  // Not written: a new request has replaced this one, and stays.
+  await table.attempt(table.remove(key, condition("#dueAt = :dueAt", { dueAt: row.dueAt })));
+  return result;
+};
+
+const startAutomatically = async (org: number, type: ScanType, logger: Logger): Promise<StartResult> => {
+  if (!isServed(await organizations.get(org), new Date())) return "skipped";
+  try {
+    const scanId = await start(org, type, service);
+    logger.info("scan started", { organizationId: org, scanId, type });
+    return "started";
+  } catch (error) {
+    if (error instanceof Refusal && error.refusal === "scanInProgress") return "in progress";
+    if (error instanceof Refusal && error.refusal === "noActiveEmails") return "skipped";
+    throw error;
+  }
+};

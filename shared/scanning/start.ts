@@ -1,0 +1,88 @@
+import * as activity from "../access/activity/activity.ts";
+import { type Actor, service } from "../access/activity/actor.ts";
+import * as channels from "../alerting/channels/channel.ts";
+import * as delivery from "../alerting/deliveries/delivery.ts";
+import * as queue from "../aws/queue/queue.ts";
+import { keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import { Refusal } from "../contract/errors.ts";
+import { blockOf, reserveOne } from "../lists/blocks.ts";
+import * as domains from "../monitoring/domains/domain.ts";
+import { emails } from "../monitoring/emails/record.ts";
+import type { ScanLock } from "./lock.ts";
+import { scans } from "./record.ts";
+import type { ScanType } from "./scan-schema.ts";
+import { notQueued, starting } from "./transitions.ts";
+
+const typeName: Record<ScanType, string> = {
+  manual: "manual",
+  scheduled: "scheduled",
+  catalog_triggered: "catalog-triggered",
+};
+
+/**
+ * Starts a scan and returns its id: writes the scan, takes the organization's scan lock, and wakes a planner.
+ * `count` counts the request against its limit, also when it is refused.
+ *
+ * @throws Refusal `scanInProgress`, `noActiveEmails`, or `scanNotQueued` when SQS did not take the message.
+ */
+export const start = async (
+  org: number,
+  type: ScanType,
+  actor: Actor,
+  count: () => Promise<void> = async () => {},
+): Promise<number> => {
+  const [lock, directory, allDomains] = await Promise.all([
+    table.get<ScanLock>(keys.scanLock(org)),
+    emails.directory(org),
+    domains.list(org),
+    count(),
+  ]);
+  if (lock !== undefined) throw new Refusal("scanInProgress");
+  const verified = new Set(allDomains.filter((domain) => domain.verified).map((domain) => domain.id));
+  const totalEmails = emails.sum(directory, (group) => group.isActive && verified.has(group.domainId));
+  const skippedEmails = emails.sum(directory, (group) => group.isActive && !verified.has(group.domainId));
+  if (totalEmails === 0) throw new Refusal("noActiveEmails");
+
+  const [reserved, slot] = await Promise.all([reserveOne(org, "SCAN"), activity.slot(org)]);
+  const { id } = reserved;
+  await table.transact([
+    ...starting(org, reserved, type, { totalEmails, skippedEmails }),
+    ...activity.writes(org, slot, {
+      action: "scan.started",
+      summary: `Started a ${typeName[type]} scan of ${totalEmails} ${totalEmails === 1 ? "email" : "emails"}`,
+      actor,
+    }),
+  ]);
+  try {
+    await queue.send("scan-plans", { organizationId: org, scanId: id, fencingToken: 0 });
+  } catch {
+    await endUnqueued(org, id, type);
+    throw new Refusal("scanNotQueued");
+  }
+  return id;
+};
+
+/**
+ * Ends a scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. The re-dispatch sends
+ * the alert. A scan that the service itself tries again every few minutes alerts the first time only.
+ */
+const endUnqueued = async (org: number, id: number, type: ScanType): Promise<void> => {
+  const errorMessage = "The scan could not be queued";
+  const [slot, alertChannels, [, previous]] = await Promise.all([
+    activity.slot(org),
+    channels.list(org),
+    scans.newest(org, blockOf(id), 2),
+  ]);
+  const isRepeated = type !== "manual" && previous?.wasQueued === false;
+  const raised = await delivery.raise(
+    org,
+    alertChannels,
+    isRepeated ? [] : [{ type: "scan_error", error: errorMessage }],
+  );
+  await table.transact([
+    ...notQueued(org, id, type, { errorMessage, completedAt: slot.createdAt }),
+    ...activity.writes(org, slot, { action: "scan.failed", summary: errorMessage, actor: service }),
+    ...delivery.deliveries.writes(org, raised.writes),
+  ]);
+};

@@ -1,0 +1,78 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { administrator } from "../../../shared/access/activity/actor.ts";
+import * as log from "../../../shared/access/activity/log.ts";
+import * as apiKeys from "../../../shared/access/keys/api-key.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import type { Key } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { type Command, intercept } from "../../aws/table/intercept.ts";
+import { activeBilling } from "./billing.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+let restore = () => {};
+afterEach(() => restore());
+
+const createKey = async () => {
+  const { id: org } = await organizations.create({
+    name: "Acme",
+    billing: activeBilling,
+    scanEvery: "never",
+  });
+  const { id } = await apiKeys.create(org, "Leaked", administrator);
+  const revokedAt = async () => (await apiKeys.list(org))[0]?.revokedAt;
+  const entries = async () => {
+    const { activity } = await log.list(org, { limit: 10, offset: 0 }, new Date());
+    return activity.filter(({ action }) => action === "api_key.revoked");
+  };
+  return { org, id, revokedAt, entries };
+};
+
+/** Takes the key of the log entry's row before so many transactions, whose condition for that row then fails. */
+const takeEntries = (times: number) => {
+  let taken = 0;
+  restore = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
+    const { TransactItems: items } = sent.input as { TransactItems?: { Put?: { Item: Key } }[] };
+    const entry = items?.find(({ Put }) => Put?.Item.pk.includes("ACTIVITY"))?.Put?.Item;
+    if (!commandName?.startsWith("TransactWrite") || entry === undefined || taken >= times) return next(sent);
+    taken++;
+    const { pk, sk } = entry;
+    await table.put({ pk, sk });
+    try {
+      return await next(sent);
+    } finally {
+      await table.remove({ pk, sk });
+    }
+  });
+  return () => taken;
+};
+
+test("a key is revoked although the writes of the log entry were refused once", async () => {
+  const { org, id, revokedAt, entries } = await createKey();
+  const taken = takeEntries(1);
+  expect(await apiKeys.revoke(org, id, administrator)).toBe("revoked");
+  expect(taken()).toBe(1);
+  expect(await revokedAt()).toEqual(expect.any(String));
+  expect(await entries()).toHaveLength(1);
+});
+
+test("a key that could not be revoked is not called revoked", async () => {
+  const { org, id, revokedAt } = await createKey();
+  const taken = takeEntries(Number.POSITIVE_INFINITY);
+  await expect(apiKeys.revoke(org, id, administrator)).rejects.toMatchObject({ refusal: "busy" });
+  expect(taken()).toBeGreaterThan(1);
+  expect(await revokedAt()).toBeNull();
+});
+
+test("two who revoke a key at the same time both succeed, with one log entry", async () => {
+  const { org, id, revokedAt, entries } = await createKey();
+  const revoke = () => apiKeys.revoke(org, id, administrator);
+  expect(await Promise.all([revoke(), revoke(), revoke()])).toEqual(["revoked", "revoked", "revoked"]);
+  expect(await revokedAt()).toEqual(expect.any(String));
+  expect(await entries()).toHaveLength(1);
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { sweep } from "../../../functions/sweep/handler.ts";
+import { administrator } from "../../../shared/access/activity/actor.ts";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import * as removals from "../../../shared/findings/email-removal.ts";
+import * as findings from "../../../shared/findings/finding.ts";
+import { findings as findingRows } from "../../../shared/findings/record.ts";
+import * as domains from "../../../shared/monitoring/domains/domain.ts";
+import * as emails from "../../../shared/monitoring/emails/email.ts";
+import {
+  createOrganization,
+  invocation,
+  onTableRequest,
+  readScan,
+  runChecks,
+  startAndPlan,
+  useWorkers,
+} from "../../scanning/in-process-workers.ts";
+
+// user0 has more findings than one transaction deletes. An answer may name at most 100 breaches that HIBP does not list.
+const breaches = Array.from({ length: 99 }, (_, index) => `Breach${index}`);
+useWorkers({ breached: { "covered.example": { 0: breaches, 1: ["Alpha"] } } });
+
+const scan = async (org: number): Promise<void> => {
+  const scanId = await startAndPlan(org);
+  await runChecks();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed" });
+};
+
+describe("removing an e-mail with many findings", () => {
+  const create = async () => {
+    const org = await createOrganization({ "covered.example": 2 });
+    await scan(org);
+    const listed = (await emails.list(org, { limit: 10, offset: 0 })).emails;
+    const id = listed.find(({ email }) => email.startsWith("user0@"))?.id ?? 0;
+    expect(await left(org)).toEqual({ listed: 100, counted: 100 });
+    return { org, id };
+  };
+  const left = async (org: number) => ({
+    listed: (await findings.list(org, { limit: 1, offset: 0 })).total,
+    counted: findingRows.sum(await findingRows.directory(org)),
+  });
+  const expectRemoved = async (org: number, id: number) => {
+    expect(await left(org)).toEqual({ listed: 1, counted: 1 });
+    const [other] = (await findings.list(org, { limit: 10, offset: 0 })).breaches;
+    expect(other).toMatchObject({ email: "user1@covered.example", breach: { name: "Alpha" } });
+    expect(await table.get(keys.removal(org, id))).toBeUndefined();
+  };
+
+  test("deletes all its findings, and no others", async () => {
+    const { org, id } = await create();
+    await removals.remove(org, id, administrator);
+    await expectRemoved(org, id);
+  });
+
+  test("hides it at once; if cut off after its first transaction, a sweep finishes", async () => {
+    const { org, id } = await create();
+    const die = async () => {
+      throw new Error("The function died");
+    };
+    /** Lets `more` further transactions through and throws before the next one. */
+    const dieAfter = (more: number): void => {
+      onTableRequest("TransactItems", "before", async () => (more === 0 ? die() : dieAfter(more - 1)));
+    };
+    dieAfter(1);
+    await expect(removals.remove(org, id, administrator)).rejects.toThrow("The function died");
+    expect((await emails.list(org, { limit: 10, offset: 0 })).total).toBe(1);
+    const { counted } = await left(org);
+    expect(counted).toBeGreaterThan(0);
+    expect(counted).toBeLessThan(100);
+
+    const settings = { silenceSeconds: 60, deletionSeconds: 900 };
+    await sweep(invocation(), settings);
+    // The sweep leaves the removal alone until `dueAt`, since the request may still be at work.
+    expect((await left(org)).counted).toBe(counted);
+    await table.update(keys.removal(org, id), { set: { dueAt: new Date().toISOString() } });
+    await sweep(invocation(), settings);
+    await expectRemoved(org, id);
+  });
+});
+
+describe("adding an e-mail while its domain changes", () => {
+  const adding = "email.added";
+
+  test("is not added to a domain that is no longer verified", async () => {
+    const org = await createOrganization({ "covered.example": 0 });
+    const [domain] = await domains.list(org);
+    const domainId = domain?.id ?? 0;
+    onTableRequest(adding, "before", () => domains.setVerified(org, domainId, false));
+    const added = emails.add(org, { email: "late@covered.example", domainId }, administrator);
+    await expect(added).rejects.toMatchObject({ refusal: "domainNotVerified" });
+    expect((await emails.list(org, { limit: 1, offset: 0 })).total).toBe(0);
+  });
+
+  test("does not read as checked by a scan that asked before it was there", async () => {
+    const org = await createOrganization({ "covered.example": 1 });
+    const [domain] = await domains.list(org);
+    onTableRequest(adding, "before", () => scan(org));
+    const late = { email: "late@covered.example", domainId: domain?.id ?? 0 };
+    const id = await emails.add(org, late, administrator);
+    const listed = (await emails.list(org, { limit: 10, offset: 0 })).emails;
+    expect(listed.find((each) => each.id === id)?.lastScannedAt).toBeNull();
+  });
+});

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as users from "../../../shared/access/members/user.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import * as sessions from "../../../shared/access/sessions/session.ts";
+import * as links from "../../../shared/access/sign-in/link.ts";
+import { type Key, keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import { Refusal } from "../../../shared/contract/errors.ts";
+import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { type Command, intercept } from "../../aws/table/intercept.ts";
+import { activeBilling } from "../organizations/billing.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+const createUser = async (email = "ada@acme.example") => {
+  const { id: org } = await organizations.create({
+    name: "Acme",
+    billing: activeBilling,
+    scanEvery: "never",
+  });
+  const user = await users.create(org, { email, name: null });
+  if (user === "exists") throw new Error(`Another user has the address ${email}`);
+  return { org, user, bearer: { email, organizationId: org, userId: user.id } };
+};
+
+const isInvalid = (error: unknown): boolean => error instanceof Refusal && error.refusal === "invalidLink";
+
+describe("a link", () => {
+  test("is stored as a hash: no row holds the token", async () => {
+    const { bearer } = await createUser();
+    const { token } = await links.create(bearer, 60);
+    const rows = await table.query<Key>({ pk: keys.signInLink("").pk });
+    expect(JSON.stringify(rows)).not.toContain(token);
+    expect(token).toMatch(/^[0-9A-Za-z]{32}$/);
+  });
+
+  test("is redeemed once, however many do it at the same time", async () => {
+    const { org, bearer } = await createUser();
+    const { token } = await links.create(bearer, 60);
+    const results = await Promise.allSettled(
+      Array.from({ length: 100 }, () => links.redeem(token, undefined)),
+    );
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const failed = results.filter((result) => result.status === "rejected");
+    expect(failed.filter(({ reason }) => !isInvalid(reason))).toEqual([]);
+    expect(await sessions.list(org, new Date())).toHaveLength(1);
+  });
+
+  test("is good again after a redemption that died before it wrote", async () => {
+    const { org, bearer } = await createUser();
+    const { token } = await links.create(bearer, 60);
+    const died = new Error("died");
+    const restore = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
+      if (commandName === "TransactWriteCommand" || commandName === "TransactWriteItemsCommand") throw died;
+      return next(sent);
+    });
+    await expect(links.redeem(token, undefined)).rejects.toBe(died);
+    restore();
+    expect(await sessions.list(org, new Date())).toEqual([]);
+    expect((await links.redeem(token, undefined)).user.id).toBe(bearer.userId);
+  });
+
+  test("is not redeemed for a user who is removed between reading and writing", async () => {
+    const { org, bearer } = await createUser();
+    const { token } = await links.create(bearer, 60);
+    let isRemoved = false;
+    const restore = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
+      if (/^TransactWrite/.test(commandName ?? "") && !isRemoved) {
+        isRemoved = true;
+        await users.remove(org, bearer.userId, { force: true });
+      }
+      return next(sent);
+    });
+    await expect(links.redeem(token, undefined)).rejects.toSatisfy(isInvalid);
+    restore();
+    expect(await sessions.list(org, new Date())).toEqual([]);
+  });
+});

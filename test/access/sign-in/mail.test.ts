@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import * as users from "../../../shared/access/members/user.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import { deliver } from "../../../shared/access/sign-in/mail.ts";
+import { prepareInvitation, requestLink, sendAgain } from "../../../shared/access/sign-in/request.ts";
+import { dueIndex, dueShardsOf, type Key, keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { type Command, intercept } from "../../aws/table/intercept.ts";
+import { activeBilling } from "../organizations/billing.ts";
+
+type Mail = {
+  Destination: { ToAddresses: string[] };
+  Content: { Simple: { Body: { Text: { Data: string } } } };
+};
+
+let engine: Engine;
+let server: Server;
+let org: number;
+/** What the servers of SQS and SES got, and whether they accept it. */
+const messages: { mailId: string }[] = [];
+const mails: Mail[] = [];
+let accepts = { queue: true, mail: true };
+
+beforeAll(async () => {
+  engine = await startEngine();
+  server = createServer(async (request, response) => {
+    const body = JSON.parse(await text(request));
+    const isMail = request.url === "/v2/email/outbound-emails";
+    const isAccepted = isMail ? accepts.mail : accepts.queue;
+    if (isAccepted && isMail) mails.push(body);
+    if (isAccepted && !isMail) messages.push(JSON.parse(body.MessageBody));
+    response.writeHead(isAccepted ? 200 : 400, { "content-type": "application/x-amz-json-1.0" });
+    // The SDK checks what SQS says that it got.
+    const MD5OfMessageBody = createHash("md5")
+      .update(body.MessageBody ?? "")
+      .digest("hex");
+    response.end(JSON.stringify(isAccepted ? { MessageId: "1", MD5OfMessageBody } : { __type: "Refused" }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_SQS: url,
+    AWS_ENDPOINT_URL_SESV2: url,
+    SIGN_IN_MAILS_QUEUE_URL: `${url}/000000000000/sign-in-mails`,
+    SENDER_EMAIL: "alerts@acme.example",
+    DASHBOARD_URL: "https://breaches.acme.example/api/app",
+  });
+  org = (await organizations.create({ name: "Acme", billing: activeBilling, scanEvery: "never" })).id;
+});
+afterAll(async () => {
+  server.close();
+  await engine.stop();
+});
+beforeEach(() => {
+  accepts = { queue: true, mail: true };
+  messages.length = 0;
+  mails.length = 0;
+});
+
+const createUser = async (email: string): Promise<users.User> => {
+  const user = await users.create(org, { email, name: null });
+  if (user === "exists") throw new Error(`Another user has the address ${email}`);
+  return user;
+};
+
+const dueAfter = async (minutes: number): Promise<Key[]> => {
+  const to = new Date(Date.now() + minutes * 60_000).toISOString();
+  const pages = dueShardsOf("SIGN-IN-MAIL").map((pk) => table.query<Key>({ index: dueIndex, pk, to }));
+  return (await Promise.all(pages)).flat();
+};
+
+const lastMessage = (): string => messages.at(-1)?.mailId ?? "";
+
+describe("asking for a link", () => {
+  test("does the same, whether somebody has the address or not", async () => {
+    await createUser("known@acme.example");
+    const tracesOf = async (email: string): Promise<string[]> => {
+      const trace: string[] = [];
+      const restore = intercept<Command>("initialize", (next, { commandName = "" }) => (sent) => {
+        trace.push(`${commandName} ${JSON.stringify(sent.input).replaceAll(email, "").length}`);
+        return next(sent);
+      });
+      await requestLink(email);
+      restore();
+      return trace;
+    };
+    const known = await tracesOf("known@acme.example");
+    expect(await tracesOf("nobody@acme.example")).toEqual(known);
+    expect(known).toHaveLength(2);
+    expect(messages).toHaveLength(2);
+    expect(Object.keys(messages[0] ?? {}).sort()).toEqual(["mailId", "v"]);
+  });
+
+  test("succeeds when the queue does not take the message; the sweep sends it later", async () => {
+    await createUser("late@acme.example");
+    accepts.queue = false;
+    await requestLink("late@acme.example");
+    expect(messages).toEqual([]);
+    accepts.queue = true;
+    const inTenMinutes = new Date(Date.now() + 6 * 60_000);
+    for (const key of await dueAfter(6)) await sendAgain(key, inTenMinutes);
+    for (const { mailId } of messages) await deliver(mailId);
+    expect(mails.map(({ Destination }) => Destination.ToAddresses)).toContainEqual(["late@acme.example"]);
+  });
+
+  test("is forgotten after 15 minutes without success", async () => {
+    await requestLink("forgotten@acme.example");
+    const inAnHour = new Date(Date.now() + 3_600_000);
+    messages.length = 0;
+    for (const key of await dueAfter(60)) await sendAgain(key, inAnHour);
+    expect(messages).toEqual([]);
+    expect(await dueAfter(120)).toEqual([]);
+  });
+});
+
+describe("the worker", () => {
+  test("mails a link and deletes the row; the message again does nothing", async () => {
+    const user = await createUser("ada@acme.example");
+    await requestLink(user.email);
+    await deliver(lastMessage());
+    await deliver(lastMessage());
+    expect(mails).toHaveLength(1);
+    expect(mails[0]?.Content.Simple.Body.Text.Data).toMatch(
+      /^https:\/\/breaches\.acme\.example\/api\/app\/sign-in#[0-9A-Za-z]{32}$/m,
+    );
+    expect(await table.get(keys.signInMail(lastMessage()))).toBeUndefined();
+  });
+
+  test("sends nothing to who is nobody's address, and nothing to a removed user", async () => {
+    const user = await createUser("leaver@acme.example");
+    await createUser("stayer@acme.example");
+    await users.remove(org, user.id);
+    for (const email of [user.email, "stranger@acme.example"]) {
+      await requestLink(email);
+      await deliver(lastMessage());
+      expect(await table.get(keys.signInMail(lastMessage()))).toBeUndefined();
+    }
+    expect(mails).toEqual([]);
+  });
+
+  test("fails without the address in the error when SES refuses, and sends later", async () => {
+    const user = await createUser("retry@acme.example");
+    await requestLink(user.email);
+    accepts.mail = false;
+    const failure = await deliver(lastMessage()).catch((error: Error) => error.message);
+    expect(failure).toMatch(/could not be sent/);
+    expect(failure).not.toContain(user.email);
+    accepts.mail = true;
+    await deliver(lastMessage());
+    expect(mails).toHaveLength(1);
+  });
+
+  test("invites a new user for 7 days, in whose transaction the mail was written", async () => {
+    let send = async () => {};
+    const user = await users.create(
+      org,
+      { email: "new@acme.example", name: null, role: "member" },
+      {
+        also: (created) => {
+          const mail = prepareInvitation(org, created, "boss@acme.example <script>");
+          send = mail.send;
+          return [mail.write];
+        },
+      },
+    );
+    if (user === "exists") throw new Error("There is such a user");
+    await send();
+    await deliver(lastMessage());
+    const body = mails[0]?.Content.Simple.Body as unknown as {
+      Text: { Data: string };
+      Html: { Data: string };
+    };
+    expect(body.Text.Data).toContain("boss@acme.example <script> invites you to Acme");
+    expect(body.Html.Data).toContain("boss@acme.example &lt;script&gt;");
+    const [, token = ""] = /sign-in#(\w+)/.exec(body.Text.Data) ?? [];
+    const { hashOf } = await import("../../../shared/access/keys/secret.ts");
+    const link = await table.get<{ expiresAt: number; userId: number }>(keys.signInLink(hashOf(token)));
+    expect(link?.userId).toBe(user.id);
+    expect(Math.round(((link?.expiresAt ?? 0) - Date.now() / 1000) / 86_400)).toBe(7);
+  });
+});

@@ -1,0 +1,213 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
+import { retry, sendTest } from "../../shared/alerting/channels/operator.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { channelNotOpened } from "../../shared/contract/log-lines.ts";
+import { activeBilling } from "../access/organizations/billing.ts";
+import {
+  createOrganization,
+  logger,
+  takeMessage,
+  takeMessages,
+  useWorkers,
+} from "../scanning/in-process-workers.ts";
+import { deliverOne } from "./deliver-one.ts";
+
+useWorkers();
+let receiver: Server;
+let origin: string;
+/** The next responses of the receiver; without one it responds with 200. */
+let responses: { status: number; retryAfter?: string }[] = [];
+let received = 0;
+
+beforeAll(async () => {
+  receiver = createServer((request, response) => {
+    const { status, retryAfter } = responses.shift() ?? { status: 200 };
+    received++;
+    request.resume();
+    response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", origin);
+});
+afterAll(async () => {
+  receiver?.close();
+});
+
+const settings = { redispatchSeconds: 3_600, waitingSeconds: 300, longestWaitSeconds: 86_400 };
+const flags = {
+  isEnabled: true,
+  notifyOnNewBreach: true,
+  notifyOnScanComplete: true,
+  notifyOnScanError: true,
+};
+
+/** A delivery for a new channel of this kind; `deliver(n)` makes its attempt n. */
+const deliveryFor = async (kind: "slack" | "webhook") => {
+  const org = await createOrganization({});
+  const form =
+    kind === "slack"
+      ? ({ channel: "slack", config: { webhookUrl: `${origin}/hook` } } as const)
+      : ({ channel: "webhook", config: { url: `${origin}/hook` } } as const);
+  const channelId = await configure.create(org, { ...flags, ...form }, administrator, async () => {});
+  const channel = await channels.get(org, channelId);
+  if (channel === undefined) throw new Error("there is no channel");
+  const deliveryId = await sendTest(org, channel);
+  const message = await takeMessage("deliveries");
+  return {
+    org,
+    channelId,
+    message,
+    row: async () => deliveries.get(org, deliveryId),
+    retry: () => retry(org, deliveryId),
+    deliver: (attempt: number) => deliverOne({ ...message, attempt }, settings),
+  };
+};
+
+test("an attempt that Slack throttles is not counted and backs off ever longer", async () => {
+  const delivery = await deliveryFor("slack");
+  const delays: number[] = [];
+  responses = Array.from({ length: 12 }, () => ({ status: 429, retryAfter: "30" }));
+  for (let count = 1; count <= 12; count++) {
+    await delivery.deliver(1);
+    const row = await delivery.row();
+    expect(row).toMatchObject({ status: "retrying", attempts: 0, failedAttempts: 0, throttled: count });
+    expect(row?.lease).toBeUndefined();
+    const seconds = (Date.parse(row?.dueAt ?? "") - Date.now()) / 1000;
+    expect(seconds).toBeGreaterThan(29);
+    expect(seconds).toBeLessThan(30 + Math.min(7_200, 60 * 2 ** (count - 1)) + 1);
+    delays.push(seconds);
+  }
+  expect(Math.max(...delays.slice(6))).toBeGreaterThan(Math.max(...delays.slice(0, 2)));
+  expect(await takeMessages("delivery-retries")).toEqual([]);
+  await delivery.deliver(1);
+  expect(await delivery.row()).toMatchObject({ status: "delivered", attempts: 1, failedAttempts: 0 });
+});
+
+test("a delivery that Slack throttled can be retried by hand, as its first attempt", async () => {
+  const delivery = await deliveryFor("slack");
+  responses = [{ status: 429, retryAfter: "30" }];
+  await delivery.deliver(1);
+  expect(await delivery.retry()).toBe("sent");
+  const [message, ...others] = await takeMessages("deliveries");
+  expect(others).toEqual([]);
+  expect(message).toMatchObject({ attempt: 1 });
+  await delivery.deliver(message?.attempt ?? 0);
+  expect(await delivery.row()).toMatchObject({ status: "delivered", attempts: 1, failedAttempts: 0 });
+});
+
+test("a day after the event, an attempt that Slack throttles counts as failed", async () => {
+  const delivery = await deliveryFor("slack");
+  responses = [{ status: 429, retryAfter: "30" }];
+  const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000 - 1_000).toISOString();
+  await table.update(deliveries.key(delivery.org, delivery.message.deliveryId), {
+    set: { createdAt: dayAgo },
+  });
+  await delivery.deliver(1);
+  expect(await delivery.row()).toMatchObject({ status: "retrying", attempts: 1, failureReason: "HTTP 429" });
+});
+
+test("an old delivery that is sent again by hand waits like a new one", async () => {
+  const delivery = await deliveryFor("slack");
+  const { org, message, row } = delivery;
+  const key = deliveries.key(org, message.deliveryId);
+  await table.update(key, { set: { createdAt: "2026-01-01T00:00:00.000Z" } });
+  await organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
+  await delivery.deliver(1);
+  expect(await row()).toMatchObject({ status: "not_delivered" });
+  expect(await delivery.retry()).toBe("sent");
+  await delivery.deliver(1);
+  expect(await row()).toMatchObject({ status: "retrying", attempts: 0 });
+  await organizations.setBilling(org, activeBilling);
+  responses = [{ status: 429, retryAfter: "30" }];
+  await delivery.deliver(1);
+  expect(await row()).toMatchObject({ status: "retrying", attempts: 0, throttled: 1 });
+  await takeMessages("deliveries");
+});
+
+test("a 429 of a webhook's receiver counts as a failed attempt", async () => {
+  const delivery = await deliveryFor("webhook");
+  responses = [{ status: 429, retryAfter: "30" }];
+  await delivery.deliver(1);
+  expect(await delivery.row()).toMatchObject({ status: "retrying", attempts: 1, failureReason: "HTTP 429" });
+});
+
+test("deliveries of an organization without a subscription wait, a day at most", async () => {
+  const [served, givenUp] = [await deliveryFor("webhook"), await deliveryFor("webhook")];
+  received = 0;
+  for (const { org, deliver, row } of [served, givenUp]) {
+    await organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
+    await deliver(1);
+    expect(await row()).toMatchObject({ status: "pending", attempts: 0 });
+    const seconds = (Date.parse((await row())?.dueAt ?? "") - Date.now()) / 1000;
+    expect(seconds).toBeGreaterThan(settings.waitingSeconds - 30);
+    expect(seconds).toBeLessThanOrEqual(settings.waitingSeconds);
+  }
+  const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
+  const key = deliveries.key(givenUp.org, givenUp.message.deliveryId);
+  await table.update(key, { set: { createdAt: dayAgo } });
+  await givenUp.deliver(1);
+  expect(await givenUp.row()).toMatchObject({
+    status: "not_delivered",
+    failureReason: "subscription had lapsed",
+  });
+  expect(received).toBe(0);
+  await organizations.setBilling(served.org, activeBilling);
+  await served.deliver(1);
+  expect(await served.row()).toMatchObject({ status: "delivered", attempts: 1 });
+  expect(received).toBe(1);
+});
+
+test("a delivery whose channel does not open waits, and goes out once it opens", async () => {
+  const { org, channelId, deliver, row } = await deliveryFor("webhook");
+  received = 0;
+  const key = keys.channel(org, channelId);
+  const { sealed } = (await table.get<{ sealed: string }>(key)) ?? {};
+  await table.update(key, { set: { sealed: "1.unknown0.AAAA" } });
+  // However old it is: only the key that is back decides it.
+  await table.update(deliveries.key(org, (await row())?.id ?? 0), {
+    set: { createdAt: "2026-01-01T00:00:00.000Z" },
+  });
+  const errors = vi.spyOn(logger, "error");
+  await deliver(1);
+  expect(errors.mock.calls).toEqual([[channelNotOpened, expect.objectContaining({ channelId })]]);
+  const waiting = await row();
+  expect(waiting).toMatchObject({
+    status: "pending",
+    attempts: 0,
+    failureReason: "channel could not be opened",
+  });
+  expect(Date.parse(waiting?.dueAt ?? "") - Date.now()).toBeGreaterThan(
+    1_000 * (settings.waitingSeconds - 30),
+  );
+  expect(received).toBe(0);
+  await table.update(key, { set: { sealed } });
+  await deliver(1);
+  expect(await row()).toMatchObject({ status: "delivered", attempts: 1 });
+  expect(received).toBe(1);
+  errors.mockRestore();
+});
+
+test("the first attempt for a slow channel goes through the queue of retries, once", async () => {
+  const { org, channelId, message, row } = await deliveryFor("webhook");
+  received = 0;
+  const slowUntil = new Date(Date.now() + 60_000).toISOString();
+  await table.update(keys.channel(org, channelId), { set: { slowUntil } });
+  await deliverOne(message, settings);
+  expect(received).toBe(0);
+  expect(await row()).toMatchObject({ status: "pending", attempts: 0 });
+  // Retries of other tests come after their delay.
+  const messages = await takeMessages("delivery-retries");
+  const [again, ...others] = messages.filter(({ organizationId }) => organizationId === org);
+  expect([again, others]).toEqual([{ ...message, slow: true }, []]);
+  await deliverOne({ ...message, slow: true }, settings);
+  expect(await row()).toMatchObject({ status: "delivered", attempts: 1 });
+});

@@ -1,0 +1,69 @@
+import { getServers, setServers } from "node:dns";
+import { afterEach, describe, expect, test } from "vitest";
+import { parseDestination, resolveDestination } from "../../shared/alerting/senders/destination.ts";
+import { type Answer, type NameServer, type RecordType, startNameServer } from "./name-server.ts";
+
+const originalServers = getServers();
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  setServers(originalServers);
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+describe("resolveDestination", () => {
+  async function resolveWith(answer: (query: { name: string; type: RecordType }) => Answer, seconds = 5) {
+    const server: NameServer = await startNameServer(answer);
+    closing.push(server.close);
+    setServers([server.address]);
+    const parsed = parseDestination("https://hooks.acme.io/");
+    if (!parsed.ok) throw new Error(parsed.reason);
+    const startedAt = performance.now();
+    const result = await resolveDestination(parsed, { signal: AbortSignal.timeout(seconds * 1000) });
+    return { result, queries: server.queries, seconds: (performance.now() - startedAt) / 1000 };
+  }
+
+  test("returns the addresses of one A and one AAAA query, IPv4 first", async () => {
+    const { result, queries } = await resolveWith(({ type }) =>
+      type === "A" ? ["1.1.1.1", "8.8.8.8"] : ["2606:4700::1111"],
+    );
+    expect(result).toMatchObject({ ok: true });
+    expect(result.ok && result.addresses.map(({ family }) => family)).toEqual([4, 4, 6]);
+    expect(result.ok && result.addresses.map(({ address }) => address).sort()).toEqual([
+      "1.1.1.1",
+      "2606:4700::1111",
+      "8.8.8.8",
+    ]);
+    expect(queries.map(({ type }) => type).sort()).toEqual(["A", "AAAA"]);
+  });
+
+  test.each([
+    [["1.1.1.1", "10.0.0.1"], []],
+    [["1.1.1.1"], ["fd00::1"]],
+    [["1.1.1.1"], ["::ffff:7f00:1"]],
+    [["127.0.0.1"], []],
+    [["169.254.169.254"], ["2606:4700::1111"]],
+    [[], ["64:ff9b::808:808"]],
+  ])("refuses a name when any of its addresses is not public: %j %j", async (a, aaaa) => {
+    const { result } = await resolveWith(({ type }) => (type === "A" ? a : aaaa));
+    expect(result).toEqual({ ok: false, reason: "destination is not public" });
+  });
+
+  test("refuses a name that does not exist or has no address", async () => {
+    const missing = await resolveWith(() => "no such name");
+    expect(missing.result).toEqual({ ok: false, reason: "name does not resolve" });
+    const empty = await resolveWith(() => []);
+    expect(empty.result).toEqual({ ok: false, reason: "name does not resolve" });
+  });
+
+  test("returns the addresses of one family when the query for the other fails", async () => {
+    const { result } = await resolveWith(({ type }) => (type === "A" ? "no such name" : ["2606:4700::1111"]));
+    expect(result).toEqual({ ok: true, addresses: [{ address: "2606:4700::1111", family: 6 }] });
+  });
+
+  test("stops at the signal's timeout when the name server does not reply", async () => {
+    const { result, seconds } = await resolveWith(() => "silence", 0.3);
+    expect(result).toEqual({ ok: false, reason: "timeout" });
+    expect(seconds).toBeLessThan(2);
+  });
+});

@@ -1,0 +1,100 @@
+/** E-mail channels, their deliveries, and a mail server that notes whom SES is asked to send to. */
+import { createServer } from "node:http";
+import { afterAll, beforeAll, beforeEach, vi } from "vitest";
+import { listenOnLoopback } from "../../local/harness/receiver.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
+import { deliveries, raise } from "../../shared/alerting/deliveries/delivery.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import type { Message } from "../../shared/contract/messages.ts";
+import { deliverOne } from "./deliver-one.ts";
+
+const settings = {
+  redispatchSeconds: 3_600,
+  waitingSeconds: 300,
+  longestWaitSeconds: 86_400,
+  dashboardUrl: "https://monitor.example/api/app",
+};
+
+export const mails = {
+  /** Whom messages went to, in their order. */
+  received: [] as string[],
+  subjects: [] as string[],
+  texts: [] as string[],
+  /** Whose messages SES refuses. */
+  refused: (_address: string): boolean => false,
+  /** Whose messages are beyond SES's rate. */
+  throttled: (_address: string): boolean => false,
+};
+
+/** Runs the mail server for the tests of a file. */
+export const useMailServer = (): void => {
+  let close: (() => Promise<void>) | undefined;
+  beforeAll(async () => {
+    const server = createServer(async (request, response) => {
+      let body = "";
+      for await (const part of request) body += part;
+      response.setHeader("content-type", "application/json");
+      const { Destination, Content } = JSON.parse(body);
+      const [address] = Destination.ToAddresses;
+      if (mails.refused(address))
+        return response.writeHead(400, { "x-amzn-errortype": "MessageRejected" }).end("{}");
+      if (mails.throttled(address))
+        return response.writeHead(400, { "x-amzn-errortype": "ThrottlingException" }).end("{}");
+      mails.received.push(address);
+      mails.subjects.push(Content.Simple.Subject.Data);
+      mails.texts.push(Content.Simple.Body.Text.Data);
+      response.end(JSON.stringify({ MessageId: "1" }));
+    });
+    const listening = await listenOnLoopback(server);
+    ({ close } = listening);
+    vi.stubEnv("AWS_ENDPOINT_URL_SESV2", `http://127.0.0.1:${listening.port}`);
+    vi.stubEnv("SENDER_EMAIL", "alerts@acme.example");
+  }, 60_000);
+  beforeEach(() => {
+    const none = () => false;
+    Object.assign(mails, { received: [], subjects: [], texts: [], refused: none, throttled: none });
+  });
+  afterAll(() => close?.());
+};
+
+/** Creates e-mail channels and raises one event for all of them. */
+export const raiseFor = async (
+  org: number,
+  recipients: readonly string[][],
+): Promise<Message<"deliveries">[]> => {
+  const flags = {
+    isEnabled: true,
+    notifyOnNewBreach: true,
+    notifyOnScanComplete: true,
+    notifyOnScanError: true,
+  };
+  for (const each of recipients) {
+    const form = { channel: "email", config: { recipients: each } } as const;
+    await configure.create(org, { ...flags, ...form }, administrator, async () => {});
+  }
+  return raiseAgain(org);
+};
+
+/** Raises one event for all channels of an organization. */
+export const raiseAgain = async (org: number): Promise<Message<"deliveries">[]> => {
+  const { writes, messages } = await raise(org, await channels.list(org), [
+    { type: "scan_error", error: "Measured" },
+  ]);
+  await table.transact(deliveries.writes(org, writes));
+  return messages.map(({ message }) => message);
+};
+
+export const attempt = (message: Message<"deliveries">): Promise<void> => deliverOne(message, settings);
+
+export const statusesOf = async (
+  org: number,
+  messages: readonly Message<"deliveries">[],
+): Promise<string[]> =>
+  Promise.all(
+    messages.map(async ({ deliveryId }) => {
+      const row = await deliveries.get(org, deliveryId);
+      return `${row?.status} after ${row?.attempts}`;
+    }),
+  );

@@ -1,0 +1,377 @@
+import { createServer, type RequestListener } from "node:http";
+import type { SendEmailCommandInput } from "@aws-sdk/client-sesv2";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { listenOnLoopback } from "../../local/harness/receiver.ts";
+import { messageOf, send } from "../../shared/alerting/senders/mail.ts";
+import { noticeOf } from "../../shared/alerting/senders/notice.ts";
+import type { Report } from "../../shared/alerting/senders/report.ts";
+import {
+  ada,
+  breachReport,
+  dashboardUrl,
+  hostileTexts,
+  namelessReport,
+  scanComplete,
+  scanError,
+} from "./notice.ts";
+
+const render = (report: Report, organizationName = "Acme", url: string | undefined = undefined) =>
+  messageOf(noticeOf(report, { organizationName, dashboardUrl: url }));
+
+describe("a message", () => {
+  test("of a breach event says who, what and when, and leads to the findings", () => {
+    const report = breachReport([
+      { title: "Adobe", domain: "adobe.com" },
+      { domain: "", dataClasses: [], breachDate: "1970-01-01" },
+    ]);
+    const { subject, text } = render(report, "Acme", dashboardUrl);
+    expect(subject).toBe("ada@acme.example appeared in 2 data breaches (Acme)");
+    expect(text).toBe(`ada@acme.example appeared in 2 data breaches
+============================================
+
+This monitored e-mail address was found in 2 data breaches that were not known before.
+
+Address: ada@acme.example
+Owner: Ada Lovelace
+Team: Engines
+
+* Adobe (adobe.com)
+  Date of the breach: 2013-10-04
+  Exposed: Email addresses, Passwords
+  https://monitor.acme.example/api/app/findings?emailId=7&finding=101
+
+* Breach 2
+  It is not known what was exposed.
+  https://monitor.acme.example/api/app/findings?emailId=7&finding=102
+
+Acknowledge each finding once it is handled.
+
+See the findings of this address: https://monitor.acme.example/api/app/findings?emailId=7
+
+-- 
+Breach Monitor for Acme
+Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/)
+`);
+  });
+
+  test("says the same as HTML", () => {
+    const { html } = render(breachReport([{ title: "Adobe", domain: "adobe.com" }]), "Acme", dashboardUrl);
+    expect(shownText(html)).toEqual([
+      "ada@acme.example appeared in a data breach (Acme)",
+      "ada@acme.example appeared in a data breach",
+      "This monitored e-mail address was found in a data breach that was not known before.",
+      "Address:",
+      "ada@acme.example",
+      "Owner:",
+      "Ada Lovelace",
+      "Team:",
+      "Engines",
+      "Adobe (adobe.com)",
+      "Date of the breach: 2013-10-04",
+      "Exposed: Email addresses, Passwords",
+      "Acknowledge each finding once it is handled.",
+      "See the findings of this address",
+      "Breach Monitor for Acme",
+      "Breach data:",
+      "Have I Been Pwned",
+      ",",
+      "CC BY 4.0",
+    ]);
+    expect(linksOf(html)).toEqual([
+      `${dashboardUrl}/findings?emailId=7&amp;finding=101`,
+      `${dashboardUrl}/findings?emailId=7`,
+      "https://haveibeenpwned.com",
+      "https://creativecommons.org/licenses/by/4.0/",
+    ]);
+  });
+
+  test("has no links to a dashboard whose url is not known", () => {
+    for (const report of [breachReport([{}]), namelessReport([{}]), scanComplete, scanError]) {
+      const { text, html } = render(report);
+      expect(linksOf(html)).toHaveLength(2);
+      expect(text).not.toContain("/findings");
+      expect(text).not.toMatch(/^See /m);
+    }
+  });
+
+  test("names no owner and no team where there is none", () => {
+    const { text } = render(breachReport([{}], { ...ada, ownerName: null, teamName: null }));
+    expect(text).toContain("Address: ada@acme.example\n\n* Breach 1");
+    const blank = render(breachReport([{}], { ...ada, ownerName: " \u202E ", teamName: "" }));
+    expect(blank.text).toBe(text);
+  });
+
+  test("of an e-mail that was removed names neither the address nor findings", () => {
+    const { subject, text, html } = render(breachReport([{}, {}], null), "Acme", dashboardUrl);
+    expect(subject).toBe("An address that is no longer monitored appeared in 2 data breaches (Acme)");
+    expect(text).toContain(
+      "An address that is no longer monitored was found in 2 data breaches that were not known before. Its findings were deleted when it was removed.\n\n* Breach 1 (breach-1.example)\n  Date of the breach: 2013-10-04\n",
+    );
+    expect(text + html).not.toMatch(/ada|Address:|Owner:|Team:|findings\?/);
+    expect(linksOf(html)).toHaveLength(2);
+  });
+
+  test("of an event that names no e-mail tells to look at the findings", () => {
+    const { subject, text } = render(namelessReport([{}]), "Acme", dashboardUrl);
+    expect(subject).toBe("An e-mail address appeared in a data breach (Acme)");
+    expect(text).toContain("Your findings name the address.");
+    expect(text).toContain(`See the findings: ${dashboardUrl}/findings\n`);
+  });
+
+  test("has a subject of at most 200 characters with both ends of a long address", () => {
+    const address = `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`;
+    const { subject, text } = render(breachReport(Array(75).fill({}), { ...ada, address }), "o".repeat(300));
+    expect(subject).toMatch(/^a{31}…c{24}\.example appeared in 75 data breaches \(o{99}…\)$/);
+    expect(subject.length).toBeLessThanOrEqual(200);
+    expect(text).toContain(`Address: ${address}\n`);
+  });
+
+  test("lists all of 75 breaches", () => {
+    const { text, html } = render(breachReport(Array.from({ length: 75 }, () => ({}))));
+    expect(text.match(/^\* Breach \d+ \(/gm)).toHaveLength(75);
+    expect(html.match(/<li /g)).toHaveLength(75);
+  });
+
+  test("of a scan tells the counts or the problem, and leads to the scans", () => {
+    expect(render(scanComplete).text).toContain(
+      "Checked 99,995 of 100,000 monitored e-mail addresses. New breaches found: 3. Addresses that could not be checked: 5.",
+    );
+    expect(render(scanError).text).toContain("could not be scanned & <will> be retried");
+    expect(render(scanError).html).toContain("could not be scanned &amp; &lt;will&gt; be retried");
+    for (const report of [scanComplete, scanError]) {
+      const { text, html } = render(report, "Acme", dashboardUrl);
+      expect(text).toContain(`See the scans: ${dashboardUrl}/scans\n`);
+      expect(linksOf(html)).toContain(`${dashboardUrl}/scans`);
+    }
+  });
+});
+
+describe("text from upstream and from users", () => {
+  const reportOf = (title: string, domain: string, dataClass: string, name: string): Report =>
+    breachReport([{ title, domain, dataClasses: [dataClass] }], { ...ada, ownerName: name, teamName: name });
+  // The owner's name and the team's are left out where nothing of them can be shown.
+  const plain = (name: string) =>
+    render(reportOf("a", "a", "a", /^(\p{Cf}|\p{Cc}|\s)*$/u.test(name) ? "" : "a"), "a", dashboardUrl);
+
+  const check = (title: string, domain: string, dataClass: string, name: string) => {
+    const { subject, text, html } = render(reportOf(title, domain, dataClass, name), name, dashboardUrl);
+    expect(subject).toMatch(/^[^\p{Cc}\p{Zl}\p{Zp}]{1,200}$/u);
+    // The same number of lines and the same elements as with harmless text.
+    expect(text.split("\n").length).toBe(plain(name).text.split("\n").length);
+    expect(tagsOf(html)).toEqual(tagsOf(plain(name).html));
+    for (const part of [subject, text, html]) {
+      expect(part.isWellFormed()).toBe(true);
+      expect(part).not.toMatch(/[^\P{Cc}\n]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/u);
+      expect(part.length).toBeLessThan(20_000);
+    }
+  };
+
+  test.each(hostileTexts.map((text) => [JSON.stringify(text.slice(0, 40)), text]))(
+    "is shown as text: %s",
+    (_name, text) => check(text, text, text, text),
+  );
+
+  test("is shown as text, whatever it is", () => {
+    const text = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 400 }),
+      fc.string({ unit: fc.constantFrom("<", ">", "&", '"', "'", "/", "\r", "\n", "a", "=", "\ud83d") }),
+      fc.constantFrom(...hostileTexts),
+    );
+    fc.assert(fc.property(text, text, text, text, check));
+  });
+
+  test("of a name of 200 characters is shown whole, apart from the text around it", () => {
+    const ownerName = "ש".repeat(200);
+    const { text, html } = render(breachReport([{}], { ...ada, ownerName }));
+    expect(text).toContain(`\nOwner: ${ownerName}\n`);
+    expect(html).toContain(`Owner: <bdi>${ownerName}</bdi>`);
+  });
+
+  test("in an address cannot add a header to the mail", () => {
+    const address = "ada@acme.example\r\nBcc: eve@evil.example";
+    const { subject } = render(breachReport([{}], { ...ada, address }));
+    expect(subject).toBe("ada@acme.example Bcc: eve@evil.example appeared in a data breach (Acme)");
+  });
+});
+
+describe("sending", () => {
+  const notice = noticeOf(breachReport([{}]), { organizationName: "Acme" });
+  let answer: RequestListener;
+  let received: { url: string | undefined; body: SendEmailCommandInput }[];
+  let close: () => Promise<void>;
+  let connections: Set<unknown>;
+
+  beforeEach(async () => {
+    received = [];
+    answer = (_request, response) => response.end(JSON.stringify({ MessageId: "1" }));
+    const server = createServer(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      received.push({ url: request.url, body: JSON.parse(body) });
+      response.setHeader("content-type", "application/json");
+      answer(request, response);
+    });
+    const listening = await listenOnLoopback(server);
+    ({ close, connections } = listening);
+    vi.stubEnv("AWS_ENDPOINT_URL_SESV2", `http://127.0.0.1:${listening.port}`);
+    vi.stubEnv("AWS_REGION", "us-east-1");
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
+    vi.stubEnv("SENDER_EMAIL", "alerts@acme.example");
+    // The module keeps its client, and each test needs a client for its own server.
+    vi.resetModules();
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await close();
+  });
+
+  const toRecipients = (addresses: readonly string[]) =>
+    addresses.map((email, index) => ({ email, token: `1.name.${index}` }));
+  let reached: string[] = [];
+  const options = () => {
+    reached = [];
+    const note = (address: string) => reached.push(address);
+    return { dashboardUrl: "https://monitor.example/api/app", reached: note };
+  };
+  const sendAfresh = async (addresses: string[]) =>
+    (await import("../../shared/alerting/senders/mail.ts")).send(
+      toRecipients(addresses),
+      41,
+      notice,
+      options(),
+    );
+  const refuse =
+    (name: string): RequestListener =>
+    (_request, response) =>
+      response
+        .writeHead(400, { "x-amzn-errortype": name })
+        .end(JSON.stringify({ message: "s3cret@acme.example is not verified" }));
+
+  test("without a sender fails with a reason", async () => {
+    for (const sender of [undefined, ""]) {
+      vi.stubEnv("SENDER_EMAIL", sender);
+      expect(await send(toRecipients(["ada@acme.example"]), 41, notice, options())).toEqual({
+        failure: "e-mail sending is not set up",
+      });
+    }
+    expect(received).toEqual([]);
+  });
+
+  test("to one recipient names the recipient, the sender and the delivery", async () => {
+    expect(await sendAfresh(["ada@acme.example"])).toEqual({ status: 200 });
+    expect(received).toHaveLength(1);
+    expect(received[0]).toMatchObject({
+      url: "/v2/email/outbound-emails",
+      body: {
+        FromEmailAddress: "Breach Monitor <alerts@acme.example>",
+        Destination: { ToAddresses: ["ada@acme.example"] },
+        Content: {
+          Simple: {
+            Headers: [
+              { Name: "Auto-Submitted", Value: "auto-generated" },
+              { Name: "X-Delivery-Id", Value: "41" },
+              {
+                Name: "List-Unsubscribe",
+                Value: "<https://monitor.example/api/dashboard/recipients/1.name.0/unsubscribe>",
+              },
+              { Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click" },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  test("to several recipients is a message to each, with a link of its own", async () => {
+    const recipients = Array.from({ length: 20 }, (_, index) => `p${index}@acme.example`);
+    expect(await sendAfresh(recipients)).toEqual({ status: 200 });
+    expect(received.flatMap(({ body }) => body.Destination?.ToAddresses).sort()).toEqual(recipients.sort());
+    expect(reached.sort()).toEqual(recipients);
+    const links = received.map(
+      ({ body }) => /Unsubscribe: (\S+)\n/.exec(body.Content?.Simple?.Body?.Text?.Data ?? "")?.[1],
+    );
+    expect(new Set(links).size).toBe(recipients.length);
+    expect(links[0]).toMatch(/^https:\/\/monitor\.example\/api\/app\/recipient#1\.name\.\d+$/);
+  });
+
+  test("of which one is refused reaches the others, and fails", async () => {
+    answer = (request, response) => {
+      if (JSON.stringify(received.at(-1)).includes("p1@")) refuse("MessageRejected")(request, response);
+      else response.end(JSON.stringify({ MessageId: "1" }));
+    };
+    const failure = "message rejected: sender or recipient not verified, or content refused";
+    const addresses = ["p0@acme.example", "p1@acme.example", "p2@acme.example"];
+    expect(await sendAfresh(addresses)).toEqual({ failure });
+    expect(reached.sort()).toEqual(["p0@acme.example", "p2@acme.example"]);
+  });
+
+  test.each([
+    ["MessageRejected", "message rejected: sender or recipient not verified, or content refused"],
+    ["MailFromDomainNotVerifiedException", "sender is not verified"],
+    ["AccessDeniedException", "not permitted to send from the sender's address"],
+    ["SomethingNew", "e-mail service failed"],
+  ])("that SES refuses with %s fails once, with a reason without addresses", async (name, failure) => {
+    answer = refuse(name);
+    expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure });
+    expect(received).toHaveLength(1);
+  });
+
+  test.each(["TooManyRequestsException", "LimitExceededException", "ThrottlingException"])(
+    "that SES throttles (%s) may be repeated later",
+    async (name) => {
+      answer = refuse(name);
+      const outcome = { failure: "limit of e-mail sending reached", retryAfterSeconds: 0 };
+      expect(await sendAfresh(["ada@acme.example"])).toEqual(outcome);
+      expect(received).toHaveLength(1);
+    },
+  );
+
+  test("is not repeated within an attempt when SES fails", async () => {
+    answer = (_request, response) => response.writeHead(500).end("{}");
+    expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure: "e-mail service failed" });
+    expect(received).toHaveLength(1);
+  });
+
+  test("fails when SES cannot be reached", async () => {
+    await close();
+    expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure: "e-mail service failed" });
+  });
+
+  test("goes out after any number of milliseconds of an attempt", async () => {
+    // Seconds that are converted back, as 8.191 * 1,000, are no whole number, and timers refuse it.
+    for (const passed of [1, 1_809, 8_999]) {
+      const begin = Date.now();
+      const clock = vi.spyOn(Date, "now").mockReturnValueOnce(begin);
+      clock.mockReturnValueOnce(begin + passed);
+      expect(await sendAfresh(["ada@acme.example"])).toEqual({ status: 200 });
+      clock.mockRestore();
+    }
+  });
+
+  test("ends after 10 seconds, together with its connection", async () => {
+    answer = () => undefined;
+    const { timeout } = AbortSignal;
+    const timer = vi
+      .spyOn(AbortSignal, "timeout")
+      .mockImplementation((time) => timeout(Math.round(time / 50)));
+    expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure: "timeout" });
+    const [[milliseconds = 0] = []] = timer.mock.calls;
+    expect(milliseconds).toBeGreaterThan(9_000);
+    expect(milliseconds).toBeLessThanOrEqual(10_000);
+    timer.mockRestore();
+    await expect.poll(() => connections.size).toBe(0);
+  });
+});
+
+const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
+
+const linksOf = (html: string): string[] => [...html.matchAll(/ href="([^"]*)"/g)].map(([, url = ""]) => url);
+
+/** The texts between the tags, as a browser shows them. */
+const shownText = (html: string): string[] =>
+  html
+    .split(/<[^>]*>/)
+    .map((text) => text.trim())
+    .filter((text) => text !== "");

@@ -1,0 +1,147 @@
+/** What recipients of alerts by e-mail say about them, and who is asked first. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import * as users from "../../shared/access/members/user.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import { ask } from "../../shared/alerting/recipients/confirmation.ts";
+import { addresseesOf, find, setConsent } from "../../shared/alerting/recipients/recipient.ts";
+import { createOrganization, logger, useWorkers } from "../scanning/in-process-workers.ts";
+import { attempt, mails, raiseAgain, raiseFor, statusesOf, useMailServer } from "./mail-deliveries.ts";
+
+useWorkers();
+useMailServer();
+afterEach(() => {
+  vi.stubEnv("CONFIRM_RECIPIENTS", undefined);
+});
+
+const tokenOf = async (org: number, email: string): Promise<string> =>
+  (await addresseesOf(org, [email]))[0]?.token ?? "";
+
+const attemptAll = async (messages: Awaited<ReturnType<typeof raiseFor>>): Promise<void> => {
+  for (const message of messages) await attempt(message);
+};
+
+describe("a recipient who has unsubscribed", () => {
+  test("gets nothing from any channel, whatever the case of the address, and others do", async () => {
+    const org = await createOrganization({});
+    expect(await setConsent(await tokenOf(org, "a@other.example"), "refused")).toBe(true);
+    const channels = [
+      ["A@other.example", "b@other.example"],
+      ["a@other.example", "c@other.example"],
+    ];
+    const messages = await raiseFor(org, channels);
+    await attemptAll(messages);
+    expect(mails.received.sort()).toEqual(["b@other.example", "c@other.example"]);
+    expect(await statusesOf(org, messages)).toEqual(["delivered after 1", "delivered after 1"]);
+  });
+
+  test("still gets the alerts of another organization", async () => {
+    const [org, other] = [await createOrganization({}), await createOrganization({})];
+    await setConsent(await tokenOf(org, "a@other.example"), "refused");
+    await attemptAll(await raiseFor(other, [["a@other.example"]]));
+    expect(mails.received).toEqual(["a@other.example"]);
+  });
+
+  test("leaves a delivery without anybody, which waits and says so", async () => {
+    const org = await createOrganization({});
+    const token = await tokenOf(org, "a@other.example");
+    await setConsent(token, "refused");
+    const [message] = await raiseFor(org, [["a@other.example"]]);
+    if (message === undefined) throw new Error("a delivery was expected");
+    await attempt(message);
+    const row = await deliveries.get(org, message.deliveryId);
+    expect(row).toMatchObject({
+      status: "pending",
+      attempts: 0,
+      failureReason: "all recipients have unsubscribed",
+    });
+    await setConsent(token, "given");
+    await attempt(message);
+    expect(mails.received).toEqual(["a@other.example"]);
+  });
+});
+
+test("a link of another organization or with another secret is of nobody", async () => {
+  const org = await createOrganization({});
+  const token = await tokenOf(org, "a@other.example");
+  const foreign = token.replace(/^\d+/, String(await createOrganization({})));
+  const guessed = token.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
+  for (const wrong of [foreign, guessed, "", "1", `${token}=`, token.toUpperCase()]) {
+    expect(await find(wrong)).toBeUndefined();
+    expect(await setConsent(wrong, "refused")).toBe(false);
+  }
+  expect((await find(token))?.recipient.consent).toBeUndefined();
+});
+
+test("an attempt that reached some recipients is repeated for the others alone", async () => {
+  const org = await createOrganization({});
+  mails.refused = (address) => address.startsWith("b@");
+  const [message] = await raiseFor(org, [["a@other.example", "b@other.example", "c@other.example"]]);
+  if (message === undefined) throw new Error("a delivery was expected");
+  await attempt(message);
+  expect(mails.received.sort()).toEqual(["a@other.example", "c@other.example"]);
+  expect(await statusesOf(org, [message])).toEqual(["retrying after 1"]);
+  mails.refused = () => false;
+  await attempt({ ...message, attempt: 2 });
+  expect(mails.received.sort()).toEqual(["a@other.example", "b@other.example", "c@other.example"]);
+  expect(await statusesOf(org, [message])).toEqual(["delivered after 2"]);
+});
+
+describe("where recipients have to confirm", () => {
+  const question = /^Do you want alerts from /;
+
+  test("strangers get a request and nothing else until they confirm", async () => {
+    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
+    const org = await createOrganization({});
+    const [message] = await raiseFor(org, [["stranger@other.example"]]);
+    if (message === undefined) throw new Error("a delivery was expected");
+    await attempt(message);
+    await attempt(message);
+    await attemptAll(await raiseAgain(org));
+    expect(mails.subjects).toEqual([expect.stringMatching(question)]);
+    const row = await deliveries.get(org, message.deliveryId);
+    expect(row).toMatchObject({ status: "pending", failureReason: "no recipient has confirmed yet" });
+    const [, token = ""] = /\/recipient#(\S+)/.exec(mails.texts[0] ?? "") ?? [];
+    await setConsent(token, "given");
+    await attempt(message);
+    expect(mails.subjects).toHaveLength(2);
+    expect(mails.subjects[1]).not.toMatch(question);
+  });
+
+  test("members and addresses on verified domains get alerts without being asked", async () => {
+    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
+    const org = await createOrganization({ "verified.example": 0 });
+    await users.create(org, { email: "member@other.example", name: null });
+    const recipients = ["Member@other.example", "any@verified.example", "stranger@other.example"];
+    await attemptAll(await raiseFor(org, [recipients]));
+    const asked = mails.received.filter((_, index) => question.test(mails.subjects[index] ?? ""));
+    const alerted = mails.received.filter((_, index) => !question.test(mails.subjects[index] ?? ""));
+    expect(asked).toEqual(["stranger@other.example"]);
+    expect(alerted.sort()).toEqual(["Member@other.example", "any@verified.example"]);
+  });
+
+  test("whom SES was too busy to ask is asked at the next alert", async () => {
+    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
+    vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
+    const org = await createOrganization({});
+    await organizations.setMailBudget(org, { hour: 1, day: 1 });
+    mails.throttled = () => true;
+    await ask(org, ["a@other.example"], logger);
+    mails.throttled = () => false;
+    await ask(org, ["a@other.example"], logger);
+    await ask(org, ["a@other.example"], logger);
+    expect(mails.received).toEqual(["a@other.example"]);
+  });
+
+  test("who is asked counts against the budget, and is asked once by many at once", async () => {
+    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
+    vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
+    const org = await createOrganization({});
+    await Promise.all(Array.from({ length: 5 }, () => ask(org, ["a@other.example"], logger)));
+    expect(mails.received).toEqual(["a@other.example"]);
+    const poor = await createOrganization({});
+    await organizations.setMailBudget(poor, { hour: 0, day: 0 });
+    await ask(poor, ["b@other.example"], logger);
+    expect(mails.received).toEqual(["a@other.example"]);
+  });
+});

@@ -1,0 +1,183 @@
+/** REDISPATCH_COUNT sets how many deliveries are due in the last test, which prints what they took. */
+import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { buildApp } from "fauxqs";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
+import { deliveries, raise } from "../../shared/alerting/deliveries/delivery.ts";
+import { redispatch } from "../../shared/alerting/deliveries/redispatch.ts";
+import { wire } from "../../shared/aws/table/clients.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import type { Message } from "../../shared/contract/messages.ts";
+import { urlVariable } from "../../shared/contract/worker.ts";
+import { activeBilling } from "../access/organizations/billing.ts";
+import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { invocation, takeMessages } from "../scanning/in-process-workers.ts";
+import { startParameterStore } from "./parameter-store.ts";
+
+const count = Number(process.env.REDISPATCH_COUNT ?? 400);
+const perEvent = 20;
+const hour = 3_600_000;
+
+let engine: Engine;
+let parameters: Awaited<ReturnType<typeof startParameterStore>>;
+let sendings: number;
+/** The deliveries whose messages the queue refuses, and whether it fails whole requests. */
+let refused: Set<number>;
+let isDown: boolean;
+const queues = buildApp({ logger: false });
+
+type Entry = { Id: string; MessageBody: string };
+
+/** Makes the queue accept batches in part, as SQS does when one of its servers fails. */
+const refuseSome = (): void => {
+  const failedOf = new WeakMap<object, object[]>();
+  queues.addHook("preHandler", async (request, reply) => {
+    const target = request.headers["x-amz-target"]?.toString() ?? "";
+    if (/SendMessage(Batch)?$/.test(target)) sendings++;
+    if (!target.endsWith("SendMessageBatch")) return;
+    if (isDown) return reply.status(403).send({ __type: "com.amazonaws.sqs#AccessDenied" });
+    const body = request.body as { Entries: Entry[] };
+    const isRefused = ({ MessageBody }: Entry) => refused.has(JSON.parse(MessageBody).deliveryId);
+    const failed = body.Entries.filter(isRefused).map(({ Id }) => ({
+      Id,
+      SenderFault: false,
+      Code: "InternalError",
+    }));
+    body.Entries = body.Entries.filter((entry) => !isRefused(entry));
+    if (body.Entries.length === 0) {
+      return reply.type("application/x-amz-json-1.0").send({ Successful: [], Failed: failed });
+    }
+    failedOf.set(request, failed);
+  });
+  queues.addHook("preSerialization", async (request, _reply, payload) => ({
+    ...(payload as object),
+    ...(failedOf.has(request) && { Failed: failedOf.get(request) }),
+  }));
+};
+
+beforeAll(async () => {
+  engine = await startEngine();
+  parameters = await startParameterStore();
+  refuseSome();
+  const url = await queues.listen({ host: "127.0.0.1", port: 0 });
+  vi.stubEnv("AWS_ENDPOINT_URL_SQS", url);
+  for (const name of ["deliveries", "delivery-retries"] as const) {
+    await new SQSClient().send(new CreateQueueCommand({ QueueName: name }));
+    vi.stubEnv(urlVariable(name), `${url}/000000000000/${name}`);
+  }
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  wire().destroy();
+  await queues.close();
+  await parameters.close();
+  await engine.stop();
+});
+beforeEach(() => {
+  sendings = 0;
+  refused = new Set();
+  isDown = false;
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await takeMessages("deliveries");
+  await takeMessages("delivery-retries");
+});
+
+/** Makes deliveries whose messages were lost, so that all of them are due. Returns their ids. */
+const makeDue = async (wanted: number): Promise<{ org: number; ids: number[] }> => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - hour });
+  const { id: org } = await organizations.create({ name: "Due", billing: activeBilling, scanEvery: "never" });
+  for (let index = 0; index < perEvent; index++) {
+    const settings = {
+      channel: "webhook",
+      config: { url: `https://1.1.1.1/${index}` },
+      isEnabled: true,
+      notifyOnNewBreach: true,
+      notifyOnScanComplete: true,
+      notifyOnScanError: true,
+    } as const;
+    await configure.create(org, settings, administrator, async () => undefined);
+  }
+  const recipients = await channels.list(org);
+  const ids: number[] = [];
+  for (let event = 0; event < wanted / perEvent; event++) {
+    const { writes, messages } = await raise(org, recipients, [{ type: "scan_error", error: "Test" }]);
+    await table.transact(deliveries.writes(org, writes));
+    ids.push(...messages.map(({ message }) => message.deliveryId));
+  }
+  vi.useRealTimers();
+  return { org, ids };
+};
+
+/** The deliveries of messages, in order. Those of other tests may be due again too. */
+const idsIn = (messages: Message<"deliveries">[], org: number): number[] =>
+  messages
+    .filter(({ organizationId }) => organizationId === org)
+    .map(({ deliveryId }) => deliveryId)
+    .sort((one, other) => one - other);
+
+/** The deliveries whose first attempts were sent. */
+const sent = async (org: number): Promise<number[]> => idsIn(await takeMessages("deliveries"), org);
+
+test("deliveries of both queues are sent once, ten in a request, and are not due again", async () => {
+  const { org, ids } = await makeDue(60);
+  const retried = ids.slice(0, 20);
+  for (const id of retried) await table.update(deliveries.key(org, id), { set: { attempts: 3 } });
+  await redispatch(invocation());
+  expect(sendings).toBeLessThanOrEqual(16);
+  expect(await sent(org)).toEqual(ids.slice(20));
+  const retries = await takeMessages("delivery-retries");
+  expect(idsIn(retries, org)).toEqual(retried);
+  expect(new Set(retries.map(({ attempt }) => attempt))).toEqual(new Set([4]));
+  await redispatch(invocation());
+  expect(await sent(org)).toEqual([]);
+});
+
+describe("a request that fails in part", () => {
+  test("sends the others, counts those that failed, and they are due again in a minute", async () => {
+    const { org, ids } = await makeDue(60);
+    refused = new Set(ids.slice(5, 12));
+    await expect(redispatch(invocation())).rejects.toThrow("7 deliveries were not re-dispatched");
+    const accepted = ids.filter((id) => !refused.has(id));
+    expect(await sent(org)).toEqual(accepted);
+    // What a worker writes that delivers them.
+    for (const id of accepted) {
+      await table.update(deliveries.key(org, id), { remove: ["dueShard", "dueAt"] });
+    }
+    refused = new Set();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+    await redispatch(invocation());
+    expect(await sent(org)).toEqual(ids.slice(5, 12));
+  });
+
+  test("as a whole leaves all of its deliveries due in a minute", async () => {
+    const { org, ids } = await makeDue(40);
+    isDown = true;
+    await expect(redispatch(invocation())).rejects.toThrow("40 deliveries were not re-dispatched");
+    isDown = false;
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+    await redispatch(invocation());
+    expect(await sent(org)).toEqual(ids);
+  });
+});
+
+test(`${count} due deliveries take one write each and a tenth of a request`, async () => {
+  const { org, ids } = await makeDue(count);
+  const capacity = recordCapacity();
+  const [begin, cpu] = [performance.now(), process.cpuUsage()];
+  await redispatch(invocation(55));
+  const seconds = (performance.now() - begin) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  const { calls, readUnits, writeUnits } = capacity.take();
+  console.log(
+    `${count} due deliveries: ${calls} requests to the table, ${readUnits} read and ${writeUnits} write units, ` +
+      `${sendings} requests to the queues, ${seconds.toFixed(1)} s, ${((user + system) / 1e6).toFixed(1)} s of CPU time`,
+  );
+  expect(await sent(org)).toEqual(ids);
+  expect(sendings).toBeLessThan(count / 10 + 50);
+  expect(calls).toBeLessThan(count * 1.1 + 50);
+}, 300_000);

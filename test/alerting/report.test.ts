@@ -1,0 +1,153 @@
+import { afterEach, expect, test } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
+import { type AlertEvent, deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import { readReport } from "../../shared/alerting/senders/report.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import * as removal from "../../shared/findings/email-removal.ts";
+import * as findings from "../../shared/findings/finding.ts";
+import * as monitored from "../../shared/monitoring/emails/email.ts";
+import { emails } from "../../shared/monitoring/emails/record.ts";
+import * as teams from "../../shared/monitoring/teams/team.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
+import {
+  createOrganization,
+  runChecks,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+} from "../scanning/in-process-workers.ts";
+
+useWorkers({ breached: { "acme.example": { 0: ["Adobe", "LinkedIn"] } } });
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+});
+
+/** The names of the commands that are sent to the table from now on, and "reply" where one is answered. */
+const observeCommands = (): string[] => {
+  const commands: string[] = [];
+  stops.push(
+    intercept<Command>("initialize", (next, { commandName = "" }) => async (sent) => {
+      commands.push(commandName);
+      const reply = await next(sent);
+      commands.push("reply");
+      return reply;
+    }),
+  );
+  return commands;
+};
+
+type Case = { org: number; emailId: number; teamId: number | null; event: AlertEvent };
+
+/** Scans an e-mail that is in two breaches, and gives the event of its alert. */
+const findBreaches = async (options: { inTeam?: boolean } = {}): Promise<Case> => {
+  const org = await createOrganization({ "acme.example": 1 });
+  const [email] = (await monitored.list(org, { limit: 1, offset: 0 })).emails;
+  if (email === undefined) throw new Error("There is no e-mail");
+  const team = options.inTeam ? await teams.create(org, "Engines", administrator) : undefined;
+  const teamId = team?.id ?? null;
+  if (teamId !== null) await moveTo(org, email.id, teamId);
+  await table.update(emails.key(org, email.id), { set: { ownerName: "Ada" } });
+  const flags = {
+    isEnabled: true,
+    notifyOnNewBreach: true,
+    notifyOnScanComplete: false,
+    notifyOnScanError: false,
+  };
+  const channel = { channel: "email" as const, config: { recipients: ["security@acme.example"] } };
+  await configure.create(org, { ...flags, ...channel }, administrator, async () => {});
+  await startAndPlan(org);
+  await runChecks();
+  const [message] = (await takeMessages("deliveries")).filter(({ organizationId }) => organizationId === org);
+  const delivery = await deliveries.get(org, message?.deliveryId ?? 0);
+  if (delivery === undefined) throw new Error("There is no delivery");
+  return { org, emailId: email.id, teamId, event: delivery.event };
+};
+
+const moveTo = async (org: number, emailId: number, teamId: number | null): Promise<void> => {
+  const row = await emails.get(org, emailId);
+  if (row === undefined) throw new Error("There is no e-mail");
+  const from = emails.groupOf(row);
+  await table.transact(emails.writes(org, [emails.change(org, emailId, { from, to: { ...from, teamId } })]));
+};
+
+const read = ({ org, event }: Case) => readReport(org, event, { forPeople: true });
+
+test("a delivery keeps ids of the e-mail, its team and its findings, and no address", async () => {
+  const { org, emailId, teamId, event } = await findBreaches({ inTeam: true });
+  const { breaches } = await findings.list(org, { limit: 10, offset: 0 });
+  if (event.type !== "breach") throw new Error(event.type);
+  expect(event.email).toMatchObject({ id: emailId, teamId });
+  const pairs = event.breachIds.map((id, index) => [id, event.email?.findingIds[index]]);
+  expect(new Map(pairs as [number, number][])).toEqual(
+    new Map(breaches.map(({ id, breach }) => [breach.id, id])),
+  );
+  expect(pairs).toHaveLength(2);
+  expect(JSON.stringify(event)).not.toMatch(/@|Ada|Engines/);
+});
+
+test("whose address it is takes one request more than the breaches, in no further trip", async () => {
+  const found = await findBreaches({ inTeam: true });
+  const forMachines = observeCommands();
+  const { event, exposure } = await readReport(found.org, found.event, { forPeople: false });
+  expect(exposure).toBeUndefined();
+  expect(forMachines).toEqual(["BatchGetItemCommand", "reply"]);
+  const forPeople = observeCommands();
+  const report = await read(found);
+  expect(forPeople).toEqual(["BatchGetItemCommand", "BatchGetItemCommand", "reply", "reply"]);
+  expect(report.event).toEqual(event);
+  expect(report.exposure?.email).toEqual({
+    id: found.emailId,
+    address: "user0@acme.example",
+    ownerName: "Ada",
+    teamName: "Engines",
+  });
+  expect([...(report.exposure?.findings.values() ?? [])]).toHaveLength(2);
+});
+
+test("owner and team are those of the moment, also after the e-mail has moved", async () => {
+  const found = await findBreaches({ inTeam: true });
+  const { org, emailId } = found;
+  const other = await teams.create(org, "Looms", administrator);
+  await moveTo(org, emailId, other.id);
+  await table.update(emails.key(org, emailId), { set: { ownerName: "Hedy" } });
+  expect((await read(found)).exposure?.email).toMatchObject({ ownerName: "Hedy", teamName: "Looms" });
+  await moveTo(org, emailId, null);
+  expect((await read(found)).exposure?.email).toMatchObject({ ownerName: "Hedy", teamName: null });
+
+  const withoutTeam = await findBreaches();
+  expect((await read(withoutTeam)).exposure?.email?.teamName).toBeNull();
+  const joined = await teams.create(withoutTeam.org, "Joined", administrator);
+  await moveTo(withoutTeam.org, withoutTeam.emailId, joined.id);
+  expect((await read(withoutTeam)).exposure?.email?.teamName).toBe("Joined");
+});
+
+test("a team that is gone is not named", async () => {
+  const found = await findBreaches({ inTeam: true });
+  await table.remove(keys.team(found.org, found.teamId ?? 0));
+  expect((await read(found)).exposure?.email?.teamName).toBeNull();
+});
+
+test("an e-mail that was removed is not named, even if its address is monitored again", async () => {
+  const found = await findBreaches({ inTeam: true });
+  const { org, emailId } = found;
+  const [listed] = (await monitored.list(org, { limit: 1, offset: 0 })).emails;
+  if (listed === undefined) throw new Error("There is no e-mail");
+  const { email, domain } = listed;
+  await removal.remove(org, emailId, administrator);
+  await monitored.add(org, { email, domainId: domain.id, ownerName: "Another" }, administrator);
+  const { event, exposure } = await read(found);
+  expect(exposure).toMatchObject({ email: undefined });
+  expect(event.type === "breach" && event.data.breaches).toHaveLength(2);
+});
+
+test("an event that was recorded without an e-mail is reported without one", async () => {
+  const { org, event } = await findBreaches();
+  if (event.type !== "breach") throw new Error(event.type);
+  const { email: _, ...nameless } = event;
+  const report = await readReport(org, nameless, { forPeople: true });
+  expect(report.exposure).toBeUndefined();
+  expect(report.event).toEqual((await read({ org, event } as Case)).event);
+});

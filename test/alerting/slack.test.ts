@@ -1,0 +1,183 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { noticeOf } from "../../shared/alerting/senders/notice.ts";
+import type { Report } from "../../shared/alerting/senders/report.ts";
+import { messageOf, type SlackMessage } from "../../shared/alerting/senders/slack.ts";
+import {
+  ada,
+  breachReport,
+  dashboardUrl,
+  hostileTexts,
+  namelessReport,
+  scanComplete,
+  scanError,
+  scanErrorOf,
+} from "./notice.ts";
+import { slackFaults } from "./slack-rules.ts";
+
+const render = (
+  report: Report,
+  organizationName = "Acme",
+  url: string | undefined = undefined,
+): SlackMessage => messageOf(noticeOf(report, { organizationName, dashboardUrl: url }));
+
+const textsIn = ({ blocks }: SlackMessage, type: "mrkdwn" | "plain_text"): string[] =>
+  blocks
+    .flatMap((block) => (block.type === "context" ? block.elements : [block.text]))
+    .filter((text) => text.type === type)
+    .map(({ text }) => text);
+const markdownIn = (message: SlackMessage): string[] => textsIn(message, "mrkdwn");
+const plainTextIn = (message: SlackMessage): string[] => textsIn(message, "plain_text");
+
+const links =
+  "<https://haveibeenpwned.com|Have I Been Pwned>, <https://creativecommons.org/licenses/by/4.0/|CC BY 4.0>";
+const findingsUrl = `${dashboardUrl}/findings?emailId=7`;
+
+describe("a Slack message", () => {
+  test("of a breach event says who, what and when, and leads to the findings", () => {
+    const report = breachReport([
+      { title: "Adobe", domain: "adobe.com" },
+      { domain: "", dataClasses: [], breachDate: "1970-01-01" },
+    ]);
+    const message = render(report, "Acme", dashboardUrl);
+    expect(message.text).toBe("ada@acme.example appeared in 2 data breaches (Acme)");
+    expect(message.blocks[0]).toMatchObject({
+      type: "header",
+      text: { type: "plain_text", text: "ada@acme.example appeared in 2 data breaches" },
+    });
+    expect(message.blocks[2]).toEqual({
+      type: "section",
+      text: {
+        type: "plain_text",
+        text: "Address: ada@acme.example\nOwner: Ada Lovelace\nTeam: Engines",
+        emoji: false,
+      },
+    });
+    expect(markdownIn(message)).toEqual([
+      "This monitored e-mail address was found in 2 data breaches that were not known before.",
+      `*Adobe (adobe.com)*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords\n<${findingsUrl}&amp;finding=101|Open the finding>`,
+      `*Breach 2*\nIt is not known what was exposed.\n<${findingsUrl}&amp;finding=102|Open the finding>`,
+      "Acknowledge each finding once it is handled.",
+      `<${findingsUrl}|See the findings of this address>`,
+      `Acme · Breach data: ${links}`,
+    ]);
+    expect(slackFaults(message)).toEqual([]);
+  });
+
+  test("of one breach is in the singular", () => {
+    expect(render(breachReport([{}])).text).toBe("ada@acme.example appeared in a data breach (Acme)");
+  });
+
+  test("has no links to a dashboard whose url is not known", () => {
+    for (const report of [breachReport([{}]), namelessReport([{}]), scanComplete, scanError]) {
+      expect(JSON.stringify(render(report)).match(/\|/g)).toHaveLength(2);
+    }
+  });
+
+  test("shows an address exactly that has formatting characters", () => {
+    const address = "*o_neil*~`&co`@acme.example";
+    const shown = "*o_neil*~`&amp;co`@acme.example";
+    const message = render(breachReport([{}], { ...ada, address }));
+    expect(plainTextIn(message)).toEqual([
+      `${shown} appeared in a data breach`,
+      `Address: ${shown}\nOwner: Ada Lovelace\nTeam: Engines`,
+    ]);
+  });
+
+  test("of an e-mail that was removed names neither the address nor findings", () => {
+    const message = render(breachReport([{}], null), "Acme", dashboardUrl);
+    expect(plainTextIn(message)).toEqual([
+      "An address that is no longer monitored appeared in a data breach",
+    ]);
+    expect(markdownIn(message)).toEqual([
+      "An address that is no longer monitored was found in a data breach that was not known before. Its findings were deleted when it was removed.",
+      "*Breach 1 (breach-1.example)*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords",
+      `Acme · Breach data: ${links}`,
+    ]);
+  });
+
+  test("of an event that names no e-mail tells to look at the findings", () => {
+    const message = render(namelessReport([{}]), "Acme", dashboardUrl);
+    expect(message.text).toBe("An e-mail address appeared in a data breach (Acme)");
+    expect(markdownIn(message).slice(-3)).toEqual([
+      "Your findings name the address. Acknowledge each finding once it is handled.",
+      `<${dashboardUrl}/findings|See the findings>`,
+      `Acme · Breach data: ${links}`,
+    ]);
+  });
+
+  test("of 75 breaches shows ten and the number of the others", () => {
+    const many = (length: number) => render(breachReport(Array.from({ length }, () => ({}))));
+    const message = many(75);
+    const sections = markdownIn(message).filter((text) => text.startsWith("*Breach"));
+    expect(sections).toHaveLength(10);
+    expect(markdownIn(message)).toContain("… and 65 more.");
+    expect(markdownIn(many(10)).join()).not.toContain("more.");
+    expect(slackFaults(message)).toEqual([]);
+  });
+
+  test("of a scan tells the counts or the problem, and leads to the scans", () => {
+    expect(markdownIn(render(scanComplete))[0]).toBe(
+      "Checked 99,995 of 100,000 monitored e-mail addresses. New breaches found: 3. Addresses that could not be checked: 5.",
+    );
+    expect(markdownIn(render(scanError))[0]).toBe(
+      "5 e-mail addresses could not be scanned &amp; &lt;will&gt; be retried on the next scan",
+    );
+    for (const report of [scanComplete, scanError]) {
+      const message = render(report, "Acme", dashboardUrl);
+      expect(slackFaults(message)).toEqual([]);
+      expect(markdownIn(message)).toContain(`<${dashboardUrl}/scans|See the scans>`);
+      expect(markdownIn(message).at(-1)).toContain(links);
+    }
+  });
+});
+
+describe("text from upstream and from users", () => {
+  const ownLinks = /<https:\/\/monitor\.acme\.example\/api\/app\/[a-z]+(\?[a-zA-Z0-9=&;]+)?\|[A-Za-z ]+>/g;
+
+  /** Texts with markup other than the product's own: bold titles and links. */
+  const foreignMarkup = (message: SlackMessage): string[] => [
+    ...[message.text, ...markdownIn(message)]
+      .map((text) =>
+        text
+          .replace(links, "")
+          .replace(ownLinks, "")
+          .replace(/^\*([^*]*)\*\n/, "$1"),
+      )
+      .filter((text) => /[<>*_~`]|&(?!amp;|lt;|gt;)/.test(text)),
+    ...plainTextIn(message).filter((text) => /[<>]|&(?!amp;|lt;|gt;)/.test(text)),
+  ];
+
+  const check = (title: string, domain: string, dataClass: string, name: string) => {
+    const email = { ...ada, address: `${name}@acme.example`, ownerName: name, teamName: name };
+    const report = breachReport([{ title, domain, dataClasses: [dataClass, dataClass] }], email);
+    for (const message of [render(report, name, dashboardUrl), render(scanErrorOf(title), name)]) {
+      expect(slackFaults(message)).toEqual([]);
+      expect(foreignMarkup(message)).toEqual([]);
+      expect(JSON.stringify(message)).not.toMatch(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
+    }
+    const [, facts = ""] = plainTextIn(render(report));
+    expect(facts).toMatch(/^Address: .*(\nOwner: .*\nTeam: .*)?$/u);
+  };
+
+  test.each(hostileTexts.map((text) => [JSON.stringify(text.slice(0, 40)), text]))(
+    "is shown as text: %s",
+    (_name, text) => check(text, text, text, text),
+  );
+
+  test("is shown as text, whatever it is", () => {
+    const text = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 400 }),
+      fc.string({ unit: fc.constantFrom("<", ">", "&", "*", "_", "`", "!", "|", "@", "\n", "a", "\ud83d") }),
+      fc.constantFrom(...hostileTexts),
+    );
+    fc.assert(fc.property(text, text, text, text, check));
+  });
+
+  test("is unchanged where Slack can show it", () => {
+    const [, section] = markdownIn(
+      render(breachReport([{ title: "R&D <beta> Müller 日本 👍", domain: "" }])),
+    );
+    expect(section?.split("\n")[0]).toBe("*R&amp;D &lt;beta&gt; Müller 日本 👍*");
+  });
+});

@@ -1,0 +1,103 @@
+import { type ConsumedCapacity, CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type BehaviourSettings, undisturbed } from "../../../local/dynamodb/behaviour.ts";
+import { startEngine as startInMemory } from "../../../local/dynamodb/engine.ts";
+import { startBehavingDynamodb } from "../../../local/harness/behaving-dynamodb.ts";
+import { dueIndex } from "../../../shared/aws/table/keys.ts";
+import { type Command, intercept } from "./intercept.ts";
+
+export type Engine = { url: string; stop: () => Promise<void> };
+
+/**
+ * Starts a DynamoDB engine in memory with an empty table of this service's shape, and points the SDK's
+ * environment variables and TABLE_NAME at it. When AWS_ENDPOINT_URL_DYNAMODB is set, that engine is used
+ * instead, for example DynamoDB Local. Conflicts are as on AWS; `settings` add latency, lost replies and lag.
+ */
+export const startEngine = async (settings: BehaviourSettings = undisturbed): Promise<Engine> => {
+  const tableName = `test-${process.pid}-${Date.now()}`;
+  const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  const engine = given === undefined ? await startInMemory(undefined) : undefined;
+  const behaving = await startBehavingDynamodb(given ?? (engine?.endpoint as string), settings);
+  const { url } = behaving;
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_DYNAMODB: url,
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    TABLE_NAME: tableName,
+  });
+  await createTable(tableName);
+  return {
+    url,
+    stop: async () => {
+      await behaving.close();
+      if (given !== undefined) process.env.AWS_ENDPOINT_URL_DYNAMODB = given;
+      if (engine === undefined) return;
+      delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+      await engine.close();
+    },
+  };
+};
+
+const createTable = async (tableName: string): Promise<void> => {
+  const client = new DynamoDBClient({ maxAttempts: 1 });
+  const command = new CreateTableCommand({
+    TableName: tableName,
+    BillingMode: "PAY_PER_REQUEST",
+    AttributeDefinitions: ["pk", "sk", dueIndex.partition, dueIndex.sort].map((AttributeName) => ({
+      AttributeName,
+      AttributeType: "S",
+    })),
+    KeySchema: [
+      { AttributeName: "pk", KeyType: "HASH" },
+      { AttributeName: "sk", KeyType: "RANGE" },
+    ],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: dueIndex.name,
+        KeySchema: [
+          { AttributeName: dueIndex.partition, KeyType: "HASH" },
+          { AttributeName: dueIndex.sort, KeyType: "RANGE" },
+        ],
+        Projection: { ProjectionType: "KEYS_ONLY" },
+      },
+    ],
+  });
+  await client.send(command);
+  client.destroy();
+};
+
+let stopRecording = (): void => {};
+
+export type Consumed = { readUnits: number; writeUnits: number; calls: number };
+
+/**
+ * Sums the capacity that this process consumes from now on. `take` returns the sum and starts again from 0.
+ */
+export const recordCapacity = (): { take: () => Consumed } => {
+  let consumed: Consumed = { readUnits: 0, writeUnits: 0, calls: 0 };
+  stopRecording();
+  stopRecording = intercept<Command>(
+    "initialize",
+    (next, { commandName = "" }) =>
+      async ({ input, ...sent }) => {
+        const reply = await next({ ...sent, input: { ...input, ReturnConsumedCapacity: "TOTAL" } });
+        const given = (reply.output as { ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] })
+          .ConsumedCapacity;
+        const writes = /^(Put|Update|Delete|TransactWrite)/.test(commandName);
+        consumed.calls++;
+        for (const each of [given ?? []].flat()) {
+          const units = each.CapacityUnits ?? 0;
+          if (writes) consumed.writeUnits += units;
+          else consumed.readUnits += units;
+        }
+        return reply;
+      },
+  );
+  return {
+    take: () => {
+      const taken = consumed;
+      consumed = { readUnits: 0, writeUnits: 0, calls: 0 };
+      return taken;
+    },
+  };
+};

@@ -1,0 +1,394 @@
+import { createServer, request, type Server } from "node:http";
+import { inspect } from "node:util";
+import { LogFormatter, LogItem } from "@aws-lambda-powertools/logger";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { chunk } from "../../../shared/aws/table/chunk.ts";
+import { wire } from "../../../shared/aws/table/clients.ts";
+import { absent, condition, exists, type Write } from "../../../shared/aws/table/condition.ts";
+import { dueIndex, type Key } from "../../../shared/aws/table/keys.ts";
+import { withTimeOf, withTimeOfPeople } from "../../../shared/aws/table/patience.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import { type Engine, startEngine } from "./engine.ts";
+
+/** What the proxy in front of the engine does to the next `times` requests of one operation. */
+type Fault = {
+  /** The operation, such as "BatchGetItem". */
+  target: string;
+  times: number;
+  /** The proxy answers, and the engine does not get the request. */
+  answer?: { status: number; body: unknown };
+  /** The engine does as asked, and its reply gets lost. */
+  cut?: boolean;
+  /** Nothing is ever answered. */
+  silent?: boolean;
+  /** Changes the engine's reply. */
+  rewrite?: (body: Record<string, unknown>, asked: Record<string, unknown>) => unknown;
+};
+
+let engine: Engine;
+let proxy: Server;
+let fault: Fault | undefined;
+const seen: { target: string; body: Record<string, unknown> }[] = [];
+
+beforeAll(async () => {
+  engine = await startEngine();
+  const upstream = new URL(engine.url);
+  proxy = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    incoming.on("end", () => {
+      const target = String(incoming.headers["x-amz-target"]).replace(/^.*\./, "");
+      const asked = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+      seen.push({ target, body: asked });
+      const active = fault?.target === target && fault.times > 0 ? fault : undefined;
+      if (active !== undefined) active.times--;
+      if (active?.silent === true) return;
+      const type = { "content-type": "application/x-amz-json-1.0" };
+      if (active?.answer !== undefined) {
+        outgoing.writeHead(active.answer.status, type).end(JSON.stringify(active.answer.body));
+        return;
+      }
+      const forwarded = request(
+        {
+          host: upstream.hostname,
+          port: upstream.port,
+          method: "POST",
+          path: "/",
+          headers: incoming.headers,
+        },
+        (reply) => {
+          const parts: Buffer[] = [];
+          reply.on("data", (part: Buffer) => parts.push(part));
+          reply.on("end", () => {
+            const body = Buffer.concat(parts);
+            if (active?.cut === true) outgoing.destroy();
+            else if (active?.rewrite !== undefined) {
+              const rewritten = active.rewrite(JSON.parse(body.toString()), asked);
+              outgoing.writeHead(200, type).end(JSON.stringify(rewritten));
+            } else outgoing.writeHead(reply.statusCode ?? 500, type).end(body);
+          });
+        },
+      );
+      forwarded.end(Buffer.concat(chunks));
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const address = proxy.address();
+  if (typeof address !== "object" || address === null) throw new Error("The proxy does not listen");
+  process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${address.port}`;
+});
+afterAll(async () => {
+  wire().destroy();
+  proxy.close();
+  await engine.stop();
+});
+afterEach(() => {
+  fault = undefined;
+});
+
+let rows = 0;
+const newKey = (): Key => ({ pk: `row-${++rows}`, sk: "1" });
+
+const cancelled = (...codes: string[]) => ({
+  status: 400,
+  body: {
+    __type: "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+    message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes.join(", ")}]`,
+    CancellationReasons: codes.map((Code) => ({ Code })),
+  },
+});
+
+describe("reads", () => {
+  test("getMany returns rows in the order of its keys, even repeated or missing ones", async () => {
+    const keys = Array.from({ length: 230 }, (_, index) => ({ pk: "many", sk: String(index) }));
+    const present = keys.filter((_, index) => index % 3 !== 0);
+    // A few at a time: an engine that has just started is slow.
+    for (const some of chunk(present, 25)) {
+      await Promise.all(some.map((key) => table.put({ ...key, name: `n${key.sk}` })));
+    }
+    const asked = [...keys].reverse().flatMap((key, index) => (index % 10 === 0 ? [key, key] : [key]));
+    const items = await table.getMany<{ name: string }>(asked);
+    expect(items.map((item) => item?.name)).toEqual(
+      asked.map((key) => (Number(key.sk) % 3 === 0 ? undefined : `n${key.sk}`)),
+    );
+  });
+
+  test("getMany asks again for keys that a batch left unprocessed", async () => {
+    const keys = [newKey(), newKey(), newKey()];
+    for (const key of keys) await table.put({ ...key, here: true });
+    fault = {
+      target: "BatchGetItem",
+      times: 2,
+      rewrite: (_, asked) => ({ Responses: {}, UnprocessedKeys: asked.RequestItems }),
+    };
+    expect((await table.getMany(keys)).every((item) => item?.here === true)).toBe(true);
+  });
+
+  test("a query reads all its pages of 1 MB, up to its limit, both ways, within bounds", async () => {
+    const text = "x".repeat(100_000);
+    for (let index = 10; index < 35; index++) await table.put({ pk: "long", sk: `a${index}`, text });
+    await table.put({ pk: "long", sk: "b" });
+    const sks = (items: table.QueryInput) =>
+      table.query<Key>(items).then((all) => all.map((item) => item.sk));
+    expect((await sks({ pk: "long" })).length).toBe(26);
+    expect((await sks({ pk: "long", prefix: "a" })).length).toBe(25);
+    expect(await sks({ pk: "long", descending: true, limit: 2 })).toEqual(["b", "a34"]);
+    expect((await sks({ pk: "long", limit: 17 })).length).toBe(17);
+    expect(await sks({ pk: "long", from: "a12", to: "a14" })).toEqual(["a12", "a13", "a14"]);
+    expect(await sks({ pk: "long", from: "a14", to: "a12" })).toEqual([]);
+    expect(await sks({ pk: "long", from: "a34" })).toEqual(["a34", "b"]);
+    const projected = await table.query({ pk: "long", to: "a11", project: ["sk"] });
+    expect(projected).toEqual([{ sk: "a10" }, { sk: "a11" }]);
+    let pages = 0;
+    for await (const _ of table.queryPages({ pk: "long" })) pages++;
+    expect(pages).toBeGreaterThan(2);
+  });
+
+  test("queryWire reads all pages within bounds and leaves values as on the wire", async () => {
+    const text = "x".repeat(100_000);
+    for (let index = 10; index < 25; index++) await table.put({ pk: "wire", sk: `a${index}`, text, index });
+    const rows = await table.queryWire({ pk: "wire", from: "a11", descending: true });
+    expect(rows.map((row) => row.index?.N)).toEqual(
+      Array.from({ length: 14 }, (_, index) => `${24 - index}`),
+    );
+    expect(rows[0]).toEqual({ pk: { S: "wire" }, sk: { S: "a24" }, text: { S: text }, index: { N: "24" } });
+  });
+
+  test("a query of an index selects by the keys of the index", async () => {
+    const due = { [dueIndex.partition]: "SCAN#1", [dueIndex.sort]: "2030-01-01" };
+    await table.put({ pk: "due", sk: "1", ...due, more: 1 });
+    const found = await table.query<Key>({ pk: "SCAN#1", to: "2031", index: dueIndex });
+    expect(found.map((item) => item.pk)).toEqual(["due"]);
+    expect(await table.query({ pk: "SCAN#1", to: "2029", index: dueIndex })).toEqual([]);
+  });
+});
+
+test("an error of a failed condition shows no row when it is logged", async () => {
+  const key = newKey();
+  await table.put({ ...key, secret: "whsec_hidden" });
+  const refusals = await Promise.all([
+    table.put(key, absent).catch((error: unknown) => error),
+    table.transact([{ put: key, if: absent }]).catch((error: unknown) => error),
+  ]);
+  expect(refusals).toMatchObject([
+    { name: "ConditionFailed", item: { secret: "whsec_hidden" } },
+    { name: "TransactionRefused", failed: [{ index: 0, item: { secret: "whsec_hidden" } }] },
+  ]);
+  const formatter = new (class extends LogFormatter {
+    formatAttributes = () => new LogItem({ attributes: {} });
+  })();
+  const logged = JSON.stringify(refusals.map((error) => formatter.formatError(error as Error)));
+  expect(logged).toContain("Conditions of a transaction did not hold");
+  for (const shown of [logged, JSON.stringify(refusals), inspect(refusals, { depth: 9 })]) {
+    expect(shown).not.toContain("whsec_hidden");
+  }
+});
+
+describe("writes of one row", () => {
+  test("a failed condition throws ConditionFailed with the current row", async () => {
+    const key = newKey();
+    await table.put({ ...key, status: "running", members: new Set([1, 2]) }, absent);
+    const row = { ...key, status: "running", members: new Set([1, 2]) };
+    const isDone = condition("#status = :done", { done: "done" });
+    await expect(table.put(key, absent)).rejects.toMatchObject({ name: "ConditionFailed", item: row });
+    await expect(table.update(key, { add: { n: 1 }, if: isDone })).rejects.toMatchObject({ item: row });
+    await expect(table.remove(key, isDone)).rejects.toMatchObject({ item: row });
+    await expect(table.remove(newKey(), exists)).rejects.toMatchObject({ item: undefined });
+    expect(await table.get(key)).toEqual(row);
+  });
+
+  test("one update sets, adds, takes and removes by path, odd name or reserved word", async () => {
+    const key = newKey();
+    await table.put({
+      ...key,
+      map: { "12": 1, gone: 1 },
+      size: 1,
+      "12-_-1": 1,
+      members: new Set(["a", "b"]),
+    });
+    const after = await table.update(key, {
+      set: { "map.13": 2, status: "x", none: undefined },
+      setOnce: { size: 9, first: 3 },
+      add: { "12-_-1": 2, "12-_-0": 1, empty: new Set<string>() },
+      take: { members: new Set(["a"]) },
+      remove: ["map.gone", "absent"],
+      if: condition("#size = :one AND attribute_exists(#map.#12)", { one: 1 }),
+    });
+    const expected = {
+      ...key,
+      map: { "12": 1, "13": 2 },
+      status: "x",
+      size: 1,
+      first: 3,
+      "12-_-1": 3,
+      "12-_-0": 1,
+      members: new Set(["b"]),
+    };
+    expect(after).toEqual(expected);
+    expect(await table.get(key)).toEqual(expected);
+  });
+
+  test("a write waits until a transaction on its row is over", async () => {
+    const key = newKey();
+    fault = {
+      target: "UpdateItem",
+      times: 3,
+      answer: {
+        status: 400,
+        body: {
+          __type: "com.amazonaws.dynamodb.v20120810#TransactionConflictException",
+          message: "conflict",
+        },
+      },
+    };
+    expect((await table.update(key, { add: { n: 1 } })).n).toBe(1);
+  });
+});
+
+describe("a transaction", () => {
+  test("whose conditions fail names those writes and their rows, and writes nothing", async () => {
+    const [one, two, three] = [newKey(), newKey(), newKey()];
+    await table.put({ ...two, n: 1 });
+    const refused = table.transact([
+      { put: { ...one, n: 1 } },
+      { update: two, add: { n: 1 }, if: condition("#n > :n", { n: 5 }) },
+      { check: three, if: exists },
+    ]);
+    await expect(refused).rejects.toMatchObject({
+      name: "TransactionRefused",
+      failed: [
+        { index: 1, item: { ...two, n: 1 } },
+        { index: 2, item: undefined },
+      ],
+    });
+    expect(await table.getMany([one, two])).toEqual([undefined, { ...two, n: 1 }]);
+  });
+
+  test("is tried again after conflicts and throttling", async () => {
+    const key = newKey();
+    fault = { target: "TransactWriteItems", times: 6, answer: cancelled("TransactionConflict", "None") };
+    await table.transact([
+      { update: key, add: { n: 1 } },
+      { check: newKey(), if: absent },
+    ]);
+    fault = { target: "TransactWriteItems", times: 2, answer: cancelled("ThrottlingError") };
+    await table.transact([{ update: key, add: { n: 1 } }]);
+    expect(await table.get(key)).toEqual({ ...key, n: 2 });
+  });
+
+  test("is refused as busy after six seconds of conflicts, all sent with one token", async () => {
+    seen.length = 0;
+    fault = { target: "TransactWriteItems", times: 99, answer: cancelled("TransactionConflict") };
+    const begin = performance.now();
+    const sent = table.transact([{ put: newKey() }]);
+    await expect(sent).rejects.toMatchObject({ refusal: "busy", headers: { "Retry-After": "2" } });
+    expect(performance.now() - begin).toBeGreaterThan(5_500);
+    expect(seen.length).toBeGreaterThan(10);
+    expect(new Set(seen.map((each) => each.body.ClientRequestToken)).size).toBe(1);
+  });
+
+  test("a worker's transaction is tried for as long as the worker has time", async () => {
+    fault = { target: "TransactWriteItems", times: 99, answer: cancelled("TransactionConflict") };
+    const begin = performance.now();
+    const sent = withTimeOf(900, () => table.transact([{ put: newKey() }]));
+    await expect(sent).rejects.toMatchObject({ refusal: "busy" });
+    expect(performance.now() - begin).toBeLessThan(900);
+  });
+
+  test("without an answer is refused as busy before the function's time is over", async () => {
+    for (const lost of [{ cut: true }, { silent: true }]) {
+      fault = { target: "GetItem", times: 999, ...lost };
+      const begin = performance.now();
+      const sent = withTimeOfPeople(5, () => table.get(newKey()));
+      await expect(sent).rejects.toMatchObject({ refusal: "busy", headers: { "Retry-After": "2" } });
+      expect(performance.now() - begin).toBeLessThan(5_000);
+    }
+    // The command line shows the cause instead.
+    fault = { target: "GetItem", times: 999, cut: true };
+    await expect(table.get(newKey())).rejects.toMatchObject({ code: "ECONNRESET" });
+  });
+
+  test("whose connection was lost for a moment is sent again in a function", async () => {
+    fault = { target: "GetItem", times: 9, cut: true };
+    expect(await withTimeOfPeople(10, () => table.get(newKey()))).toBeUndefined();
+  });
+
+  test("is refused at once when a condition failed beside a conflict", async () => {
+    fault = {
+      target: "TransactWriteItems",
+      times: 1,
+      answer: cancelled("ConditionalCheckFailed", "TransactionConflict"),
+    };
+    const refused = table.transact([{ put: newKey(), if: absent }, { put: newKey() }]);
+    await expect(refused).rejects.toMatchObject({ failed: [{ index: 0 }] });
+  });
+
+  test("that committed but whose reply got lost succeeds, once", async () => {
+    const [one, two] = [newKey(), newKey()];
+    seen.length = 0;
+    fault = { target: "TransactWriteItems", times: 2, cut: true };
+    const writes: Write[] = [
+      { put: { ...one, n: 1 }, if: absent },
+      { update: two, add: { n: 1 } },
+    ];
+    await withTimeOfPeople(10, () => table.transact(writes));
+    expect(seen.length).toBe(3);
+    expect(await table.getMany([one, two])).toEqual([
+      { ...one, n: 1 },
+      { ...two, n: 1 },
+    ]);
+  });
+
+  test("that DynamoDB could not take throws before anything is sent", async () => {
+    seen.length = 0;
+    const key = newKey();
+    const twice = table.transact([{ put: key }, { update: key, add: { n: 1 } }]);
+    await expect(twice).rejects.toThrow(/two writes on/);
+    const writes = Array.from({ length: 101 }, () => ({ put: newKey() }));
+    await expect(table.transact(writes)).rejects.toThrow(/101 writes/);
+    await expect(table.transact([{ update: key }])).rejects.toThrow(/changes nothing/);
+    await table.transact([]);
+    expect(seen.length).toBe(0);
+    await table.transact(writes.slice(0, 100));
+  });
+
+  test("throws the refusal of the first failed write that names one", async () => {
+    const taken = newKey();
+    await table.put(taken);
+    const refused = table.transact([
+      { put: newKey(), if: absent, refusal: "domainNotFound" },
+      { put: taken, if: absent },
+      { check: newKey(), if: exists, refusal: "findingNotFound" },
+    ]);
+    await expect(refused).rejects.toMatchObject({ refusal: "findingNotFound" });
+  });
+});
+
+describe("attempt", () => {
+  test("returns what a write returns", async () => {
+    const key = newKey();
+    expect(await table.attempt(table.update(key, { add: { n: 1 } }))).toEqual({
+      written: true,
+      value: { ...key, n: 1 },
+    });
+  });
+
+  test("returns the failed conditions of one write and of a transaction", async () => {
+    const row = { ...newKey(), n: 1 };
+    await table.put(row);
+    expect(await table.attempt(table.put(row, absent))).toEqual({
+      written: false,
+      failed: [{ index: 0, item: row }],
+    });
+    const transaction = table.transact([{ put: newKey() }, { put: row, if: absent }]);
+    expect(await table.attempt(transaction)).toEqual({ written: false, failed: [{ index: 1, item: row }] });
+  });
+
+  test("throws other errors and refusals", async () => {
+    const key = newKey();
+    await table.put(key);
+    const refused = table.transact([{ put: key, if: absent, refusal: "emailAlreadyMonitored" }]);
+    await expect(table.attempt(refused)).rejects.toMatchObject({ refusal: "emailAlreadyMonitored" });
+    await expect(table.attempt(table.transact([{ update: key }]))).rejects.toThrow(/changes nothing/);
+  });
+});

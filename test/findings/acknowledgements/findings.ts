@@ -1,0 +1,173 @@
+/** Organizations with findings in several blocks, and what tests ask of them. */
+import { expect } from "vitest";
+import { entries } from "../../../shared/access/activity/activity.ts";
+import type { Actor } from "../../../shared/access/activity/actor.ts";
+import { chunk } from "../../../shared/aws/table/chunk.ts";
+import { condition } from "../../../shared/aws/table/condition.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
+import type { FindingFilter } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
+import { work } from "../../../shared/findings/acknowledgements/work.ts";
+import { type FindingRecord, findings, newFinding } from "../../../shared/findings/record.ts";
+import { blockSize, type Reserved, reserve } from "../../../shared/lists/blocks.ts";
+import * as counts from "../../../shared/lists/counts.ts";
+import { emails, isBreached } from "../../../shared/monitoring/emails/record.ts";
+import { audit } from "../../../shared/operations/audit/audit.ts";
+import { createOrganization, invocation, takeMessages } from "../../scanning/in-process-workers.ts";
+
+export const somebody: Actor = { type: "user", id: 7, label: "ada@demo.example" };
+export const somebodyElse: Actor = { type: "api_key", id: 8, label: "Other key" };
+
+const findingsPerTransaction = 40;
+
+export type NewFinding = { emailId: number; breachId: number; scanId?: number | null; detectedAt?: string };
+
+/** Writes findings with these ids, as scans do: each with its e-mail, and counted. */
+export const addFindings = async (
+  org: number,
+  given: readonly NewFinding[],
+  ids: readonly Reserved[],
+): Promise<number[]> => {
+  const pairs = given.map((finding, index) => ({ ...finding, reserved: ids[index] as Reserved }));
+  for (const some of chunk(pairs, findingsPerTransaction)) {
+    const byEmail = [...Map.groupBy(some, ({ emailId }) => emailId)];
+    const ofEmails = await emails.getMany(
+      org,
+      byEmail.map(([emailId]) => emailId),
+    );
+    const rows = some.map(({ emailId, breachId, scanId = null, detectedAt, reserved }) => {
+      const domainId = 1 + (emailId % 2);
+      const email = `user${emailId}@demo.example`;
+      const firstDetectedAt = detectedAt ?? reserved.createdAt;
+      return {
+        reserved,
+        group: { scanId, acknowledged: false, domainId },
+        row: { emailId, email, domainId, breachId, firstDetectedAt },
+      };
+    });
+    await table.transact([
+      ...byEmail.map(([emailId, ofEmail]) => ({
+        update: emails.key(org, emailId),
+        set: Object.fromEntries(
+          ofEmail.map(({ breachId, reserved }) => [`findings.${breachId}`, reserved.id]),
+        ),
+        add: { unacknowledged: ofEmail.length },
+        if: condition("attribute_exists(#pk)"),
+      })),
+      ...findings.writes(
+        org,
+        rows.map(({ reserved, group, row }) => findings.put(org, reserved, group, newFinding(org, row))),
+      ),
+      ...counts.writes(org, {
+        findings: rows.map(({ reserved, group, row }) => ({ ...row, id: reserved.id, to: group })),
+        breachedEmails: ofEmails.filter((row) => row !== undefined && !isBreached(row)).length,
+      }),
+    ]);
+  }
+  return pairs.map(({ reserved }) => reserved.id);
+};
+
+/** Ids at the beginning of a block of their own each time it is called. */
+export const idsInNewBlock = async (org: number, count: number): Promise<Reserved[]> =>
+  (await reserve(org, "FINDING", blockSize)).slice(0, count);
+
+export type Seeded = { org: number; emailIds: number[]; findingIds: number[] };
+
+/**
+ * An organization whose e-mails have findings in several blocks: in the first block more than a transaction takes, in the
+ * others one of each e-mail, so that batches meet in the rows of e-mails.
+ */
+export const seedFindings = async ({
+  emailCount = 24,
+  perEmail = 4,
+  furtherBlocks = 3,
+} = {}): Promise<Seeded> => {
+  const org = await createOrganization({ "demo.example": emailCount });
+  const rows = await Promise.all(
+    (await emails.directory(org)).map(({ block }) => emails.members(org, block)),
+  );
+  const emailIds = rows.flat().map(({ id }) => id);
+  const first = emailIds.flatMap((emailId) =>
+    Array.from({ length: perEmail }, (_, index) => ({ emailId, breachId: index + 1 })),
+  );
+  const findingIds = await addFindings(org, first, await idsInNewBlock(org, first.length));
+  for (let block = 0; block < furtherBlocks; block++) {
+    const more = emailIds.map((emailId) => ({ emailId, breachId: 100 + block }));
+    findingIds.push(...(await addFindings(org, more, await idsInNewBlock(org, more.length))));
+  }
+  return { org, emailIds, findingIds };
+};
+
+/** Requests that what matches is acknowledged. */
+export const requestAll = (
+  org: number,
+  filter: FindingFilter = {},
+): Promise<{ id: number; matching: number }> =>
+  acknowledgements.request(org, { filter, resolution: "ignored", reason: "Known" }, somebody);
+
+/** Part of a write of this finding, and of no request that only reads its block. */
+export const writeOf = (org: number, id: number): string => {
+  const { pk, sk } = findings.key(org, id);
+  return `"pk":{"S":"${pk}"},"sk":{"S":"${sk}"}`;
+};
+
+/** Handles messages until there is none. */
+export const runWorkers = async (): Promise<void> => {
+  for (let messages = await takeMessages("acknowledgements"); messages.length > 0; ) {
+    for (const message of messages) await work(message, invocation());
+    messages = await takeMessages("acknowledgements");
+  }
+};
+
+export const readFindings = async (org: number): Promise<FindingRecord[]> => {
+  const directory = await findings.directory(org);
+  const rows = await Promise.all(findings.blocks(directory).map((block) => findings.members(org, block)));
+  return rows.flat();
+};
+
+/** Ids of the findings that carry the acknowledgment of a request by `somebody`. */
+export const acknowledgedBySomebody = async (org: number): Promise<number[]> =>
+  (await readFindings(org))
+    .filter(({ acknowledgment }) => acknowledgment?.by.id === somebody.id)
+    .map(({ id }) => id);
+
+/** All that must hold once a request has ended: counts, findings, one log entry, and no difference between any rows. */
+export const expectDone = async (
+  org: number,
+  id: number,
+  expected: { matching: number; acknowledged: number },
+): Promise<void> => {
+  const ended = await acknowledgements.get(org, id);
+  expect(ended).toMatchObject({ status: "completed", ...expected });
+  expect(ended.completedAt).not.toBeNull();
+  const carrying = (await readFindings(org)).filter(({ acknowledgment }) => acknowledgment?.by.id === 7);
+  expect(carrying).toHaveLength(expected.acknowledged);
+  for (const row of carrying) {
+    expect(row.acknowledgment).toEqual({
+      at: ended.createdAt,
+      by: somebody,
+      resolution: "ignored",
+      reason: "Known",
+    });
+  }
+  await expectAgreement(org);
+  const { items } = await entries.page(org, { limit: 100, offset: 0 });
+  const logged = items.filter(({ action }) => action === "findings.acknowledged");
+  expect(logged.map(({ summary, actor, createdAt }) => ({ summary, actor, createdAt }))).toEqual(
+    expected.acknowledged === 0
+      ? []
+      : [
+          {
+            summary: `Acknowledged ${expected.acknowledged} breach findings as ignored`,
+            actor: somebody,
+            createdAt: ended.createdAt,
+          },
+        ],
+  );
+};
+
+/** `admin check` finds nothing wrong. */
+export const expectAgreement = async (org: number): Promise<void> => {
+  const { differences, unsettled } = await audit(org);
+  expect({ differences, unsettled }).toEqual({ differences: [], unsettled: [] });
+};

@@ -1,0 +1,181 @@
+/** What a request is about: exactly the findings that match when it is made. */
+import { expect, test } from "vitest";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
+import type { FindingFilter } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
+import { findings } from "../../../shared/findings/record.ts";
+import { reserve } from "../../../shared/lists/blocks.ts";
+import { refresh } from "../../../shared/lists/notes.ts";
+import { recordCapacity } from "../../aws/table/engine.ts";
+import { useWorkers } from "../../scanning/in-process-workers.ts";
+import {
+  acknowledgedBySomebody,
+  addFindings,
+  idsInNewBlock,
+  readFindings,
+  requestAll,
+  runWorkers,
+  type Seeded,
+  seedFindings,
+} from "./findings.ts";
+
+useWorkers();
+
+const early = "2026-01-01T00:00:00.000Z";
+const late = "2026-06-01T00:00:00.000Z";
+
+/** Findings of three scans and of none, early and late, of two domains, and some that are acknowledged. */
+const seedVaried = async (): Promise<Seeded> => {
+  const seeded = await seedFindings({ emailCount: 12, perEmail: 3, furtherBlocks: 1 });
+  const { org, emailIds } = seeded;
+  for (const scanId of [3, 5, 8]) {
+    const more = emailIds.map((emailId, index) => ({
+      emailId,
+      breachId: 200 + scanId,
+      scanId,
+      detectedAt: index % 3 === 0 ? early : late,
+    }));
+    seeded.findingIds.push(...(await addFindings(org, more, await idsInNewBlock(org, more.length))));
+  }
+  const ids = seeded.findingIds.filter((_, index) => index % 4 === 1);
+  await acknowledgements.request(
+    org,
+    { ids, resolution: "handled" },
+    {
+      type: "system",
+      id: null,
+      label: "Earlier",
+    },
+  );
+  await runWorkers();
+  return seeded;
+};
+
+test.each<[title: string, filterOf: (seeded: Seeded) => FindingFilter]>([
+  ["everything", () => ({})],
+  ["what is not acknowledged", () => ({ acknowledged: false })],
+  ["what is acknowledged", () => ({ acknowledged: true })],
+  ["a breach", () => ({ breachId: 2 })],
+  ["a domain", () => ({ domainId: 1 })],
+  ["a scan", () => ({ scanId: 5 })],
+  ["an e-mail", ({ emailIds }) => ({ emailId: emailIds[4] as number })],
+  ["a time", () => ({ detectedBefore: late })],
+  ["a scan, a domain and a state", () => ({ scanId: 8, domainId: 2, acknowledged: false })],
+  [
+    "an e-mail, a breach and a time",
+    ({ emailIds }) => ({ emailId: emailIds[3] as number, breachId: 205, detectedBefore: late }),
+  ],
+  ["a breach that nobody has", () => ({ breachId: 999 })],
+  ["an e-mail that is not there", () => ({ emailId: 999_999_999 })],
+])("a filter by %s means what a comparison of every finding with it gives", async (_, filterOf) => {
+  const seeded = await seedVaried();
+  const filter = filterOf(seeded);
+  const { org } = seeded;
+  const expected = (await readFindings(org))
+    .filter((row) => {
+      const group = findings.groupOf(row);
+      return (
+        (filter.acknowledged ?? group.acknowledged) === group.acknowledged &&
+        (filter.scanId ?? group.scanId) === group.scanId &&
+        (filter.breachId ?? row.breachId) === row.breachId &&
+        (filter.domainId ?? row.domainId) === row.domainId &&
+        (filter.emailId ?? row.emailId) === row.emailId &&
+        (filter.detectedBefore === undefined || row.firstDetectedAt < filter.detectedBefore)
+      );
+    })
+    .map(({ id }) => id);
+  expect(await acknowledgements.countMatching(org, { filter })).toBe(expected.length);
+  const { id, matching } = await requestAll(org, filter);
+  await runWorkers();
+  expect(matching).toBe(expected.length);
+  expect(await acknowledgements.get(org, id)).toMatchObject({ status: "completed", acknowledged: matching });
+  expect(await acknowledgedBySomebody(org)).toEqual(expected);
+});
+
+test("a filter that needs only the directory reads no block", async () => {
+  const { org, findingIds } = await seedFindings({ furtherBlocks: 4 });
+  await refresh(org, "FINDING");
+  const { take } = recordCapacity();
+  expect(await acknowledgements.countMatching(org, { filter: { acknowledged: false } })).toBe(
+    findingIds.length,
+  );
+  // The scan lock before and after the directory.
+  expect(take()).toMatchObject({ calls: 3 });
+});
+
+test("of a scan in progress just the findings written at the request are touched", async () => {
+  const { org, emailIds } = await seedFindings({ emailCount: 20, perEmail: 2, furtherBlocks: 0 });
+  const settled = (await readFindings(org)).map(({ id }) => id);
+  await table.put({ ...keys.scanLock(org), scanId: 9 });
+  const found = (some: readonly number[], breachId: number) =>
+    some.map((emailId) => ({ emailId, breachId, scanId: 9 }));
+  // Three workers have reserved ids; the first has not written yet, and the second only some.
+  const [late, some, all] = [
+    await reserve(org, "FINDING", 20),
+    await reserve(org, "FINDING", 20),
+    await reserve(org, "FINDING", 20),
+  ];
+  const written = [
+    ...(await addFindings(org, found(emailIds.slice(10), 301), some.slice(10))),
+    ...(await addFindings(org, found(emailIds, 302), all)),
+  ];
+  const { id, matching } = await requestAll(org);
+  expect(matching).toBe(settled.length + written.length);
+  // After the request, and before the worker: lower ids, higher ids, and the next scan.
+  const added = [
+    ...(await addFindings(org, found(emailIds, 300), late)),
+    ...(await addFindings(org, found(emailIds.slice(0, 10), 301), some)),
+    ...(await addFindings(org, found(emailIds, 303), await reserve(org, "FINDING", 20))),
+  ];
+  await table.remove(keys.scanLock(org));
+  const next = emailIds.map((emailId) => ({ emailId, breachId: 304, scanId: 10 }));
+  added.push(...(await addFindings(org, next, await reserve(org, "FINDING", 20))));
+  await runWorkers();
+  expect(await acknowledgements.get(org, id)).toMatchObject({ status: "completed", acknowledged: matching });
+  const touched = await acknowledgedBySomebody(org);
+  expect(touched).toEqual([...settled, ...written].sort((one, other) => one - other));
+  expect(touched.filter((each) => added.includes(each))).toEqual([]);
+});
+
+test("of a scan in progress also whole blocks, which are not read to know them", async () => {
+  const { org, emailIds } = await seedFindings({ emailCount: 8, perEmail: 1, furtherBlocks: 0 });
+  await table.put({ ...keys.scanLock(org), scanId: 9 });
+  const whole = Array.from({ length: 512 }, (_, index) => ({
+    emailId: emailIds[index % 8] as number,
+    breachId: 400 + Math.floor(index / 8),
+    scanId: 9,
+  }));
+  await addFindings(org, whole, await reserve(org, "FINDING", 512));
+  const blocks = await findings.directory(org);
+  const sizes = blocks.map(({ counts }) => [...counts.values()].reduce((sum, count) => sum + count, 0));
+  expect(sizes).toContain(512);
+  const { id, matching } = await requestAll(org, { scanId: 9 });
+  expect(matching).toBe(512);
+  await runWorkers();
+  expect(await acknowledgements.get(org, id)).toMatchObject({ acknowledged: 512 });
+});
+
+test("ids: each counts once, in any order, and an unknown or foreign one refuses all", async () => {
+  const [{ org, findingIds }, other] = [await seedFindings(), await seedFindings({ furtherBlocks: 0 })];
+  const some = findingIds.filter((_, index) => index % 5 === 0);
+  for (const wrong of [other.findingIds[0] ?? 0, 2 ** 52]) {
+    const refused = acknowledgements.request(
+      org,
+      { ids: [...some, wrong], resolution: "handled" },
+      { type: "user", id: 7, label: "ada@demo.example" },
+    );
+    await expect(refused).rejects.toMatchObject({ refusal: "findingNotFound" });
+  }
+  expect(await table.get(keys.acknowledgementLock(org))).toBeUndefined();
+  const { id, matching } = await acknowledgements.request(
+    org,
+    { ids: [...some.toReversed(), ...some], resolution: "ignored", reason: "Known" },
+    { type: "user", id: 7, label: "ada@demo.example" },
+  );
+  expect(matching).toBe(some.length);
+  await runWorkers();
+  expect(await acknowledgements.get(org, id)).toMatchObject({ acknowledged: matching });
+  expect(await acknowledgedBySomebody(org)).toEqual(some);
+  expect(await acknowledgedBySomebody(other.org)).toEqual([]);
+});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import { withTimeOf } from "../../shared/aws/table/patience.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import * as removals from "../../shared/findings/email-removal.ts";
+import * as acknowledging from "../../shared/findings/finding.ts";
+import { findings } from "../../shared/findings/record.ts";
+import * as counts from "../../shared/lists/counts.ts";
+import * as monitored from "../../shared/monitoring/emails/email.ts";
+import { emails } from "../../shared/monitoring/emails/record.ts";
+import { audit } from "../../shared/operations/audit/audit.ts";
+import { createOrganization, runChecks, startAndPlan, useWorkers } from "../scanning/in-process-workers.ts";
+
+const domain = "counted.example";
+const breachNames = Array.from({ length: 60 }, (_, index) => `Breach${index}`);
+const workers = useWorkers({ breached: { [domain]: {} } });
+
+/** What the counts should be, from every row of the organization's findings and e-mails. */
+const recounted = async (org: number): Promise<counts.Counts> => {
+  const rows = await Promise.all(
+    (await findings.directory(org)).map(({ block }) => findings.members(org, block)),
+  );
+  const expected: counts.Counts = {
+    byMonth: new Map(),
+    byBreach: new Map(),
+    breachedEmails: 0,
+    notDelivered: new Map(),
+  };
+  for (const row of rows.flat()) {
+    const { acknowledged } = findings.groupOf(row);
+    const month = row.firstDetectedAt.slice(0, 7);
+    const ofMonth = expected.byMonth.get(month) ?? { open: 0, acknowledged: 0 };
+    ofMonth[acknowledged ? "acknowledged" : "open"]++;
+    expected.byMonth.set(month, ofMonth);
+    const ofBreach = expected.byBreach.get(row.breachId) ?? { open: 0, acknowledged: 0 };
+    ofBreach[acknowledged ? "acknowledged" : "open"]++;
+    expected.byBreach.set(row.breachId, ofBreach);
+  }
+  const emailRows = await Promise.all(
+    (await emails.directory(org)).map(({ block }) => emails.members(org, block)),
+  );
+  expected.breachedEmails = emailRows
+    .flat()
+    .filter((row) => emails.groupOf(row).isActive && Object.keys(row.findings).length > 0).length;
+  return expected;
+};
+
+/** Scans 12 addresses, of which 10 are breached: the first in all breaches, each next one in a few. */
+const createScanned = async (): Promise<{ org: number; emailIds: number[] }> => {
+  workers.breached[domain] = Object.fromEntries(
+    Array.from({ length: 10 }, (_, index) => [
+      index,
+      breachNames.slice(index === 0 ? 0 : index * 4, index === 0 ? 60 : index * 4 + 6),
+    ]),
+  );
+  const org = await createOrganization({ [domain]: 12 });
+  await startAndPlan(org);
+  await runChecks();
+  const { emails: listed } = await monitored.list(org, { limit: 100, offset: 0 });
+  const byAddress = new Map(listed.map(({ id, email }) => [email, id]));
+  const emailIds = Array.from({ length: 12 }, (_, index) => byAddress.get(`user${index}@${domain}`) ?? 0);
+  return { org, emailIds };
+};
+
+const openIds = async (org: number): Promise<number[]> =>
+  (await acknowledging.list(org, { limit: 100, offset: 0, acknowledged: false })).breaches.map(
+    ({ id }) => id,
+  );
+
+const acknowledge = (org: number, id: number) =>
+  acknowledging.acknowledge(org, { id, resolution: "handled" }, administrator);
+
+describe("counts of findings by month and breach, and of breached e-mails", () => {
+  test("are those of the rows after every kind of change", async () => {
+    const { org, emailIds } = await createScanned();
+    const month = new Date().toISOString().slice(0, 7);
+    const first = await counts.read(org);
+    expect(first).toEqual(await recounted(org));
+    expect(first.byMonth).toEqual(new Map([[month, { open: 114, acknowledged: 0 }]]));
+    expect(first.breachedEmails).toBe(10);
+
+    const open = await openIds(org);
+    for (const id of [open[0], open[0], open[7], open[50]]) await acknowledge(org, id as number);
+    expect(counts.totalOf(await counts.read(org))).toEqual({ open: 111, acknowledged: 3 });
+    expect(await counts.read(org)).toEqual(await recounted(org));
+
+    await monitored.setActive(org, emailIds[1] ?? 0, false, administrator);
+    await monitored.setActive(org, emailIds[11] ?? 0, false, administrator);
+    expect((await counts.read(org)).breachedEmails).toBe(9);
+    // More findings than one transaction deletes, a few, none; of a disabled e-mail and of active ones.
+    for (const index of [0, 1, 2, 10]) await removals.remove(org, emailIds[index] ?? 0, administrator);
+    expect((await counts.read(org)).breachedEmails).toBe(7);
+    expect(await counts.read(org)).toEqual(await recounted(org));
+    await monitored.setActive(org, emailIds[11] ?? 0, true, administrator);
+
+    // A finding that disappears and comes back, and new ones of an e-mail that has some and of one that has none.
+    const { 3: before = [], ...others } = workers.breached[domain] ?? {};
+    workers.breached[domain] = { ...others, 3: ["Breach50"], 11: ["Breach1", "New"] };
+    await startAndPlan(org);
+    await runChecks();
+    workers.breached[domain] = { ...workers.breached[domain], 3: before };
+    await startAndPlan(org);
+    await runChecks();
+    // An e-mail that was enabled after its scan began would be left out.
+    expect(await counts.read(org)).toEqual(await recounted(org));
+    expect((await counts.read(org)).breachedEmails).toBe(8);
+  });
+
+  test("stay exact when the same findings are acknowledged by many at once", async () => {
+    const { org } = await createScanned();
+    const open = (await openIds(org)).slice(0, 12);
+    // On a busy machine they take longer than people would wait.
+    await withTimeOf(60_000, () =>
+      Promise.all([...open, ...open, ...open].map((id) => acknowledge(org, id))),
+    );
+    expect(counts.totalOf(await counts.read(org))).toEqual({ open: 102, acknowledged: 12 });
+    expect(await counts.read(org)).toEqual(await recounted(org));
+  });
+
+  test("stay exact while e-mails are removed and scanned at the same time", async () => {
+    const { org, emailIds } = await createScanned();
+    workers.breached[domain] = Object.fromEntries(
+      emailIds.map((_, index) => [index, breachNames.slice(0, 20 + index)]),
+    );
+    await startAndPlan(org);
+    await Promise.all([
+      runChecks(),
+      ...[0, 4, 5, 10].map((index) => removals.remove(org, emailIds[index] ?? 0, administrator)),
+      ...(await openIds(org)).slice(0, 20).map((id) => acknowledge(org, id).catch(() => {})),
+    ]);
+    expect(await counts.read(org)).toEqual(await recounted(org));
+  });
+});
+
+describe("an audit", () => {
+  test("repairs wrong counts, and builds them where there are none", async () => {
+    const { org } = await createScanned();
+    const right = await counts.read(org);
+    expect((await audit(org)).differences).toEqual([]);
+
+    const damaged = keys.counts(org, counts.places[3] ?? 0);
+    await table.update(damaged, { add: { "2020-01-1": 2, 7: -1, breached: 1 } });
+    const found = await audit(org);
+    expect(found.differences).toMatchObject([
+      {
+        kind: "counts",
+        id: org,
+        says: expect.stringContaining("2020-01-1 is 2, should be 0"),
+        repaired: false,
+      },
+    ]);
+    expect((await audit(org, { repair: true })).repairedCount).toBe(1);
+    expect((await audit(org)).differences).toEqual([]);
+
+    for (const place of counts.places) await table.remove(keys.counts(org, place));
+    expect((await audit(org, { repair: true })).repairedCount).toBe(1);
+    expect((await audit(org)).differences).toEqual([]);
+    expect((await counts.read(org)).byBreach).toEqual(right.byBreach);
+  });
+});

@@ -1,0 +1,300 @@
+/** Pages of rare members: they are read by the ids that notes name. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
+import * as directories from "../../shared/lists/directory.ts";
+import { rareGroups, refresh } from "../../shared/lists/notes.ts";
+import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
+import { active, disabled, emails, type Group, move, transact } from "./teams.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+let organizations = 0;
+const isDisabled = ({ isActive }: Group): boolean => !isActive;
+
+/** All but the newest are noted. */
+const blocks = 66;
+
+/**
+ * Blocks with as many disabled e-mails as active ones, the active ones older. Returns both kinds of ids,
+ * oldest first.
+ */
+const spread = async (each = 1): Promise<{ org: number; disabledIds: number[]; activeIds: number[] }> => {
+  const org = ++organizations;
+  const all = await reserve(org, "EMAIL", blocks * blockSize);
+  const from = (place: number) =>
+    all.filter((_, index) => index % blockSize >= place && index % blockSize < place + each);
+  const put = (reserved: Reserved[], group: Group) =>
+    reserved.map((one) => emails.put(org, one, group, { email: `${one.id}@example.test` }));
+  await transact(org, [...put(from(300), disabled), ...put(from(7), active)]);
+  return { org, disabledIds: from(300).map(({ id }) => id), activeIds: from(7).map(({ id }) => id) };
+};
+
+/** Blocks with one disabled and one active e-mail each, which are noted. */
+const spreadAndNoted = async () => {
+  const seeded = await spread();
+  await refresh(seeded.org, "EMAIL");
+  return seeded;
+};
+
+type Watch = {
+  requests: number;
+  /** Queries of blocks. */
+  blocksRead: number;
+  before: ((name: string, input: string) => unknown) | undefined;
+};
+
+/** Counts what is sent to the table while `act` runs; calls `before` before each request. */
+const watching = async <T>(watch: Partial<Watch>, act: () => Promise<T>): Promise<T> => {
+  const stop = intercept<Command>("initialize", (next, { commandName = "" }) => async (sent) => {
+    const input = JSON.stringify(sent.input);
+    watch.requests = (watch.requests ?? 0) + 1;
+    if (commandName === "QueryCommand" && input.includes("#EMAIL#")) {
+      watch.blocksRead = (watch.blocksRead ?? 0) + 1;
+    }
+    await watch.before?.(commandName, input);
+    return next(sent);
+  });
+  return act().finally(stop);
+};
+
+/** A page of disabled e-mails, newest first, and the requests that were sent for it. */
+const page = async (org: number, { limit = 50, offset = 0 } = {}) => {
+  const { before: _, ...watch }: Watch = { requests: 0, blocksRead: 0, before: undefined };
+  const { items, total } = await watching(watch, () =>
+    emails.page(org, { matches: isDisabled, limit, offset, attributes: ["email"] }),
+  );
+  expect(items).toEqual(items.map(({ id }) => ({ id, group: "1-0", email: `${id}@example.test` })));
+  return { ids: items.map(({ id }) => id), total, ...watch };
+};
+
+/** The ids of disabled e-mails that notes name, block by block, oldest first. */
+const noted = async (org: number): Promise<(readonly number[] | undefined)[]> =>
+  (await directories.read(org, "EMAIL", { withNotes: true }))
+    .map(({ note }) => note?.ids.get("1-0"))
+    .reverse();
+
+test("a page of members in fifty blocks takes two requests, and one unit per member", async () => {
+  const { org, disabledIds } = await spread();
+  const newest = disabledIds.toReversed();
+  expect(await page(org)).toMatchObject({ ids: newest.slice(0, 50), requests: 51, blocksRead: 50 });
+
+  await refresh(org, "EMAIL");
+  expect(await page(org)).toMatchObject({
+    ids: newest.slice(0, 50),
+    total: blocks,
+    requests: 3,
+    blocksRead: 1,
+  });
+  const capacity = recordCapacity();
+  await directories.read(org, "EMAIL", { withNotes: true });
+  const { readUnits: directory } = capacity.take();
+  const older = await page(org, { offset: 1 });
+  expect(older).toMatchObject({ ids: newest.slice(1, 51), total: blocks, requests: 2, blocksRead: 0 });
+  expect(capacity.take().readUnits).toBe(directory + 50);
+  expect((await page(org, { limit: 100, offset: 60 })).ids).toEqual(newest.slice(60));
+});
+
+test("a page without a filter does not read notes", async () => {
+  const { org } = await spread(8);
+  await refresh(org, "EMAIL");
+  const capacity = recordCapacity();
+  const [newest] = await directories.read(org, "EMAIL");
+  const { readUnits } = capacity.take();
+  expect(newest?.note).toBeUndefined();
+  await directories.read(org, "EMAIL", { withNotes: true });
+  expect(capacity.take().readUnits).toBeGreaterThan(readUnits);
+});
+
+test("members of several groups of a block come in the order of their ids", async () => {
+  const org = ++organizations;
+  const all = await reserve(org, "EMAIL", blocks * blockSize);
+  const some = all.filter((_, index) => index % 100 === 0);
+  await transact(
+    org,
+    some.map((one, index) => emails.put(org, one, { team: index % 3, isActive: true }, { email: "a" })),
+  );
+  await refresh(org, "EMAIL");
+  const of = (teams: number[]) => some.filter((_, index) => teams.includes(index % 3)).map(({ id }) => id);
+  const watch: Partial<Watch> = {};
+  const { items } = await watching(watch, () =>
+    emails.page(org, { matches: ({ team }) => team !== 1, limit: 100, offset: 20 }),
+  );
+  expect(items.map(({ id }) => id)).toEqual(of([0, 2]).reverse().slice(20, 120));
+  expect(watch.blocksRead).toBeUndefined();
+});
+
+test("members that leave a group cost a unit each until they are noted again", async () => {
+  const { org, disabledIds } = await spread(2);
+  await refresh(org, "EMAIL");
+  const left = disabledIds.filter((_, index) => index % 2 === 0);
+  await move(
+    org,
+    disabledIds.filter((id) => !left.includes(id)),
+    disabled,
+    active,
+  );
+  expect(await page(org, { offset: 1 })).toMatchObject({
+    ids: left.toReversed().slice(1, 51),
+    total: blocks,
+    requests: 2,
+  });
+});
+
+test("a block whose group has got another member is read, until it is noted again", async () => {
+  const { org, disabledIds, activeIds } = await spreadAndNoted();
+  expect((await noted(org)).slice(0, -1)).toEqual(disabledIds.slice(0, -1).map((id) => [id]));
+
+  // In each of twelve blocks, one member of the group leaves and another one comes, in one transaction.
+  for (const index of Array.from({ length: 12 }, (_, index) => 3 * index)) {
+    await transact(org, [
+      emails.change(org, disabledIds[index] ?? 0, { from: disabled, to: active }),
+      emails.change(org, activeIds[index] ?? 0, { from: active, to: disabled }),
+    ]);
+  }
+  const now = disabledIds.map((id, index) => (index < 36 && index % 3 === 0 ? (activeIds[index] ?? 0) : id));
+  const expected = now.toReversed().slice(20, 70);
+  expect(await page(org, { offset: 20 })).toMatchObject({ ids: expected, blocksRead: 12 });
+
+  const watch: Partial<Watch> = {};
+  await watching(watch, () => refresh(org, "EMAIL"));
+  // Only blocks that were written to are read again.
+  expect(watch.blocksRead).toBe(12);
+  expect(await page(org, { offset: 20 })).toMatchObject({ ids: expected, blocksRead: 0 });
+});
+
+test("when members move between the two trips of a page, others take their places", async () => {
+  const { org, disabledIds, activeIds } = await spreadAndNoted();
+  const [gone = 0, deleted = 0, replaced = 0] = disabledIds.slice(20, 23);
+  const watch: Partial<Watch> = {
+    before: async (name) => {
+      if (name !== "BatchGetItemCommand") return;
+      watch.before = undefined;
+      await move(org, [gone], disabled, active);
+      await transact(org, [emails.delete(org, deleted, disabled)]);
+      await move(org, [replaced], disabled, active);
+      await move(org, [activeIds[22] ?? 0], active, disabled);
+    },
+  };
+  const { items } = await watching(watch, () =>
+    emails.page(org, { matches: isDisabled, limit: 50, offset: 5 }),
+  );
+  const now = disabledIds.map((id) => (id === replaced ? (activeIds[22] ?? 0) : id)).reverse();
+  const expected = now.slice(5, 55).filter((id) => id !== gone && id !== deleted);
+  expect(items.map(({ id }) => id)).toEqual(expected);
+});
+
+test.each([
+  ["before its members are read", (block: number) => ["Query", `#EMAIL#${block}"`]],
+  ["after that", (block: number) => ["Put", `#NOTE#${String(block).padStart(16, "0")}`]],
+] as const)("a note whose block changes %s leads to no wrong page", async (_, requestFor) => {
+  const { org, disabledIds, activeIds } = await spread();
+  const [goes = 0, comes = 0] = [disabledIds[9], activeIds[9]];
+  const [command = "", part = ""] = requestFor(blockOf(goes));
+  const watch: Partial<Watch> = {
+    before: async (name, input) => {
+      if (!name.startsWith(command) || !input.includes(part)) return;
+      watch.before = undefined;
+      await transact(org, [
+        emails.change(org, goes, { from: disabled, to: active }),
+        emails.change(org, comes, { from: active, to: disabled }),
+      ]);
+    },
+  };
+  await watching(watch, () => refresh(org, "EMAIL"));
+  expect(watch.before).toBeUndefined();
+  const now = disabledIds.map((id) => (id === goes ? comes : id)).reverse();
+  expect((await page(org, { limit: 100 })).ids).toEqual(now);
+  await refresh(org, "EMAIL");
+  expect(await page(org, { limit: 100, offset: 1 })).toMatchObject({ ids: now.slice(1), blocksRead: 0 });
+});
+
+test("lost notes cost read units, until their blocks are noted again", async () => {
+  const { org, disabledIds } = await spreadAndNoted();
+  for (const id of disabledIds) await table.remove(keys.note(org, "EMAIL", blockOf(id)));
+  const ids = disabledIds.toReversed().slice(4, 54);
+  expect(await page(org, { offset: 4 })).toMatchObject({ ids, blocksRead: 50 });
+  await refresh(org, "EMAIL");
+  expect(await page(org, { offset: 4 })).toMatchObject({ ids, blocksRead: 0 });
+});
+
+test("a block without rare members keeps no note", async () => {
+  const { org, disabledIds, activeIds } = await spreadAndNoted();
+  await transact(
+    org,
+    [...disabledIds.map((id) => emails.delete(org, id, disabled))].concat(
+      activeIds.map((id) => emails.delete(org, id, active)),
+    ),
+  );
+  await refresh(org, "EMAIL");
+  expect(await noted(org)).toEqual(disabledIds.map(() => undefined));
+});
+
+test("all ids of a group with up to 16 members in a block are noted, else none", async () => {
+  const { org, disabledIds } = await spread(16);
+  await refresh(org, "EMAIL");
+  expect((await noted(org))[0]).toEqual(disabledIds.slice(0, 16).reverse());
+  const more = await spread(17);
+  await refresh(more.org, "EMAIL");
+  expect((await noted(more.org))[0]).toBeUndefined();
+  expect((await page(more.org)).ids).toEqual(more.disabledIds.toReversed().slice(0, 50));
+  expect(
+    rareGroups(
+      new Map([
+        ["a", 16],
+        ["b", 17],
+        ["c", 0],
+        ["d", 1],
+      ]),
+    ),
+  ).toEqual(["d", "a"]);
+  // Up to 64 ids of a block are noted, those of the rarest groups.
+  const many = Array.from({ length: 12 }, (_, index) => [`${index}`, index + 1] as const);
+  expect(rareGroups(new Map(many))).toEqual(many.slice(0, 10).map(([name]) => name));
+});
+
+test("noting stops when it may not go on, and goes on next time", async () => {
+  const { org, disabledIds } = await spread();
+  let left = 2;
+  await refresh(org, "EMAIL", () => left-- > 0);
+  const isNoted = (await noted(org)).filter((ids) => ids !== undefined);
+  expect(isNoted).toHaveLength(32);
+  await refresh(org, "EMAIL");
+  expect((await noted(org)).slice(0, -1)).toEqual(disabledIds.slice(0, -1).map((id) => [id]));
+});
+
+test("in a full block in which few do not match, little more than the page is read", async () => {
+  const org = ++organizations;
+  const others = [3, 4, 77, 300, 510];
+  const all = await reserve(org, "EMAIL", 2 * blockSize);
+  const used = [...all.slice(0, blockSize), all[blockSize]].filter((one) => one !== undefined);
+  const isOn = ({ id, block }: Reserved) =>
+    others.includes(id - firstIdOf(block)) || block !== used[0]?.block;
+  await transact(
+    org,
+    used.map((one) =>
+      emails.put(org, one, isOn(one) ? active : disabled, { email: `${one.id}@example.test` }),
+    ),
+  );
+  await refresh(org, "EMAIL");
+  const newest = used
+    .filter((one) => !isOn(one))
+    .map(({ id }) => id)
+    .reverse();
+  for (const [offset, limit] of [
+    [0, 50],
+    [200, 100],
+    [207, 1],
+    [410, 100],
+    [500, 10],
+  ] as const) {
+    const read = await page(org, { limit, offset });
+    expect(read).toMatchObject({ ids: newest.slice(offset, offset + limit), requests: 2 });
+  }
+});

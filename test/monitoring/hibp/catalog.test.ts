@@ -1,0 +1,446 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Key, keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import { details, version } from "../../../shared/monitoring/hibp/breach-details.ts";
+import * as catalog from "../../../shared/monitoring/hibp/catalog.ts";
+import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
+import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { type Command, intercept } from "../../aws/table/intercept.ts";
+import { settle } from "./settle.ts";
+import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
+
+let engine: Engine;
+let upstream: UpstreamServer;
+let list: Record<string, unknown>[];
+let testNumber = 0;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  upstream = await startUpstream();
+});
+afterAll(async () => {
+  await upstream.stop();
+  await engine.stop();
+});
+beforeEach(async () => {
+  // A fresh catalog, and names of this test alone: a process keeps the ids of names for good.
+  testNumber++;
+  for (const pk of [keys.breachNames().pk, keys.subscription().pk]) {
+    const rows = await table.query<Key>({ pk, project: ["pk", "sk"] });
+    for (let start = 0; start < rows.length; start += 100) {
+      await table.transact(rows.slice(start, start + 100).map((row) => ({ delete: row })));
+    }
+  }
+  await table.put({ ...keys.subscription(), rpm: 100_000, at: new Date().toISOString() });
+  upstream.requests.length = 0;
+  serve();
+});
+
+const serve = (): void => {
+  upstream.answer = (path, _request, response) =>
+    path === "breaches" ? reply(response, 200, list) : reply(response, 404);
+};
+
+const named = (name: string): string => `${name}-${testNumber}`;
+const breach = (name: string, fields: Record<string, unknown> = {}): Record<string, unknown> => ({
+  Name: named(name),
+  Title: `Title of ${name}`,
+  Domain: "a.example",
+  BreachDate: "2020-02-03",
+  AddedDate: "2020-03-01T00:00:00Z",
+  ModifiedDate: "2020-03-01T00:00:00Z",
+  PwnCount: 12,
+  Description: "<b>bad</b>",
+  DataClasses: ["Passwords"],
+  IsSensitive: false,
+  IsRetired: false,
+  IsVerified: true,
+  ...fields,
+});
+
+const idOf = async (name: string): Promise<number> => (await catalog.ids()).get(named(name)) as number;
+const one = async (name: string) => {
+  const id = await idOf(name);
+  return (await details([id])).get(id);
+};
+/** What a sync without news returns. */
+const nothing = { added: [], changed: [], isBaseline: false };
+
+/** The commands that `act` sends to the table, each with its row, or with the number of keys of a batch. */
+const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
+  const commands: string[] = [];
+  const stop = intercept<Command>("initialize", (next, { commandName }) => (sent) => {
+    const { Key, Item, RequestItems } = sent.input as {
+      Key?: Record<keyof Key, { S: string }>;
+      Item?: Key;
+      RequestItems?: Record<string, { Keys: unknown[] }>;
+    };
+    const keys = Object.values(RequestItems ?? {}).flatMap(({ Keys }) => Keys).length;
+    const row = RequestItems ? keys : `${Key?.pk.S ?? Item?.pk} ${Key?.sk.S ?? Item?.sk}`;
+    commands.push(`${commandName} ${row}`);
+    return next(sent);
+  });
+  try {
+    await act();
+  } finally {
+    stop();
+  }
+  return commands;
+};
+
+describe("a sync", () => {
+  test("gives each name an id and keeps its details; a second sync finds no news", async () => {
+    list = [breach("A"), breach("B")];
+    const first = await catalog.sync();
+    expect(first.isBaseline).toBe(true);
+    expect(first.added).toHaveLength(2);
+    expect(await one("A")).toEqual({
+      id: await idOf("A"),
+      name: named("A"),
+      title: "Title of A",
+      domain: "a.example",
+      breachDate: "2020-02-03",
+      dataClasses: ["Passwords"],
+      pwnCount: 12,
+      description: "<b>bad</b>",
+    });
+    list.reverse();
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+
+  test("tells new breaches from changed ones; one that vanishes keeps its details", async () => {
+    list = [breach("A"), breach("B"), breach("C"), breach("D")];
+    await catalog.sync();
+    const before = await catalog.ids();
+    list = [
+      breach("A", { Title: "Renamed" }),
+      breach("B", { ModifiedDate: "2021-01-01T00:00:00Z" }),
+      breach("C", { IsRetired: true }),
+      breach("E"),
+    ];
+    const news = await catalog.sync();
+    expect(news).toEqual({
+      added: [await idOf("E")],
+      changed: [before.get(named("A")), before.get(named("B")), before.get(named("C"))],
+      isBaseline: false,
+    });
+    expect((await one("A"))?.title).toBe("Renamed");
+    expect((await one("D"))?.title).toBe("Title of D");
+    for (const [name, id] of before) expect((await catalog.ids()).get(name)).toBe(id);
+    list.push(breach("D"));
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+
+  test("without news reads one row of the catalog and writes none", async () => {
+    list = Array.from({ length: 200 }, (_, n) => breach(`N${n}`));
+    await catalog.sync();
+    const commands = await commandsOf(() => catalog.sync());
+    expect(commands).toEqual([
+      "GetItemCommand UPSTREAM SUBSCRIPTION",
+      "GetItemCommand UPSTREAM LIMITER",
+      "PutItemCommand UPSTREAM LIMITER",
+      "GetItemCommand CATALOG-NAMES NAMES",
+    ]);
+  });
+
+  test("changes nothing when HIBP fails", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    for (const [status, body] of [
+      [200, "[{}]"],
+      [401, ""],
+      [403, ""],
+    ] as const) {
+      upstream.answer = (_path, _request, response) => reply(response, status, body);
+      await expect(catalog.sync(undefined, { waitSeconds: 0.5 })).rejects.toBeInstanceOf(UpstreamFailure);
+    }
+    expect((await one("A"))?.title).toBe("Title of A");
+    serve();
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+
+  test("announces the same news again until an announcement succeeds", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    list = [breach("A", { Title: "Renamed" }), breach("B")];
+    const heard: catalog.News[] = [];
+    const crash = catalog.sync(async (news) => {
+      heard.push(news);
+      throw new Error("crash");
+    });
+    await expect(crash).rejects.toThrow("crash");
+    await catalog.sync(async (news) => void heard.push(news));
+    expect(heard).toHaveLength(2);
+    expect(heard[1]).toEqual(heard[0]);
+    expect(heard[0]).toEqual({ added: [await idOf("B")], changed: [await idOf("A")], isBaseline: false });
+    await catalog.sync(async (news) => void heard.push(news));
+    expect(heard).toHaveLength(2);
+  });
+
+  test("repairs what a broken-off sync wrote, even when HIBP goes back to its old list", async () => {
+    const many = Array.from({ length: 60 }, (_, n) => breach(`H${n}`));
+    list = many;
+    await catalog.sync();
+    list = many.map((each) => ({ ...each, Title: "Withdrawn" }));
+    let transactions = 0;
+    const stop = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
+      if (commandName === "TransactWriteItemsCommand" && ++transactions > 1) throw new Error("crash");
+      return next(sent);
+    });
+    await expect(catalog.sync()).rejects.toThrow("crash");
+    stop();
+    const titles = async (): Promise<Set<string>> => {
+      const rows = await details((await catalog.ids()).values());
+      return new Set([...rows.values()].map(({ title }) => title));
+    };
+    expect(await titles()).toContain("Withdrawn");
+    list = many;
+    expect((await catalog.sync()).changed.length).toBeGreaterThan(0);
+    expect(await titles()).not.toContain("Withdrawn");
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+
+  test("is still the baseline when the first sync broke off", async () => {
+    list = [breach("A")];
+    await expect(
+      catalog.sync(async () => {
+        throw new Error("crash");
+      }),
+    ).rejects.toThrow("crash");
+    expect(await catalog.sync()).toMatchObject({ isBaseline: true, added: [await idOf("A")] });
+  });
+
+  test("takes an empty list as a baseline, and a breach that comes back as no news", async () => {
+    list = [];
+    expect(await catalog.sync()).toEqual({ ...nothing, isBaseline: true });
+    list = [breach("A")];
+    expect(await catalog.sync()).toEqual({ ...nothing, added: [await idOf("A")] });
+    list = [];
+    expect(await catalog.sync()).toEqual(nothing);
+    list = [breach("A")];
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+
+  test("gives each name one id when several syncs run at the same time", async () => {
+    list = Array.from({ length: 60 }, (_, n) => breach(`N${n}`));
+    const all = await Promise.all([catalog.sync(), catalog.sync(), catalog.sync(), catalog.sync()]);
+    const known = await catalog.ids();
+    expect(known.size).toBe(60);
+    expect(new Set(known.values()).size).toBe(60);
+    for (const { added } of all) for (const id of added) expect([...known.values()]).toContain(id);
+    expect(await catalog.sync()).toEqual(nothing);
+    const rows = await details(known.values());
+    for (const [name, id] of known) expect(rows.get(id)?.name).toBe(name);
+  });
+
+  test("does not record an older answer over a newer one", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    list = [breach("A", { Title: "Older" })];
+    await catalog.sync(async () => {
+      list = [breach("A", { Title: "Newer" })];
+      await catalog.sync();
+    });
+    expect((await one("A"))?.title).toBe("Newer");
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+});
+
+describe("a sync of a hostile list", () => {
+  test("takes odd names, huge descriptions, missing fields and repeated entries", async () => {
+    const odd = [
+      "a.b[0]#x:y",
+      "__proto__",
+      "NAMES",
+      " ",
+      "名".repeat(290),
+      "x".repeat(290),
+      "\u0000\u0007",
+      "\ud83d",
+      "<script>alert(1)</script>",
+    ];
+    list = [
+      ...odd.map((name) => breach(name)),
+      breach("Large", { Description: "名".repeat(500_000), DataClasses: Array(9_999).fill("é".repeat(999)) }),
+      { Name: named("Bare") },
+      breach("Twice", { Title: "one" }),
+      breach("Twice", { Title: "two" }),
+      { Title: "nameless" },
+      { Name: "y".repeat(301) },
+    ];
+    const { added } = await catalog.sync();
+    expect(added).toHaveLength(odd.length + 3);
+    expect(await catalog.sync()).toEqual(nothing);
+    const known = await catalog.ids();
+    const wanted = odd.map((name) => named(name).toWellFormed());
+    for (const name of wanted) expect(known.get(name)).toBeGreaterThan(0);
+    expect(await catalog.idsFor(wanted)).toEqual(new Map(wanted.map((name) => [name, known.get(name)])));
+    expect(await one("Bare")).toMatchObject({ title: named("Bare"), breachDate: "1970-01-01", pwnCount: 0 });
+    expect((await one("Large"))?.description).toHaveLength(16_384);
+  });
+
+  test("fits 24 breaches of the largest size into one transaction", async () => {
+    list = Array.from({ length: 24 }, (_, n) =>
+      breach(`L${n}`, { Description: "名".repeat(20_000), DataClasses: Array(200).fill("名".repeat(200)) }),
+    );
+    expect((await catalog.sync()).added).toHaveLength(24);
+  });
+
+  test("takes 2,000 breaches", async () => {
+    list = Array.from({ length: 2_000 }, (_, n) => breach(`M${n}`));
+    expect((await catalog.sync()).added).toHaveLength(2_000);
+    expect(await catalog.sync()).toEqual(nothing);
+    expect((await catalog.ids()).size).toBe(2_000);
+  });
+});
+
+describe("idsFor", () => {
+  test("returns known ids without asking HIBP", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    upstream.requests.length = 0;
+    expect(await catalog.idsFor([named("A"), named("A")])).toEqual(new Map([[named("A"), await idOf("A")]]));
+    expect(await catalog.idsFor([])).toEqual(new Map());
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test("gives a new name an id and HIBP's details, and leaves it news for the next sync", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    list = [breach("A"), breach("B")];
+    const id = (await catalog.idsFor([named("B")])).get(named("B")) as number;
+    expect((await details([id])).get(id)?.title).toBe("Title of B");
+    expect(await catalog.sync()).toEqual({ added: [id], changed: [], isBaseline: false });
+  });
+
+  test("gives a name that HIBP does not list, or cannot list now, a permanent id", async () => {
+    list = [breach("A")];
+    const first = (await catalog.idsFor([named("B")])).get(named("B")) as number;
+    expect((await details([first])).get(first)).toMatchObject({
+      name: named("B"),
+      title: named("B"),
+    });
+    upstream.answer = (_path, _request, response) => reply(response, 401);
+    const second = (await catalog.idsFor([named("C")])).get(named("C")) as number;
+    serve();
+    list = [breach("A"), breach("B"), breach("C")];
+    expect((await catalog.sync()).added.sort()).toEqual([await idOf("A"), first, second].sort());
+    expect((await details([first])).get(first)?.title).toBe("Title of B");
+  });
+
+  test("refuses an answer that names more than a hundred breaches HIBP does not list", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    const before = (await catalog.ids()).size;
+    const invented = (count: number) => Array.from({ length: count }, (_, n) => named(`Invented${n}`));
+    await expect(catalog.idsFor([named("A"), ...invented(101)])).rejects.toThrow(/malformed/);
+    expect((await catalog.ids()).size).toBe(before);
+    expect((await catalog.idsFor(invented(100))).size).toBe(100);
+    expect((await catalog.ids()).size).toBe(before + 100);
+  });
+
+  test("agrees with concurrent calls and a concurrent sync on the ids", async () => {
+    const names = Array.from({ length: 40 }, (_, n) => named(`N${n}`));
+    list = names.slice(0, 20).map((_, n) => breach(`N${n}`));
+    const [a, b] = await Promise.all([
+      catalog.idsFor(names),
+      catalog.idsFor(names.toReversed()),
+      catalog.sync(),
+    ]);
+    const known = await catalog.ids();
+    expect(new Map([...a].sort())).toEqual(new Map([...b].sort()));
+    expect(new Map([...a].sort())).toEqual(new Map([...known].sort()));
+  });
+});
+
+describe("details", () => {
+  test("leave out unknown ids", async () => {
+    expect(await details([2 ** 40])).toEqual(new Map());
+    expect(await details([])).toEqual(new Map());
+  });
+
+  test("that an instance has read are not read again at the same version", async () => {
+    list = [breach("A"), breach("B"), breach("C")];
+    await catalog.sync();
+    await settle(61);
+    const [a, b, c] = [await idOf("A"), await idOf("B"), await idOf("C")];
+    const first = await version();
+    const read = await details([a, b], first);
+    expect([...read.values()].map(({ title }) => title)).toEqual(["Title of A", "Title of B"]);
+    expect(await commandsOf(async () => expect(await details([b, a], first)).toEqual(read))).toEqual([]);
+    expect(await commandsOf(() => details([a, b, c, 2 ** 40], first))).toEqual([
+      "BatchGetItemCommand 2",
+      "BatchGetItemCommand 1",
+    ]);
+
+    list[0] = breach("A", { Title: "Renamed" });
+    await catalog.sync();
+    // Even unchanged details are not cached now, because replicas may still return the old ones.
+    expect(await version()).toBeUndefined();
+    expect((await details([a])).get(a)?.title).toBe("Renamed");
+    expect(await commandsOf(() => details([a, b]))).toEqual(["BatchGetItemCommand 2"]);
+    await settle(61);
+    const second = await version();
+    expect(second).not.toBe(first);
+    expect((await details([a], second)).get(a)?.title).toBe("Renamed");
+  });
+
+  test("read before a sync are not cached for the version after it", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    await settle(61);
+    const a = await idOf("A");
+    const first = await version();
+    const wasRead = Promise.withResolvers<void>();
+    const isOver = Promise.withResolvers<void>();
+    const stop = intercept<Command>("initialize", (next) => async (sent) => {
+      const reply = await next(sent);
+      wasRead.resolve();
+      await isOver.promise;
+      return reply;
+    });
+    const late = details([a], first);
+    await wasRead.promise;
+    stop();
+    list[0] = breach("A", { Title: "Renamed" });
+    await catalog.sync();
+    await settle(61);
+    const second = await version();
+    expect((await details([a], second)).get(a)?.title).toBe("Renamed");
+    isOver.resolve();
+    expect((await late).get(a)?.title).toBe("Title of A");
+    expect((await details([a], second)).get(a)?.title).toBe("Renamed");
+  });
+
+  test("have no version before, during and for a minute after a sync", async () => {
+    expect(await version()).toBeUndefined();
+    list = [breach("A")];
+    await catalog.sync();
+    expect(await version()).toBeUndefined();
+    await settle(59);
+    expect(await version()).toBeUndefined();
+    await settle(61);
+    expect(await version()).toBeDefined();
+    list = [breach("A", { Title: "Renamed" })];
+    const crash = catalog.sync(async () => {
+      expect(await version()).toBeUndefined();
+      throw new Error("crash");
+    });
+    await expect(crash).rejects.toThrow("crash");
+    expect(await version()).toBeUndefined();
+    await catalog.sync();
+    await settle(61);
+    expect(await version()).toBeDefined();
+  });
+
+  test("do not fill the memory of an instance, however large the catalog is", async () => {
+    list = Array.from({ length: 1_600 }, (_, n) => breach(`V${n}`));
+    await catalog.sync();
+    await settle(61);
+    const ids = [...(await catalog.ids()).values()];
+    const first = await version();
+    expect((await details(ids, first)).size).toBe(1_600);
+    expect(await commandsOf(() => details(ids, first))).not.toEqual([]);
+    expect((await details(ids, first)).size).toBe(1_600);
+  });
+});

@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { startHibp } from "../../../local/hibp/hibp.ts";
+import * as hibp from "../../../shared/monitoring/hibp/hibp.ts";
+import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
+
+let upstream: UpstreamServer;
+const address = "first.last+tag/x@a.example";
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+});
+afterAll(() => upstream.stop());
+beforeEach(() => {
+  upstream.requests.length = 0;
+  upstream.answer = (_path, _request, response) => reply(response, 404);
+});
+
+const failure = async (call: Promise<unknown>): Promise<hibp.UpstreamFailure> => {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(hibp.UpstreamFailure);
+  const found = error as hibp.UpstreamFailure;
+  expect(`${found.message} ${found.stack} ${JSON.stringify(found)}`).not.toMatch(
+    /key-\d|first\.last|first%2E|tag/,
+  );
+  expect(found.cause).toBeUndefined();
+  return found;
+};
+
+describe("requests", () => {
+  test("carry the key and a user agent, and encode the address", async () => {
+    await hibp.breachedAccount(address);
+    await hibp.breachedDomain("a.example");
+    upstream.answer = (_path, _request, response) => reply(response, 200, [{ Name: "A" }]);
+    await hibp.breaches();
+    expect(upstream.requests.map(({ path }) => path)).toEqual([
+      `breachedaccount/${encodeURIComponent(address)}?truncateResponse=true`,
+      "breacheddomain/a.example",
+      "breaches",
+    ]);
+    for (const { headers } of upstream.requests) {
+      expect(headers["hibp-api-key"]).toBe("key-1");
+      expect(headers["user-agent"]).toBe("breach-monitor");
+    }
+  });
+
+  test("read the secret once, not at every call", async () => {
+    const before = upstream.secretReads();
+    await Promise.all([1, 2, 3, 4].map((n) => hibp.breachedAccount(`${n}@a.example`)));
+    expect(upstream.secretReads()).toBe(before);
+  });
+
+  test("never follow a redirect, which would carry the key elsewhere", async () => {
+    upstream.answer = (_path, _request, response) =>
+      reply(response, 302, "", { location: "/api/v3/elsewhere" });
+    expect((await failure(hibp.breachedAccount(address))).kind).toBe("unavailable");
+    expect(upstream.requests).toHaveLength(1);
+  });
+});
+
+describe("a rotated key", () => {
+  test("works at once: after a 401 the secret is read again and the request repeated", async () => {
+    upstream.secret = "key-2";
+    upstream.answer = (_path, request, response) =>
+      request.headers["hibp-api-key"] === "key-2"
+        ? reply(response, 200, [{ Name: "A" }])
+        : reply(response, 401);
+    expect(await hibp.breachedAccount(address)).toEqual(["A"]);
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test("is not sent again when the secret still holds the refused key", async () => {
+    upstream.answer = (_path, _request, response) => reply(response, 401);
+    expect((await failure(hibp.breachedAccount(address))).kind).toBe("unauthorized");
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test("that is unusable or unreadable is a failure whose message does not show it", async () => {
+    upstream.answer = (_path, _request, response) => reply(response, 401);
+    for (const [secret, kind] of [
+      ["key-3\nx: y", "unauthorized"],
+      ["  ", "unauthorized"],
+      [undefined, "unavailable"],
+    ] as const) {
+      upstream.secret = secret;
+      expect((await failure(hibp.breachedAccount(address))).kind).toBe(kind);
+    }
+    upstream.secret = "key-2";
+  });
+});
+
+describe("a failed look-up never reads as clean", () => {
+  test.each([
+    [400, "bad_request"],
+    [401, "unauthorized"],
+    [403, "forbidden"],
+    [429, "rate_limited"],
+    [500, "unavailable"],
+    [502, "unavailable"],
+    [503, "unavailable"],
+    [204, "unavailable"],
+  ] as const)("status %i is %s", async (status, kind) => {
+    upstream.answer = (_path, _request, response) => reply(response, status);
+    expect((await failure(hibp.breachedAccount(address))).kind).toBe(kind);
+    expect((await failure(hibp.breachedDomain("a.example"))).kind).toBe(kind);
+  });
+
+  test.each([
+    ["", "an empty body"],
+    ["<html>checking your browser</html>", "a page"],
+    ['[{"Name":"A"}', "cut JSON"],
+    ["null", "null"],
+    ['"A"', "a string"],
+    ['[{"Title":"A"}]', "an entry without a name"],
+    [`[{"Name":"${"x".repeat(301)}"}]`, "an endless name"],
+  ])("an answer of %s", async (body) => {
+    upstream.answer = (_path, _request, response) => reply(response, 200, body);
+    expect((await failure(hibp.breachedAccount(address))).kind).toBe("unavailable");
+  });
+
+  test.each(["null", "[]", '{"a":null}', '{"a":[1]}', '{"a":"A"}', '"x"'])(
+    "a domain answer of %s",
+    async (body) => {
+      upstream.answer = (_path, _request, response) => reply(response, 200, body);
+      expect((await failure(hibp.breachedDomain("a.example"))).kind).toBe("unavailable");
+    },
+  );
+
+  test("a reset, an answer that breaks off, an address that no url can hold", async () => {
+    upstream.answer = (_path, request) => request.socket.destroy();
+    expect((await failure(hibp.breachedAccount(address))).kind).toBe("unavailable");
+    upstream.answer = (_path, request, response) => {
+      response.writeHead(200, { "content-length": "1000" });
+      response.write('[{"Name":"A"}]', () => request.socket.destroy());
+    };
+    expect((await failure(hibp.breachedAccount(address))).kind).toBe("unavailable");
+    expect((await failure(hibp.breachedAccount("\ud800@a.example"))).kind).toBe("bad_request");
+  });
+
+  test("no answer within ten seconds", async () => {
+    const timeout = AbortSignal.timeout;
+    const asked = vi
+      .spyOn(AbortSignal, "timeout")
+      .mockImplementation((ms) => timeout.call(AbortSignal, ms / 100));
+    upstream.answer = () => {};
+    expect(await failure(hibp.breachedAccount(address))).toMatchObject({
+      kind: "unavailable",
+      message: "HIBP did not answer breachedaccount within 10 seconds",
+    });
+    expect(asked).toHaveBeenCalledWith(10_000);
+    asked.mockRestore();
+  });
+
+  test("an endless answer is cut off", async () => {
+    let sent = 0;
+    upstream.answer = (_path, request, response) => {
+      response.writeHead(200);
+      const block = Buffer.alloc(1_000_000, " ");
+      const push = (): void => {
+        if (request.socket.destroyed) return;
+        sent++;
+        response.write(block, push);
+      };
+      push();
+    };
+    expect((await failure(hibp.breachedAccount(address))).message).toContain("too large");
+    expect(sent).toBeLessThan(30);
+  });
+
+  test("a 404 is an answer to look-ups only", async () => {
+    expect(await hibp.breachedAccount(address)).toEqual([]);
+    expect(await hibp.breachedDomain("a.example")).toEqual(new Map());
+    for (const call of [hibp.breaches, hibp.subscribedDomains, hibp.subscriptionStatus]) {
+      expect((await failure(call())).kind).toBe("unavailable");
+    }
+  });
+
+  test("a list of breaches without any name", async () => {
+    for (const list of ["{}", "[{}, 1, null]"]) {
+      upstream.answer = (_path, _request, response) => reply(response, 200, list);
+      expect((await failure(hibp.breaches())).kind).toBe("unavailable");
+    }
+  });
+});
+
+describe("Retry-After", () => {
+  test.each([
+    ["2", 2],
+    ["1.2", 2],
+    ["0", 1],
+    [undefined, 60],
+    ["soon", 60],
+    ["-3", 60],
+    ["99999999999", 86_400],
+  ])("%s is %i seconds", async (header, seconds) => {
+    upstream.answer = (_path, _request, response) =>
+      reply(response, 429, "", header === undefined ? {} : { "retry-after": header });
+    expect((await failure(hibp.breachedAccount(address))).retryAfterSeconds).toBe(seconds);
+  });
+
+  test("may be a date", async () => {
+    upstream.answer = (_path, _request, response) =>
+      reply(response, 429, "", { "retry-after": new Date(Date.now() + 20_000).toUTCString() });
+    const { retryAfterSeconds } = await failure(hibp.breachedAccount(address));
+    expect(retryAfterSeconds).toBeGreaterThan(17);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(20);
+  });
+});
+
+describe("answers", () => {
+  test("of a domain are aliases in lower case, even odd ones, with their breaches", async () => {
+    upstream.answer = (_path, _request, response) =>
+      reply(response, 200, '{"Bob":["A"],"bob":["B","A"],"__proto__":["A"],"constructor":["C"]}');
+    const aliases = await hibp.breachedDomain("a.example");
+    expect([...aliases]).toEqual([
+      ["bob", ["A", "B"]],
+      ["__proto__", ["A"]],
+      ["constructor", ["C"]],
+    ]);
+  });
+
+  test("of 20 MB are read", async () => {
+    const body = Object.fromEntries(
+      Array.from({ length: 400_000 }, (_, n) => [`person.number${n}`, ["ExampleShop", "ExampleForum"]]),
+    );
+    const json = JSON.stringify(body);
+    expect(json.length).toBeGreaterThan(19_000_000);
+    upstream.answer = (_path, _request, response) => reply(response, 200, json);
+    const aliases = await hibp.breachedDomain("a.example");
+    expect(aliases.size).toBe(400_000);
+    expect(aliases.get("person.number7")).toEqual(["ExampleShop", "ExampleForum"]);
+  });
+
+  test("with malformed breaches keep every usable field", async () => {
+    upstream.answer = (_path, _request, response) =>
+      reply(response, 200, [
+        { Name: "A", Title: 5, PwnCount: 1.5, BreachDate: "2020-02-31", DataClasses: ["x", 3], Extra: {} },
+        { Title: "nameless" },
+        {
+          Name: "B",
+          Description: `${"é".repeat(16_383)}😀`,
+          IsSensitive: true,
+          ModifiedDate: "2020-01-01T00:00:00Z",
+        },
+      ]);
+    const [a, b, ...rest] = await hibp.breaches();
+    expect(rest).toEqual([]);
+    expect(a).toMatchObject({
+      name: "A",
+      title: "A",
+      pwnCount: 0,
+      breachDate: "1970-01-01",
+      dataClasses: ["x"],
+    });
+    expect(b?.description).toHaveLength(16_384);
+    expect(b?.description.isWellFormed()).toBe(true);
+    expect(b).toMatchObject({ isSensitive: true, isRetired: false, modifiedDate: "2020-01-01T00:00:00Z" });
+  });
+
+  test("of the embedded HIBP server of local runs are understood", async () => {
+    const before = process.env.HIBP_BASE_URL;
+    const server = await startHibp({ directory: undefined, apiKey: "key-2", rpm: 77 });
+    try {
+      process.env.HIBP_BASE_URL = `${server.url}/`;
+      const list = await hibp.breaches();
+      expect(list.length).toBeGreaterThanOrEqual(8);
+      expect(await hibp.subscriptionStatus()).toEqual({
+        rpm: 77,
+        plan: "Embedded",
+        subscribedUntil: "2099-12-31T00:00:00.000Z",
+      });
+      expect(await hibp.subscribedDomains()).toContain("demo.example");
+      const aliases = await hibp.breachedDomain("demo.example");
+      const names = new Set(list.map(({ name }) => name));
+      expect([...aliases.values()].flat().every((name) => names.has(name))).toBe(true);
+      const [alias, breaches] = [...aliases][0] as [string, string[]];
+      const single = await hibp.breachedAccount(`${alias}@demo.example`);
+      expect(breaches).toEqual(expect.arrayContaining(single));
+      expect((await failure(hibp.breachedDomain("other.example"))).kind).toBe("forbidden");
+    } finally {
+      process.env.HIBP_BASE_URL = before;
+      await server.close();
+    }
+  });
+});

@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
+import * as limiter from "../../../shared/monitoring/hibp/limiter.ts";
+import * as subscription from "../../../shared/monitoring/hibp/subscription.ts";
+import { lookUpAccounts, withUpstream } from "../../../shared/monitoring/hibp/upstream.ts";
+import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
+
+let engine: Engine;
+let upstream: UpstreamServer;
+beforeAll(async () => {
+  engine = await startEngine();
+  upstream = await startUpstream();
+});
+afterAll(async () => {
+  await upstream.stop();
+  await engine.stop();
+});
+beforeEach(async () => {
+  upstream.requests.length = 0;
+  for (const row of await table.query<{ pk: string; sk: string }>({ pk: keys.subscription().pk })) {
+    await table.remove(row);
+  }
+});
+
+const failure = async (call: Promise<unknown>): Promise<UpstreamFailure> => {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(UpstreamFailure);
+  return error as UpstreamFailure;
+};
+
+describe("withUpstream", () => {
+  test("pauses the key after a 429 for its Retry-After, then makes the call again", async () => {
+    const startedAt = Date.now();
+    let calls = 0;
+    const answer = await withUpstream(
+      10,
+      async () => {
+        if (++calls === 1) throw new UpstreamFailure("rate_limited", "", 1);
+        return "answer";
+      },
+      { waitSeconds: 10 },
+    );
+    expect(answer).toBe("answer");
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test("fails with a time to come back when the grant would come too late", async () => {
+    await limiter.pause(100);
+    const call = async (): Promise<never> => {
+      throw new Error("called");
+    };
+    const late = await failure(withUpstream(10, call, { waitSeconds: 5 }));
+    expect(late.kind).toBe("rate_limited");
+    expect(late.retryAfterSeconds).toBeGreaterThanOrEqual(100);
+  });
+
+  test("makes a call that HIBP does not answer three times, each with its own grant", async () => {
+    let calls = 0;
+    const call = async (): Promise<never> => {
+      calls++;
+      throw new UpstreamFailure("unavailable", "down");
+    };
+    expect((await failure(withUpstream(10, call, { waitSeconds: 10 }))).message).toBe("down");
+    expect(calls).toBe(3);
+    expect(await limiter.reserve(10, 10)).toMatchObject({ granted: 7 });
+  });
+
+  test("does not repeat a call after other failures", async () => {
+    for (const kind of ["unauthorized", "forbidden", "bad_request"] as const) {
+      let calls = 0;
+      const call = async (): Promise<never> => {
+        calls++;
+        throw new UpstreamFailure(kind, "");
+      };
+      expect((await failure(withUpstream(100, call, { waitSeconds: 10 }))).kind).toBe(kind);
+      expect(calls).toBe(1);
+    }
+  });
+});
+
+describe("lookUpAccounts", () => {
+  const addresses = Array.from({ length: 25 }, (_, n) => `person${n}@a.example`);
+  const numberOf = (path: string): number => Number(/person(\d+)/.exec(path)?.[1]);
+
+  test("answers in the order of the addresses; a 400 fails one address only", async () => {
+    upstream.answer = (path, _request, response) => {
+      const number = numberOf(path);
+      setTimeout(
+        () =>
+          number === 3
+            ? reply(response, 400)
+            : number % 2
+              ? reply(response, 404)
+              : reply(response, 200, [{ Name: `B${number}` }]),
+        Math.random() * 20,
+      );
+    };
+    const { answers } = await lookUpAccounts(addresses, 1_000);
+    expect(answers).toHaveLength(25);
+    answers.forEach((answer, number) => {
+      if (number === 3) expect((answer as UpstreamFailure).kind).toBe("bad_request");
+      else expect(answer).toEqual(number % 2 ? [] : [`B${number}`]);
+    });
+  });
+
+  test("sends no more than the rate allows and says when to come back", async () => {
+    upstream.answer = (_path, _request, response) => reply(response, 404);
+    const first = await lookUpAccounts(addresses, 10);
+    expect(first.answers).toHaveLength(9);
+    expect(upstream.requests).toHaveLength(9);
+    const second = await lookUpAccounts(addresses.slice(9), 10);
+    expect(second.answers).toEqual([]);
+    expect(second.waitSeconds).toBeGreaterThan(60);
+    expect(upstream.requests).toHaveLength(9);
+  });
+
+  test("stops at a 429, pauses the key and answers no later address", async () => {
+    upstream.answer = (path, _request, response) =>
+      numberOf(path) >= 10 ? reply(response, 429, "", { "retry-after": "7" }) : reply(response, 404);
+    const { answers, waitSeconds } = await lookUpAccounts(addresses, 1_000);
+    expect(answers).toEqual(Array(10).fill([]));
+    expect(waitSeconds).toBeGreaterThanOrEqual(7);
+    expect(upstream.requests.length).toBeLessThanOrEqual(18);
+    expect((await limiter.reserve(1, 1_000)).granted).toBe(0);
+  });
+
+  test("looks up an unanswered address once more, then fails it alone", async () => {
+    const refusals = new Map<number, number>();
+    upstream.answer = (path, request, response) => {
+      const number = numberOf(path);
+      refusals.set(number, (refusals.get(number) ?? 0) + 1);
+      if (number === 1 && refusals.get(number) === 1) return void request.socket.destroy();
+      reply(response, number === 2 ? 503 : 404);
+    };
+    const { answers } = await lookUpAccounts(addresses.slice(0, 5), 1_000);
+    expect(answers[1]).toEqual([]);
+    expect((answers[2] as UpstreamFailure).kind).toBe("unavailable");
+    expect(answers.filter((answer) => Array.isArray(answer))).toHaveLength(4);
+    expect(refusals.get(2)).toBe(2);
+  });
+
+  test("answers for no address when HIBP does not accept the key", async () => {
+    upstream.answer = (_path, _request, response) => reply(response, 401);
+    expect((await failure(lookUpAccounts(addresses, 1_000))).kind).toBe("unauthorized");
+    expect(upstream.requests.length).toBeLessThanOrEqual(8);
+  });
+
+  test("sends no request after its grant has expired", { timeout: 15_000 }, async () => {
+    upstream.answer = (_path, _request, response) => setTimeout(() => reply(response, 404), 2_600);
+    const startedAt = Date.now();
+    const { answers, waitSeconds } = await lookUpAccounts(addresses, 1_000);
+    expect(answers.length).toBe(16);
+    expect(waitSeconds).toBeGreaterThan(0);
+    expect(Math.max(...upstream.requests.map(({ at }) => at)) - startedAt).toBeLessThan(
+      limiter.grantValiditySeconds * 1_000 + 100,
+    );
+  });
+});
+
+describe("the subscription", () => {
+  const subscribe = (rpm: number, domains: string[]): void => {
+    upstream.answer = (path, _request, response) =>
+      path === "subscription/status"
+        ? reply(response, 200, { SubscriptionName: "x", Rpm: rpm })
+        : reply(
+            response,
+            200,
+            domains.map((DomainName) => ({ DomainName })),
+          );
+  };
+  const age = (seconds: number): Promise<unknown> =>
+    table.update(keys.subscription(), { set: { at: new Date(Date.now() - seconds * 1_000).toISOString() } });
+
+  test("is fetched once and then kept", async () => {
+    subscribe(500, ["A.example", "b.example"]);
+    expect(await subscription.current()).toMatchObject({ rpm: 500 });
+    expect(await subscription.current()).toMatchObject({ rpm: 500 });
+    expect(await subscription.covered(["a.example", "c.example"])).toEqual(new Set(["a.example"]));
+    expect(upstream.requests.map(({ path }) => path)).toEqual(["subscription/status", "subscribeddomains"]);
+  });
+
+  test("asks for a missing domain again after a minute, not sooner", async () => {
+    subscribe(500, ["a.example"]);
+    await subscription.refresh();
+    subscribe(500, ["b.example"]);
+    expect(await subscription.covered(["b.example"])).toEqual(new Set());
+    await age(61);
+    expect(await subscription.covered(["b.example"])).toEqual(new Set(["b.example"]));
+    expect(await subscription.covered(["a.example"])).toEqual(new Set());
+    expect(upstream.requests).toHaveLength(4);
+  });
+
+  test("may be old while HIBP does not answer, but not when it refuses the key", async () => {
+    subscribe(500, ["a.example"]);
+    await subscription.refresh();
+    await age(7_200);
+    upstream.answer = (_path, _request, response) => reply(response, 429, "", { "retry-after": "50" });
+    expect(await subscription.current({ waitSeconds: 1 })).toMatchObject({ rpm: 500 });
+    expect(await subscription.covered(["a.example", "b.example"], { waitSeconds: 1 })).toEqual(
+      new Set(["a.example"]),
+    );
+    await table.remove(keys.limiter());
+    upstream.answer = (_path, _request, response) => reply(response, 401);
+    expect((await failure(subscription.current())).kind).toBe("unauthorized");
+  });
+
+  test("is a failure when nothing is stored and HIBP does not answer", async () => {
+    upstream.answer = (_path, _request, response) => reply(response, 403);
+    expect((await failure(subscription.current())).kind).toBe("forbidden");
+    expect((await failure(subscription.covered(["a.example"]))).kind).toBe("forbidden");
+  });
+
+  test("holds 10,000 domains and stores only what changes of them", async () => {
+    const domains = Array.from({ length: 10_000 }, (_, n) => `department-${n}.subsidiary.example`);
+    subscribe(500, domains);
+    await subscription.refresh();
+    expect((await subscription.covered(["department-9999.subsidiary.example"])).size).toBe(1);
+    subscribe(500, [...domains.slice(1), "new.example"]);
+    await subscription.refresh();
+    expect(await subscription.covered(["department-0.subsidiary.example", "new.example"])).toEqual(
+      new Set(["new.example"]),
+    );
+    expect(JSON.stringify(await table.get(keys.subscription())).length).toBeLessThan(200);
+  });
+});

@@ -1,0 +1,265 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { entries } from "../../../shared/access/activity/activity.ts";
+import type { Actor } from "../../../shared/access/activity/actor.ts";
+import { activeCount } from "../../../shared/access/billing/quote.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import { chunk } from "../../../shared/aws/table/chunk.ts";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import * as domains from "../../../shared/monitoring/domains/domain.ts";
+import * as emails from "../../../shared/monitoring/emails/email.ts";
+import { emails as emailRows } from "../../../shared/monitoring/emails/record.ts";
+import { commit } from "../../../shared/monitoring/imports/commit.ts";
+import { plan } from "../../../shared/monitoring/imports/plan.ts";
+import { activeBilling } from "../../access/organizations/billing.ts";
+import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { type Command, intercept } from "../../aws/table/intercept.ts";
+
+const actor: Actor = { type: "api_key", id: 1, label: "Test key" };
+
+let engine: Engine;
+
+/** Called before and after each transaction, with its number from 1. */
+let before: (transaction: number) => Promise<void> | void = () => {};
+let after: (transaction: number) => void = () => {};
+let transactions = 0;
+let largest = 0;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  intercept<Command>("initialize", (next) => async (sent) => {
+    const { TransactItems } = sent.input as { TransactItems?: unknown[] };
+    if (TransactItems === undefined) return next(sent);
+    largest = Math.max(largest, TransactItems.length);
+    const number = ++transactions;
+    await before(number);
+    const reply = await next(sent);
+    after(number);
+    return reply;
+  });
+});
+
+afterEach(() => {
+  before = () => {};
+  after = () => {};
+});
+
+afterAll(() => engine.stop());
+
+const createOrganization = async (allowance: number | null = null) => {
+  const billing = { ...activeBilling, seatAllowance: allowance };
+  const { id: org } = await organizations.create({ name: "Test", billing, scanEvery: "never" });
+  return { org, domainId: await createDomain(org, "demo.example") };
+};
+
+const createDomain = async (org: number, name: string): Promise<number> => {
+  const domain = await domains.create(org, { name, verified: true });
+  if (domain === "exists") throw new Error(`${name} is there`);
+  return domain.id;
+};
+
+const candidates = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ email: `person${index}@demo.example` }));
+
+/** Plans and commits an import. Transactions are counted anew. */
+const importAll = async (org: number, list: { email: string }[]) => {
+  const planned = await plan(org, list);
+  transactions = 0;
+  largest = 0;
+  return commit(org, planned, actor);
+};
+
+/** How many e-mails there are and how many are active. Fails unless everything that counts them agrees. */
+const counted = async (org: number) => {
+  const directory = await emailRows.directory(org);
+  const all = emailRows.sum(directory);
+  const active = emailRows.sum(directory, ({ isActive }) => isActive);
+  const { emails: page } = await emails.list(org, { limit: 1000, offset: 0 });
+  const addresses = await table.getMany(page.map(({ email }) => keys.address(org, email)));
+  expect(page).toHaveLength(all);
+  expect(new Set(page.map(({ email }) => email)).size).toBe(all);
+  expect(addresses).not.toContain(undefined);
+  expect(page.filter(({ isActive }) => isActive)).toHaveLength(active);
+  expect(await activeCount(org)).toBe(active);
+  return { all, active };
+};
+
+const summaries = async (org: number): Promise<string[]> => {
+  const { items } = await entries.page(org, { limit: 100, offset: 0 });
+  return items.filter(({ action }) => action === "emails.imported").map(({ summary }) => summary);
+};
+
+const crash = new Error("The function ended");
+
+test("500 addresses are imported in transactions of at most 100 writes", async () => {
+  const { org } = await createOrganization();
+  expect(await importAll(org, candidates(500))).toEqual({
+    importedCount: 500,
+    disabledCount: 0,
+    skippedCount: 0,
+  });
+  expect(transactions).toBeLessThanOrEqual(12);
+  expect(largest).toBeLessThanOrEqual(100);
+  expect(await counted(org)).toEqual({ all: 500, active: 500 });
+  expect(await summaries(org)).toEqual(["Imported 500 emails"]);
+});
+
+test("transactions stay bounded with a domain for each address and across blocks", async () => {
+  const { org } = await createOrganization();
+  const names = Array.from({ length: 150 }, (_, index) => `d${index}.example`);
+  for (const some of chunk(names, 10)) await Promise.all(some.map((name) => createDomain(org, name)));
+  await importAll(org, candidates(480));
+  expect(
+    await importAll(
+      org,
+      names.map((name) => ({ email: `ada@${name}` })),
+    ),
+  ).toMatchObject({ importedCount: 150 });
+  expect(largest).toBeLessThanOrEqual(100);
+  expect(await counted(org)).toEqual({ all: 630, active: 630 });
+});
+
+test.each([1, 2, 5, 11])(
+  "after a crash at transaction %i all counts agree, and a new import does the rest",
+  async (at) => {
+    for (const when of ["before", "after"]) {
+      const { org } = await createOrganization(300);
+      const fail = (transaction: number) => {
+        if (transaction === at) throw crash;
+      };
+      if (when === "before") before = fail;
+      else after = fail;
+      await expect(importAll(org, candidates(500))).rejects.toBe(crash);
+      before = () => {};
+      after = () => {};
+
+      const first = await counted(org);
+      expect(first.active).toBe(Math.min(300, first.all));
+      expect(first.all > 0).toBe(at > 1 || when === "after");
+      const told = (await summaries(org)).map((summary) => Number(/Imported (\d+)/.exec(summary)?.[1]));
+      expect(told).toEqual(first.all === 0 ? [] : [first.all]);
+
+      const rest = 500 - first.all;
+      if (rest === 0) {
+        await expect(importAll(org, candidates(500))).rejects.toMatchObject({ refusal: "nothingToImport" });
+        continue;
+      }
+      expect(await importAll(org, candidates(500))).toEqual({
+        importedCount: rest,
+        disabledCount: 200 - (first.all - first.active),
+        skippedCount: first.all,
+      });
+      expect(await counted(org)).toEqual({ all: 500, active: 300 });
+      expect((await summaries(org))[0]).toMatch(new RegExp(`^Imported ${rest} email`));
+    }
+  },
+);
+
+test("a plan whose commit was cut off cannot be committed again", async () => {
+  const { org } = await createOrganization();
+  const planned = await plan(org, candidates(100));
+  transactions = 0;
+  before = (transaction) => {
+    if (transaction === 2) throw crash;
+  };
+  await expect(commit(org, planned, actor)).rejects.toBe(crash);
+  before = () => {};
+  await expect(commit(org, planned, actor)).rejects.toMatchObject({ refusal: "quoteMismatch" });
+});
+
+test("an address that is added during the import is skipped, all others are imported", async () => {
+  const { org, domainId } = await createOrganization();
+  before = async (transaction) => {
+    if (transaction !== 2) return;
+    await emails.add(org, { email: "person60@demo.example", domainId }, actor);
+    await emails.add(org, { email: "person61@demo.example", domainId }, actor);
+  };
+  expect(await importAll(org, candidates(100))).toEqual({
+    importedCount: 98,
+    disabledCount: 0,
+    skippedCount: 2,
+  });
+  expect(await counted(org)).toEqual({ all: 100, active: 100 });
+  expect(await summaries(org)).toEqual(["Imported 98 emails"]);
+});
+
+test("an import is refused and not logged if its addresses were all added before it", async () => {
+  const { org, domainId } = await createOrganization();
+  before = async (transaction) => {
+    if (transaction === 1) await emails.add(org, { email: "person0@demo.example", domainId }, actor);
+  };
+  await expect(importAll(org, candidates(1))).rejects.toMatchObject({ refusal: "nothingToImport" });
+  expect(await counted(org)).toEqual({ all: 1, active: 1 });
+  expect(await summaries(org)).toEqual([]);
+});
+
+test("a seat that is taken during the import is not given twice", async () => {
+  const { org, domainId } = await createOrganization(60);
+  before = async (transaction) => {
+    if (transaction === 2) await emails.add(org, { email: "other@demo.example", domainId }, actor);
+  };
+  expect(await importAll(org, candidates(100))).toEqual({
+    importedCount: 100,
+    disabledCount: 41,
+    skippedCount: 0,
+  });
+  expect(await counted(org)).toEqual({ all: 101, active: 60 });
+});
+
+test("addresses of a domain that loses its verification during the import are skipped", async () => {
+  const { org } = await createOrganization();
+  const second = await createDomain(org, "two.example");
+  const list = candidates(90).map(({ email }, index) => ({
+    email: index % 2 === 0 ? email : email.replace("demo", "two"),
+  }));
+  before = async (transaction) => {
+    if (transaction === 2) await domains.setVerified(org, second, false);
+  };
+  const { importedCount, skippedCount } = await importAll(org, list);
+  expect(importedCount + skippedCount).toBe(90);
+  expect(skippedCount).toBeGreaterThan(0);
+  expect(await counted(org)).toEqual({ all: importedCount, active: importedCount });
+});
+
+test("a scan that begins during the import does not count later addresses as checked", async () => {
+  const { org, domainId } = await createOrganization();
+  before = async (transaction) => {
+    if (transaction === 2) await table.update(keys.domain(org, domainId), { set: { plannedByScan: 7 } });
+  };
+  expect(await importAll(org, candidates(100))).toMatchObject({ importedCount: 100 });
+  // Scan 7 completes: e-mails that were imported before it began count as checked, later ones do not.
+  const checkedAt = new Date().toISOString();
+  await table.update(keys.domain(org, domainId), { set: { checkedByScan: 7, checkedAt } });
+  const { emails: page } = await emails.list(org, { limit: 100, offset: 0 });
+  const oldestFirst = page.reverse().map(({ lastScannedAt }) => lastScannedAt);
+  const checked = oldestFirst.filter((at) => at !== null).length;
+  expect(checked).toBeGreaterThan(0);
+  expect(checked).toBeLessThan(100);
+  expect(oldestFirst.slice(0, checked)).toEqual(Array(checked).fill(checkedAt));
+});
+
+test("concurrent commits use all of the seat allowance and never exceed it", async () => {
+  const { org } = await createOrganization(100);
+  const plans = await Promise.all(
+    ["a", "b", "c", "d"].map((name) =>
+      plan(
+        org,
+        Array.from({ length: 120 }, (_, index) => ({ email: `${name}${index}@demo.example` })),
+      ),
+    ),
+  );
+  // No commit writes before all have compared their quotes.
+  let arrived = 0;
+  let open: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  before = async () => {
+    if (++arrived === plans.length) open();
+    await gate;
+  };
+  const done = await Promise.all(plans.map((each) => commit(org, each, actor)));
+  expect(done.map(({ importedCount }) => importedCount)).toEqual([120, 120, 120, 120]);
+  expect(done.reduce((sum, { disabledCount }) => sum + disabledCount, 0)).toBe(380);
+  expect(await counted(org)).toEqual({ all: 480, active: 100 });
+});

@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import { sweep } from "../../../functions/sweep/handler.ts";
+import { administrator } from "../../../shared/access/activity/actor.ts";
+import * as log from "../../../shared/access/activity/log.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import * as domains from "../../../shared/monitoring/domains/domain.ts";
+import * as domainRemovals from "../../../shared/monitoring/domains/domain-removal.ts";
+import * as emailsOf from "../../../shared/monitoring/emails/email.ts";
+import { emails } from "../../../shared/monitoring/emails/record.ts";
+import * as teams from "../../../shared/monitoring/teams/team.ts";
+import * as teamList from "../../../shared/monitoring/teams/team-list.ts";
+import * as teamRemovals from "../../../shared/monitoring/teams/team-removal.ts";
+import { activeBilling } from "../../access/organizations/billing.ts";
+import { invocation, onTableRequest, useWorkers } from "../../scanning/in-process-workers.ts";
+
+useWorkers();
+
+const create = async () => {
+  const { id: org } = await organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" });
+  const domain = (await domains.create(org, { name: "a.example", verified: true })) as domains.Domain;
+  const add = (index: number, teamId?: number) =>
+    emailsOf.add(org, { email: `u${index}@a.example`, domainId: domain.id, teamId }, administrator);
+  return { org, domain, add };
+};
+const inTeam = async (org: number, team: number) =>
+  emails.sum(await emails.directory(org), (group) => group.teamId === team);
+const actions = async (org: number) =>
+  (await log.list(org, { limit: 100, offset: 0 }, new Date())).activity.map(({ action }) => action);
+const logged = async (org: number, action: string) =>
+  (await actions(org)).filter((each) => each === action).length;
+const sweepNow = () => sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+const page = { limit: 10, offset: 0 };
+
+describe("names of teams", () => {
+  test("are unique, whatever their case, also of many that are created at once", async () => {
+    const { org } = await create();
+    const tries = ["Sales", "sales", "SALES"].map((name) => teams.create(org, name, administrator));
+    const results = await Promise.allSettled(tries);
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(results.find(({ status }) => status === "rejected")).toMatchObject({
+      reason: { refusal: "teamExists" },
+    });
+    const other = await teams.create(org, "Other", administrator);
+    await expect(teams.rename(org, other.id, "saleS", administrator)).rejects.toMatchObject({
+      refusal: "teamExists",
+    });
+    await teams.rename(org, other.id, "OTHER", administrator);
+    await teams.rename(org, other.id, "OTHER", administrator);
+    await teams.rename(org, other.id, "Third", administrator);
+    await teams.create(org, "other", administrator);
+    expect(await logged(org, "team.updated")).toBe(2);
+    expect((await teamList.list(org, page)).total).toBe(3);
+  });
+
+  test("are unique beside a team from before there were rows of names", async () => {
+    const { org } = await create();
+    await table.put({ ...keys.team(org, 1), id: 1, name: "Old", createdAt: "2026-01-01T00:00:00.000Z" });
+    await expect(teams.create(org, "old", administrator)).rejects.toMatchObject({ refusal: "teamExists" });
+    await teamRemovals.remove(org, 1, administrator);
+    await teams.create(org, "Old", administrator);
+  });
+});
+
+describe("deleting a team", () => {
+  test("leaves its e-mails, exactly those, without a team, and is logged once", async () => {
+    const { org, add } = await create();
+    const [team, other] = [
+      await teams.create(org, "Team", administrator),
+      await teams.create(org, "Other", administrator),
+    ];
+    for (let index = 0; index < 120; index++) await add(index, index % 6 === 0 ? other.id : team.id);
+    expect((await teamList.list(org, page)).teams).toEqual([
+      { id: other.id, name: "Other", emailCount: 20 },
+      { id: team.id, name: "Team", emailCount: 100 },
+    ]);
+    await teamRemovals.remove(org, team.id, administrator);
+    await teamRemovals.remove(org, team.id, administrator);
+    expect(await inTeam(org, team.id)).toBe(0);
+    expect(await inTeam(org, other.id)).toBe(20);
+    expect((await emailsOf.list(org, { ...page, teamId: team.id })).total).toBe(0);
+    expect((await emailsOf.list(org, page)).total).toBe(120);
+    expect(await logged(org, "team.deleted")).toBe(1);
+    expect(await table.get(keys.teamRemoval(org, team.id))).not.toHaveProperty("dueAt");
+    await expect(teamRemovals.remove(org, team.id + 1_000, administrator)).rejects.toMatchObject({
+      refusal: "teamNotFound",
+    });
+  });
+
+  test("is exact beside e-mails that are added, disabled and removed meanwhile", async () => {
+    const { org, add } = await create();
+    const team = await teams.create(org, "Team", administrator);
+    const ids = await Promise.all(Array.from({ length: 20 }, (_, index) => add(index, team.id)));
+    const meanwhile = [
+      ...Array.from({ length: 20 }, (_, index) => add(100 + index, team.id)),
+      ...ids.slice(0, 8).map((id) => emailsOf.setActive(org, id, false, administrator)),
+    ];
+    const [removal, ...rest] = await Promise.allSettled([
+      teamRemovals.remove(org, team.id, administrator),
+      ...meanwhile,
+    ]);
+    expect(removal.status).toBe("fulfilled");
+    for (const each of rest) {
+      if (each.status === "rejected") expect(each.reason).toMatchObject({ refusal: "teamNotFound" });
+    }
+    for (let count = 0; count < 3 && (await inTeam(org, team.id)) > 0; count++) {
+      await table.update(keys.teamRemoval(org, team.id), { set: { dueAt: new Date(0).toISOString() } });
+      await sweepNow();
+    }
+    expect(await inTeam(org, team.id)).toBe(0);
+    await expect(add(999, team.id)).rejects.toMatchObject({ refusal: "teamNotFound" });
+  });
+
+  test.each([
+    ["after the team is gone", "TEAM-REMOVAL#0", "after"],
+    ["before the e-mails are moved", "groupKeyBefore", "before"],
+    ["after the e-mails are moved", "groupKeyBefore", "after"],
+  ] as const)("that was cut off %s is finished by the sweep", async (_, part, when) => {
+    const { org, add } = await create();
+    const team = await teams.create(org, "Team", administrator);
+    for (let index = 0; index < 5; index++) await add(index, team.id);
+    const cut = onTableRequest(part, when, async () => {
+      throw new Error("killed");
+    });
+    await expect(teamRemovals.remove(org, team.id, administrator)).rejects.toThrow("killed");
+    expect(cut.happened).toBe(true);
+    expect((await emailsOf.list(org, page)).emails.map((email) => email.team)).toEqual(Array(5).fill(null));
+    await teamRemovals.remove(org, team.id, administrator);
+    await table.update(keys.teamRemoval(org, team.id), { set: { dueAt: new Date(0).toISOString() } });
+    await sweepNow();
+    expect(await inTeam(org, team.id)).toBe(0);
+    expect((await emailsOf.list(org, page)).total).toBe(5);
+    expect(await logged(org, "team.deleted")).toBe(1);
+    expect(await table.get(keys.teamRemoval(org, team.id))).not.toHaveProperty("dueAt");
+  });
+});
+
+describe("removing a domain", () => {
+  const isThere = async (org: number, id: number) => (await domains.get(org, id)) !== undefined;
+
+  test("needs that it has no e-mails, disabled ones included", async () => {
+    const { org, domain, add } = await create();
+    const id = await add(0);
+    await emailsOf.setActive(org, id, false, administrator);
+    await expect(domainRemovals.remove(org, domain.id, administrator)).rejects.toMatchObject({
+      refusal: "domainInUse",
+    });
+    expect(await domains.get(org, domain.id)).toMatchObject({ verified: true });
+  });
+
+  test("frees its name, succeeds again, and is logged once", async () => {
+    const { org, domain } = await create();
+    await domainRemovals.remove(org, domain.id, administrator);
+    await domainRemovals.remove(org, domain.id, administrator);
+    expect(await logged(org, "domain.removed")).toBe(1);
+    expect(await domains.create(org, { name: "a.example", verified: true })).toMatchObject({
+      name: "a.example",
+    });
+    const { org: other } = await create();
+    await expect(domainRemovals.remove(other, domain.id, administrator)).rejects.toMatchObject({
+      refusal: "domainNotFound",
+    });
+  });
+
+  test("leaves no e-mail without its domain when one is added at the same time", async () => {
+    for (let round = 0; round < 10; round++) {
+      const { org, domain, add } = await create();
+      const [removed, added] = await Promise.allSettled([
+        domainRemovals.remove(org, domain.id, administrator),
+        add(0),
+      ]);
+      const [isLeft, count] = [await isThere(org, domain.id), emails.sum(await emails.directory(org))];
+      expect({ isLeft, count }).toEqual(
+        added.status === "fulfilled" ? { isLeft: true, count: 1 } : { isLeft: false, count: 0 },
+      );
+      expect(removed.status).toBe(isLeft ? "rejected" : "fulfilled");
+      if (isLeft) expect(await domains.get(org, domain.id)).toMatchObject({ verified: true });
+    }
+  });
+
+  test.each([false, true])("that was cut off is finished or undone by the sweep: %s", async (isUsed) => {
+    const { org, domain, add } = await create();
+    // An e-mail that gets in between the first look and the mark.
+    const marking = onTableRequest('"removing"', "before", async () => {
+      if (isUsed) await add(0);
+    });
+    const cut = onTableRequest('"removing"', "after", async () => {
+      throw new Error("killed");
+    });
+    await domainRemovals.remove(org, domain.id, administrator).catch(() => {});
+    expect([marking.happened, cut.happened]).toEqual([true, true]);
+    expect(await domains.get(org, domain.id)).toMatchObject({ removing: true, verified: false });
+    await expect(add(1)).rejects.toMatchObject({ refusal: "domainNotVerified" });
+    await table.update(keys.domainRemoval(org, domain.id), { set: { dueAt: new Date(0).toISOString() } });
+    await sweepNow();
+    expect(await isThere(org, domain.id)).toBe(isUsed);
+    if (isUsed) {
+      const row = await domains.get(org, domain.id);
+      expect(row).toMatchObject({ verified: true });
+      expect(row).not.toHaveProperty("removing");
+    }
+  });
+});

@@ -1,0 +1,140 @@
+import { beforeAll, expect, test } from "vitest";
+import { condition, conditionFields } from "../../shared/aws/table/condition.ts";
+import type { Message } from "../../shared/contract/messages.ts";
+import * as findings from "../../shared/findings/finding.ts";
+import { blockOf } from "../../shared/lists/blocks.ts";
+import * as emails from "../../shared/monitoring/emails/email.ts";
+import type { MonitoredEmail } from "../../shared/monitoring/emails/email-schema.ts";
+import { rangeName } from "../../shared/monitoring/emails/watermark.ts";
+import { check } from "../../shared/scanning/check.ts";
+import { chunkName, maximumRanges, rangesOfChunk } from "../../shared/scanning/email-chunks.ts";
+import { end } from "../../shared/scanning/end.ts";
+import { plan } from "../../shared/scanning/plan.ts";
+import {
+  createOrganization,
+  invocation,
+  logger,
+  readScan,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+} from "./in-process-workers.ts";
+
+const domainName = "sparse.example";
+/** They fill three blocks. */
+const addressCount = 1_100;
+
+const workers = useWorkers({ breached: { [domainName]: {} } });
+let org: number;
+beforeAll(async () => {
+  org = await createOrganization({ [domainName]: addressCount });
+});
+
+/** `breached`: index of an address → names of the breaches that it is in. */
+const setBreached = (breached: Record<number, string[]>): void => {
+  workers.breached[domainName] = { ...workers.breached[domainName], ...breached };
+};
+
+/** Plans a scan and takes the messages of its chunks. */
+const planned = async (): Promise<{ scanId: number; chunks: Message<"scan-checks">[] }> => {
+  const scanId = await startAndPlan(org);
+  return { scanId, chunks: await takeMessages("scan-checks") };
+};
+
+const blocksOf = ({ chunk }: Message<"scan-checks">): number[] =>
+  rangesOfChunk(chunk).map(({ fromId, toId }) => {
+    expect(blockOf(fromId)).toBe(blockOf(toId));
+    return blockOf(fromId);
+  });
+
+/** When the addresses of these indexes were last scanned, as the list of all e-mails says. */
+const lastScans = async (indexes: readonly number[]): Promise<(string | null)[]> => {
+  const all: MonitoredEmail[] = [];
+  for (let offset = 0; offset < addressCount; offset += 100) {
+    all.push(...(await emails.list(org, { limit: 100, offset })).emails);
+  }
+  return indexes.map(
+    (index) => all.find(({ email }) => email === `user${index}@${domainName}`)?.lastScannedAt ?? null,
+  );
+};
+
+test("blocks with few changes share a chunk; a block with many has its own", async () => {
+  setBreached({ 3: ["Alpha"], 600: ["Alpha", "Beta"], 1090: ["Beta"] });
+  const few = await planned();
+  expect(few.chunks.map(({ changes }) => changes.length)).toEqual([3]);
+  expect(new Set(few.chunks.flatMap(blocksOf)).size).toBe(3);
+  // Every message comes twice.
+  for (const chunk of [...few.chunks, ...few.chunks]) await check(chunk, invocation());
+  expect(await readScan(org, few.scanId)).toMatchObject({
+    status: "completed",
+    totalEmails: addressCount,
+    scannedEmails: addressCount,
+    newBreachesFound: 4,
+    remaining: {},
+  });
+
+  for (let index = 0; index < 150; index++) setBreached({ [index]: ["Alpha"] });
+  setBreached({ 601: ["Alpha"], 1091: ["Alpha"] });
+  const many = await planned();
+  // One of the 150 addresses was found before.
+  expect(many.chunks.map(({ changes }) => changes.length).sort((a, b) => b - a)).toEqual([149, 2]);
+  for (const chunk of many.chunks) await check(chunk, invocation());
+  expect(await readScan(org, many.scanId)).toMatchObject({
+    status: "completed",
+    scannedEmails: addressCount,
+    newBreachesFound: 151,
+  });
+  expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(155);
+});
+
+test("a chunk of several blocks whose message is lost is sent again with equal changes", async () => {
+  setBreached({ 4: ["Alpha", "Beta"], 602: ["Beta"], 1092: ["Beta"] });
+  const { scanId, chunks: lost } = await planned();
+  expect(lost).toHaveLength(1);
+  await plan({ organizationId: org, scanId, fencingToken: 1, resume: true }, invocation());
+  const again = await takeMessages("scan-checks");
+  expect(again).toEqual(lost);
+  for (const chunk of again) await check(chunk, invocation());
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 3 });
+});
+
+test("an unfinished chunk of several blocks leaves only its own ranges unchecked", async () => {
+  const ofRanges = [5, 603, 1_093];
+  const others = [300, 900, 1_000];
+  const before = await lastScans([...ofRanges, ...others]);
+  for (const index of ofRanges) setBreached({ [index]: ["Gamma"] });
+  const { scanId } = await planned();
+  await end(org, scanId, { reason: "the scan was interrupted", logger });
+  expect(await readScan(org, scanId)).toMatchObject({
+    status: "completed",
+    totalEmails: addressCount,
+    scannedEmails: addressCount - ofRanges.length,
+    newBreachesFound: 0,
+    errorMessage: expect.stringContaining(`${ofRanges.length} of ${addressCount} monitored emails`),
+  });
+  const after = await lastScans([...ofRanges, ...others]);
+  expect(after.slice(0, ofRanges.length)).toEqual(before.slice(0, ofRanges.length));
+  for (const [index, at] of after.slice(ofRanges.length).entries()) {
+    expect(String(at) > String(before[ofRanges.length + index])).toBe(true);
+  }
+
+  const next = await planned();
+  for (const chunk of next.chunks) await check(chunk, invocation());
+  expect(await readScan(org, next.scanId)).toMatchObject({
+    status: "completed",
+    newBreachesFound: ofRanges.length,
+  });
+  const [latest, ...rest] = await lastScans([...ofRanges, ...others]);
+  expect(new Set(rest)).toEqual(new Set([latest]));
+});
+
+test("the longest name of a chunk is a valid placeholder; one range more is refused", () => {
+  const range = { fromId: Number.MAX_SAFE_INTEGER - 1, toId: Number.MAX_SAFE_INTEGER };
+  const nameOf = (count: number) =>
+    chunkName(Array.from({ length: count }, () => rangeName(range.fromId, range.toId)));
+  const using = (name: string) => conditionFields(condition(`attribute_exists(#remaining.#1.#${name})`));
+  const name = nameOf(maximumRanges);
+  expect(rangesOfChunk(name)).toEqual(Array.from({ length: maximumRanges }, () => range));
+  expect(using(name).ExpressionAttributeNames).toHaveProperty(`#${name}`, name);
+  expect(() => using(nameOf(maximumRanges + 1))).toThrow("longer than 255 bytes");
+});

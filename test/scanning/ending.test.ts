@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { sweep } from "../../functions/sweep/handler.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import { keys, notePrefix } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { findings as findingRows, newFinding } from "../../shared/findings/record.ts";
+import { blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
+import { ownChecks } from "../../shared/monitoring/domains/own-checks.ts";
+import * as emails from "../../shared/monitoring/emails/email.ts";
+import { check } from "../../shared/scanning/check.ts";
+import { chunksLeft } from "../../shared/scanning/email-chunks.ts";
+import { scans } from "../../shared/scanning/record.ts";
+import { recordCheck } from "../../shared/scanning/record-check.ts";
+import { start } from "../../shared/scanning/start.ts";
+import { activeBilling } from "../access/organizations/billing.ts";
+import {
+  checkOf,
+  createOrganization,
+  endEarly,
+  foundBy,
+  invocation,
+  lookUpCount,
+  onTableRequest,
+  readScan,
+  runChecks,
+  runLookUps,
+  runPlans,
+  startAndPlan,
+  takeMessage,
+  takeMessages,
+  useWorkers,
+} from "./in-process-workers.ts";
+
+// All domains are here from the beginning, since the list of covered domains is asked for once.
+const workers = useWorkers({ breached: { "covered.example": {}, "large.example": {} } });
+
+describe("a scan that ends before its work is done", () => {
+  test("counts exactly what its workers found, and late workers write nothing more", async () => {
+    const count = 300;
+    const breaches = Array.from({ length: 12 }, (_, index) => `Breach${index}`);
+    workers.breached["large.example"] = Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [index, breaches]),
+    );
+    const org = await createOrganization({ "large.example": count });
+    const scanId = await startAndPlan(org);
+    const chunks = await takeMessages("scan-checks");
+    let isAtWork = true;
+    const working = Promise.all(chunks.map((chunk) => check(chunk, invocation()))).finally(() => {
+      isAtWork = false;
+    });
+    while ((await foundBy(org, scanId)) === 0) await sleep(10);
+    expect(isAtWork).toBe(true);
+    await endEarly(org, scanId);
+    const ended = await readScan(org, scanId);
+    const found = await foundBy(org, scanId);
+    await working;
+    expect(found).toBeGreaterThan(0);
+    expect(found).toBeLessThan(count * breaches.length);
+    expect(ended).toMatchObject({
+      newBreachesFound: found,
+      errorMessage: expect.stringContaining("for a test"),
+    });
+    expect(await foundBy(org, scanId)).toBe(found);
+
+    // The next scan finds the rest.
+    const nextId = await startAndPlan(org);
+    await runChecks();
+    const rest = count * breaches.length - found;
+    expect(await readScan(org, nextId)).toMatchObject({ status: "completed", newBreachesFound: rest });
+    expect(await foundBy(org, nextId)).toBe(rest);
+  });
+
+  test("does not count an address as checked whose findings came too late", async () => {
+    const org = await createOrganization({ "late.example": 2 });
+    workers.accounts["user0@late.example"] = ["Alpha"];
+    const scanId = await startAndPlan(org);
+    const scan = await scans.get(org, scanId);
+    if (scan === undefined) throw new Error("The scan has no row");
+    // The end of the scan has closed the unfinished chunks and is about to count.
+    for (const { batch, chunk } of chunksLeft(scan)) {
+      await table.put(keys.closedChunk(org, scanId, batch, chunk));
+    }
+    await runLookUps();
+    await endEarly(org, scanId);
+    expect(await readScan(org, scanId)).toMatchObject({ status: "failed", scannedEmails: 0, totalEmails: 2 });
+    expect(await foundBy(org, scanId)).toBe(0);
+  });
+
+  test("ends after a day, however busy its workers are", async () => {
+    const org = await createOrganization({ "busy.example": 1 });
+    const scanId = await startAndPlan(org);
+    await sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+    expect(await readScan(org, scanId)).toMatchObject({ status: "running" });
+    const dayAgo = new Date(Date.now() - 24 * 3_600_000 - 1_000).toISOString();
+    await table.update(scans.key(org, scanId), { set: { createdAt: dayAgo } });
+    await sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+    expect(await readScan(org, scanId)).toMatchObject({
+      status: "failed",
+      errorMessage: expect.stringContaining("the scan was interrupted"),
+    });
+  });
+
+  test.each(["plan-scan", "look-up-emails"])(
+    "of an organization that is not served from %s on makes no further look-ups",
+    async (by) => {
+      const org = await createOrganization({ [`${by}.example`]: 3 });
+      const scanId = await start(org, "manual", administrator);
+      const endSubscription = () =>
+        organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
+      if (by === "plan-scan") await endSubscription();
+      await runPlans();
+      const before = lookUpCount(workers);
+      await endSubscription();
+      await runLookUps();
+      expect(lookUpCount(workers)).toBe(before);
+      expect(await readScan(org, scanId)).toMatchObject({
+        status: "failed",
+        errorMessage:
+          "None of 3 monitored emails could be scanned: the organization's subscription has lapsed",
+      });
+    },
+  );
+});
+
+test("a chunk that is finished while its scan ends early counts as checked", async () => {
+  workers.breached["covered.example"] = { 1: ["Alpha"] };
+  const org = await createOrganization({ "covered.example": 3 });
+  await startAndPlan(org);
+  await runChecks();
+  // A breach is gone: the only change that does not set its e-mail's own time of the check.
+  workers.breached["covered.example"] = {};
+  const scanId = await startAndPlan(org);
+  const chunk = await takeMessage("scan-checks");
+  await recordCheck(await checkOf(chunk), chunk.changes);
+  // By then the end has set the watermarks.
+  const ending = onTableRequest("#completedAt", "before", () => check(chunk, invocation()));
+  await endEarly(org, scanId);
+  expect(ending.happened).toBe(true);
+  expect(await readScan(org, scanId)).toMatchObject({
+    status: "completed",
+    scannedEmails: 3,
+    totalEmails: 3,
+    errorMessage: null,
+  });
+  const { emails: listed } = await emails.list(org, { limit: 3, offset: 0 });
+  const [domain] = await domains.list(org);
+  expect(listed.map(({ lastScannedAt }) => lastScannedAt)).toEqual(Array(3).fill(domain?.planAt));
+  expect((await ownChecks(org)).domains).toEqual(new Set());
+});
+
+test("a batch that is saved while its scan ends is neither counted twice nor checked", async () => {
+  const org = await createOrganization({ "covered.example": 4 });
+  const scanId = await start(org, "manual", administrator);
+  await takeMessages("scan-plans");
+  const [domain] = await domains.list(org);
+  if (domain === undefined) throw new Error("The organization has no domain");
+  // The end reads this if the batch is saved after it has read the scan and before it reads the domain.
+  const planAt = new Date().toISOString();
+  await table.update(keys.domain(org, domain.id), {
+    set: { plannedByScan: scanId, planState: "checked", planBatch: domain.id, planAt },
+  });
+  await endEarly(org, scanId);
+  expect(await readScan(org, scanId)).toMatchObject({ status: "failed", totalEmails: 4, scannedEmails: 0 });
+  expect((await domains.get(org, domain.id))?.checkedAt).toBeNull();
+});
+
+test("a scan that got the lock after one with a higher id does not plan for ever", async () => {
+  const org = await createOrganization({ "covered.example": 1 });
+  const scanId = await start(org, "manual", administrator);
+  const [domain] = await domains.list(org);
+  await table.update(keys.domain(org, domain?.id ?? 0), {
+    set: { plannedByScan: scanId + 1, planState: "checked" },
+  });
+  await runPlans();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "failed", totalEmails: 0 });
+});
+
+test("notes the rare findings of all blocks but the newest", async () => {
+  workers.breached["large.example"] = { 0: ["Alpha"] };
+  const org = await createOrganization({ "large.example": 2 });
+  const [{ id: emailId, email } = { id: 0, email: "" }] = (await emails.list(org, { limit: 1, offset: 0 }))
+    .emails;
+  // Findings as earlier scans would have found them.
+  const ids = await reserve(org, "FINDING", 2 * blockSize);
+  const found = [ids[0], ids[blockSize]].map((id) =>
+    findingRows.put(
+      org,
+      id as Reserved,
+      { scanId: null, acknowledged: false, domainId: 1 },
+      newFinding(org, {
+        emailId,
+        email,
+        domainId: 1,
+        breachId: 1,
+        firstDetectedAt: new Date().toISOString(),
+      }),
+    ),
+  );
+  await table.transact(findingRows.writes(org, found));
+
+  const scanId = await startAndPlan(org);
+  await runChecks();
+  expect(await scans.get(org, scanId)).toMatchObject({ newBreachesFound: 1 });
+  const { pk } = keys.directory(org, "FINDING", 0);
+  expect(await table.query({ pk, prefix: notePrefix })).toMatchObject([
+    { "_-0-1": new Set([ids[0]?.id]) },
+    { "_-0-1": new Set([ids[blockSize]?.id]) },
+  ]);
+});

@@ -1,0 +1,229 @@
+/**
+ * Runs the workers of scans in the process of a test: with the table's engine, queues and an HIBP server, but
+ * without Lambda, so that the test itself decides which message is handled when.
+ */
+import { Logger } from "@aws-lambda-powertools/logger";
+import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { buildApp } from "fauxqs";
+import { afterAll, beforeAll, vi } from "vitest";
+import { type BehaviourSettings, undisturbed } from "../../local/dynamodb/behaviour.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import type { Invocation } from "../../shared/aws/queue/consume.ts";
+import * as queue from "../../shared/aws/queue/queue.ts";
+import { type Message, messages, type QueueName } from "../../shared/contract/messages.ts";
+import { urlVariable } from "../../shared/contract/worker.ts";
+import * as findings from "../../shared/findings/finding.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
+import { importAll } from "../../shared/monitoring/imports/commit.ts";
+import { check } from "../../shared/scanning/check.ts";
+import type { Check } from "../../shared/scanning/check-writes.ts";
+import { end } from "../../shared/scanning/end.ts";
+import { lookUp } from "../../shared/scanning/look-up.ts";
+import { plan } from "../../shared/scanning/plan.ts";
+import { scans } from "../../shared/scanning/record.ts";
+import { start } from "../../shared/scanning/start.ts";
+import { activeBilling } from "../access/organizations/billing.ts";
+import { startParameterStore } from "../alerting/parameter-store.ts";
+import { startEngine } from "../aws/table/engine.ts";
+import { intercept, type Request } from "../aws/table/intercept.ts";
+import { reply, startUpstream, type UpstreamServer } from "../monitoring/hibp/upstream-server.ts";
+
+/** What the HIBP server answers; a test may change it at any time. */
+type Answers = {
+  /** Domain → index of an address → names of the breaches that it is in. Other domains are not covered. */
+  breached: Record<string, Record<number, string[]>>;
+  /** Address → names of the breaches that it is in, when the address is looked up. */
+  accounts: Record<string, string[]>;
+  /** The status with which a request fails. */
+  failureOf: (path: string) => number | undefined;
+  /** The delay of every answer. */
+  latencyMilliseconds: number;
+};
+
+export type Workers = Answers & { upstream: UpstreamServer };
+
+/** Starts engine, queues and HIBP server before the tests of a file and stops them after. */
+export const useWorkers = (
+  answers: Partial<Answers> = {},
+  behaviour: BehaviourSettings = undisturbed,
+): Workers => {
+  const workers = {
+    breached: {},
+    accounts: {},
+    failureOf: () => undefined,
+    latencyMilliseconds: 0,
+    ...answers,
+  } as Workers;
+  const stops: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    const engine = await startEngine(behaviour);
+    stops.push(engine.stop);
+    const parameters = await startParameterStore();
+    stops.push(parameters.close);
+    workers.upstream = await startUpstream();
+    stops.push(workers.upstream.stop);
+    const queues = buildApp({ logger: false });
+    stops.push(() => queues.close());
+    workers.upstream.answer = (path, _request, response) => {
+      const failure = workers.failureOf(path);
+      const answer = answerTo(path, workers);
+      const status = failure ?? (answer === undefined ? 404 : 200);
+      const body = failure === undefined ? answer : {};
+      setTimeout(() => reply(response, status, body), workers.latencyMilliseconds);
+    };
+    const url = await queues.listen({ host: "127.0.0.1", port: 0 });
+    vi.stubEnv("AWS_ENDPOINT_URL_SQS", url);
+    for (const name of Object.keys(messages) as QueueName[]) {
+      await new SQSClient().send(new CreateQueueCommand({ QueueName: name }));
+      vi.stubEnv(urlVariable(name), `${url}/000000000000/${name}`);
+    }
+  }, 60_000);
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    for (const stop of stops.reverse()) await stop();
+  });
+  return workers;
+};
+
+const answerTo = (path: string, { breached, accounts }: Answers): unknown => {
+  if (path === "subscription/status") return { Rpm: 6000 };
+  if (path === "subscribeddomains") return Object.keys(breached).map((DomainName) => ({ DomainName }));
+  // The catalog is empty (a 404 would be asked for again and again): breaches have nothing but their names.
+  if (path === "breaches") return [];
+  const [, address] = /^breachedaccount\/([^?]+)/.exec(path) ?? [];
+  if (address !== undefined) return accounts[decodeURIComponent(address)]?.map((Name) => ({ Name }));
+  const ofDomain = breached[path.replace("breacheddomain/", "")];
+  return (
+    ofDomain && Object.fromEntries(Object.entries(ofDomain).map(([index, names]) => [`user${index}`, names]))
+  );
+};
+
+export const logger = new Logger({ logLevel: "SILENT" });
+
+/** The invocation of a worker that has this many seconds left. */
+export const invocation = (seconds = 300): Invocation => {
+  const endsAt = Date.now() + seconds * 1000;
+  return { logger, remainingSeconds: () => (endsAt - Date.now()) / 1000 };
+};
+
+/** Takes all messages off a queue. */
+export const takeMessages = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]> => {
+  vi.stubEnv("SOURCE_QUEUE_URL", process.env[urlVariable(name)]);
+  const taken: Message<Q>[] = [];
+  for (;;) {
+    const received = await queue.receive(10, 0);
+    if (received.length === 0) return taken;
+    for (const { body, receiptHandle } of received) {
+      taken.push(messages[name].parse(JSON.parse(body)) as Message<Q>);
+      await queue.remove(receiptHandle);
+    }
+  }
+};
+
+/** Takes all messages off a queue and returns the first. */
+export const takeMessage = async <Q extends QueueName>(name: Q): Promise<Message<Q>> => {
+  const [message] = await takeMessages(name);
+  if (message === undefined) throw new Error(`The queue ${name} has no message`);
+  return message;
+};
+
+/** Plans the scans of all messages that are in the queue. */
+export const runPlans = async (): Promise<void> => {
+  for (const message of await takeMessages("scan-plans")) await plan(message, invocation());
+};
+
+/** Checks the chunks of all messages that are in the queue. */
+export const runChecks = async (): Promise<void> => {
+  for (const message of await takeMessages("scan-checks")) await check(message, invocation());
+};
+
+/** Makes the look-ups of all messages in the queue, each by a worker that has this many seconds left. */
+export const runLookUps = async (seconds?: number): Promise<void> => {
+  for (const message of await takeMessages("scan-lookups")) await lookUp(message, invocation(seconds));
+};
+
+/** How many addresses were looked up at HIBP so far. */
+export const lookUpCount = ({ upstream }: Workers): number =>
+  upstream.requests.filter(({ path }) => path.startsWith("breachedaccount/")).length;
+
+/** How many domains were searched at HIBP so far. */
+export const domainSearchCount = ({ upstream }: Workers): number =>
+  upstream.requests.filter(({ path }) => path.startsWith("breacheddomain/")).length;
+
+/** Creates an organization with verified domains, whose addresses are `user0`, `user1` …; returns its id. */
+export const createOrganization = async (
+  addressCounts: Readonly<Record<string, number>>,
+): Promise<number> => {
+  const { id: org } = await organizations.create({
+    name: "Test",
+    billing: activeBilling,
+    scanEvery: "never",
+  });
+  for (const [name, count] of Object.entries(addressCounts)) {
+    const domain = await domains.create(org, { name, verified: true });
+    if (domain === "exists") throw new Error(`The domain ${name} exists`);
+    const rows = Array.from({ length: count }, (_, index) => ({
+      email: `user${index}@${name}`,
+      domainId: domain.id,
+      ownerName: null,
+    }));
+    await importAll(org, rows, administrator);
+  }
+  return org;
+};
+
+/** Starts a scan, plans it and returns its id. */
+export const startAndPlan = async (org: number): Promise<number> => {
+  const scanId = await start(org, "manual", administrator);
+  await runPlans();
+  return scanId;
+};
+
+/** A scan's row and its status. */
+export const readScan = async (org: number, scanId: number) => {
+  const scan = await scans.get(org, scanId);
+  return { ...scan, status: scan && scans.groupOf(scan).status };
+};
+
+/** Ends a scan whatever is left of it. */
+export const endEarly = (org: number, scanId: number): Promise<void> =>
+  end(org, scanId, { reason: "for a test", logger });
+
+/** How many findings are listed as found by a scan. */
+export const foundBy = async (org: number, scanId: number): Promise<number> =>
+  (await findings.list(org, { limit: 1, offset: 0, scanId })).total;
+
+/** What a worker that has the message of a chunk records its changes with. */
+export const checkOf = async ({ organizationId: org, ...chunk }: Message<"scan-checks">): Promise<Check> => ({
+  ...chunk,
+  org,
+  domains: new Map((await domains.list(org)).map((domain) => [domain.id, domain])),
+  logger,
+});
+
+/**
+ * Runs `act` once, just before or after the table gets the next request whose body contains `part`. What
+ * `act` throws, the sender of the request gets.
+ */
+export const onTableRequest = (
+  part: string,
+  when: "before" | "after",
+  act: () => Promise<void>,
+): { readonly happened: boolean } => {
+  let happened = false;
+  // "build" is around the SDK's own retries, which would otherwise hide what `act` throws.
+  intercept<Request>("build", (next) => async (sent) => {
+    const isIt = !happened && new TextDecoder().decode(sent.request.body).includes(part);
+    if (isIt) happened = true;
+    if (isIt && when === "before") await act();
+    const reply = await next(sent);
+    if (isIt && when === "after") await act();
+    return reply;
+  });
+  return {
+    get happened() {
+      return happened;
+    },
+  };
+};

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
+import * as emails from "../../shared/monitoring/emails/email.ts";
+import { check } from "../../shared/scanning/check.ts";
+import { plan } from "../../shared/scanning/plan.ts";
+import { recordCheck } from "../../shared/scanning/record-check.ts";
+import {
+  checkOf,
+  createOrganization,
+  endEarly,
+  foundBy,
+  invocation,
+  lookUpCount,
+  readScan,
+  runChecks,
+  runLookUps,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+} from "./in-process-workers.ts";
+
+// All domains are here from the beginning, since the list of covered domains is asked for once.
+const workers = useWorkers({ breached: { "covered.example": {}, "large.example": {} } });
+
+const unverify = (org: number, id: number | undefined) => domains.setVerified(org, id ?? 0, false);
+const verify = (org: number, id: number | undefined) => domains.setVerified(org, id ?? 0, true);
+
+describe("e-mails of a domain that is unverified during a scan", () => {
+  test("are no longer looked up, and the scan completes with the others", async () => {
+    const org = await createOrganization({ "leaves.example": 40, "stays.example": 2 });
+    const scanId = await startAndPlan(org);
+    const before = lookUpCount(workers);
+    const [leaving, staying] = await domains.list(org);
+    // Each worker has time for one step of 25 addresses.
+    await runLookUps(20);
+    await unverify(org, leaving?.id);
+    await runLookUps();
+    expect(lookUpCount(workers) - before).toBeLessThan(40);
+    expect(await readScan(org, scanId)).toMatchObject({
+      status: "completed",
+      totalEmails: lookUpCount(workers) - before,
+      scannedEmails: lookUpCount(workers) - before,
+      errorMessage: null,
+    });
+    expect(staying?.verified).toBe(true);
+  });
+
+  test.each(["for good", "for a moment"])(
+    "get neither findings nor a check from an answer that came before: %s",
+    async (howLong) => {
+      workers.breached["covered.example"] = { 0: ["Alpha"], 1: ["Alpha"] };
+      const org = await createOrganization({ "covered.example": 3 });
+      const scanId = await startAndPlan(org);
+      const [domain] = await domains.list(org);
+      await unverify(org, domain?.id);
+      const chunks = await takeMessages("scan-checks");
+      for (const chunk of chunks) await recordCheck(await checkOf(chunk), chunk.changes);
+      if (howLong === "for a moment") await verify(org, domain?.id);
+      await endEarly(org, scanId);
+      expect(await foundBy(org, scanId)).toBe(0);
+      const listed = await emails.list(org, { limit: 10, offset: 0 });
+      expect(listed.emails.map(({ lastScannedAt }) => lastScannedAt)).toEqual([null, null, null]);
+
+      // The next scan finds what this one did not record.
+      await verify(org, domain?.id);
+      const nextId = await startAndPlan(org);
+      await runChecks();
+      expect(await readScan(org, nextId)).toMatchObject({ status: "completed", newBreachesFound: 2 });
+    },
+  );
+});
+
+describe("e-mails that leave a scan between its plan and their check", () => {
+  test.each([
+    ["their domain is unverified", "unverified"],
+    ["their domain is unverified for a moment", "for a moment"],
+    ["their domain is unverified and their message lost", "lost"],
+    ["they are disabled", "disabled"],
+  ])("are not counted as scanned: %s", async (_, how) => {
+    workers.breached["covered.example"] = { 0: ["Alpha"], 1: ["Alpha"], 2: ["Alpha"] };
+    const org = await createOrganization({ "covered.example": 3, "large.example": 2 });
+    const scanId = await startAndPlan(org);
+    let chunks = await takeMessages("scan-checks");
+    const [domain] = await domains.list(org);
+    if (how === "disabled") {
+      const { emails: listed } = await emails.list(org, { limit: 5, offset: 0 });
+      for (const each of listed.filter((each) => each.domain.id === domain?.id)) {
+        await emails.setActive(org, each.id, false, administrator);
+      }
+    } else await unverify(org, domain?.id);
+    if (how === "for a moment") await verify(org, domain?.id);
+    if (how === "lost") {
+      await plan({ organizationId: org, scanId, fencingToken: 1, resume: true }, invocation());
+      chunks = await takeMessages("scan-checks");
+    }
+    expect(chunks).toHaveLength(1);
+    for (const chunk of chunks) await check(chunk, invocation());
+    expect(await readScan(org, scanId)).toMatchObject({
+      status: "completed",
+      scannedEmails: 2,
+      totalEmails: 2,
+      newBreachesFound: 0,
+      errorMessage: null,
+    });
+    const { emails: listed } = await emails.list(org, { limit: 5, offset: 0 });
+    expect(listed.filter(({ lastScannedAt }) => lastScannedAt !== null)).toHaveLength(2);
+  });
+});

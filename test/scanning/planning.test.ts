@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, expect, test, vi } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
+import * as emails from "../../shared/monitoring/emails/email.ts";
+import * as limiter from "../../shared/monitoring/hibp/limiter.ts";
+import { check } from "../../shared/scanning/check.ts";
+import type { ScanLock } from "../../shared/scanning/lock.ts";
+import { domainsPerBatch, plan } from "../../shared/scanning/plan.ts";
+import { start } from "../../shared/scanning/start.ts";
+import {
+  createOrganization,
+  domainSearchCount,
+  invocation,
+  readScan,
+  runChecks,
+  runPlans,
+  startAndPlan,
+  takeMessage,
+  takeMessages,
+  useWorkers,
+} from "./in-process-workers.ts";
+
+/** More domains than one batch holds. */
+const names = Array.from({ length: domainsPerBatch + 5 }, (_, index) => `many${index}.example`);
+
+const workers = useWorkers({ breached: Object.fromEntries(names.map((name) => [name, {}])) });
+let org: number;
+beforeAll(async () => {
+  org = await createTwoPerDomain(names);
+});
+
+/** Creates an organization with two addresses in each of these domains. */
+const createTwoPerDomain = (ofDomains: readonly string[]): Promise<number> =>
+  createOrganization(Object.fromEntries(ofDomains.map((name) => [name, 2])));
+
+/** The first address of each of these domains is in these breaches. */
+const setBreached = (ofDomains: readonly string[], breaches: string[]): void => {
+  for (const name of ofDomains) workers.breached[name] = { 0: breaches };
+};
+
+test("a message that comes twice plans once; a planner woken by the sweep takes over", async () => {
+  setBreached(names, ["Alpha"]);
+  workers.latencyMilliseconds = 10;
+  const scanId = await start(org, "manual", administrator);
+  const message = await takeMessage("scan-plans");
+  const before = domainSearchCount(workers);
+  const first = [plan(message, invocation()), plan(message, invocation())];
+  while (domainSearchCount(workers) - before < 40) await sleep(5);
+  await Promise.all([...first, plan({ ...message, fencingToken: 1, resume: true }, invocation())]);
+  workers.latencyMilliseconds = 0;
+  // The second planner repeats at most the searches of one batch.
+  expect(domainSearchCount(workers) - before).toBeLessThanOrEqual(2 * names.length);
+  const chunks = await takeMessages("scan-checks");
+  expect(chunks.flatMap(({ changes }) => changes)).toHaveLength(names.length);
+  for (const chunk of chunks) await check(chunk, invocation());
+  expect(await readScan(org, scanId)).toMatchObject({
+    status: "completed",
+    scannedEmails: 2 * names.length,
+    newBreachesFound: names.length,
+  });
+  expect(await takeMessages("scan-plans")).toEqual([]);
+});
+
+test("a scan that is resumed while the rate limit is reached waits and then goes on", async () => {
+  setBreached(names.slice(0, 3), ["Alpha", "Beta"]);
+  const scanId = await startAndPlan(org);
+  expect(await takeMessages("scan-checks")).toHaveLength(1);
+
+  await limiter.pause(600);
+  await plan({ organizationId: org, scanId, fencingToken: 1, resume: true }, invocation());
+  expect(await readScan(org, scanId)).toMatchObject({ status: "running" });
+  // The lock tells the sweep that the planner waits.
+  const lock = await table.get<ScanLock>(keys.scanLock(org));
+  expect(Date.parse(lock?.dueAt ?? "") - Date.now()).toBeGreaterThan(500_000);
+
+  await table.remove(keys.limiter());
+  const before = domainSearchCount(workers);
+  await plan({ organizationId: org, scanId, fencingToken: 2, resume: true }, invocation());
+  // Only domains with unfinished chunks are searched again.
+  expect(domainSearchCount(workers) - before).toBe(3);
+  await runChecks();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 3 });
+});
+
+test("with slow answers progress is saved every few seconds, before the last answer", async () => {
+  const some = names.slice(0, 15);
+  setBreached(some.slice(0, 1), ["Alpha"]);
+  const org = await createTwoPerDomain(some);
+  const scanId = await start(org, "manual", administrator);
+  const message = await takeMessage("scan-plans");
+  workers.latencyMilliseconds = 400;
+  const before = domainSearchCount(workers);
+  const planning = plan(message, invocation());
+  while (domainSearchCount(workers) === before) await sleep(10);
+  // An e-mail that is added once its domain is claimed is not part of the scan. This domain is searched last.
+  const last = (await domains.list(org)).at(-1);
+  const late = { email: `late@${last?.name}`, domainId: last?.id ?? 0 };
+  const lateId = await emails.add(org, late, administrator);
+  const seen = new Set<number>();
+  let chunksBeforeTheEnd = 0;
+  for (let isDone = false; !isDone; ) {
+    isDone = await Promise.race([planning.then(() => true), sleep(250, false)]);
+    const scan = await readScan(org, scanId);
+    if (scan.status === "running" && scan.planned === false) {
+      seen.add(scan.scannedEmails ?? 0);
+      chunksBeforeTheEnd += (await takeMessages("scan-checks")).length;
+    }
+  }
+  workers.latencyMilliseconds = 0;
+  expect(seen.size).toBeGreaterThan(1);
+  expect(chunksBeforeTheEnd).toBeGreaterThan(0);
+  await runChecks();
+  const listed = (await emails.list(org, { limit: 100, offset: 0 })).emails;
+  expect(listed.find(({ id }) => id === lateId)?.lastScannedAt).toBeNull();
+});
+
+test("a domain that a superseded planner claims late is claimed and searched once more", async () => {
+  setBreached(names.slice(0, 1), []);
+  const org = await createOrganization({ "many0.example": 2 });
+  const scanId = await start(org, "manual", administrator);
+  const message = await takeMessage("scan-plans");
+  const [domain] = await domains.list(org);
+  if (domain === undefined) throw new Error("The organization has no domain");
+  workers.latencyMilliseconds = 50;
+  const before = domainSearchCount(workers);
+  // A planner keeps 150 s for its last answer: this one asks for a few seconds.
+  const planning = plan(message, invocation(154));
+  while (domainSearchCount(workers) === before) await sleep(5);
+  await table.update(keys.domain(org, domain.id), { set: { planAt: new Date().toISOString() } });
+  await planning;
+  workers.latencyMilliseconds = 0;
+  expect(domainSearchCount(workers) - before).toBe(2);
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
+});
+
+test("with slow answers each batch lasts twice as long as the one before", async () => {
+  const some = names.slice(0, 24);
+  setBreached(some, []);
+  const org = await createTwoPerDomain(some);
+  const scanId = await start(org, "manual", administrator);
+  const { answer } = workers.upstream;
+  workers.upstream.answer = (path, request, response) => {
+    if (path.startsWith("breacheddomain/")) vi.setSystemTime(Date.now() + 1_300);
+    answer(path, request, response);
+  };
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    await runPlans();
+  } finally {
+    vi.useRealTimers();
+    workers.upstream.answer = answer;
+    await table.remove(keys.limiter());
+  }
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 48 });
+  const batches = new Set((await domains.list(org)).map(({ planBatch }) => planBatch));
+  expect(batches.size).toBe(3);
+});

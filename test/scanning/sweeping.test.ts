@@ -1,0 +1,99 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { sweep } from "../../functions/sweep/handler.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import * as limiter from "../../shared/monitoring/hibp/limiter.ts";
+import { check } from "../../shared/scanning/check.ts";
+import { plan } from "../../shared/scanning/plan.ts";
+import { start } from "../../shared/scanning/start.ts";
+import {
+  createOrganization,
+  invocation,
+  onTableRequest,
+  readScan,
+  runPlans,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+} from "./in-process-workers.ts";
+
+useWorkers({ breached: { "covered.example": { 0: ["Alpha"] } } });
+afterEach(async () => {
+  vi.useRealTimers();
+  await table.remove(keys.limiter());
+});
+
+const sweepMilliseconds = 300_000;
+
+/** Moves the clock on and sweeps. */
+const sweepAfter = async (milliseconds = sweepMilliseconds): Promise<void> => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds });
+  await sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+};
+
+test("a scan whose message waits in its queue for hours gets few messages and goes on", async () => {
+  const org = await createOrganization({ "covered.example": 2 });
+  const scanId = await start(org, "manual", administrator);
+  const hours = 6;
+  for (let count = 0; count < hours * 12; count++) await sweepAfter();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "pending" });
+  const waiting = await takeMessages("scan-plans");
+  expect(waiting.length).toBeGreaterThan(1);
+  expect(waiting.length).toBeLessThan(10);
+  for (const message of waiting) await plan(message, invocation());
+  // One of the messages planned the scan; the others were late.
+  const chunks = await takeMessages("scan-checks");
+  expect(chunks).toHaveLength(1);
+  for (const chunk of chunks) await check(chunk, invocation());
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
+});
+
+test("a scan whose chunks get lost each time is ended at the fifth sweep", async () => {
+  const org = await createOrganization({ "covered.example": 2 });
+  const scanId = await startAndPlan(org);
+  let sweeps = 0;
+  while ((await readScan(org, scanId)).status === "running") {
+    expect(await takeMessages("scan-checks")).toHaveLength(sweeps < 4 ? 1 : 0);
+    await sweepAfter();
+    sweeps++;
+    await runPlans();
+  }
+  expect(sweeps).toBe(5);
+  expect(await readScan(org, scanId)).toMatchObject({
+    status: "completed",
+    scannedEmails: 1,
+    totalEmails: 2,
+    errorMessage: expect.stringContaining("the scan was interrupted"),
+  });
+});
+
+test("a planner that waits for the rate limit does not outlast the scan's 24 hours", async () => {
+  const org = await createOrganization({ "covered.example": 2 });
+  const scanId = await start(org, "manual", administrator);
+  const day = 24 * 3_600_000;
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + day - 2 * sweepMilliseconds });
+  await limiter.pause(day / 1_000);
+  await runPlans();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "running" });
+  await sweepAfter();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "running" });
+  await sweepAfter(sweepMilliseconds + 1_000);
+  expect(await readScan(org, scanId)).toMatchObject({
+    status: "failed",
+    errorMessage: expect.stringContaining("the scan was interrupted"),
+  });
+});
+
+test("a scan that ends while the sweep reads it neither fails the sweep nor is woken", async () => {
+  const org = await createOrganization({ "covered.example": 2 });
+  const scanId = await startAndPlan(org);
+  const chunks = await takeMessages("scan-checks");
+  const ended = onTableRequest("#fruitlessSweeps", "before", async () => {
+    for (const chunk of chunks) await check(chunk, invocation());
+  });
+  await sweepAfter();
+  expect(ended.happened).toBe(true);
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
+  expect(await takeMessages("scan-plans")).toEqual([]);
+});

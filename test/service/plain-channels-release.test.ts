@@ -1,3 +1,0 @@
-import { testRecording } from "./recorded.ts";
-
-testRecording("before-sealed-channels.json", { isOfNext: false });

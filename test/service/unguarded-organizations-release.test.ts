@@ -1,3 +1,0 @@
-import { testRecording } from "./recorded.ts";
-
-testRecording("before-guarded-organizations.json", { isOfNext: false });
