@@ -183,18 +183,21 @@ test("a finding that was deleted a moment ago is never shown", async () => {
   expect(await page()).toEqual(expected(known));
 });
 
-test("a page anywhere in a breach costs at most 20 read units for a thousand of its findings", async () => {
+test("a page anywhere in a breach costs little more than what it shows", async () => {
   const known = await detect(4_000, () => 1);
   await isCaughtUp(known);
   const capacity = recordCapacity();
-  for (const [filter, most] of [
-    [{ offset: 0 }, 40],
-    [{ offset: 3_950 }, 110],
-    [{ offset: 0, domainId: 5 }, 110],
+  const limit = 50;
+  // A finding, its e-mail, and the index for a thousand findings that are newer.
+  const [each, forThousand] = [3, 20];
+  for (const [filter, thousands] of [
+    [{ offset: 0 }, 0],
+    [{ offset: 3_950 }, 4],
+    [{ offset: 0, domainId: 5 }, 4],
   ] as const) {
     capacity.take();
-    await page({ ...filter, limit: 50 });
-    expect(capacity.take().readUnits).toBeLessThanOrEqual(most);
+    expect((await page({ ...filter, limit })).ids).toHaveLength(limit);
+    expect(capacity.take().readUnits).toBeLessThanOrEqual(each * limit + forThousand * thousands);
   }
 });
 
