@@ -63,7 +63,6 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.session(org, 0, ""),
     keys.apiKey(org, ""),
     keys.channel(org, 0),
-    keys.mailCopies(org, 0),
     keys.recipient(org, ""),
     keys.removal(org, 0),
     keys.channelRemoval(org, 0),

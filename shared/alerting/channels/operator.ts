@@ -12,7 +12,7 @@ import {
   ofChannel,
   raiseFor,
 } from "../deliveries/delivery.ts";
-import { scheduleDispatch } from "../deliveries/schedule.ts";
+import { scheduleAgain } from "../deliveries/transitions.ts";
 import type { Channel } from "./channel.ts";
 import * as channels from "./channel.ts";
 
@@ -60,7 +60,7 @@ export const redeliver = async (org: number, channelId: number, id: number): Pro
     if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
       throw new Refusal("deliveryNotFound");
     if (!channel.isEnabled) throw new Refusal("channelDisabled");
-    if (!(await scheduleDispatch(org, row))) continue;
+    if (!(await scheduleAgain(org, row))) continue;
     // If SQS does not take the message, the re-dispatch sends it.
     await sendNext(org, row).catch(() => {});
     return;
@@ -89,7 +89,7 @@ export const retry = async (
   const row = await deliveries.get(org, id);
   if (row === undefined) return "unknown";
   if (row.status === "delivered" || row.status === "pending") return row.status;
-  if (!(await scheduleDispatch(org, row))) return "busy";
+  if (!(await scheduleAgain(org, row))) return "busy";
   await sendNext(org, row);
   return "sent";
 };
@@ -111,7 +111,7 @@ export const retryAll = async (
   for await (const rows of ofChannel(org, channelId)) {
     const givenUp = rows.filter(({ status }) => status === "not_delivered");
     for (const part of chunk(givenUp, concurrency)) {
-      const scheduled = await Promise.all(part.map((row) => scheduleDispatch(org, row, "now")));
+      const scheduled = await Promise.all(part.map((row) => scheduleAgain(org, row, "now")));
       retried += scheduled.filter((isScheduled) => isScheduled).length;
       progress(retried);
     }

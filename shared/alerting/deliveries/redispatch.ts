@@ -4,7 +4,7 @@ import { chunk } from "../../aws/table/chunk.ts";
 import { dueIndex, dueShardsOf, type Key, organizationOf } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
-import { takeForRedispatch } from "./schedule.ts";
+import { takeDue } from "./transitions.ts";
 
 /** Deliveries of one shard that are taken at the same time, and whose messages are one batch. */
 const concurrency = 10;
@@ -59,7 +59,7 @@ type Redispatched = { sent: number; failed: number; error: unknown };
 const redispatchRows = async (due: readonly DueRow[]): Promise<Redispatched> => {
   const all: Redispatched = { sent: 0, failed: 0, error: undefined };
   const taken: Outgoing[] = [];
-  const takings = due.map(async (row) => outgoingOf(row, await takeForRedispatch(row, row.dueAt)));
+  const takings = due.map(async (row) => outgoingOf(row, await takeDue(row, row.dueAt)));
   for (const settled of await Promise.allSettled(takings)) {
     if (settled.status === "rejected") {
       all.failed++;

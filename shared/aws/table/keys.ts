@@ -75,14 +75,6 @@ export const keys = {
   }),
   /** `hash` as of a session. */
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
-  /**
-   * Who has got a copy of an event. `event`: the id of its first delivery by e-mail. `again`: how often it was delivered
-   * before.
-   */
-  mailCopies: (org: number, event: number, again = 0): Key => ({
-    pk: `ORG#${org}#MAIL-COPIES`,
-    sk: again === 0 ? padded(event) : `${padded(event)}#${again}`,
-  }),
   /** An address that alerts go to. `name` is its fingerprint (mail/recipient.ts). */
   recipient: (org: number, name: string): Key => ({ pk: `ORG#${org}#RECIPIENT`, sk: name }),
   /** Counts the alert channels, so that concurrent requests cannot create more than the maximum. */

@@ -28,6 +28,7 @@ const internal = [
   "dueShard",
   "dueAt",
   "lease",
+  "reached",
   "proofToken",
   "remaining",
   "planState",
