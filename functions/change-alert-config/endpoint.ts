@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { alertConfigPatch } from "../../shared/alerting/channels/channel-schema.ts";
+import { alertConfigPatch } from "../../shared/alerting/channels/channel-config.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idParameter } from "../../shared/contract/page.ts";
 
@@ -14,7 +14,7 @@ export const changeAlertConfig = defineEndpoint({
   refusals: ["channelNotFound"],
   limit: "alertConfigWrites",
   counted: "by handler",
-  // Other channels are told when alerts are turned away.
+  // Other channels get a notice of the change.
   uses: [
     "table:read",
     "table:write",

@@ -5,7 +5,7 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
-import { retry, sendTest } from "../../shared/alerting/channels/operator.ts";
+import { retry, sendTest } from "../../shared/alerting/deliveries/by-hand.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";

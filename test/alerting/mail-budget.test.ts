@@ -1,7 +1,7 @@
 /** How many copies of alerts an organization can send to people who never asked. */
 import { expect, test } from "vitest";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import { redeliver } from "../../shared/alerting/channels/operator.ts";
+import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { defaultMailBudget, giveBackCopies, takeCopies } from "../../shared/aws/mail/budget.ts";
 import { createOrganization, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";

@@ -1,8 +1,8 @@
 import { billingRefusal } from "../../../shared/access/billing/billing.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as channels from "../../../shared/alerting/channels/channel.ts";
-import * as operator from "../../../shared/alerting/channels/operator.ts";
-import { sealAll } from "../../../shared/alerting/channels/seal-all.ts";
+import { sealAll } from "../../../shared/alerting/channels/seal.ts";
+import * as operator from "../../../shared/alerting/deliveries/by-hand.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, notFound, parseId } from "../flags.ts";

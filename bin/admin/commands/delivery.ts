@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import type { Organization } from "../../../shared/access/organizations/organization.ts";
 import * as channels from "../../../shared/alerting/channels/channel.ts";
-import * as operator from "../../../shared/alerting/channels/operator.ts";
+import * as operator from "../../../shared/alerting/deliveries/by-hand.ts";
 import {
-  type Delivery,
   type DeliveryStatus,
   deliveries,
   deliveryStatuses,
 } from "../../../shared/alerting/deliveries/delivery.ts";
+import * as deliveryList from "../../../shared/alerting/deliveries/delivery-list.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, nextPage, notFound, oneOf, parse, parseId, parsePage } from "../flags.ts";
@@ -54,16 +54,16 @@ export const deliveryCommands: Commands = {
       const status = flags.status === undefined ? undefined : parse("status", deliveryStatus, flags.status);
       const { id: org } = await findOrganization(flags);
       const channel = parseId("channel", flags);
-      const { items, hasMore } = await operator.list(org, channel, {
+      const { rows, total } = await deliveryList.page(org, channel, {
         ...page,
         status: deliveryStatuses.find((each) => flagOf(each) === status),
       });
       // The channel is looked up only now, because the history of a removed channel is listed until it is
       // deleted.
-      if (items.length === 0 && (await channels.get(org, channel)) === undefined) {
+      if (rows.length === 0 && (await channels.get(org, channel)) === undefined) {
         throw notFound("channel", channel);
       }
-      return { deliveries: items.map(shown), ...nextPage(page, hasMore) };
+      return { deliveries: rows.map(shown), ...nextPage(page, total > page.offset + page.limit) };
     },
     print: printPage,
   },
@@ -97,7 +97,7 @@ const retryAllOf = async (organization: Organization, channelId: number) => {
   return { channelId, retried };
 };
 
-const shown = (delivery: Delivery) => ({
+const shown = (delivery: deliveryList.Shown) => ({
   id: delivery.id,
   type: delivery.event.type,
   status: labelOf(delivery.status),

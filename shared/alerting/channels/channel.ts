@@ -2,8 +2,8 @@ import type * as z from "zod/mini";
 import { type Change, type Condition, condition } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { urlPreview } from "../senders/envelope.ts";
-import type { AlertConfig, ChannelKind, channelConfig, EventType } from "./channel-schema.ts";
+import { type EventType, urlPreview } from "../senders/envelope.ts";
+import type { AlertConfig, ChannelKind, channelConfig } from "./channel-config.ts";
 
 export type Flags = {
   isEnabled: boolean;

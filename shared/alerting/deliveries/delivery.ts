@@ -14,7 +14,7 @@ import { countedList } from "../../lists/counted-list.ts";
 import * as counts from "../../lists/counts.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import { type Channel, wants } from "../channels/channel.ts";
-import type { EventType } from "../channels/channel-schema.ts";
+import type { EventType } from "../senders/envelope.ts";
 
 /** What happened. A breach event holds ids only: each attempt reads the details (report.ts). */
 export type AlertEvent =

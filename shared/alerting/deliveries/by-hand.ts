@@ -4,17 +4,10 @@ import * as queue from "../../aws/queue/queue.ts";
 import { chunk } from "../../aws/table/chunk.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import {
-  type AlertEvent,
-  type Delivery,
-  type DeliveryStatus,
-  deliveries,
-  ofChannel,
-  raiseFor,
-} from "../deliveries/delivery.ts";
-import { scheduleAgain } from "../deliveries/transitions.ts";
-import type { Channel } from "./channel.ts";
-import * as channels from "./channel.ts";
+import type { Channel } from "../channels/channel.ts";
+import * as channels from "../channels/channel.ts";
+import { type AlertEvent, type Delivery, deliveries, ofChannel, raiseFor } from "./delivery.ts";
+import { scheduleAgain } from "./transitions.ts";
 
 /**
  * A `scan_error`, because receivers know no event type for tests, and this one carries a sentence for people.
@@ -117,26 +110,4 @@ export const retryAll = async (
     }
   }
   return retried;
-};
-
-/**
- * Deliveries of a channel, newest first, and whether there are more. With a `status`, all deliveries in front
- * of the page are read, because the list does not count statuses.
- */
-export const list = async (
-  org: number,
-  channelId: number,
-  { status, limit, offset }: { status: DeliveryStatus | undefined; limit: number; offset: number },
-): Promise<{ items: Delivery[]; hasMore: boolean }> => {
-  if (status === undefined) {
-    const matches = (group: { channelId: number }) => group.channelId === channelId;
-    const { items, total } = await deliveries.page(org, { matches, limit, offset });
-    return { items, hasMore: total > offset + limit };
-  }
-  const found: Delivery[] = [];
-  for await (const rows of ofChannel(org, channelId)) {
-    found.push(...rows.filter((row) => row.status === status));
-    if (found.length > offset + limit) break;
-  }
-  return { items: found.slice(offset, offset + limit), hasMore: found.length > offset + limit };
 };
