@@ -49,10 +49,10 @@ export const channelCommands: Commands = {
     about: "Sends a test alert to a channel, whatever it is notified of.",
     flags: { org: "required ID", channel: "required ID" },
     isAct: true,
-    run: async (flags) => {
+    run: async (flags, _, also) => {
       const organization = await findOrganization(flags);
       const channel = await findReceivingChannel(organization, parseId("channel", flags));
-      return { id: await operator.sendTest(organization.id, channel), channelId: channel.id };
+      return { id: await operator.sendTest(organization.id, channel, also), channelId: channel.id };
     },
   },
 };

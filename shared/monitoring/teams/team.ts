@@ -35,8 +35,13 @@ export const releaseName = (org: number, { id, name }: Pick<Team, "id" | "name">
   if: condition("attribute_not_exists(#pk) OR #id = :id", { id }),
 });
 
-/** Refuses `teamExists`. */
-export const create = async (org: number, name: string, actor: Actor): Promise<Team> => {
+/** `also`: further writes of the transaction. Refuses `teamExists`. */
+export const create = async (
+  org: number,
+  name: string,
+  actor: Actor,
+  also: readonly Write[] = [],
+): Promise<Team> => {
   await requireFree(org, name);
   const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org)]);
   const team = { id, name, createdAt: slot.createdAt };
@@ -45,6 +50,7 @@ export const create = async (org: number, name: string, actor: Actor): Promise<T
     claim(org, team),
     { put: { ...keys.team(org, id), ...team }, if: absent },
     ...activity.writes(org, slot, { action: "team.created", summary: `Created the team ${name}`, actor }),
+    ...also,
   ]);
   return team;
 };
