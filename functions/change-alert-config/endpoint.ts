@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { alertConfigPatch } from "../../shared/alerting/channels/channel-config.ts";
+import { alertConfigPatch } from "../../shared/alerting/channels/channel-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idParameter } from "../../shared/contract/page.ts";
 

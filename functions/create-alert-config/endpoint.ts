@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { newAlertConfig } from "../../shared/alerting/channels/channel-config.ts";
+import { newAlertConfig } from "../../shared/alerting/channels/channel-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idField } from "../../shared/contract/page.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { alertConfig } from "../../shared/alerting/channels/channel-config.ts";
+import { alertConfig } from "../../shared/alerting/channels/channel-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 
 export const listAlertConfigs = defineEndpoint({

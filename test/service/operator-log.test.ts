@@ -85,7 +85,8 @@ describe("the operators' log", () => {
 
   test("every act hands its entry to what it does", () => {
     const acts = Object.entries(commands).filter(([, { isAct }]) => isAct === true);
-    for (const [name, { run }] of acts) expect(run.toString().match(/\balso\b/g)?.length, name).toBeGreaterThan(1);
+    for (const [name, { run }] of acts)
+      expect(run.toString().match(/\balso\b/g)?.length, name).toBeGreaterThan(1);
   });
 
   test("every command either lists or is logged", () => {

@@ -3,7 +3,7 @@ import { type Change, type Condition, condition } from "../../aws/table/conditio
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { type EventType, urlPreview } from "../senders/envelope.ts";
-import type { AlertConfig, ChannelKind, channelConfig } from "./channel-config.ts";
+import type { AlertConfig, ChannelKind, channelConfig } from "./channel-schema.ts";
 
 export type Flags = {
   isEnabled: boolean;

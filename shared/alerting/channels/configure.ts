@@ -17,7 +17,7 @@ import { isUrlPreview, urlPreview } from "../senders/envelope.ts";
 import { flagChanges, formChanges, isOtherDestination, raiseNotice } from "./change-notice.ts";
 import type { Channel, ChannelForm, Flags } from "./channel.ts";
 import * as channels from "./channel.ts";
-import { type alertConfigPatch, channelConfig } from "./channel-config.ts";
+import { type alertConfigPatch, channelConfig } from "./channel-schema.ts";
 import { open, seal } from "./seal.ts";
 
 const maximumChannels = 20;

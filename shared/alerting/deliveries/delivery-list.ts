@@ -6,7 +6,7 @@ import { Refusal } from "../../contract/errors.ts";
 import * as counts from "../../lists/counts.ts";
 import * as channels from "../channels/channel.ts";
 import { type Delivery, type DeliveryStatus, deliveries } from "./delivery.ts";
-import type { DeliveryLabel, ListedDelivery } from "./listed-delivery.ts";
+import type { DeliveryLabel, ListedDelivery } from "./delivery-schema.ts";
 
 const labelOf: Record<DeliveryStatus, DeliveryLabel> = {
   pending: "pending",

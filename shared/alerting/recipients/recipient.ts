@@ -6,7 +6,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { condition } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { tokenPattern } from "./recipient-view.ts";
+import { tokenPattern } from "./recipient-schema.ts";
 
 export type Recipient = {
   email: string;

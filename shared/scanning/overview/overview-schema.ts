@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { alertConfig } from "../../alerting/channels/channel-config.ts";
+import { alertConfig } from "../../alerting/channels/channel-schema.ts";
 import { count, idField } from "../../contract/page.ts";
 import { timestamp } from "../../contract/text.ts";
 import { scan } from "../scan-schema.ts";
