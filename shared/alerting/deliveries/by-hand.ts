@@ -7,7 +7,14 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Channel } from "../channels/channel.ts";
 import * as channels from "../channels/channel.ts";
-import { type AlertEvent, type Delivery, deliveries, ofChannel, raiseFor } from "./delivery.ts";
+import {
+  type AlertEvent,
+  type DeliveryStatus,
+  deliveries,
+  deliveryStatuses,
+  ofChannel,
+  raiseFor,
+} from "./delivery.ts";
 import { scheduleAgain } from "./transitions.ts";
 
 /**
@@ -49,47 +56,30 @@ const maximumTries = 3;
 
 /**
  * Delivers an event again, whatever became of it: the same event with the same id. What is over gets three more attempts. Refuses
- * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight.
+ * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight or in
+ * another status than `statuses`.
  */
-export const redeliver = async (org: number, channelId: number, id: number): Promise<void> => {
+export const redeliver = async (
+  org: number,
+  channelId: number,
+  id: number,
+  statuses: readonly DeliveryStatus[] = deliveryStatuses,
+): Promise<void> => {
   for (let count = 0; count < maximumTries; count++) {
     const [channel, row] = await Promise.all([channels.get(org, channelId), deliveries.get(org, id)]);
     if (channel === undefined) throw new Refusal("channelNotFound");
     if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
       throw new Refusal("deliveryNotFound");
     if (!channel.isEnabled) throw new Refusal("channelDisabled");
+    if (!statuses.includes(row.status)) break;
     if (!(await scheduleAgain(org, row))) continue;
-    // If SQS does not take the message, the re-dispatch sends it.
-    await sendNext(org, row).catch(() => {});
+    const message = { organizationId: org, deliveryId: id, channelId, attempt: row.attempts + 1 };
+    // The queue of first attempts is the faster one, and a person is waiting. If SQS does not take the message, the
+    // re-dispatch sends it.
+    await queue.send("deliveries", message, { group: String(org) }).catch(() => {});
     return;
   }
   throw new Refusal("deliveryInProgress");
-};
-
-/** The queue of first attempts is the faster one, and a person is waiting. */
-const sendNext = (org: number, row: Delivery): Promise<void> => {
-  const { channelId } = deliveries.groupOf(row);
-  return queue.send(
-    "deliveries",
-    { organizationId: org, deliveryId: row.id, channelId, attempt: row.attempts + 1 },
-    { group: String(org) },
-  );
-};
-
-/**
- * Dispatches a delivery at once. A retrying delivery continues as if its next dispatch were due; a given-up
- * delivery gets three more attempts, without further dispatches. `busy`: an attempt is in progress.
- */
-export const retry = async (
-  org: number,
-  id: number,
-): Promise<"sent" | "unknown" | "delivered" | "pending" | "busy"> => {
-  const row = await deliveries.get(org, id);
-  if (row === undefined) return "unknown";
-  if (row.status === "delivered" || row.status === "pending") return row.status;
-  if (!(await scheduleAgain(org, row))) return "busy";
-  await sendNext(org, row);
-  return "sent";
 };
 
 /** Deliveries scheduled at the same time. */
