@@ -28,13 +28,8 @@ export type AlertEvent =
     }
   | { type: "scan_error"; error: string };
 
-export type EventEmail = {
-  id: number;
-  /** The findings, in the order of the event's `breachIds`. */
-  findingIds: number[];
-  /** The e-mail's team at the event. Reading it together with the e-mail saves a request. */
-  teamId: number | null;
-};
+/** `findingIds`: the findings, in the order of the event's `breachIds`. */
+export type EventEmail = { id: number; findingIds: number[] };
 
 export const deliveryStatuses = ["pending", "retrying", "delivered", "not_delivered"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
