@@ -127,7 +127,7 @@ test("nothing secret of a channel is in any request to the table, nor in any row
     .filter(({ pk }) => pk?.S === keys.channel(organization.id, 0).pk)
     .map(({ v, sealed }) => [v?.N, sealed !== undefined]);
   expect(versions.sort()).toEqual([
-    ["0", false],
+    ["1", false],
     ["1", true],
     ["1", true],
   ]);

@@ -6,6 +6,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
+import { urlPreview } from "../senders/envelope.ts";
 import type { Channel, ChannelForm, StoredForm } from "./channel.ts";
 import * as channels from "./channel.ts";
 import { keyWithId, sealingKey } from "./channel-key.ts";
@@ -35,11 +36,11 @@ export const seal = async (org: number, id: number, form: ChannelForm): Promise<
   cipher.setAAD(boundTo({ org, id, kind: form.channel }));
   const text = Buffer.concat([cipher.update(JSON.stringify(form.config), "utf8"), cipher.final()]);
   const bytes = Buffer.concat([nonce, text, cipher.getAuthTag()]);
-  return {
-    channel: form.channel,
-    config: channels.shownConfig(form),
-    sealed: `${format}.${key.id}.${bytes.toString("base64url")}`,
-  } as StoredForm;
+  const sealed = `${format}.${key.id}.${bytes.toString("base64url")}`;
+  if (form.channel === "slack") return { channel: "slack", config: { hasWebhookUrl: true }, sealed };
+  const { url, secret } = form.config;
+  const config = { urlPreview: urlPreview(url), hasSecret: secret !== undefined };
+  return { channel: "webhook", config, sealed };
 };
 
 /**

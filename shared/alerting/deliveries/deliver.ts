@@ -160,18 +160,11 @@ const address = async (
   form: ChannelForm,
 ): Promise<Pick<Prepared, "receiver" | "giveBack"> | undefined> => {
   if (form.channel !== "email") return { receiver: form, giveBack: async () => {} };
-  const { owner, row, settings, logger, logError } = attempt;
+  const { owner, row, settings, logger } = attempt;
   const { dashboardUrl } = settings;
   const plan = await planMail(owner, row, form.config.recipients, { dashboardUrl, logger });
   if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan);
-  return {
-    receiver: { channel: "email", recipients: plan.recipients },
-    giveBack: (sent) =>
-      plan.giveBack(sent).catch((error) => {
-        // The budget then counts copies that nobody got.
-        logError("copies could not be given back", error);
-      }),
-  };
+  return { receiver: { channel: "email", recipients: plan.recipients }, giveBack: plan.giveBack };
 };
 
 const sendPrepared = (

@@ -7,7 +7,7 @@ import { type Addressee, addresseesOf, fingerprint } from "./recipient.ts";
 
 /**
  * `recipients`: who gets a copy in this attempt; none if all have theirs. `giveBack` is told how many were sent, and gives
- * the others back to the budget. `obstacle`: why nothing may be sent for `seconds`; `isShown`: the delivery shows it.
+ * the others back to the budget; it never throws. `obstacle`: why nothing may be sent for `seconds`; `isShown`: the delivery shows it.
  */
 export type MailPlan =
   | { recipients: Addressee[]; giveBack: (sent: number) => Promise<void> }
@@ -45,7 +45,12 @@ export const planMail = async (
   const takenAt = new Date();
   const usedUpUntil = await takeCopies(org, recipients.length, mailBudget, takenAt);
   if (usedUpUntil === undefined) {
-    return { recipients, giveBack: (sent) => giveBackCopies(org, recipients.length - sent, takenAt) };
+    const giveBack = (sent: number): Promise<void> =>
+      giveBackCopies(org, recipients.length - sent, takenAt).catch((error: Error) => {
+        // The budget then counts copies that nobody got.
+        logger.error("copies could not be given back", { organizationId: org, error });
+      });
+    return { recipients, giveBack };
   }
   const seconds = (usedUpUntil.getTime() - Date.now()) / 1_000 + Math.random() * spreadSeconds;
   return { obstacle: "budget of e-mails is used up", seconds };
