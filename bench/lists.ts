@@ -118,10 +118,11 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
     for (const [index, each] of counted.entries()) {
       progress(`lists: timing pages at ${size.toLocaleString("en-US")} findings`, index, counted.length);
       const timed = await time(bench, each.page);
-      const most = each.page.name.includes("?") ? mostOfFiltered : mostOfWhole(size);
+      const isWhole = !/\?|dashboard/.test(each.page.name);
+      const most = isWhole ? mostOfWhole(size) : mostOfFiltered;
       rows.push([
         ...pageCells(each),
-        Number(each.known.reply.body.total ?? 1),
+        (each.known.reply.body.total as number | undefined) ?? null,
         round(timed.cpuMilliseconds),
         round(timed.p50),
         round(dollarsOf(bench, each.page, { ...each.known, ...timed })),
