@@ -12,14 +12,6 @@ import { org, type Row } from "./shape.ts";
 /** Blocks of a seeded list with this many members, whose ids are consecutive from 1. */
 export const blockCount = (members: number): number => Math.ceil(members / blockSize);
 
-/** How many blocks hold these members. */
-export const blocksHolding = (members: readonly { id: number }[]): number =>
-  new Set(members.map(({ id }) => blockOf(id))).size;
-
-/** Values of `pk` under which the members of a seeded list lie, the youngest members first. */
-export const partitionsOf = (kind: ListKind, members: number): string[] =>
-  Array.from({ length: blockCount(members) }, (_, block) => keys.member(org, kind, block, 0).pk).reverse();
-
 /** Builds one list of the seeded organization. The rows of its members come first, `remainingRows` last. */
 export const buildList = (kind: ListKind) => {
   /** By block: the ids of its members by group key. */
