@@ -1,13 +1,13 @@
 /** The state of an organization at a glance. Nothing here goes through findings or e-mails one by one. */
 
-import * as organizations from "../../access/organizations/organization.ts";
-import { latestStatuses } from "../../alerting/deliveries/delivery-list.ts";
-import * as counts from "../../lists/counts.ts";
-import { emails } from "../../monitoring/emails/record.ts";
-import * as catalog from "../../monitoring/hibp/breach-details.ts";
-import * as subscription from "../../monitoring/hibp/subscription-state.ts";
-import * as scans from "../scan-list.ts";
-import type { Overview } from "./overview-schema.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import { latestStatuses } from "../../shared/alerting/deliveries/delivery-list.ts";
+import * as counts from "../../shared/lists/counts.ts";
+import { emails } from "../../shared/monitoring/emails/record.ts";
+import * as catalog from "../../shared/monitoring/hibp/breach-details.ts";
+import * as subscription from "../../shared/monitoring/hibp/subscription-state.ts";
+import * as scans from "../../shared/scanning/scan-list.ts";
+import type { Overview } from "./endpoint.ts";
 
 const monthsShown = 12;
 const breachesShown = 5;
