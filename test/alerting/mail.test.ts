@@ -6,15 +6,7 @@ import { listenOnLoopback } from "../../local/harness/receiver.ts";
 import { messageOf, send } from "../../shared/alerting/senders/mail.ts";
 import { noticeOf } from "../../shared/alerting/senders/notice.ts";
 import type { Report } from "../../shared/alerting/senders/report.ts";
-import {
-  ada,
-  breachReport,
-  dashboardUrl,
-  hostileTexts,
-  namelessReport,
-  scanComplete,
-  scanError,
-} from "./notice.ts";
+import { ada, breachReport, dashboardUrl, hostileTexts, scanComplete, scanError } from "./notice.ts";
 
 const render = (report: Report, organizationName = "Acme", url: string | undefined = undefined) =>
   messageOf(noticeOf(report, { organizationName, dashboardUrl: url }));
@@ -87,7 +79,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
   });
 
   test("has no links to a dashboard whose url is not known", () => {
-    for (const report of [breachReport([{}]), namelessReport([{}]), scanComplete, scanError]) {
+    for (const report of [breachReport([{}]), scanComplete, scanError]) {
       const { text, html } = render(report);
       expect(linksOf(html)).toHaveLength(2);
       expect(text).not.toContain("/findings");
@@ -110,13 +102,6 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     );
     expect(text + html).not.toMatch(/ada|Address:|Owner:|Team:|findings\?/);
     expect(linksOf(html)).toHaveLength(2);
-  });
-
-  test("of an event that names no e-mail tells to look at the findings", () => {
-    const { subject, text } = render(namelessReport([{}]), "Acme", dashboardUrl);
-    expect(subject).toBe("An e-mail address appeared in a data breach (Acme)");
-    expect(text).toContain("Your findings name the address.");
-    expect(text).toContain(`See the findings: ${dashboardUrl}/findings\n`);
   });
 
   test("has a subject of at most 200 characters with both ends of a long address", () => {

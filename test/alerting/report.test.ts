@@ -142,12 +142,3 @@ test("an e-mail that was removed is not named, even if its address is monitored 
   expect(exposure).toMatchObject({ email: undefined });
   expect(event.type === "breach" && event.data.breaches).toHaveLength(2);
 });
-
-test("an event that was recorded without an e-mail is reported without one", async () => {
-  const { org, event } = await findBreaches();
-  if (event.type !== "breach") throw new Error(event.type);
-  const { email: _, ...nameless } = event;
-  const report = await readReport(org, nameless, { forPeople: true });
-  expect(report.exposure).toBeUndefined();
-  expect(report.event).toEqual((await read({ org, event } as Case)).event);
-});

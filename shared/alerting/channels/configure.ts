@@ -79,18 +79,17 @@ export const change = (
     const all = await channels.list(org);
     const row = all.find((channel) => channel.id === id);
     if (row === undefined) throw new Refusal("channelNotFound");
-    const isPlain = row.channel !== "email" && !("sealed" in row);
     // A patch of flags needs no key, so that a channel whose config does not open can be disabled.
     const concernsForm = patch.channel !== undefined || patch.config !== undefined;
-    const before = concernsForm || isPlain ? await open(org, row) : undefined;
-    const after = before && concernsForm ? patchedForm(before, patch) : before;
+    const before = concernsForm ? await open(org, row) : undefined;
+    const after = before && patchedForm(before, patch);
     if (before && after && namesDestination(before, patch)) await assertPublic(after, count);
     const { channel: _, config: __, ...named } = patch;
     const flags = changedFlags(row, named);
     const isReconfigured = !isDeepStrictEqual(after, before);
     if (!isReconfigured && Object.keys(flags).length === 0) return [];
     const slot = await activity.slot(org);
-    const stored = after && (isReconfigured || isPlain) ? await seal(org, id, after) : undefined;
+    const stored = after && isReconfigured ? await seal(org, id, after) : undefined;
     const changed = { ...row, ...flags, ...stored } as Channel;
     const others = all.filter((channel) => channel !== row);
     const hasMoved = before !== undefined && after !== undefined && isMoved(before, after);

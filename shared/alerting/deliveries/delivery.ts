@@ -18,12 +18,9 @@ import type { MemberWrite } from "../../lists/member-writes.ts";
 import { type Channel, wants } from "../channels/channel.ts";
 import type { EventType } from "../channels/channel-schema.ts";
 
-/**
- * What happened. A breach event holds ids only: each attempt reads the details (report.ts). `email` is absent
- * in events that were recorded before alerts named the address.
- */
+/** What happened. A breach event holds ids only: each attempt reads the details (senders/report.ts). */
 export type AlertEvent =
-  | { type: "breach"; breachIds: number[]; email?: EventEmail }
+  | { type: "breach"; breachIds: number[]; email: EventEmail }
   | {
       type: "scan_complete";
       scannedCount: number;

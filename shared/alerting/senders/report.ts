@@ -15,7 +15,7 @@ import type { Event } from "./envelope.ts";
 export type Report = {
   /** What every receiver is told. */
   event: Event;
-  /** What only people are told. Undefined for webhooks, for other events, and if the event names no e-mail. */
+  /** What only people are told. Undefined for webhooks and for other events. */
   exposure?: Exposure | undefined;
 };
 
