@@ -7,15 +7,6 @@ import * as z from "zod/mini";
 
 const id = z.int().check(z.positive());
 
-/** What an answer changes for one e-mail, as breach ids: found, gone from HIBP, back after being gone. */
-const emailChange = z.object({
-  emailId: id,
-  found: z.array(id),
-  gone: z.array(id),
-  back: z.array(id),
-});
-export type EmailChange = z.infer<typeof emailChange>;
-
 /** `slow`: a first attempt that takes the queue of the retries, because its channel answers slowly. */
 const delivery = z.object({
   organizationId: id,
@@ -28,27 +19,16 @@ const delivery = z.object({
 export const messages = {
   /**
    * Wakes a planner. `fencingToken` is the scan lock's when this was sent: a message with another token is
-   * late or repeated, and dropped. With `resume`, the planner of a scan whose domains are all planned sends
-   * the unfinished chunks again.
+   * late or repeated, and dropped. The planner of a scan whose domains are all planned sends the unfinished
+   * chunks again.
    */
   "scan-plans": z.object({
     organizationId: id,
     scanId: id,
     fencingToken: z.int().check(z.minimum(0)),
-    resume: z.optional(z.boolean()),
   }),
-  /** The changes of one chunk. `batch` and `chunk` name it in the scan's `remaining`. */
-  "scan-checks": z.object({
-    organizationId: id,
-    scanId: id,
-    batch: id,
-    chunk: z.string(),
-    /** When its domains were claimed, before HIBP was asked (ISO 8601). */
-    checkedAt: z.string(),
-    changes: z.array(emailChange),
-    /** How many e-mails of the chunk were no longer part of the scan when the chunk was sent again. */
-    skipped: z.optional(z.int().check(z.minimum(0))),
-  }),
+  /** A chunk whose changes are to be recorded. `batch` and `chunk` name it in the scan's `remaining`. */
+  "scan-checks": z.object({ organizationId: id, scanId: id, batch: id, chunk: z.string() }),
   /** Look-ups of a chunk behind `cursor`, an e-mail id. Dropped unless the chunk's row has this cursor. */
   "scan-lookups": z.object({
     organizationId: id,

@@ -109,7 +109,7 @@ const deleteMembers = (org: number, kind: ListKind, block: number): Promise<void
       await table.remove(keys.address(org, (member as unknown as { email: string }).email));
     if (kind === "SCAN") {
       const scan = Number(member.sk);
-      await deletePartition(keys.lookup(org, scan, 0, "").pk);
+      await deletePartition(keys.chunk(org, scan, 0, "").pk);
       await deletePartition(keys.closedChunk(org, scan, 0, "").pk);
     }
   });

@@ -25,73 +25,57 @@ export const maximumDelaySeconds = 900;
 export const hasTimeToAsk = ({ remainingSeconds }: Invocation): boolean =>
   remainingSeconds() >= saveSeconds + requestSeconds;
 
-/** How long a request may wait for the limiter. */
-export const waitSecondsOf = ({ remainingSeconds }: Invocation): number =>
-  Math.max(0, remainingSeconds() - saveSeconds - requestSeconds);
-
 /**
- * Ids of the domains that a planner claimed together. `planAt` is the time of the claim and becomes the time
- * of their check, although some of them may be answered in a later batch.
- */
-export type Claim = { planAt: string; ids: Set<number> };
-
-export const noClaim = (): Claim => ({ planAt: new Date().toISOString(), ids: new Set() });
-
-/**
- * Claims the domains, unless `before` holds them, and asks HIBP about them, as far as time, rate limit and
- * memory allow; the other domains stay without an answer. `delaySeconds`: the rate limit allows the next
- * request after this delay.
+ * Claims domains and asks HIBP about them one by one, as far as time, rate limit and memory allow; the other domains
+ * stay without an answer. `delaySeconds`: the rate limit allows the next request after this delay.
  */
 export const askUpstream = async (
   { org, scanId, invocation }: Planner,
-  todo: readonly Domain[],
-  before: Claim,
+  domains: readonly Domain[],
   batchMilliseconds: number,
-): Promise<{ claimed: Claim; answers: DomainAnswer[]; delaySeconds?: number }> => {
+): Promise<{ answers: DomainAnswer[]; delaySeconds?: number }> => {
   const answers: DomainAnswer[] = [];
-  const begunAt = Date.now();
-  let claimed = before;
-  if (todo.length === 0) return { claimed, answers };
-  const waitSeconds = () => waitSecondsOf(invocation);
+  if (domains.length === 0) return { answers };
+  const endsAt = Date.now() + batchMilliseconds;
+  /** How long a request may wait for the limiter. */
+  const waiting = () => ({
+    waitSeconds: Math.max(0, invocation.remainingSeconds() - saveSeconds - requestSeconds),
+  });
   let aliases = 0;
   try {
-    const { rpm } = await subscription.current({ waitSeconds: waitSeconds() });
-    const covered = await subscription.covered(
-      todo.map((domain) => domain.name),
-      { waitSeconds: waitSeconds() },
-    );
-    // The order matters: claim, ask, read the e-mails. E-mails added or enabled after the claim are not part
-    // of this scan.
-    if (!todo.every(({ id }) => claimed.ids.has(id))) claimed = await claimAll(org, scanId, todo);
-    const mine = todo.filter(({ id }) => claimed.ids.has(id));
-    for (const domain of mine) if (!covered.has(domain.name)) answers.push({ domain, state: "single" });
-    for (const domain of mine.filter(({ name }) => covered.has(name))) {
-      const answer = await askAboutDomain(domain, rpm, waitSeconds());
+    const { rpm } = await subscription.current(waiting());
+    const names = domains.map(({ name }) => name);
+    const covered = await subscription.covered(names, waiting());
+    for (const each of domains) {
+      // The order matters: claim, ask, read the e-mails. E-mails added or enabled after the claim are not part
+      // of this scan.
+      const domain = await claim(org, scanId, each);
+      if (domain === undefined) continue;
+      if (!covered.has(domain.name)) {
+        answers.push({ domain, state: "single" });
+        continue;
+      }
+      const answer = await askAboutDomain(domain, rpm, waiting());
       answers.push(answer);
       if (answer.state === "checked") aliases += answer.breachNames.size;
-      if (aliases > aliasesPerBatch || !hasTimeToAsk(invocation)) break;
-      if (Date.now() - begunAt > batchMilliseconds) break;
+      if (aliases > aliasesPerBatch || Date.now() > endsAt || !hasTimeToAsk(invocation)) break;
     }
-    return { claimed, answers };
+    return { answers };
   } catch (error) {
-    return { claimed, answers, delaySeconds: delayAfter(error) };
+    if (!(error instanceof UpstreamFailure) || error.kind !== "rate_limited") throw error;
+    const delaySeconds = Math.min(maximumDelaySeconds, Math.ceil(error.retryAfterSeconds) + 1);
+    return { answers, delaySeconds };
   }
 };
 
-/** The delay after which HIBP may be asked again, if the rate limit was reached. Throws every other error. */
-export const delayAfter = (error: unknown): number => {
-  if (!(error instanceof UpstreamFailure) || error.kind !== "rate_limited") throw error;
-  return Math.min(maximumDelaySeconds, Math.ceil(error.retryAfterSeconds) + 1);
-};
-
 /** Asks HIBP for the breached aliases of a domain. "single": by this answer the domain is not covered. */
-export const askAboutDomain = async (
+const askAboutDomain = async (
   domain: Domain,
   rpm: number,
-  waitSeconds: number,
+  waiting: { waitSeconds: number },
 ): Promise<DomainAnswer> => {
   try {
-    const breachNames = await withUpstream(rpm, () => breachedDomain(domain.name), { waitSeconds });
+    const breachNames = await withUpstream(rpm, () => breachedDomain(domain.name), waiting);
     return { domain, state: "checked", breachNames };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
@@ -101,17 +85,14 @@ export const askAboutDomain = async (
   }
 };
 
-const claimAll = async (org: number, scanId: number, todo: readonly Domain[]): Promise<Claim> => {
-  const planAt = new Date().toISOString();
-  const claimed = await Promise.all(todo.map((domain) => claim(org, scanId, domain, planAt)));
-  return { planAt, ids: new Set(todo.filter((_, index) => claimed[index]).map(({ id }) => id)) };
-};
-
-const claim = async (org: number, scanId: number, domain: Domain, planAt: string): Promise<boolean> => {
-  // Not claimed: the domain is no longer verified, or its plan is saved already, by this scan or a later one.
-  const { written } = await table.attempt(
-    table.update(keys.domain(org, domain.id), {
-      set: { plannedByScan: scanId, planAt, planState: "fetching" },
+/**
+ * Claims a domain for the scan and returns it with `planAt`, the time of its check. Undefined when it is no longer
+ * verified, or planned already, by this scan or a later one.
+ */
+const claim = async (org: number, scanId: number, { id }: Domain): Promise<Domain | undefined> => {
+  const claimed = await table.attempt(
+    table.update<Domain>(keys.domain(org, id), {
+      set: { plannedByScan: scanId, planAt: new Date().toISOString(), planState: "fetching" },
       remove: ["planBatch"],
       if: condition(
         "#verified = :verified AND (#plannedByScan < :scan OR (#plannedByScan = :scan AND #planState = :fetching))",
@@ -119,5 +100,5 @@ const claim = async (org: number, scanId: number, domain: Domain, planAt: string
       ),
     }),
   );
-  return written;
+  return claimed.written ? claimed.value : undefined;
 };

@@ -3,7 +3,7 @@ import { condition } from "../aws/table/condition.ts";
 import * as table from "../aws/table/table.ts";
 import type { Message } from "../contract/messages.ts";
 import * as domains from "../monitoring/domains/domain.ts";
-import { type ChunkKey, closeChunk } from "./email-chunks.ts";
+import { type ChunkKey, changesOf, closeChunk } from "./email-chunks.ts";
 import { end } from "./end.ts";
 import { renewLock } from "./lock.ts";
 import { isDone } from "./progress.ts";
@@ -12,19 +12,16 @@ import { recordCheck } from "./record-check.ts";
 
 /** Records the changes of a chunk, closes it and takes it off the scan. Taking off the last ends the scan. */
 export const check = async (message: Message<"scan-checks">, { logger }: Invocation): Promise<void> => {
-  const { organizationId: org, scanId, batch, chunk, checkedAt, changes } = message;
+  const { organizationId: org, scanId, batch, chunk } = message;
   if (!(await renewLock(org, scanId))) return;
   const key: ChunkKey = { org, scanId, batch, chunk };
-  const domainsById = new Map((await domains.list(org)).map((domain) => [domain.id, domain]));
-  const skipped = await recordCheck(
-    { ...key, checkedAt, domains: domainsById, logger },
-    changes,
-    message.skipped,
-  );
+  const [changes, allDomains] = await Promise.all([changesOf(key), domains.list(org)]);
+  const domainsById = new Map(allDomains.map((domain) => [domain.id, domain]));
+  const checkedAt = ({ planAt = "" }: domains.Domain) => planAt;
+  const skipped = await recordCheck({ ...key, checkedAt, domains: domainsById, logger }, changes);
   if (skipped === undefined) return;
-  // Two workers can have the same chunk, and a newer answer of the second one must not be recorded once the
-  // chunk is counted. A worker that dies after closing the chunk leaves `skipped` in its row for the next one
-  // to count.
+  // Another worker may have the same chunk and be slow: it must write nothing once the scan is over. A worker
+  // that dies after closing the chunk leaves `skipped` in its row for the next one to count.
   await closeChunk(key, { skipped });
   const scan = await takeOff(key, skipped);
   if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
@@ -40,8 +37,7 @@ const takeOff = async (
   if (scan === undefined || left === undefined) return scan;
   const change = await table.attempt(
     table.update<ScanRecord>(scans.key(org, scanId), {
-      // A newer answer can change more e-mails than the chunk was made for, so that more are skipped.
-      add: { scannedEmails: Math.max(0, left - skipped) },
+      add: { scannedEmails: left - skipped },
       remove: [`remaining.${batch}.${chunk}`],
       if: condition(`attribute_exists(#remaining.#${batch}.#${chunk}) AND #group = :running`, {
         running: scans.groupKeyOf({ ...scans.groupOf(scan), status: "running" }),

@@ -1,8 +1,7 @@
 import { chunk } from "../aws/table/chunk.ts";
-import type { EmailChange } from "../contract/messages.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { rangeName } from "../monitoring/emails/watermark.ts";
-import { compareEmail } from "./compare-email.ts";
+import { compareEmail, type EmailChange } from "./compare-email.ts";
 import { breachesOf, breachIdsOf, type DomainAnswer } from "./domain-answer.ts";
 import { chunkName, inChunks, lookupChunk } from "./email-chunks.ts";
 import type { Planner } from "./fencing-token.ts";

@@ -1,5 +1,7 @@
-import type { EmailChange } from "../contract/messages.ts";
 import type { Email } from "../monitoring/emails/record.ts";
+
+/** What an answer changes for one e-mail, as breach ids: found, gone from HIBP, back after being gone. */
+export type EmailChange = { emailId: number; found: number[]; gone: number[]; back: number[] };
 
 /**
  * What an answer changes for an e-mail, or undefined when nothing does. `breachIds`: the breaches that the

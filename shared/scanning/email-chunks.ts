@@ -1,16 +1,17 @@
-/** The chunks of a scan's work: how they are cut, named and closed, and which of them are unfinished. */
+/** The chunks of a scan's work: how they are cut, named, kept and closed, and which of them are unfinished. */
 
+import { condition } from "../aws/table/condition.ts";
 import { keys, timeToLive } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import type { EmailChange } from "../contract/messages.ts";
 import { rangeOf } from "../monitoring/emails/watermark.ts";
+import type { EmailChange } from "./compare-email.ts";
 import { maximumScanMilliseconds } from "./lock.ts";
 import type { ScanRow } from "./record.ts";
 
 /** A chunk of a scan. `chunk` is its name: the ranges of e-mail ids that it is for. */
 export type ChunkKey = { org: number; scanId: number; batch: number; chunk: string };
 
-/** Longest message of a chunk, in bytes of JSON, so that ten fit into one request to SQS. */
+/** The most that the changes of a chunk take, in bytes of JSON: a row of the table takes 400 KB. */
 const chunkBytes = 80_000;
 
 /**
@@ -73,6 +74,39 @@ export const inChunks = (blocks: readonly EmailChange[][]): EmailChange[][][] =>
   return chunks;
 };
 
+/** `changes`: as JSON, which takes less than lists and maps of the table. */
+type ChunkRow = { fencingToken: number; changes: string };
+
+/**
+ * Keeps the changes of a chunk, before the scan's row names it, for as many workers as need it. Only the scan's last planner can
+ * write them: another one may have got a different answer. Returns false when that is not this planner.
+ */
+export const keepChanges = async (
+  { org, scanId, batch, chunk }: ChunkKey,
+  fencingToken: number,
+  changes: readonly EmailChange[],
+): Promise<boolean> => {
+  const row: ChunkRow = { fencingToken, changes: JSON.stringify(changes) };
+  const kept = await table.attempt(
+    table.put(
+      { ...keys.chunk(org, scanId, batch, chunk), ...row, ...expiryAfter(2 * maximumScanMilliseconds) },
+      condition("attribute_not_exists(#pk) OR #fencingToken <= :token", { token: fencingToken }),
+    ),
+  );
+  return kept.written;
+};
+
+/** The changes of a chunk. */
+export const changesOf = async ({ org, scanId, batch, chunk }: ChunkKey): Promise<EmailChange[]> => {
+  const row = await table.get<ChunkRow>(keys.chunk(org, scanId, batch, chunk));
+  if (row === undefined) throw new Error(`Chunk ${chunk} of scan ${scanId} has no changes`);
+  return JSON.parse(row.changes) as EmailChange[];
+};
+
+export const expiryAfter = (milliseconds: number) => ({
+  [timeToLive]: Math.floor((Date.now() + milliseconds) / 1000),
+});
+
 /**
  * The row that says that a chunk is closed: nothing more of the chunk is written. `skipped`: how many of its
  * e-mails its worker skipped; missing when the end of the scan closed the chunk.
@@ -84,6 +118,6 @@ export const closeChunk = async (
   { org, scanId, batch, chunk }: ChunkKey,
   closed: ClosedChunk = {},
 ): Promise<void> => {
-  const expiry = { [timeToLive]: Math.floor((Date.now() + maximumScanMilliseconds) / 1000) };
-  await table.put({ ...keys.closedChunk(org, scanId, batch, chunk), ...closed, ...expiry });
+  const key = keys.closedChunk(org, scanId, batch, chunk);
+  await table.put({ ...key, ...closed, ...expiryAfter(maximumScanMilliseconds) });
 };

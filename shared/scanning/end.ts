@@ -7,17 +7,15 @@ import * as channels from "../alerting/channels/channel.ts";
 import * as delivery from "../alerting/deliveries/delivery.ts";
 import { enqueueAlerts } from "../alerting/deliveries/enqueue.ts";
 import { chunk } from "../aws/table/chunk.ts";
-import { condition } from "../aws/table/condition.ts";
-import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import * as notes from "../lists/notes.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import type { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
 import { type ChunkLeft, chunksLeft, closeChunk } from "./email-chunks.ts";
 import { alertsOf, errorMessageOf, finalCounts } from "./final-counts.ts";
-import { heldBy } from "./lock.ts";
 import { scans } from "./record.ts";
 import { setWatermarks } from "./set-watermarks.ts";
+import { ending } from "./transitions.ts";
 
 /** A try fails only when other workers finished work after the scan was read. */
 const maximumTries = 20;
@@ -77,37 +75,14 @@ const tryToEnd = async (
   const [counts, slot] = await Promise.all([finalCounts(org, scan, allDomains), activity.slot(org)]);
   await setWatermarks(org, scan, allDomains);
 
-  const { scannedCount, newBreachCount, failedCount, totalEmails, unreachedCount, skippedCount } = counts;
+  const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
   const isCompleted = scannedCount > 0;
   const errorMessage = errorMessageOf(counts, isCompleted, reason);
   const raised = await delivery.raise(org, alertChannels, alertsOf(counts, isCompleted, errorMessage));
   const status = isCompleted ? "completed" : "failed";
-  const ending = await table.attempt(
+  const attempt = await table.attempt(
     table.transact([
-      { delete: keys.scanLock(org), if: heldBy(scanId) },
-      ...scans.writes(org, [
-        scans.change(org, scanId, {
-          from,
-          to: { ...from, status },
-          set: {
-            completedAt: slot.createdAt,
-            totalEmails,
-            failedEmails: failedCount,
-            unreachedEmails: unreachedCount,
-            skippedEmails: skippedCount,
-            newBreachesFound: newBreachCount,
-            findingsItemized: isCompleted,
-            errorMessage,
-            remaining: {},
-          },
-          // The counts written here would miss work that was planned or finished since the row was read.
-          if: condition("#remaining = :remaining AND #scannedEmails = :scanned AND #failedEmails = :failed", {
-            remaining: scan.remaining,
-            scanned: scan.scannedEmails,
-            failed: scan.failedEmails,
-          }),
-        }),
-      ]),
+      ...ending(org, scan, { status, counts, errorMessage, completedAt: slot.createdAt }),
       ...activity.writes(org, slot, {
         action: isCompleted ? "scan.completed" : "scan.failed",
         summary: isCompleted
@@ -119,7 +94,7 @@ const tryToEnd = async (
     ]),
   );
   // The first write fails when the scan has lost the lock: it is over, or its organization is being deleted.
-  if (!ending.written) return ending.failed.some(({ index }) => index === 0);
+  if (!attempt.written) return attempt.failed.some(({ index }) => index === 0);
   logger.info("scan ended", {
     organizationId: org,
     scanId,

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { condition, type Write } from "../aws/table/condition.ts";
-import { keys, timeToLive } from "../aws/table/keys.ts";
+import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { timeoutSeconds } from "../contract/scan-timing.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
-import type { ChunkKey } from "./email-chunks.ts";
+import { type ChunkKey, expiryAfter } from "./email-chunks.ts";
 import { maximumScanMilliseconds } from "./lock.ts";
 import { scans } from "./record.ts";
 
@@ -20,15 +20,17 @@ const clockSkewSeconds = 10;
 /** The lease outlasts the function that has it. */
 const leaseMilliseconds = 1000 * (timeoutSeconds.lookUpEmails + clockSkewSeconds);
 
-const keyOf = ({ org, scanId, batch, chunk }: ChunkKey) => keys.lookup(org, scanId, batch, chunk);
+const keyOf = ({ org, scanId, batch, chunk }: ChunkKey) => keys.chunk(org, scanId, batch, chunk);
 
 const isAt = (cursor: number) => condition("#cursor = :cursor", { cursor });
 
 /** Writes the cursor of a chunk of look-ups before the scan's row names it. An existing cursor stays. */
 export const createCursor = async (chunk: ChunkKey): Promise<void> => {
   // Deleted when the look-ups are done; the expiry is for scans that end before that.
-  const expiry = { [timeToLive]: Math.floor((Date.now() + 2 * maximumScanMilliseconds) / 1000) };
-  await table.update(keyOf(chunk), { set: expiry, setOnce: { cursor: 0 } });
+  await table.update(keyOf(chunk), {
+    set: expiryAfter(2 * maximumScanMilliseconds),
+    setOnce: { cursor: 0 },
+  });
 };
 
 /** The cursor of a chunk of look-ups; 0 when none of them is done or all are. */

@@ -1,6 +1,6 @@
 import type { Invocation } from "../aws/queue/consume.ts";
 import * as queue from "../aws/queue/queue.ts";
-import type { EmailChange, Message } from "../contract/messages.ts";
+import type { Message } from "../contract/messages.ts";
 import { lookUpStepSeconds } from "../contract/scan-timing.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import type { Email } from "../monitoring/emails/record.ts";
@@ -10,7 +10,7 @@ import * as subscription from "../monitoring/hibp/subscription.ts";
 import { type LookUp, lookUpAccounts } from "../monitoring/hibp/upstream.ts";
 import { maximumDelaySeconds } from "./ask-upstream.ts";
 import type { Check } from "./check-writes.ts";
-import { compareEmail } from "./compare-email.ts";
+import { compareEmail, type EmailChange } from "./compare-email.ts";
 import { type ChunkKey, rangesOfChunk } from "./email-chunks.ts";
 import { end, endIfNotServed, reasonOf } from "./end.ts";
 import { includedIn } from "./included-emails.ts";
@@ -103,7 +103,7 @@ const takeStep = async (
     callSeconds: Math.max(1, spareSeconds),
   });
   const unchanged = await recordAnswers(
-    { ...key, checkedAt, domains: domainsById, logger },
+    { ...key, checkedAt: () => checkedAt, domains: domainsById, logger },
     answered,
     answers,
     breachIds,

@@ -1,5 +1,6 @@
 import type { Invocation } from "../aws/queue/consume.ts";
 import * as queue from "../aws/queue/queue.ts";
+import { chunk as inChunksOf } from "../aws/table/chunk.ts";
 import { condition, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
@@ -7,10 +8,10 @@ import type { Message } from "../contract/messages.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { noteDomain } from "../monitoring/domains/own-checks.ts";
 import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
-import { askUpstream, hasTimeToAsk, noClaim } from "./ask-upstream.ts";
-import { type BatchWork, compareBatch } from "./compare-batch.ts";
+import { askUpstream, hasTimeToAsk } from "./ask-upstream.ts";
+import { compareBatch } from "./compare-batch.ts";
 import type { DomainAnswer } from "./domain-answer.ts";
-import { isLookup } from "./email-chunks.ts";
+import { type ChunkLeft, chunksLeft, isLookup, keepChanges } from "./email-chunks.ts";
 import { end, endIfNotServed, reasonOf } from "./end.ts";
 import {
   acquireFencingToken,
@@ -20,15 +21,16 @@ import {
   renewWhile,
 } from "./fencing-token.ts";
 import { heldWithToken, renewLock } from "./lock.ts";
-import { createCursor } from "./look-up-cursor.ts";
+import { createCursor, cursorOf } from "./look-up-cursor.ts";
 import { isDone, isPlanned } from "./progress.ts";
 import { type ScanRecord, scans } from "./record.ts";
-import { resendChunks } from "./resend.ts";
+import { running } from "./transitions.ts";
 
-/** A batch is saved in one transaction, which checks the lock and changes the scan and each domain. */
-const lockWrites = 1;
-const scanWrites = 1;
-export const domainsPerBatch = table.maxTransactionWrites - lockWrites - scanWrites;
+/** A batch is saved in one transaction, which changes the scan and each domain. */
+export const domainsPerBatch = 90;
+
+/** How many chunks are kept at the same time. */
+const concurrency = 25;
 
 /**
  * A batch ends after this long, so that its e-mails do not wait for slow answers about other domains. Each
@@ -36,16 +38,13 @@ export const domainsPerBatch = table.maxTransactionWrites - lockWrites - scanWri
  */
 const firstBatchMilliseconds = 5_000;
 
-/** The delay before a planner goes on when each domain changed before the planner could claim it. */
-const unclaimedDelaySeconds = 5;
-
 /**
  * Plans a scan: asks HIBP about each verified domain, compares the answers with the e-mails and sends the
  * differences to `check-emails`. E-mails of domains that the subscription does not cover go to
  * `look-up-emails`. Each batch is saved before its messages are sent, so that another planner can go on.
  */
 export const plan = async (message: Message<"scan-plans">, invocation: Invocation): Promise<void> => {
-  const { organizationId: org, scanId, resume = false } = message;
+  const { organizationId: org, scanId } = message;
   const { logger } = invocation;
   const fencingToken = await acquireFencingToken(org, scanId, message.fencingToken);
   if (fencingToken === undefined) return;
@@ -56,13 +55,14 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
   try {
     const progress = await renewWhile(org, scanId, fencingToken, async (): Promise<PlanProgress> => {
       if (!scan.planned) return planDomains(planner);
-      return resume ? resendChunks(planner, scan) : "planned";
+      // The messages of its chunks may be lost.
+      await sendChunks(org, scanId, chunksLeft(scan));
+      return "planned";
     });
     if (progress === "over") return;
     if (progress !== "planned") {
       const { delaySeconds } = progress;
-      const next = { organizationId: org, scanId, fencingToken, resume };
-      await queue.send("scan-plans", next, { delaySeconds });
+      await queue.send("scan-plans", { organizationId: org, scanId, fencingToken }, { delaySeconds });
       await pausePlanning(org, scan, fencingToken, delaySeconds);
       return;
     }
@@ -78,42 +78,32 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
 const setRunning = async (org: number, scanId: number): Promise<ScanRecord | undefined> => {
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return undefined;
-  const from = scans.groupOf(scan);
-  if (from.status === "running") return scan;
-  if (from.status !== "pending") return undefined;
-  const startedAt = new Date().toISOString();
-  const change = scans.change(org, scanId, { from, to: { ...from, status: "running" }, set: { startedAt } });
+  const { status } = scans.groupOf(scan);
+  if (status === "running") return scan;
+  if (status !== "pending") return undefined;
   // Not written: another planner has set the scan running, or the scan is over. The row that is read next
   // tells.
-  await table.attempt(table.transact(scans.writes(org, [change])));
+  await table.attempt(table.transact(running(org, scan)));
   return scans.get(org, scanId);
 };
 
 const planDomains = async (planner: Planner): Promise<PlanProgress> => {
   const { org, scanId, fencingToken, invocation } = planner;
-  let claimed = noClaim();
   let batchMilliseconds = firstBatchMilliseconds;
   for (;;) {
     if (!(await renewLock(org, scanId, fencingToken))) return "over";
     const verified = (await domains.list(org)).filter((domain) => domain.verified);
     const todo = verified.filter((domain) => !isPlanned(domain, scanId));
     if (todo.length > 0 && !hasTimeToAsk(invocation)) return { delaySeconds: 0 };
-    const open = todo.filter(({ id }) => claimed.ids.has(id));
-    const batch = open.length > 0 ? open : todo.slice(0, domainsPerBatch);
-    const asked = await askUpstream(planner, batch, claimed, batchMilliseconds);
-    const { answers, delaySeconds } = asked;
+    const batch = todo.slice(0, domainsPerBatch);
+    const { answers, delaySeconds } = await askUpstream(planner, batch, batchMilliseconds);
     if (answers.length < batch.length) batchMilliseconds *= 2;
-    claimed = asked.claimed;
     if (answers.length > 0 || todo.length === 0) {
       const last = answers.length === todo.length;
-      const isSaved = await compareAndSave(planner, claimed.planAt, answers, { last });
+      const isSaved = await compareAndSave(planner, answers, { last });
       if (isSaved && last) return "planned";
-      // A planner that lost its fencing token may have claimed the domains after this one, with another time.
-      // Without a new claim no batch of them could ever be saved.
-      if (!isSaved) claimed = noClaim();
     }
     if (delaySeconds !== undefined) return { delaySeconds };
-    if (answers.length === 0 && todo.length > 0) return { delaySeconds: unclaimedDelaySeconds };
   }
 };
 
@@ -123,28 +113,34 @@ const planDomains = async (planner: Planner): Promise<PlanProgress> => {
  */
 const compareAndSave = async (
   planner: Planner,
-  planAt: string,
   answers: readonly DomainAnswer[],
   { last }: { last: boolean },
 ): Promise<boolean> => {
   const { org, scanId, fencingToken } = planner;
   const batch = answers[0]?.domain.id ?? 0;
   const work = await compareBatch(planner, answers);
-  const lookups = work.chunks.filter(({ chunk }) => isLookup(chunk));
-  for (const { chunk } of lookups) await createCursor({ org, scanId, batch, chunk });
+  for (const some of inChunksOf(work.chunks, concurrency)) {
+    const kept = await Promise.all(
+      some.map(({ chunk, changes }) =>
+        isLookup(chunk)
+          ? createCursor({ org, scanId, batch, chunk })
+          : keepChanges({ org, scanId, batch, chunk }, fencingToken, changes),
+      ),
+    );
+    if (kept.includes(false)) return false;
+  }
   const single = answers.filter(({ state }) => state === "single");
   await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
 
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return false;
-  const running = { ...scans.groupOf(scan), status: "running" as const };
   const remaining = Object.fromEntries(work.chunks.map(({ chunk, emails }) => [chunk, emails]));
   const { written } = await table.attempt(
     table.transact([
       { check: keys.scanLock(org), if: heldWithToken(scanId, fencingToken) },
       ...scans.writes(org, [
         scans.change(org, scanId, {
-          from: running,
+          from: { ...scans.groupOf(scan), status: "running" },
           add: { scannedEmails: work.unchanged, failedEmails: work.failed },
           set: {
             ...(answers.length > 0 && { [`remaining.${batch}`]: remaining }),
@@ -159,34 +155,28 @@ const compareAndSave = async (
           set: { planState: state, planBatch: batch },
           if: condition(
             "#verified = :verified AND #plannedByScan = :scan AND #planState = :fetching AND #planAt = :planAt",
-            { verified: true, scan: scanId, fetching: "fetching", planAt },
+            { verified: true, scan: scanId, fetching: "fetching", planAt: domain.planAt },
           ),
         }),
       ),
     ]),
   );
-  if (written) await sendWork(planner, planAt, batch, work);
+  if (written) await sendChunks(org, scanId, chunksLeft({ remaining: { [batch]: remaining } }));
   return written;
 };
 
-const sendWork = async (
-  { org, scanId }: Planner,
-  checkedAt: string,
-  batch: number,
-  work: BatchWork,
-): Promise<void> => {
-  const common = { organizationId: org, scanId, batch };
+const sendChunks = async (org: number, scanId: number, chunks: readonly ChunkLeft[]): Promise<void> => {
   const group = String(org);
+  const keysOf = (isWanted: (chunk: string) => boolean) =>
+    chunks
+      .filter(({ chunk }) => isWanted(chunk))
+      .map(({ batch, chunk }) => ({ organizationId: org, scanId, batch, chunk }));
   await queue.sendAll(
     "scan-checks",
-    work.chunks
-      .filter(({ chunk }) => !isLookup(chunk))
-      .map(({ chunk, changes }) => ({ message: { ...common, chunk, checkedAt, changes }, group })),
+    keysOf((chunk) => !isLookup(chunk)).map((message) => ({ message, group })),
   );
-  await queue.sendAll(
-    "scan-lookups",
-    work.chunks
-      .filter(({ chunk }) => isLookup(chunk))
-      .map(({ chunk }) => ({ message: { ...common, chunk, cursor: 0 }, group })),
-  );
+  for (const key of keysOf(isLookup)) {
+    const cursor = await cursorOf({ org, ...key });
+    await queue.send("scan-lookups", { ...key, cursor }, { group });
+  }
 };

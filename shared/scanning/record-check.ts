@@ -1,185 +1,166 @@
 import * as channels from "../alerting/channels/channel.ts";
 import * as delivery from "../alerting/deliveries/delivery.ts";
 import { enqueueAlerts } from "../alerting/deliveries/enqueue.ts";
+import { inTransactions, TransactionBudget } from "../aws/table/budget.ts";
 import { absent, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import type { EmailChange } from "../contract/messages.ts";
 import { findings } from "../findings/record.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
 import * as counts from "../lists/counts.ts";
-import { emails } from "../monitoring/emails/record.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
+import { type Email, emails } from "../monitoring/emails/record.ts";
 import {
+  type ChangeWrites,
   type Check,
-  inTransactions,
-  isStillIncluded,
-  type Step,
-  stepsOf,
-  writesOfStep,
+  firstOf,
+  includedDomainOf,
+  pendingOf,
+  sizeOf,
+  writesOfChange,
 } from "./check-writes.ts";
+import type { EmailChange } from "./compare-email.ts";
 import type { ClosedChunk } from "./email-chunks.ts";
 import { lockRenewer } from "./lock.ts";
+
+/** How often an e-mail may change between its reading and its writing. */
+const maximumTries = 6;
+
+/** A change that is to be recorded: ids for its new findings, and how often the e-mail has changed meanwhile. */
+type Open = { change: EmailChange; ids: readonly Reserved[]; tries: number };
+
+/** As much of an open change as fits into a transaction: its writes, and the deliveries of its alert. */
+type Prepared = { open: Open; isWhole: boolean; writes: ChangeWrites; raised: delivery.Raised };
+
+type Recording = Check & {
+  alertChannels: readonly channels.Channel[];
+  /** Ids that are left for deliveries. */
+  deliveryIds: Reserved[];
+  /** Ids of the e-mails that left the scan. */
+  skipped: Set<number>;
+};
 
 /**
  * Records the changes of a chunk: findings, what the e-mails hold, and the deliveries of the alerts, together
  * in transactions that do nothing when repeated. E-mails that are no longer part of the scan are skipped.
  *
- * @param skippedBefore How many e-mails of the chunk were skipped when `changes` were made.
- * @returns How many e-mails of the chunk were skipped in all. If the chunk is closed, nothing is written:
- * then the number is that of the worker that closed it, or undefined when the scan ended without the chunk.
+ * @returns How many e-mails were skipped. If the chunk is closed, nothing is written: then the number is that
+ * of the worker that closed it, or undefined when the scan ended without the chunk.
  */
 export const recordCheck = async (
   check: Check,
   changes: readonly EmailChange[],
-  skippedBefore = 0,
 ): Promise<number | undefined> => {
-  const { org, scanId } = check;
+  const { org, scanId, logger } = check;
   const alertChannels = await channels.list(org);
-  const deliveriesPerEvent = delivery.countWanting(alertChannels, "breach");
-  const foundCount = changes.reduce((sum, change) => sum + change.found.length, 0);
-  const steps = changes.flatMap((change) => stepsOf(change, deliveriesPerEvent));
-  const eventCount = steps.filter(({ found }) => found.length > 0).length;
+  const findingCount = changes.reduce((sum, { found }) => sum + found.length, 0);
+  const eventCount = changes.filter(({ found }) => found.length > 0).length;
   const [ids, deliveryIds] = await Promise.all([
-    reserve(org, "FINDING", foundCount),
-    delivery.reserveIds(org, eventCount * deliveriesPerEvent),
+    reserve(org, "FINDING", findingCount),
+    delivery.reserveIds(org, eventCount * delivery.countWanting(alertChannels, "breach")),
   ]);
+  const recording: Recording = { ...check, alertChannels, deliveryIds, skipped: new Set() };
   const renew = lockRenewer(org, scanId);
-  const skipped = new Set<number>();
-  const transactions = [...inTransactions(steps, deliveriesPerEvent)].map((group) => ({
-    group,
-    groupIds: ids.splice(
-      0,
-      group.reduce((sum, step) => sum + step.found.length, 0),
-    ),
-  }));
-  for (const { group, groupIds } of inTurn(transactions)) {
-    if (!(await renew())) return undefined;
-    const closed = await recordSteps(check, alertChannels, group, { ids: groupIds, deliveryIds }, skipped);
-    if (closed !== undefined) return closed.skipped;
+  let open = changes.map((change): Open => ({ change, ids: ids.splice(0, change.found.length), tries: 0 }));
+  while (open.length > 0) {
+    const prepared = await prepare(recording, open);
+    open = [];
+    for (const group of groupsOf(recording, prepared)) {
+      if (!(await renew())) return undefined;
+      const transaction = await table.attempt(table.transact(writesOf(recording, group)));
+      if (transaction.written) {
+        const messages = group.flatMap(({ raised }) => raised.messages);
+        await enqueueAlerts(org, messages, logger);
+        open.push(...group.flatMap(restOf));
+        continue;
+      }
+      // The first write fails when the chunk is closed, every other one when its row changed after it was read.
+      const closed = transaction.failed.find(({ index }) => index === 0);
+      if (closed !== undefined) return (closed.item as ClosedChunk | undefined)?.skipped;
+      open.push(...group.map((each) => ({ ...each.open, tries: each.open.tries + 1 })));
+    }
+    const stuck = open.find(({ tries }) => tries >= maximumTries);
+    if (stuck !== undefined)
+      throw new Error(
+        `E-mail ${stuck.change.emailId} changed during each of ${maximumTries} tries to record its check; the message comes again`,
+      );
   }
-  return skippedBefore + skipped.size;
+  return recording.skipped.size;
 };
 
-/** Steps that are written together, and the ids of their findings. */
-export type Transaction = { group: readonly Step[]; groupIds: readonly Reserved[] };
-
-/**
- * Puts transactions whose findings begin in different blocks in turn. Blocks are partitions of the table, so that a worker does not
- * stay on one partition that throttles while others have nothing to do. Steps of one e-mail keep their order.
- */
-export const inTurn = (transactions: readonly Transaction[]): Transaction[] => {
-  const runs: Transaction[][] = [];
-  for (const transaction of transactions) {
-    const before = runs.at(-1);
-    const emailId = before?.at(-1)?.group.at(-1)?.emailId;
-    if (before !== undefined && emailId === transaction.group[0]?.emailId) before.push(transaction);
-    else runs.push([transaction]);
-  }
-  const ofBlocks = [...Map.groupBy(runs, ([first]) => first?.groupIds[0]?.block).values()];
-  const most = Math.max(0, ...ofBlocks.map((ofBlock) => ofBlock.length));
-  return Array.from({ length: most }, (_, turn) => ofBlocks.flatMap((ofBlock) => ofBlock[turn] ?? [])).flat();
-};
-
-/** Ids for the findings of some steps; and those left for deliveries of the chunk, of which raising takes some. */
-type Ids = { ids: readonly Reserved[]; deliveryIds: Reserved[] };
-
-/**
- * Records steps together, or one by one if that fails. Returns the closed chunk's row if the chunk is closed.
- */
-const recordSteps = async (
-  check: Check,
-  alertChannels: readonly channels.Channel[],
-  steps: readonly Step[],
-  ids: Ids,
-  skipped: Set<number>,
-): Promise<ClosedChunk | undefined> => {
-  const result = await writeSteps(check, alertChannels, steps, ids, skipped);
-  if (result !== "changed") return result === "written" ? undefined : result;
-  for (const step of steps) {
-    const closed = await recordAlone(check, alertChannels, step, skipped);
-    if (closed !== undefined) return closed;
-  }
-  return undefined;
-};
-
-const maximumTries = 6;
-
-const recordAlone = async (
-  check: Check,
-  alertChannels: readonly channels.Channel[],
-  step: Step,
-  skipped: Set<number>,
-): Promise<ClosedChunk | undefined> => {
-  for (let count = 0; count < maximumTries; count++) {
-    const ids = await reserve(check.org, "FINDING", step.found.length);
-    const result = await writeSteps(check, alertChannels, [step], { ids, deliveryIds: [] }, skipped);
-    if (result !== "changed") return result === "written" ? undefined : result;
-  }
-  throw new Error(
-    `E-mail ${step.emailId} changed during each of ${maximumTries} tries to record its check; the message comes again`,
-  );
-};
-
-/**
- * "changed": nothing was written, because a row changed after it was read or because these ids do not fit
- * into a transaction. A closed chunk: nothing was written.
- */
-type WriteResult = "written" | "changed" | ClosedChunk;
-
-/** Writes steps in one transaction and enqueues the alerts. Adds e-mails that left the scan to `skipped`. */
-const writeSteps = async (
-  check: Check,
-  alertChannels: readonly channels.Channel[],
-  steps: readonly Step[],
-  { ids, deliveryIds }: Ids,
-  skipped: Set<number>,
-): Promise<WriteResult> => {
-  const { org, scanId, batch, chunk, logger } = check;
+/** Reads the e-mails of open changes and prepares those that are still part of the scan, unless they are recorded already. */
+const prepare = async (recording: Recording, open: readonly Open[]): Promise<Prepared[]> => {
+  const { org, skipped } = recording;
   const rows = await emails.getMany(
     org,
-    steps.map((step) => step.emailId),
+    open.map(({ change }) => change.emailId),
   );
-  const unusedIds = [...ids];
-  const stepWrites = steps
-    .map((step, index) => {
-      const row = rows[index];
-      if (row !== undefined && isStillIncluded(check, row)) return writesOfStep(check, row, step, unusedIds);
-      skipped.add(step.emailId);
-      return undefined;
-    })
-    .filter((each) => each !== undefined);
-  if (stepWrites.length === 0) return "written";
-  const raised = await delivery.raise(
-    org,
-    alertChannels,
-    stepWrites.flatMap(({ events }) => events),
-    deliveryIds,
-  );
-  const writes: Write[] = [
+  const prepared: Prepared[] = [];
+  for (const [index, each] of open.entries()) {
+    const row = rows[index];
+    const domain = row && includedDomainOf(recording, row);
+    if (row === undefined || domain === undefined) skipped.add(each.change.emailId);
+    else prepared.push(...(await prepareOne(recording, row, domain, each)));
+  }
+  return prepared;
+};
+
+/** Prepares the largest first part of a change that fits into a transaction; none when it is recorded. */
+const prepareOne = async (
+  recording: Recording,
+  row: Email,
+  domain: Domain,
+  open: Open,
+): Promise<Prepared[]> => {
+  const { org, alertChannels, deliveryIds } = recording;
+  const pending = pendingOf(row, open.change);
+  for (let size = Math.min(sizeOf(pending), table.maxTransactionWrites); size > 0; size--) {
+    const first = firstOf(pending, size);
+    const writes = writesOfChange(recording, row, domain, first, open.ids);
+    const unused = [...deliveryIds];
+    const raised = await delivery.raise(org, alertChannels, writes.events, unused);
+    const one: Prepared = { open, isWhole: sizeOf(first) === sizeOf(pending), writes, raised };
+    if (!new TransactionBudget().take(writesOf(recording, [one]))) continue;
+    recording.deliveryIds = unused;
+    return [one];
+  }
+  return [];
+};
+
+/** An e-mail that has changed after it was read is written alone, so that others do not fail with it. */
+const groupsOf = (recording: Recording, prepared: readonly Prepared[]): Prepared[][] => {
+  const isFirstTry = ({ open }: Prepared): boolean => open.tries === 0;
+  return [
+    ...inTransactions(prepared.filter(isFirstTry), (each) => writesOf(recording, [each])),
+    ...prepared.filter((each) => !isFirstTry(each)).map((each) => [each]),
+  ];
+};
+
+/** What is left of a change whose first part is written. */
+const restOf = ({ open, isWhole, writes }: Prepared): Open[] =>
+  isWhole ? [] : [{ ...open, ids: open.ids.slice(writes.newFindings.length), tries: 0 }];
+
+/** The writes of some e-mails' changes, as one transaction makes them. */
+const writesOf = ({ org, scanId, batch, chunk }: Recording, prepared: readonly Prepared[]): Write[] => {
+  const changes = prepared.map(({ writes }) => writes);
+  return [
     { check: keys.closedChunk(org, scanId, batch, chunk), if: absent },
     ...emails.writes(
       org,
-      stepWrites.map(({ email }) => email),
+      changes.map(({ email }) => email),
     ),
     ...findings.writes(
       org,
-      stepWrites.flatMap(({ newFindings }) => newFindings),
+      changes.flatMap(({ newFindings }) => newFindings),
     ),
     ...counts.writes(org, {
-      findings: stepWrites.flatMap(({ detected }) => detected),
-      breachedEmails: stepWrites.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0),
+      findings: changes.flatMap(({ detected }) => detected),
+      breachedEmails: changes.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0),
     }),
-    ...stepWrites.flatMap(({ seenFindings }) => seenFindings),
-    ...delivery.deliveries.writes(org, raised.writes),
+    ...changes.flatMap(({ seenFindings }) => seenFindings),
+    ...delivery.deliveries.writes(
+      org,
+      prepared.flatMap(({ raised }) => raised.writes),
+    ),
   ];
-  // Ids of several steps may lie in many blocks. Each step alone fits.
-  if (writes.length > table.maxTransactionWrites) return "changed";
-  const transaction = await table.attempt(table.transact(writes));
-  if (!transaction.written) {
-    // The first write fails when the chunk is closed, every other one when its row changed after it was read.
-    const closed = transaction.failed.find(({ index }) => index === 0);
-    return closed === undefined ? "changed" : ((closed.item ?? {}) as ClosedChunk);
-  }
-  await enqueueAlerts(org, raised.messages, logger);
-  return "written";
 };

@@ -15,6 +15,8 @@ export type ScanRow = {
   /** Active e-mails on domains that are not verified, which no scan looks at. */
   skippedEmails?: number;
   newBreachesFound: number;
+  /** False when SQS did not take the message of its planner. */
+  wasQueued?: boolean;
   /** Whether every domain is planned: only then does an empty `remaining` mean that the scan is done. */
   planned: boolean;
   /**

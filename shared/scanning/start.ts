@@ -3,16 +3,16 @@ import { type Actor, service } from "../access/activity/actor.ts";
 import * as channels from "../alerting/channels/channel.ts";
 import * as delivery from "../alerting/deliveries/delivery.ts";
 import * as queue from "../aws/queue/queue.ts";
-import { absent } from "../aws/table/condition.ts";
-import { dueShard, keys } from "../aws/table/keys.ts";
+import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
 import { blockOf, reserveOne } from "../lists/blocks.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { emails } from "../monitoring/emails/record.ts";
-import { heldBy, type ScanLock } from "./lock.ts";
+import type { ScanLock } from "./lock.ts";
 import { scans } from "./record.ts";
 import type { ScanType } from "./scan-schema.ts";
+import { notQueued, starting } from "./transitions.ts";
 
 const typeName: Record<ScanType, string> = {
   manual: "manual",
@@ -45,38 +45,9 @@ export const start = async (
   if (totalEmails === 0) throw new Refusal("noActiveEmails");
 
   const [reserved, slot] = await Promise.all([reserveOne(org, "SCAN"), activity.slot(org)]);
-  const { id, createdAt } = reserved;
-  const takenLock: ScanLock = {
-    scanId: id,
-    fencingToken: 0,
-    renewedAt: createdAt,
-    fruitlessSweeps: 0,
-    progress: "",
-    dueShard: dueShard("SCAN", org),
-    dueAt: createdAt,
-  };
+  const { id } = reserved;
   await table.transact([
-    { put: { ...keys.scanLock(org), ...takenLock }, if: absent, refusal: "scanInProgress" },
-    ...scans.writes(org, [
-      scans.put(
-        org,
-        reserved,
-        { type, status: "pending" },
-        {
-          startedAt: null,
-          completedAt: null,
-          errorMessage: null,
-          findingsItemized: false,
-          totalEmails,
-          scannedEmails: 0,
-          failedEmails: 0,
-          skippedEmails,
-          newBreachesFound: 0,
-          planned: false,
-          remaining: {},
-        },
-      ),
-    ]),
+    ...starting(org, reserved, type, { totalEmails, skippedEmails }),
     ...activity.writes(org, slot, {
       action: "scan.started",
       summary: `Started a ${typeName[type]} scan of ${totalEmails} ${totalEmails === 1 ? "email" : "emails"}`,
@@ -103,21 +74,14 @@ const endUnqueued = async (org: number, id: number, type: ScanType): Promise<voi
     channels.list(org),
     scans.newest(org, blockOf(id), 2),
   ]);
-  const isRepeated = type !== "manual" && previous?.errorMessage === errorMessage;
+  const isRepeated = type !== "manual" && previous?.wasQueued === false;
   const raised = await delivery.raise(
     org,
     alertChannels,
     isRepeated ? [] : [{ type: "scan_error", error: errorMessage }],
   );
   await table.transact([
-    { delete: keys.scanLock(org), if: heldBy(id) },
-    ...scans.writes(org, [
-      scans.change(org, id, {
-        from: { type, status: "pending" },
-        to: { type, status: "failed" },
-        set: { errorMessage, completedAt: slot.createdAt },
-      }),
-    ]),
+    ...notQueued(org, id, type, { errorMessage, completedAt: slot.createdAt }),
     ...activity.writes(org, slot, { action: "scan.failed", summary: errorMessage, actor: service }),
     ...delivery.deliveries.writes(org, raised.writes),
   ]);

@@ -60,7 +60,7 @@ export const sweepScan = async (
   if (!written) return;
   logger.warn("scan woken", { organizationId: org, scanId, fruitlessSweeps });
   const { fencingToken } = lock;
-  await queue.send("scan-plans", { organizationId: org, scanId, fencingToken, resume: true });
+  await queue.send("scan-plans", { organizationId: org, scanId, fencingToken });
 };
 
 /** How far a scan is, as a text that changes with any progress. */

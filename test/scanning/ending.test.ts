@@ -17,6 +17,7 @@ import { recordCheck } from "../../shared/scanning/record-check.ts";
 import { start } from "../../shared/scanning/start.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
 import {
+  changesIn,
   checkOf,
   createOrganization,
   endEarly,
@@ -134,7 +135,7 @@ test("a chunk that is finished while its scan ends early counts as checked", asy
   workers.breached["covered.example"] = {};
   const scanId = await startAndPlan(org);
   const chunk = await takeMessage("scan-checks");
-  await recordCheck(await checkOf(chunk), chunk.changes);
+  await recordCheck(await checkOf(chunk), await changesIn(chunk));
   // By then the end has set the watermarks.
   const ending = onTableRequest("#completedAt", "before", () => check(chunk, invocation()));
   await endEarly(org, scanId);

@@ -18,6 +18,8 @@ import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { importAll } from "../../shared/monitoring/imports/commit.ts";
 import { check } from "../../shared/scanning/check.ts";
 import type { Check } from "../../shared/scanning/check-writes.ts";
+import type { EmailChange } from "../../shared/scanning/compare-email.ts";
+import { changesOf } from "../../shared/scanning/email-chunks.ts";
 import { end } from "../../shared/scanning/end.ts";
 import { lookUp } from "../../shared/scanning/look-up.ts";
 import { plan } from "../../shared/scanning/plan.ts";
@@ -198,9 +200,16 @@ export const foundBy = async (org: number, scanId: number): Promise<number> =>
 export const checkOf = async ({ organizationId: org, ...chunk }: Message<"scan-checks">): Promise<Check> => ({
   ...chunk,
   org,
+  checkedAt: ({ planAt = "" }) => planAt,
   domains: new Map((await domains.list(org)).map((domain) => [domain.id, domain])),
   logger,
 });
+
+/** The changes of the chunk that a message is about. */
+export const changesIn = ({
+  organizationId: org,
+  ...chunk
+}: Message<"scan-checks">): Promise<EmailChange[]> => changesOf({ org, ...chunk });
 
 /**
  * Runs `act` once, just before or after the table gets the next request whose body contains `part`. What

@@ -51,7 +51,7 @@ const countsAfterEachWorker = async (
 ) => {
   const counts: (number | undefined)[] = [];
   for (;;) {
-    const row = await table.get<{ cursor: number }>(keys.lookup(org, scanId, message.batch, message.chunk));
+    const row = await table.get<{ cursor: number }>(keys.chunk(org, scanId, message.batch, message.chunk));
     if (row === undefined) return counts;
     await before();
     await lookUp({ ...message, cursor: row.cursor }, invocation(seconds));
@@ -141,7 +141,7 @@ test("answers after the scan's end check no address, and its cursors expire", as
     if (!path.startsWith("breachedaccount/")) return answer(path, request, response);
     endEarly(org, scanId).finally(() => answer(path, request, response));
   };
-  const rows = () => table.query<Record<string, number>>({ pk: keys.lookup(org, scanId, 0, "").pk });
+  const rows = () => table.query<Record<string, number>>({ pk: keys.chunk(org, scanId, 0, "").pk });
   expect(await rows()).toHaveLength(1);
   await runLookUps();
   expect(await readScan(org, scanId)).toMatchObject({ status: "failed", scannedEmails: 0, totalEmails: 2 });

@@ -7,17 +7,18 @@ import * as domains from "../../shared/monitoring/domains/domain.ts";
 import * as emails from "../../shared/monitoring/emails/email.ts";
 import * as limiter from "../../shared/monitoring/hibp/limiter.ts";
 import { check } from "../../shared/scanning/check.ts";
+import { changesOf, keepChanges } from "../../shared/scanning/email-chunks.ts";
 import type { ScanLock } from "../../shared/scanning/lock.ts";
 import { domainsPerBatch, plan } from "../../shared/scanning/plan.ts";
 import { start } from "../../shared/scanning/start.ts";
 import {
+  changesIn,
   createOrganization,
   domainSearchCount,
   invocation,
   readScan,
   runChecks,
   runPlans,
-  startAndPlan,
   takeMessage,
   takeMessages,
   useWorkers,
@@ -49,12 +50,12 @@ test("a message that comes twice plans once; a planner woken by the sweep takes 
   const before = domainSearchCount(workers);
   const first = [plan(message, invocation()), plan(message, invocation())];
   while (domainSearchCount(workers) - before < 40) await sleep(5);
-  await Promise.all([...first, plan({ ...message, fencingToken: 1, resume: true }, invocation())]);
+  await Promise.all([...first, plan({ ...message, fencingToken: 1 }, invocation())]);
   workers.latencyMilliseconds = 0;
   // The second planner repeats at most the searches of one batch.
   expect(domainSearchCount(workers) - before).toBeLessThanOrEqual(2 * names.length);
   const chunks = await takeMessages("scan-checks");
-  expect(chunks.flatMap(({ changes }) => changes)).toHaveLength(names.length);
+  expect((await Promise.all(chunks.map(changesIn))).flat()).toHaveLength(names.length);
   for (const chunk of chunks) await check(chunk, invocation());
   expect(await readScan(org, scanId)).toMatchObject({
     status: "completed",
@@ -64,25 +65,29 @@ test("a message that comes twice plans once; a planner woken by the sweep takes 
   expect(await takeMessages("scan-plans")).toEqual([]);
 });
 
-test("a scan that is resumed while the rate limit is reached waits and then goes on", async () => {
+test("a scan whose planner meets the rate limit waits and then goes on", async () => {
   setBreached(names.slice(0, 3), ["Alpha", "Beta"]);
-  const scanId = await startAndPlan(org);
-  expect(await takeMessages("scan-checks")).toHaveLength(1);
-
+  const scanId = await start(org, "manual", administrator);
   await limiter.pause(600);
-  await plan({ organizationId: org, scanId, fencingToken: 1, resume: true }, invocation());
-  expect(await readScan(org, scanId)).toMatchObject({ status: "running" });
+  await runPlans();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "running", planned: false });
   // The lock tells the sweep that the planner waits.
   const lock = await table.get<ScanLock>(keys.scanLock(org));
   expect(Date.parse(lock?.dueAt ?? "") - Date.now()).toBeGreaterThan(500_000);
 
   await table.remove(keys.limiter());
-  const before = domainSearchCount(workers);
-  await plan({ organizationId: org, scanId, fencingToken: 2, resume: true }, invocation());
-  // Only domains with unfinished chunks are searched again.
-  expect(domainSearchCount(workers) - before).toBe(3);
+  await plan({ organizationId: org, scanId, fencingToken: 1 }, invocation());
   await runChecks();
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 3 });
+});
+
+test("a planner without the fencing token leaves the changes of the next one alone", async () => {
+  const chunk = { org, scanId: 1, batch: 1, chunk: "1_2" };
+  const change = (emailId: number) => ({ emailId, found: [1], gone: [], back: [] });
+  expect(await keepChanges(chunk, 1, [change(1)])).toBe(true);
+  expect(await keepChanges(chunk, 2, [change(2)])).toBe(true);
+  expect(await keepChanges(chunk, 1, [change(1)])).toBe(false);
+  expect(await changesOf(chunk)).toEqual([change(2)]);
 });
 
 test("with slow answers progress is saved every few seconds, before the last answer", async () => {
@@ -95,9 +100,9 @@ test("with slow answers progress is saved every few seconds, before the last ans
   const before = domainSearchCount(workers);
   const planning = plan(message, invocation());
   while (domainSearchCount(workers) === before) await sleep(10);
-  // An e-mail that is added once its domain is claimed is not part of the scan. This domain is searched last.
-  const last = (await domains.list(org)).at(-1);
-  const late = { email: `late@${last?.name}`, domainId: last?.id ?? 0 };
+  // An e-mail that is added once its domain is claimed is not part of the scan.
+  const [first] = await domains.list(org);
+  const late = { email: `late@${first?.name}`, domainId: first?.id ?? 0 };
   const lateId = await emails.add(org, late, administrator);
   const seen = new Set<number>();
   let chunksBeforeTheEnd = 0;

@@ -95,9 +95,7 @@ describe("a scan", () => {
       const lock = await table.get<ScanLock>(keys.scanLock(organization.id));
       // The first copy takes over from the planner, and the second one is a repetition.
       const message = { organizationId: organization.id, scanId, fencingToken: lock?.fencingToken ?? 0 };
-      for (let copy = 0; copy < 2; copy++) {
-        await queue.send("scan-plans", { ...message, resume: count % 2 === 0 });
-      }
+      for (let copy = 0; copy < 2; copy++) await queue.send("scan-plans", message);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const [ended] = await eventually(

@@ -101,9 +101,9 @@ export const keys = {
   counts: (org: number, place: number): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
   /** The ids of users and of removed users: a page of the activity log tells them apart with this one row. */
   membership: (org: number): Key => ({ pk: `ORG#${org}`, sk: "MEMBERSHIP" }),
-  /** The progress of the single look-ups of one chunk of a scan. */
-  lookup: (org: number, scan: number, batch: number, chunk: string): Key => ({
-    pk: `ORG#${org}#LOOKUP#${scan}`,
+  /** What is to be done for one chunk of a scan: its changes, or how far its single look-ups are. */
+  chunk: (org: number, scan: number, batch: number, chunk: string): Key => ({
+    pk: `ORG#${org}#CHUNK#${scan}`,
     sk: `${batch}#${chunk}`,
   }),
   /** A chunk that is done, or that the scan's end counted as failed. Nothing more of it may be written. */

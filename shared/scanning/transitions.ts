@@ -1,0 +1,126 @@
+/**
+ * The states of a scan. Each function gives the writes of one transition, for the transaction of its caller:
+ *
+ * | From | To | Condition | Caller |
+ * |---|---|---|---|
+ * | – | pending | the organization has no scan lock | start.ts |
+ * | pending | running | none: whichever planner is first | plan.ts, with the current fencing token |
+ * | pending | failed | the scan holds the lock | start.ts, when SQS did not take the message |
+ * | pending, running | completed, failed | the scan holds the lock, and no work was planned or finished since it was read | end.ts |
+ *
+ * Every transition has the condition that the scan is in its state. Nothing leads out of completed and failed.
+ */
+
+import { absent, condition, type Write } from "../aws/table/condition.ts";
+import { dueShard, keys } from "../aws/table/keys.ts";
+import type { Reserved } from "../lists/blocks.ts";
+import type { FinalCounts } from "./final-counts.ts";
+import { heldBy, type ScanLock } from "./lock.ts";
+import { type ScanRecord, scans } from "./record.ts";
+import type { ScanType } from "./scan-schema.ts";
+
+/** Starts a scan, which takes the lock. Refuses `scanInProgress`. */
+export const starting = (
+  org: number,
+  reserved: Reserved,
+  type: ScanType,
+  counts: { totalEmails: number; skippedEmails: number },
+): Write[] => {
+  const { id, createdAt } = reserved;
+  const lock: ScanLock = {
+    scanId: id,
+    fencingToken: 0,
+    renewedAt: createdAt,
+    fruitlessSweeps: 0,
+    progress: "",
+    dueShard: dueShard("SCAN", org),
+    dueAt: createdAt,
+  };
+  const scan = scans.put(
+    org,
+    reserved,
+    { type, status: "pending" },
+    {
+      startedAt: null,
+      completedAt: null,
+      errorMessage: null,
+      findingsItemized: false,
+      ...counts,
+      scannedEmails: 0,
+      failedEmails: 0,
+      newBreachesFound: 0,
+      planned: false,
+      remaining: {},
+    },
+  );
+  return [
+    { put: { ...keys.scanLock(org), ...lock }, if: absent, refusal: "scanInProgress" },
+    ...scans.writes(org, [scan]),
+  ];
+};
+
+export const running = (org: number, scan: ScanRecord): Write[] => {
+  const from = { ...scans.groupOf(scan), status: "pending" } as const;
+  const startedAt = new Date().toISOString();
+  return scans.writes(org, [
+    scans.change(org, scan.id, { from, to: { ...from, status: "running" }, set: { startedAt } }),
+  ]);
+};
+
+/** Ends a scan that nobody will plan, because it could not be queued. */
+export const notQueued = (
+  org: number,
+  id: number,
+  type: ScanType,
+  set: { errorMessage: string; completedAt: string },
+): Write[] => [
+  { delete: keys.scanLock(org), if: heldBy(id) },
+  ...scans.writes(org, [
+    scans.change(org, id, {
+      from: { type, status: "pending" },
+      to: { type, status: "failed" },
+      set: { ...set, wasQueued: false },
+    }),
+  ]),
+];
+
+/** Ends a scan. The first write fails when the scan has lost the lock: it is over, or its organization is being deleted. */
+export const ending = (
+  org: number,
+  scan: ScanRecord,
+  result: {
+    status: "completed" | "failed";
+    counts: FinalCounts;
+    errorMessage: string | null;
+    completedAt: string;
+  },
+): Write[] => {
+  const { status, counts, errorMessage, completedAt } = result;
+  const from = scans.groupOf(scan);
+  return [
+    { delete: keys.scanLock(org), if: heldBy(scan.id) },
+    ...scans.writes(org, [
+      scans.change(org, scan.id, {
+        from,
+        to: { ...from, status },
+        set: {
+          completedAt,
+          totalEmails: counts.totalEmails,
+          failedEmails: counts.failedCount,
+          unreachedEmails: counts.unreachedCount,
+          skippedEmails: counts.skippedCount,
+          newBreachesFound: counts.newBreachCount,
+          findingsItemized: status === "completed",
+          errorMessage,
+          remaining: {},
+        },
+        // The counts written here would miss work that was planned or finished since the row was read.
+        if: condition("#remaining = :remaining AND #scannedEmails = :scanned AND #failedEmails = :failed", {
+          remaining: scan.remaining,
+          scanned: scan.scannedEmails,
+          failed: scan.failedEmails,
+        }),
+      }),
+    ]),
+  ];
+};
