@@ -15,7 +15,7 @@ import * as domains from "../shared/monitoring/domains/domain.ts";
 import * as emails from "../shared/monitoring/emails/email.ts";
 import { check } from "../shared/scanning/check.ts";
 import { plan } from "../shared/scanning/plan.ts";
-import * as scans from "../shared/scanning/scan-list.ts";
+import * as scanList from "../shared/scanning/scan-list.ts";
 import { start } from "../shared/scanning/start.ts";
 
 export type Task =
@@ -86,7 +86,7 @@ const planScan = async (org: number, channels: number): Promise<Message<"scan-ch
 const run = async (org: number, task: Task): Promise<unknown> => {
   if (task.do === "plan") return planScan(org, task.channels);
   if (task.do === "read-end") {
-    const [latest] = (await scans.list(org, { limit: 1, offset: 0 }, new Date())).scans;
+    const [latest] = (await scanList.list(org, { limit: 1, offset: 0 }, new Date())).scans;
     return Date.parse(latest?.completedAt ?? "");
   }
   if (task.do === "acknowledge")

@@ -10,7 +10,7 @@ import * as domains from "../monitoring/domains/domain.ts";
 import { type OwnChecks, ownChecks } from "../monitoring/domains/own-checks.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { lastScannedAt, later } from "../monitoring/emails/watermark.ts";
-import * as catalog from "../monitoring/hibp/breach-details.ts";
+import * as breachDetails from "../monitoring/hibp/breach-details.ts";
 import type { Finding, Resolution } from "./finding-schema.ts";
 import { type FindingGroup, type FindingRecord, findings } from "./record.ts";
 
@@ -27,7 +27,7 @@ export const list = async (
       limit,
       offset,
       attributes: shownAttributes,
-      join: async (groups) => (groups.length > 0 ? catalog.version() : undefined),
+      join: async (groups) => (groups.length > 0 ? breachDetails.version() : undefined),
       ...(filtered && {
         matches: (group: FindingGroup) =>
           (acknowledged === undefined || group.acknowledged === acknowledged) &&
@@ -81,7 +81,7 @@ export const described = async (
       org,
       rows.map((row) => row.domainId),
     ),
-    catalog.details(
+    breachDetails.details(
       rows.map((row) => row.breachId),
       catalogVersion,
     ),

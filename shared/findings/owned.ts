@@ -5,7 +5,7 @@ import * as table from "../aws/table/table.ts";
 import * as counts from "../lists/counts.ts";
 import { ownChecks } from "../monitoring/domains/own-checks.ts";
 import { emails } from "../monitoring/emails/record.ts";
-import * as catalog from "../monitoring/hibp/breach-details.ts";
+import * as breachDetails from "../monitoring/hibp/breach-details.ts";
 import * as teams from "../monitoring/teams/team.ts";
 import { described, emailsById, type Shown, shownAttributes } from "./finding.ts";
 import type { OwnedFinding } from "./finding-schema.ts";
@@ -29,7 +29,7 @@ export const list = async (
   const [noted, allTeams, catalogVersion, page] = await Promise.all([
     ownChecks(org),
     teams.list(org),
-    catalog.version(),
+    breachDetails.version(),
     pageOf(org, query),
   ]);
   const { rows, total, unacknowledged } = page;

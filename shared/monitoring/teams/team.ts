@@ -16,13 +16,6 @@ const isSameName = (one: string, other: string): boolean => comparable(one) === 
 
 const nameKey = (org: number, name: string) => keys.teamName(org, comparable(name));
 
-/** Refuses `teamExists` when a team other than `except` has this name. */
-const requireFree = async (org: number, name: string, except?: number): Promise<void> => {
-  // Teams of before names were unique have no row of their name.
-  const others = (await list(org)).filter(({ id }) => id !== except);
-  if (others.some((team) => isSameName(team.name, name))) throw new Refusal("teamExists");
-};
-
 const claim = (org: number, { id, name }: Pick<Team, "id" | "name">): Write => ({
   put: { ...nameKey(org, name), id },
   if: absent,
@@ -37,7 +30,6 @@ export const releaseName = (org: number, { id, name }: Pick<Team, "id" | "name">
 
 /** Refuses `teamExists`. */
 export const create = async (org: number, name: string, actor: Actor): Promise<Team> => {
-  await requireFree(org, name);
   const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org)]);
   const team = { id, name, createdAt: slot.createdAt };
   await table.transact([
@@ -55,7 +47,6 @@ export const rename = (org: number, id: number, name: string, actor: Actor): Pro
     const team = await get(org, id);
     if (team === undefined) throw new Refusal("teamNotFound");
     if (team.name === name) return;
-    await requireFree(org, name, id);
     const slot = await activity.slot(org);
     await table.transact([
       {

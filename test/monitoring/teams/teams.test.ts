@@ -53,14 +53,6 @@ describe("names of teams", () => {
     expect(await logged(org, "team.updated")).toBe(2);
     expect((await teamList.list(org, page)).total).toBe(3);
   });
-
-  test("are unique beside a team from before there were rows of names", async () => {
-    const { org } = await create();
-    await table.put({ ...keys.team(org, 1), id: 1, name: "Old", createdAt: "2026-01-01T00:00:00.000Z" });
-    await expect(teams.create(org, "old", administrator)).rejects.toMatchObject({ refusal: "teamExists" });
-    await teamRemovals.remove(org, 1, administrator);
-    await teams.create(org, "Old", administrator);
-  });
 });
 
 describe("deleting a team", () => {
