@@ -15,7 +15,10 @@ const downloadsAtOnce = 8;
 /** A file of a Maven repository, by its path there. */
 type Artifact = { sha256: string; path: string };
 
-/** What DynamoDB Local needs to run, each line as `sha256sum` prints it. Its own archive has SQLite for all platforms. */
+/**
+ * What DynamoDB Local needs to run, each line as `sha256sum` prints it. Its own archive has SQLite for all platforms. For a new
+ * version keep, of what Maven resolves, the archives that `-Xlog:class+load` names while the tests run.
+ */
 const artifacts: readonly Artifact[] = readFileSync(
   join(import.meta.dirname, "dynamodb-local.sha256"),
   "utf8",

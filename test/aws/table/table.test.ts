@@ -287,6 +287,15 @@ describe("a transaction", () => {
     expect(new Set(seen.map((each) => each.body.ClientRequestToken)).size).toBe(1);
   });
 
+  test("is tried ever more rarely on a table that throttles", async () => {
+    seen.length = 0;
+    fault = { target: "TransactWriteItems", times: 99, answer: cancelled("ThrottlingError", "None") };
+    const sent = withTimeOf(4_500, () => table.transact([{ put: newKey() }, { put: newKey() }]));
+    await expect(sent).rejects.toMatchObject({ refusal: "busy" });
+    // After conflicts there would be more than twenty.
+    expect(seen.length).toBeLessThanOrEqual(12);
+  });
+
   test("a worker's transaction is tried for as long as the worker has time", async () => {
     fault = { target: "TransactWriteItems", times: 99, answer: cancelled("TransactionConflict") };
     const begin = performance.now();
