@@ -170,7 +170,7 @@ const measureList = async (
   const allowed = list.filter === undefined ? maxReadUnits.unfiltered : maxReadUnits.filtered;
   const targets = [
     verdict("round trips", measured.trips, list.maxTrips),
-    verdict("read", measured.readUnits, allowed),
+    verdict("read, warm", warm.readUnits, allowed),
     verdict("CPU", measured.cpuMilliseconds, targetCpuMilliseconds),
   ];
   return [
