@@ -43,7 +43,10 @@ export const readReport = async (
   }
   const { breachIds } = event;
   const named = forPeople ? event.email : undefined;
-  const [details, email] = await Promise.all([breachDetails.details(breachIds), named && readEmail(org, named.id)]);
+  const [details, email] = await Promise.all([
+    breachDetails.details(breachIds),
+    named && readEmail(org, named.id),
+  ]);
   const breaches = breachIds.map((id) => details.get(id)).filter((breach) => breach !== undefined);
   return {
     event: {

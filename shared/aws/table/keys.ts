@@ -114,10 +114,10 @@ export const keys = {
     pk: `ORG#${org}#${kind}`,
     sk: padded(block),
   }),
-  /** The ids of a block's rare members (lists/notes.ts). */
-  note: (org: number, kind: ListKind, block: number): Key => ({
+  /** The ids of the rare members of some blocks (lists/notes.ts). */
+  notes: (org: number, kind: ListKind, row: number): Key => ({
     pk: `ORG#${org}#${kind}`,
-    sk: `${notePrefix}${padded(block)}`,
+    sk: `${notePrefix}${padded(row)}`,
   }),
   member: (org: number, kind: ListKind, block: number, id: number): Key => ({
     pk: `ORG#${org}#${kind}#${block}`,
