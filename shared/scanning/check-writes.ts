@@ -93,7 +93,7 @@ export const writesOfChange = (
   const event: AlertEvent = {
     type: "breach",
     breachIds: [...found],
-    email: { id: row.id, findingIds: detected.map(({ id }) => id.id), teamId: group.teamId },
+    email: { id: row.id, findingIds: detected.map(({ id }) => id.id) },
   };
   const findingKey = (breachId: number) => findings.key(org, row.findings[breachId] ?? 0);
   return {

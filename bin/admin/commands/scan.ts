@@ -30,10 +30,10 @@ export const scanCommands: Commands = {
     about: "Sets how often the organization is scanned.",
     flags: { org: "required ID", every: `required ${oneOf(scanFrequency)}` },
     isAct: true,
-    run: async (flags, stack) => {
+    run: async (flags, stack, also) => {
       const { id } = await findOrganization(flags);
       const every = parse("every", scanFrequency, flags.every);
-      await organizations.setScanFrequency(id, every, await schedule(id, every, stack.outputs));
+      await organizations.setScanFrequency(id, every, await schedule(id, every, stack.outputs), also);
       return { id, scanEvery: every };
     },
   },

@@ -53,6 +53,13 @@ describe("names of teams", () => {
     expect(await logged(org, "team.updated")).toBe(2);
     expect((await teamList.list(org, page)).total).toBe(3);
   });
+
+  test("are free again once their team is deleted", async () => {
+    const { org } = await create();
+    const { id } = await teams.create(org, "Sales", administrator);
+    await teamRemovals.remove(org, id, administrator);
+    await teams.create(org, "sales", administrator);
+  });
 });
 
 describe("deleting a team", () => {
@@ -94,7 +101,8 @@ describe("deleting a team", () => {
     ]);
     expect(removal.status).toBe("fulfilled");
     for (const each of rest) {
-      if (each.status === "rejected") expect(each.reason).toMatchObject({ refusal: "teamNotFound" });
+      // A busy machine gives up some of so many changes of one block.
+      if (each.status === "rejected") expect(["teamNotFound", "busy"]).toContain(each.reason.refusal);
     }
     for (let count = 0; count < 3 && (await inTeam(org, team.id)) > 0; count++) {
       await table.update(keys.teamRemoval(org, team.id), { set: { dueAt: new Date(0).toISOString() } });
