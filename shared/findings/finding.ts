@@ -10,7 +10,7 @@ import * as domains from "../monitoring/domains/domain.ts";
 import { type OwnChecks, ownChecks } from "../monitoring/domains/own-checks.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { lastScannedAt, later } from "../monitoring/emails/watermark.ts";
-import * as catalog from "../monitoring/hibp/breach-details.ts";
+import * as breachDetails from "../monitoring/hibp/breach-details.ts";
 import type { Finding, Resolution } from "./finding-schema.ts";
 import { type FindingQuery, page, type Shown } from "./page.ts";
 import { findings } from "./record.ts";
@@ -22,7 +22,7 @@ export const list = async (
 ): Promise<{ breaches: Finding[]; total: number; unacknowledged: number }> => {
   const [noted, catalogVersion, { rows, total, unacknowledged }] = await Promise.all([
     ownChecks(org),
-    catalog.version(),
+    breachDetails.version(),
     page(org, query),
   ]);
   return { breaches: await described(org, rows, noted, catalogVersion), total, unacknowledged };
@@ -56,7 +56,7 @@ export const described = async (
       org,
       rows.map((row) => row.domainId),
     ),
-    catalog.details(
+    breachDetails.details(
       rows.map((row) => row.breachId),
       catalogVersion,
     ),

@@ -1,7 +1,7 @@
 /** The list of findings of the dashboard: with whose address each is. */
 import { ownChecks } from "../monitoring/domains/own-checks.ts";
 import { emails } from "../monitoring/emails/record.ts";
-import * as catalog from "../monitoring/hibp/breach-details.ts";
+import * as breachDetails from "../monitoring/hibp/breach-details.ts";
 import * as teams from "../monitoring/teams/team.ts";
 import { described, emailsById } from "./finding.ts";
 import type { OwnedFinding } from "./finding-schema.ts";
@@ -15,7 +15,7 @@ export const list = async (
   const [noted, allTeams, catalogVersion, found] = await Promise.all([
     ownChecks(org),
     teams.list(org),
-    catalog.version(),
+    breachDetails.version(),
     page(org, query),
   ]);
   const { rows, total, unacknowledged } = found;

@@ -29,6 +29,7 @@ const internal = [
   "dueShard",
   "dueAt",
   "lease",
+  "reached",
   "proofToken",
   "remaining",
   "planState",
