@@ -71,10 +71,8 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
   ];
   for (const { pk } of partitions) await deletePartition(pk);
   for (const place of counts.places) await table.remove(keys.counts(org, place));
-  await deletePartition(
-    keys.user(org, 0).pk,
-    () => true,
-    (user) => table.remove(keys.signInAddress((user as unknown as { email: string }).email, org)),
+  await deletePartition(keys.user(org, 0).pk, (user) =>
+    table.remove(keys.signInAddress((user as unknown as { email: string }).email, org)),
   );
   await deletePartition(keys.seats(org).pk);
   await table.remove(keys.organizations(org));
@@ -106,28 +104,22 @@ const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): 
 };
 
 const deleteMembers = (org: number, kind: ListKind, block: number): Promise<void> =>
-  deletePartition(
-    keys.member(org, kind, block, 0).pk,
-    () => true,
-    async (member) => {
-      if (kind === "EMAIL")
-        await table.remove(keys.address(org, (member as unknown as { email: string }).email));
-      if (kind === "SCAN") {
-        const scan = Number(member.sk);
-        await deletePartition(keys.chunk(org, scan, 0, "").pk);
-        await deletePartition(keys.closedChunk(org, scan, 0, "").pk);
-      }
-    },
-  );
+  deletePartition(keys.member(org, kind, block, 0).pk, async (member) => {
+    if (kind === "EMAIL")
+      await table.remove(keys.address(org, (member as unknown as { email: string }).email));
+    if (kind === "SCAN") {
+      const scan = Number(member.sk);
+      await deletePartition(keys.chunk(org, scan, 0, "").pk);
+      await deletePartition(keys.closedChunk(org, scan, 0, "").pk);
+    }
+  });
 
 const deletePartition = async (
   pk: string,
-  isIncluded: (row: Key) => boolean = () => true,
   before: (row: Key) => Promise<void> = async () => {},
 ): Promise<void> => {
   for await (const page of table.queryPages<Key>({ pk })) {
-    const rows = page.filter(isIncluded);
-    for (const part of chunk(rows, concurrency)) {
+    for (const part of chunk(page, concurrency)) {
       await Promise.all(
         part.map(async (row) => {
           await before(row);

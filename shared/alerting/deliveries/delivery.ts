@@ -16,7 +16,7 @@ import type { MemberWrite } from "../../lists/member-writes.ts";
 import { type Channel, wants } from "../channels/channel.ts";
 import type { EventType } from "../senders/envelope.ts";
 
-/** What happened. A breach event holds ids only: each attempt reads the details (report.ts). */
+/** What happened. A breach event holds ids only: each attempt reads the details (senders/report.ts). */
 export type AlertEvent =
   | { type: "breach"; breachIds: number[]; email: EventEmail }
   | {

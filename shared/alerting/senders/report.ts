@@ -5,7 +5,7 @@
  */
 
 import { emails } from "../../monitoring/emails/record.ts";
-import * as catalog from "../../monitoring/hibp/breach-details.ts";
+import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as teams from "../../monitoring/teams/team.ts";
 import type { AlertEvent, EventEmail } from "../deliveries/delivery.ts";
 import type { Event } from "./envelope.ts";
@@ -43,7 +43,10 @@ export const readReport = async (
   }
   const { breachIds } = event;
   const named = forPeople ? event.email : undefined;
-  const [details, email] = await Promise.all([catalog.details(breachIds), named && readEmail(org, named.id)]);
+  const [details, email] = await Promise.all([
+    breachDetails.details(breachIds),
+    named && readEmail(org, named.id),
+  ]);
   const breaches = breachIds.map((id) => details.get(id)).filter((breach) => breach !== undefined);
   return {
     event: {

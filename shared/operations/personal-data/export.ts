@@ -25,6 +25,7 @@ const internal = [
   "pk",
   "sk",
   "group",
+  "breachPartition",
   "dueShard",
   "dueAt",
   "lease",
