@@ -75,7 +75,7 @@ const createWithEverything = async (name: string): Promise<Everything> => {
   const recipients = [`alerts@${name}.example`];
   const email = await api.post("/alert-configs", { channel: "email", config: { recipients } });
   await api.delete(`/alert-configs/${email.body.id}`);
-  await table.put({ ...keys.note(Number(org), "EMAIL", 0), writes: 1 });
+  await table.put({ ...keys.notes(Number(org), "EMAIL", 0), notes: "{}" });
 
   for (const alias of ["one", "two", "three"]) {
     const address = `${name}-${alias}@covered.example`;

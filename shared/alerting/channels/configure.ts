@@ -1,5 +1,6 @@
 /** Creates and changes alert channels, whose urls must be public HTTPS (destination.ts) and are sealed (seal.ts). */
 import { isDeepStrictEqual } from "node:util";
+import type { Logger } from "@aws-lambda-powertools/logger";
 import type * as z from "zod/mini";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
@@ -13,11 +14,11 @@ import { drawId } from "../../lists/blocks.ts";
 import type { Raised } from "../deliveries/delivery.ts";
 import { parseDestination, resolveDestination } from "../senders/destination.ts";
 import { isUrlPreview, urlPreview } from "../senders/envelope.ts";
+import { flagChanges, formChanges, isOtherDestination, raiseNotice } from "./change-notice.ts";
 import type { Channel, ChannelForm, Flags } from "./channel.ts";
 import * as channels from "./channel.ts";
 import { type alertConfigPatch, channelConfig } from "./channel-schema.ts";
 import { open, seal } from "./seal.ts";
-import { flagChanges, formChanges, isMoved, raiseTurn } from "./turned-away.ts";
 
 const maximumChannels = 20;
 
@@ -92,8 +93,8 @@ export const change = (
     const stored = after && isReconfigured ? await seal(org, id, after) : undefined;
     const changed = { ...row, ...flags, ...stored } as Channel;
     const others = all.filter((channel) => channel !== row);
-    const hasMoved = before !== undefined && after !== undefined && isMoved(before, after);
-    const told = await raiseTurn(org, { before: row, after: changed, isMoved: hasMoved, others });
+    const hasMoved = before !== undefined && after !== undefined && isOtherDestination(before, after);
+    const told = await raiseNotice(org, { before: row, after: changed, isMoved: hasMoved, others });
     const changes = [...(before && after ? formChanges(before, after) : []), ...flagChanges(row, changed)];
     await table.transact([
       {
@@ -178,4 +179,17 @@ const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
     signal: AbortSignal.timeout(resolveTimeoutSeconds * 1000),
   });
   if (!resolved.ok) throw refuse(resolved.reason);
+};
+
+/** Shorter secrets can be guessed from one signed delivery. The dashboard refuses them. */
+const recommendedCharacters = 16;
+
+/** Notes in the log that a client has set a short secret, which the API's contract allows. Never logs the secret. */
+export const warnOfShortSecret = (
+  logger: Logger,
+  channel: { organizationId: number; channelId: number },
+  secret: string | undefined,
+): void => {
+  if (secret === undefined || secret === "" || secret.length >= recommendedCharacters) return;
+  logger.warn("short webhook secret", channel);
 };

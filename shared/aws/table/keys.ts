@@ -75,14 +75,6 @@ export const keys = {
   }),
   /** `hash` as of a session. */
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
-  /**
-   * Who has got a copy of an event. `event`: the id of its first delivery by e-mail. `again`: how often it was delivered
-   * before.
-   */
-  mailCopies: (org: number, event: number, again = 0): Key => ({
-    pk: `ORG#${org}#MAIL-COPIES`,
-    sk: again === 0 ? padded(event) : `${padded(event)}#${again}`,
-  }),
   /** An address that alerts go to. `name` is its fingerprint (alerting/recipients/recipient.ts). */
   recipient: (org: number, name: string): Key => ({ pk: `ORG#${org}#RECIPIENT`, sk: name }),
   /** Counts the alert channels, so that concurrent requests cannot create more than the maximum. */
@@ -122,10 +114,10 @@ export const keys = {
     pk: `ORG#${org}#${kind}`,
     sk: padded(block),
   }),
-  /** The ids of a block's rare members (lists/notes.ts). */
-  note: (org: number, kind: ListKind, block: number): Key => ({
+  /** The ids of the rare members of some blocks (lists/notes.ts). */
+  notes: (org: number, kind: ListKind, row: number): Key => ({
     pk: `ORG#${org}#${kind}`,
-    sk: `${notePrefix}${padded(block)}`,
+    sk: `${notePrefix}${padded(row)}`,
   }),
   member: (org: number, kind: ListKind, block: number, id: number): Key => ({
     pk: `ORG#${org}#${kind}#${block}`,

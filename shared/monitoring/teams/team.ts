@@ -32,8 +32,13 @@ export const releaseName = (org: number, { name }: Pick<Team, "name">): Write =>
   delete: nameKey(org, name),
 });
 
-/** Refuses `teamExists`. */
-export const create = async (org: number, name: string, actor: Actor): Promise<Team> => {
+/** `also`: further writes of the transaction. Refuses `teamExists`. */
+export const create = async (
+  org: number,
+  name: string,
+  actor: Actor,
+  also: readonly Write[] = [],
+): Promise<Team> => {
   await requireFree(org, name);
   const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org)]);
   const team = { id, name, createdAt: slot.createdAt };
@@ -42,6 +47,7 @@ export const create = async (org: number, name: string, actor: Actor): Promise<T
     claim(org, team),
     { put: { ...keys.team(org, id), ...team }, if: absent },
     ...activity.writes(org, slot, { action: "team.created", summary: `Created the team ${name}`, actor }),
+    ...also,
   ]);
   return team;
 };
