@@ -201,7 +201,7 @@ test("a page anywhere in a breach costs little more than what it shows", async (
   }
 });
 
-test("a finding's place in the index costs a write unit when it is detected, acknowledged or deleted", async () => {
+test("a finding's place in the index costs a write unit for each change", async () => {
   const [finding] = await detect(1, () => 1);
   if (finding === undefined) throw new Error("Nothing was detected");
   const row = await findings.get(org, finding.id);

@@ -85,7 +85,7 @@ describe("a mention of an address", () => {
 });
 
 describe("org export", () => {
-  test("writes every member of every list, no secret and no key of the table, into a file for its owner alone", async () => {
+  test("writes every member of every list, and no secret, into a file for its owner", async () => {
     const { id: org, key } = organization;
     const file = join(await mkdtemp(join(tmpdir(), "export-")), "acme.jsonl");
     const result = await admin("org export", { org, file });
