@@ -32,7 +32,7 @@ export type ServiceFunctionProps = {
   isTraced: boolean;
 };
 
-/** Lambda gives CPU time in proportion to memory. People wait for endpoints (docs/decisions/0038-memory-of-functions.md). */
+/** Lambda gives CPU time in proportion to memory. People wait for endpoints (docs/decisions/0021-bundles.md). */
 export const endpointMegabytes = 1_024;
 
 /** A log group that is kept for 90 days. */

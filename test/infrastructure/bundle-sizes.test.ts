@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { folders, writeBundles } from "../../lib/bundle.ts";
 
-/** Of cold starts with twice this much, docs/decisions/0038-memory-of-functions.md no longer holds. */
+/** Of cold starts with twice this much, docs/decisions/0021-bundles.md no longer holds. */
 const mostKibibytes = 600;
 
 test("no function is larger than the limit or has the credential providers", async () => {

@@ -81,7 +81,7 @@ test("a scan whose planner meets the rate limit waits and then goes on", async (
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 3 });
 });
 
-test("a planner that lost its fencing token leaves the changes of the next planner alone", async () => {
+test("a planner without the fencing token leaves the changes of the next one alone", async () => {
   const chunk = { org, scanId: 1, batch: 1, chunk: "1_2" };
   const change = (emailId: number) => ({ emailId, found: [1], gone: [], back: [] });
   expect(await keepChanges(chunk, 1, [change(1)])).toBe(true);

@@ -287,7 +287,7 @@ describe("a transaction", () => {
     expect(new Set(seen.map((each) => each.body.ClientRequestToken)).size).toBe(1);
   });
 
-  test("is tried ever more rarely on a table that throttles, since each try consumes units", async () => {
+  test("is tried ever more rarely on a table that throttles", async () => {
     seen.length = 0;
     fault = { target: "TransactWriteItems", times: 99, answer: cancelled("ThrottlingError", "None") };
     const sent = withTimeOf(4_500, () => table.transact([{ put: newKey() }, { put: newKey() }]));
