@@ -37,14 +37,13 @@ describe("words", () => {
   });
 
   test("no file names documents that are not in the repository", () => {
-    const named = files
-      .flatMap((path) =>
-        read(path)
-          .split("\n")
-          .map((line, index) => ({ line, at: `${path}:${index + 1}` }))
-          .filter(({ line }) => elsewhere.test(line))
-          .map(({ at }) => at),
-      );
+    const named = files.flatMap((path) =>
+      read(path)
+        .split("\n")
+        .map((line, index) => ({ line, at: `${path}:${index + 1}` }))
+        .filter(({ line }) => elsewhere.test(line))
+        .map(({ at }) => at),
+    );
     expect(named).toEqual([]);
   });
 
