@@ -601,7 +601,7 @@ describe("options", () => {
     expect(functionsWith(new RegExp(`^ssm:GetParameter .*${parameter}$`), cheapest)).toEqual(using("hibp"));
   });
 
-  test("where the key is and whether workers have a maximum can be chosen beside the alarms", () => {
+  test("the place of the key and the maximum of workers can be chosen beside the alarms", () => {
     const context: Record<string, unknown> = {
       alarms: "minimal",
       hibpApiKey: "secret",
