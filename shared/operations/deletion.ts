@@ -1,6 +1,6 @@
 import * as organizations from "../access/organizations/organization.ts";
 import { chunk } from "../aws/table/chunk.ts";
-import { condition, exists } from "../aws/table/condition.ts";
+import { condition, exists, type Write } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind, listKinds, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import * as counts from "../lists/counts.ts";
@@ -14,11 +14,12 @@ const locksOf = (org: number): Key[] => [keys.scanLock(org), keys.acknowledgemen
 
 /**
  * Begins the deletion of an organization. From now on its requests are refused, no new work starts, and work in
- * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`).
+ * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`). `also`: further writes of the
+ * transaction.
  */
-export const begin = async (org: number): Promise<"begun" | "unknown"> => {
+export const begin = async (org: number, also?: readonly Write[]): Promise<"begun" | "unknown"> => {
   if ((await organizations.get(org)) === undefined) return "unknown";
-  await organizations.markDeleting(org);
+  await organizations.markDeleting(org, also);
   for (const { pk } of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(pk);
   for (const key of locksOf(org)) await table.remove(key);
   return "begun";
@@ -63,7 +64,6 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.session(org, 0, ""),
     keys.apiKey(org, ""),
     keys.channel(org, 0),
-    keys.mailCopies(org, 0),
     keys.recipient(org, ""),
     keys.removal(org, 0),
     keys.channelRemoval(org, 0),
@@ -71,10 +71,8 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
   ];
   for (const { pk } of partitions) await deletePartition(pk);
   for (const place of counts.places) await table.remove(keys.counts(org, place));
-  await deletePartition(
-    keys.user(org, 0).pk,
-    () => true,
-    (user) => table.remove(keys.signInAddress((user as unknown as { email: string }).email, org)),
+  await deletePartition(keys.user(org, 0).pk, (user) =>
+    table.remove(keys.signInAddress((user as unknown as { email: string }).email, org)),
   );
   await deletePartition(keys.seats(org).pk);
   await table.remove(keys.organizations(org));
@@ -106,28 +104,22 @@ const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): 
 };
 
 const deleteMembers = (org: number, kind: ListKind, block: number): Promise<void> =>
-  deletePartition(
-    keys.member(org, kind, block, 0).pk,
-    () => true,
-    async (member) => {
-      if (kind === "EMAIL")
-        await table.remove(keys.address(org, (member as unknown as { email: string }).email));
-      if (kind === "SCAN") {
-        const scan = Number(member.sk);
-        await deletePartition(keys.chunk(org, scan, 0, "").pk);
-        await deletePartition(keys.closedChunk(org, scan, 0, "").pk);
-      }
-    },
-  );
+  deletePartition(keys.member(org, kind, block, 0).pk, async (member) => {
+    if (kind === "EMAIL")
+      await table.remove(keys.address(org, (member as unknown as { email: string }).email));
+    if (kind === "SCAN") {
+      const scan = Number(member.sk);
+      await deletePartition(keys.chunk(org, scan, 0, "").pk);
+      await deletePartition(keys.closedChunk(org, scan, 0, "").pk);
+    }
+  });
 
 const deletePartition = async (
   pk: string,
-  isIncluded: (row: Key) => boolean = () => true,
   before: (row: Key) => Promise<void> = async () => {},
 ): Promise<void> => {
   for await (const page of table.queryPages<Key>({ pk })) {
-    const rows = page.filter(isIncluded);
-    for (const part of chunk(rows, concurrency)) {
+    for (const part of chunk(page, concurrency)) {
       await Promise.all(
         part.map(async (row) => {
           await before(row);

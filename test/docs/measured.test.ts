@@ -30,7 +30,9 @@ describe("measured figures", () => {
     const table = { title: "Pages", columns: ["Page", "Units", "ms"], rows: [["first", 1_200, 3]] };
     const figures = { lists: { date: "", command: "", machine: "", tables: [table] } };
     const fill = (what: string) => filled(`a <!-- measured: ${what} -->old<!-- /measured --> b`, figures);
-    expect(fill("lists > Pages > Units; Page")).toContain("\n| Units | Page |\n| --: | :-- |\n| 1,200 | first |\n");
+    expect(fill("lists > Pages > Units; Page")).toContain(
+      "\n| Units | Page |\n| --: | :-- |\n| 1,200 | first |\n",
+    );
     expect(fill("lists > Pages > first > Units")).toBe(
       "a <!-- measured: lists > Pages > first > Units -->1,200<!-- /measured --> b",
     );

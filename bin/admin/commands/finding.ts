@@ -34,13 +34,13 @@ export const findingCommands: Commands = {
       "dry-run": "switch",
     },
     isAct: true,
-    run: async (flags) => {
+    run: async (flags, _, also) => {
       const { id: org } = await findOrganization(flags);
       const request = readRequest(flags);
       try {
         if (flags["dry-run"] !== undefined)
           return { matching: await acknowledgements.countMatching(org, request) };
-        const { id } = await acknowledgements.request(org, request, administrator);
+        const { id } = await acknowledgements.request(org, request, administrator, also);
         return await untilEnded(org, id);
       } catch (error) {
         if (error instanceof Refusal) throw new CommandError(`${error.message}.`);

@@ -1,4 +1,4 @@
-/** The counts of an organization that no list keeps (counts/counts.ts) against its findings, e-mails and deliveries. */
+/** The counts of an organization that no list keeps (lists/counts.ts) against its findings, e-mails and deliveries. */
 
 import { type DeliveryStatus, deliveries } from "../../alerting/deliveries/delivery.ts";
 import { chunk } from "../../aws/table/chunk.ts";

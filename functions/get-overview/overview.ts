@@ -1,13 +1,13 @@
 /** The state of an organization at a glance. Nothing here goes through findings or e-mails one by one. */
 
-import * as organizations from "../../access/organizations/organization.ts";
-import { latestStatuses } from "../../alerting/deliveries/delivery-list.ts";
-import * as counts from "../../lists/counts.ts";
-import { emails } from "../../monitoring/emails/record.ts";
-import * as catalog from "../../monitoring/hibp/breach-details.ts";
-import * as subscription from "../../monitoring/hibp/subscription-state.ts";
-import * as scans from "../scan-list.ts";
-import type { Overview } from "./overview-schema.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import { latestStatuses } from "../../shared/alerting/deliveries/delivery-list.ts";
+import * as counts from "../../shared/lists/counts.ts";
+import { emails } from "../../shared/monitoring/emails/record.ts";
+import * as breachDetails from "../../shared/monitoring/hibp/breach-details.ts";
+import * as subscription from "../../shared/monitoring/hibp/subscription-state.ts";
+import * as scanList from "../../shared/scanning/scan-list.ts";
+import type { Overview } from "./endpoint.ts";
 
 const monthsShown = 12;
 const breachesShown = 5;
@@ -17,7 +17,7 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
   const [found, emailDirectory, lastScan, owner, upstream, shownChannels] = await Promise.all([
     findingsOf(org, now),
     emails.directory(org),
-    scans.latest(org, now),
+    scanList.latest(org, now),
     organizations.existing(org),
     subscription.state(now),
     latestStatuses(org),
@@ -46,13 +46,13 @@ const findingsOf = async (
   org: number,
   now: Date,
 ): Promise<{ counted: counts.Counts; shown: Overview["findings"] }> => {
-  const [counted, catalogVersion] = await Promise.all([counts.read(org), catalog.version()]);
+  const [counted, catalogVersion] = await Promise.all([counts.read(org), breachDetails.version()]);
   const top = [...counted.byBreach]
     .map(([breachId, { open }]): [number, number] => [breachId, open])
     .filter(([, open]) => open > 0)
     .sort(([oneId, one], [otherId, other]) => other - one || oneId - otherId)
     .slice(0, breachesShown);
-  const details = await catalog.details(
+  const details = await breachDetails.details(
     top.map(([breachId]) => breachId),
     catalogVersion,
   );

@@ -2,19 +2,20 @@
 
 import * as queue from "../../aws/queue/queue.ts";
 import { chunk } from "../../aws/table/chunk.ts";
+import type { Write } from "../../aws/table/condition.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import type { Channel } from "../channels/channel.ts";
+import * as channels from "../channels/channel.ts";
 import {
   type AlertEvent,
-  type Delivery,
   type DeliveryStatus,
   deliveries,
+  deliveryStatuses,
   ofChannel,
   raiseFor,
-} from "../deliveries/delivery.ts";
-import { scheduleDispatch } from "../deliveries/schedule.ts";
-import type { Channel } from "./channel.ts";
-import * as channels from "./channel.ts";
+} from "./delivery.ts";
+import { scheduleAgain } from "./transitions.ts";
 
 /**
  * A `scan_error`, because receivers know no event type for tests, and this one carries a sentence for people.
@@ -26,13 +27,17 @@ const testEvent: AlertEvent = {
 
 /**
  * Sends a test event to a channel, whatever its notification flags say, and returns the id of the delivery.
- * The delivery is attempted and retried like any other.
+ * The delivery is attempted and retried like any other. `also`: further writes of the transaction.
  */
-export const sendTest = async (org: number, channel: Channel): Promise<number> => {
+export const sendTest = async (
+  org: number,
+  channel: Channel,
+  also: readonly Write[] = [],
+): Promise<number> => {
   const { writes, messages } = await raiseFor(org, [{ event: testEvent, channel }]);
   const [sending] = messages;
   if (sending === undefined) throw new Error("No delivery was created for the test event");
-  await table.transact(deliveries.writes(org, writes));
+  await table.transact([...deliveries.writes(org, writes), ...also]);
   // If SQS does not take the message, the re-dispatch sends it.
   await queue.send("deliveries", sending.message, sending).catch(() => {});
   return sending.message.deliveryId;
@@ -51,47 +56,30 @@ const maximumTries = 3;
 
 /**
  * Delivers an event again, whatever became of it: the same event with the same id. What is over gets three more attempts. Refuses
- * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight.
+ * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight or in
+ * another status than `statuses`.
  */
-export const redeliver = async (org: number, channelId: number, id: number): Promise<void> => {
+export const redeliver = async (
+  org: number,
+  channelId: number,
+  id: number,
+  statuses: readonly DeliveryStatus[] = deliveryStatuses,
+): Promise<void> => {
   for (let count = 0; count < maximumTries; count++) {
     const [channel, row] = await Promise.all([channels.get(org, channelId), deliveries.get(org, id)]);
     if (channel === undefined) throw new Refusal("channelNotFound");
     if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
       throw new Refusal("deliveryNotFound");
     if (!channel.isEnabled) throw new Refusal("channelDisabled");
-    if (!(await scheduleDispatch(org, row))) continue;
-    // If SQS does not take the message, the re-dispatch sends it.
-    await sendNext(org, row).catch(() => {});
+    if (!statuses.includes(row.status)) break;
+    if (!(await scheduleAgain(org, row))) continue;
+    const message = { organizationId: org, deliveryId: id, channelId, attempt: row.attempts + 1 };
+    // The queue of first attempts is the faster one, and a person is waiting. If SQS does not take the message, the
+    // re-dispatch sends it.
+    await queue.send("deliveries", message, { group: String(org) }).catch(() => {});
     return;
   }
   throw new Refusal("deliveryInProgress");
-};
-
-/** The queue of first attempts is the faster one, and a person is waiting. */
-const sendNext = (org: number, row: Delivery): Promise<void> => {
-  const { channelId } = deliveries.groupOf(row);
-  return queue.send(
-    "deliveries",
-    { organizationId: org, deliveryId: row.id, channelId, attempt: row.attempts + 1 },
-    { group: String(org) },
-  );
-};
-
-/**
- * Dispatches a delivery at once. A retrying delivery continues as if its next dispatch were due; a given-up
- * delivery gets three more attempts, without further dispatches. `busy`: an attempt is in progress.
- */
-export const retry = async (
-  org: number,
-  id: number,
-): Promise<"sent" | "unknown" | "delivered" | "pending" | "busy"> => {
-  const row = await deliveries.get(org, id);
-  if (row === undefined) return "unknown";
-  if (row.status === "delivered" || row.status === "pending") return row.status;
-  if (!(await scheduleDispatch(org, row))) return "busy";
-  await sendNext(org, row);
-  return "sent";
 };
 
 /** Deliveries scheduled at the same time. */
@@ -111,32 +99,10 @@ export const retryAll = async (
   for await (const rows of ofChannel(org, channelId)) {
     const givenUp = rows.filter(({ status }) => status === "not_delivered");
     for (const part of chunk(givenUp, concurrency)) {
-      const scheduled = await Promise.all(part.map((row) => scheduleDispatch(org, row, "now")));
+      const scheduled = await Promise.all(part.map((row) => scheduleAgain(org, row, "now")));
       retried += scheduled.filter((isScheduled) => isScheduled).length;
       progress(retried);
     }
   }
   return retried;
-};
-
-/**
- * Deliveries of a channel, newest first, and whether there are more. With a `status`, all deliveries in front
- * of the page are read, because the list does not count statuses.
- */
-export const list = async (
-  org: number,
-  channelId: number,
-  { status, limit, offset }: { status: DeliveryStatus | undefined; limit: number; offset: number },
-): Promise<{ items: Delivery[]; hasMore: boolean }> => {
-  if (status === undefined) {
-    const matches = (group: { channelId: number }) => group.channelId === channelId;
-    const { items, total } = await deliveries.page(org, { matches, limit, offset });
-    return { items, hasMore: total > offset + limit };
-  }
-  const found: Delivery[] = [];
-  for await (const rows of ofChannel(org, channelId)) {
-    found.push(...rows.filter((row) => row.status === status));
-    if (found.length > offset + limit) break;
-  }
-  return { items: found.slice(offset, offset + limit), hasMore: found.length > offset + limit };
 };

@@ -1,4 +1,4 @@
-/** What an organization learns when somebody with a key or a session turns its alerts away. */
+/** What an organization learns when somebody with a key or a session changes its channels. */
 import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { remove } from "../../shared/alerting/channels/remove.ts";

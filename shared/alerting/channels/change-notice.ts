@@ -1,6 +1,7 @@
 /**
- * Whoever holds a key or a session can turn alerts away unseen. So the activity log says what a change of a
- * channel did, never with a value, and the other channels are told when alerts no longer reach who had them.
+ * What a change of a channel is reported as. Whoever holds a key or a session could send alerts elsewhere unseen, so the
+ * activity log says what changed, never with a value, and the other channels get a notice when alerts no longer reach who
+ * had them.
  */
 import { isDeepStrictEqual } from "node:util";
 import { condition, type Write } from "../../aws/table/condition.ts";
@@ -9,7 +10,7 @@ import { deliveries, type Raised, raise } from "../deliveries/delivery.ts";
 import { type Channel, type ChannelForm, describe, type Flags, wants } from "./channel.ts";
 
 /** A channel as it was and as it will be, and all others of the organization. */
-export type Turn = {
+export type ChannelChange = {
   before: Channel;
   /** Undefined: it is deleted. */
   after: Channel | undefined;
@@ -21,7 +22,7 @@ export type Turn = {
 /** What differs between the forms of a channel before and after a change, in the words of the activity log. */
 export const formChanges = (before: ChannelForm, after: ChannelForm): string[] => [
   ...(before.channel === after.channel ? [] : ["kind changed"]),
-  ...(isMoved(before, after) ? ["destination changed"] : []),
+  ...(isOtherDestination(before, after) ? ["destination changed"] : []),
   ...secretChange(secretOf(before), secretOf(after)),
 ];
 
@@ -57,23 +58,22 @@ const destinationOf = (form: ChannelForm): unknown[] => {
 };
 
 /** Whether two forms name different destinations. */
-export const isMoved = (before: ChannelForm, after: ChannelForm): boolean =>
+export const isOtherDestination = (before: ChannelForm, after: ChannelForm): boolean =>
   !isDeepStrictEqual(destinationOf(before), destinationOf(after));
 
 /**
- * The alerts to the other channels that want `scan_error`, for the transaction of the change: of a changed
+ * The notice to the other channels that want `scan_error`, for the transaction of the change: of a changed
  * destination, and of the last channel with alerts of new breaches that goes. The transaction is refused when
  * the channel for which this one is not the last has changed.
  */
-export const raiseTurn = async (
+export const raiseNotice = async (
   org: number,
-  turn: Turn,
+  { before, after, isMoved, others }: ChannelChange,
 ): Promise<{ writes: Write[]; messages: Raised["messages"] }> => {
-  const { before, after, others } = turn;
   const isLeaving = wants(before, "breach") && (after === undefined || !wants(after, "breach"));
   const remaining = isLeaving ? others.find((channel) => wants(channel, "breach")) : undefined;
   const sentences = [
-    ...(turn.isMoved ? [`The destination of ${describe(before)} was changed.`] : []),
+    ...(isMoved ? [`The destination of ${describe(before)} was changed.`] : []),
     ...(isLeaving && remaining === undefined
       ? [`No channel gets alerts of new breaches any more: ${describe(before)} was the last one.`]
       : []),
