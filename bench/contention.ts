@@ -22,7 +22,6 @@ import { start } from "../shared/scanning/start.ts";
 import { createChannels } from "./alerts.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { tableOf } from "./database.ts";
-import { keepingEnvironment } from "./environment.ts";
 import { quantile, round, verdict } from "./measure.ts";
 import { domainNames } from "./seed/addresses.ts";
 import { assembly, makeDatabase } from "./service.ts";
@@ -269,5 +268,5 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
 export const contention: Arm = {
   name: "contention",
   about: "Many calls of one organization at once, and a scan with conflicts",
-  run: (context) => keepingEnvironment(() => run(context)),
+  run,
 };
