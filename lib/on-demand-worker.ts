@@ -1,5 +1,4 @@
 import { Duration } from "aws-cdk-lib";
-import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import type { Construct } from "constructs";
 import type { OnDemandWorker } from "../shared/contract/worker.ts";
@@ -16,9 +15,14 @@ export class OnDemandWorkerFunction extends ServiceFunction {
 
   constructor(scope: Construct, { name, code, resources, worker }: OnDemandWorkerProps) {
     const { deadLetters, scheduleGroup } = resources;
-    const leave = () =>
-      new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [deadLetters.queueArn] });
-    super(scope, { name, code, resources, ...worker, statements: [leave()], isTraced: false });
+    super(scope, {
+      name,
+      code,
+      resources,
+      ...worker,
+      uses: [...worker.uses, "dead-letters"],
+      isTraced: false,
+    });
     // The next run of such a schedule is a day or a week away. What fails on every try, or finds no concurrency for so
     // long, becomes a dead letter that names the function and holds the event.
     this.function.configureAsyncInvoke({
@@ -26,6 +30,6 @@ export class OnDemandWorkerFunction extends ServiceFunction {
       maxEventAge: Duration.hours(worker.maximumEventAgeHours),
       onFailure: new SqsDestination(deadLetters),
     });
-    this.scheduleRoleArn = createScheduleRole(this, scheduleGroup.ref, this.function, leave()).roleArn;
+    this.scheduleRoleArn = createScheduleRole(this, scheduleGroup.ref, this.function, deadLetters).roleArn;
   }
 }

@@ -1,4 +1,3 @@
-import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import type { QueueWorker } from "../shared/contract/worker.ts";
@@ -9,23 +8,11 @@ type QueueWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resources"
 /** A function that a queue feeds. A failed message is a failed invocation, and the worker deletes the others of its batch. */
 export class QueueWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: QueueWorkerProps) {
-    const queue = resources.queues[worker.queue];
-    // The event source reads the queue with the function's role. Lambda requires the first three actions; with
-    // the last one a worker makes a failed message visible again soon.
-    const receive = new PolicyStatement({
-      actions: [
-        "sqs:ReceiveMessage",
-        "sqs:DeleteMessage",
-        "sqs:GetQueueAttributes",
-        "sqs:ChangeMessageVisibility",
-      ],
-      resources: [queue.queueArn],
-    });
-    super(scope, { name, code, resources, ...worker, statements: [receive], isTraced: false });
-    this.function.addEnvironment("SOURCE_QUEUE_URL", queue.queueUrl);
+    const uses = [...worker.uses, `receive:${worker.queue}` as const];
+    super(scope, { name, code, resources, ...worker, uses, isTraced: false });
     new EventSourceMapping(this, "Source", {
       target: this.function,
-      eventSourceArn: queue.queueArn,
+      eventSourceArn: resources.queues[worker.queue].queueArn,
       batchSize: worker.batchSize ?? 1,
       // Workers report nothing and throw, so that the alarm sees a failed run. Without this setting Lambda would poll a
       // queue less while runs fail, and one message that always fails would slow down all others.

@@ -1,5 +1,4 @@
 import { Duration } from "aws-cdk-lib";
-import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
 import type { ScheduledWorker } from "../shared/contract/worker.ts";
@@ -21,8 +20,7 @@ export class ScheduledWorkerFunction extends ServiceFunction {
       maxEventAge: Duration.minutes(worker.everyMinutes),
     });
     const { deadLetters } = resources;
-    const leave = new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [deadLetters.queueArn] });
-    const role = createScheduleRole(this, "default", this.function, leave);
+    const role = createScheduleRole(this, "default", this.function, deadLetters);
     new CfnSchedule(this, "Schedule", {
       name: this.function.functionName,
       description: worker.impact,

@@ -1,5 +1,4 @@
-import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import {
   Architecture,
   type Code,
@@ -11,13 +10,13 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { type ILogGroup, LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { Use } from "../shared/contract/endpoint.ts";
-import { grantOf, type Resources } from "./uses.ts";
+import { FunctionRole } from "./function-role.ts";
+import { environmentOf, type Permission, type Resources } from "./uses.ts";
 
 export type ServiceFunctionProps = {
   name: string;
   code: Code;
-  uses: readonly Use[];
+  uses: readonly Permission[];
   resources: Resources;
   /** Default 10. */
   timeoutSeconds?: number | undefined;
@@ -25,8 +24,6 @@ export type ServiceFunctionProps = {
   memoryMegabytes?: number | undefined;
   intervals?: Readonly<Record<string, number>> | undefined;
   recursive?: boolean | undefined;
-  /** Permissions beside those of `uses`. */
-  statements?: readonly PolicyStatement[];
   /** Default: one of its own. */
   logGroup?: ILogGroup | undefined;
   /** What people notice when it fails. */
@@ -46,17 +43,7 @@ export const createLogGroup = (scope: Construct, id: string, name: string): LogG
     removalPolicy: RemovalPolicy.DESTROY,
   });
 
-/** Traces have no resources to name. */
-const sendTraces = (): PolicyStatement =>
-  new PolicyStatement({
-    actions: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
-    resources: ["*"],
-  });
-
-/**
- * A function with its own role, which may do exactly what the contract's `uses` say. The role contains its
- * policy, because a policy of its own would count among the 500 resources that a stack may have.
- */
+/** A function that may do exactly what the contract's `uses` say. */
 export class ServiceFunction extends Construct {
   readonly name: string;
   readonly function: LambdaFunction;
@@ -66,43 +53,14 @@ export class ServiceFunction extends Construct {
     super(scope, name);
     this.name = name;
     const functionName = `${Stack.of(this).stackName}-${name}`;
-    const grants = uses.map((use) => grantOf(use, resources, uses)).filter((grant) => grant !== undefined);
-
     this.logGroup = contract.logGroup ?? createLogGroup(this, "Logs", name);
-    const statements = [
-      new PolicyStatement({
-        actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
-        resources: [this.logGroup.logGroupArn],
-      }),
-      ...(contract.isTraced ? [sendTraces()] : []),
-      ...grants
-        .filter(({ actions }) => actions.length > 0)
-        .map(({ environment: _, ...statement }) => new PolicyStatement(statement)),
-      ...(contract.statements ?? []),
-    ];
-    const role = new Role(this, "Role", {
-      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
-      inlinePolicies: { Uses: new PolicyDocument({ statements }) },
-    });
-    Validations.of(role).acknowledge(
-      {
-        id: "AwsSolutions-IAM5[Resource::*]",
-        reason: "X-Ray has no resources to name: sending traces can only be allowed for all",
-      },
-      {
-        id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/*]",
-        reason: "Schedules are created at run time; the boundary is their group, which holds nothing else",
-      },
-      {
-        id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]",
-        reason: "SES wants permission for more than the sender's identity; a condition limits the sender",
-      },
-    );
+    const permissions: readonly Permission[] = contract.isTraced ? [...uses, "traces"] : uses;
+    const role = FunctionRole.of(this, permissions, resources, this.logGroup);
 
     this.function = new LambdaFunction(this, "Function", {
       functionName,
       ...(contract.impact !== undefined && { description: `If it fails: ${contract.impact}` }),
-      // Not to be changed from here on: the permissions that CDK would add are in the policy above.
+      // Not to be changed from here on: the permissions that CDK would add are in the role's policy.
       role: role.withoutPolicyUpdates(),
       logGroup: this.logGroup,
       code,
@@ -116,7 +74,7 @@ export class ServiceFunction extends Construct {
       ...(contract.recursive && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {
         POWERTOOLS_SERVICE_NAME: "breach-monitor",
-        ...Object.assign({}, ...grants.map((grant) => grant.environment)),
+        ...environmentOf(uses, resources),
         ...Object.fromEntries(
           Object.entries(contract.intervals ?? {}).map(([variable, seconds]) => [variable, String(seconds)]),
         ),

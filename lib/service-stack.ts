@@ -128,22 +128,20 @@ export class ServiceStack extends Stack {
       isTraced: false,
     });
     authorize.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
-    // One for all, as a stack may have 500 resources.
-    const dashboardLogs = createLogGroup(this, "DashboardLogs", "dashboard");
     const api: ServiceApi = new ServiceApi(
       this,
       {
-        parts: parts.map(({ name, routes }) => ({
-          name,
-          routes: routes.map((route) => ({
-            route,
-            function: createFunction(
-              route.name,
-              route.endpoint,
-              name === "dashboard" ? dashboardLogs : undefined,
-            ),
-          })),
-        })),
+        parts: parts.map(({ name, routes }) => {
+          // One for all endpoints of a part, as a stack may have 500 resources.
+          const logGroup = createLogGroup(this, `${name}-logs`, name);
+          return {
+            name,
+            routes: routes.map((route) => ({
+              route,
+              function: createFunction(route.name, route.endpoint, logGroup),
+            })),
+          };
+        }),
         authorize,
         refuseRoute,
         serveDashboard: createFunction("serve-dashboard", { uses: [] }),

@@ -1,7 +1,7 @@
 /**
  * What each word of a contract's `uses` grants: actions on resources, and the environment variables with
  * which the function finds them. Functions get permissions in no other way, so that they can do only what
- * their contract says.
+ * their contract says, and write their logs.
  */
 import { Aws, Stack } from "aws-cdk-lib";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
@@ -23,6 +23,9 @@ import type { QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
 import type { HibpApiKey } from "./hibp-api-key.ts";
 import type { Sender } from "./sender.ts";
+
+/** What a function may: the words of its contract, and what functions of its kind need. */
+export type Permission = Use | "traces" | "dead-letters" | `receive:${QueueName}`;
 
 /** The resources that functions may use. */
 export type Resources = {
@@ -65,12 +68,22 @@ const onAttributes = (operator: "StringEquals" | "StringNotEquals", names: reado
 });
 
 /** What the words that a function does not have would let it write. */
-const without = (uses: readonly string[], guarded: Readonly<Record<string, readonly string[]>>): string[] =>
-  Object.entries(guarded).flatMap(([word, names]) => (uses.includes(word) ? [] : names));
+const without = (words: readonly string[], guarded: Readonly<Record<string, readonly string[]>>): string[] =>
+  Object.entries(guarded).flatMap(([word, names]) => (words.includes(word) ? [] : names));
 
-/** What a word of `uses` grants, beside the other words. Undefined when the resource is not set up. */
+/** Whether the word has no grant of its own, and lets `table:write` write more. */
+export const addsToWrites = (permission: Permission): boolean => permission in guardedPartitions;
+
+/** The environment variables of all the words. */
+export const environmentOf = (
+  permissions: readonly Permission[],
+  resources: Resources,
+): Record<string, string> =>
+  Object.assign({}, ...permissions.map((each) => grantOf(each, resources, permissions)?.environment));
+
+/** What a word grants, beside the other words. Undefined when the resource is not set up. */
 export function grantOf(
-  use: Use,
+  permission: Permission,
   {
     table,
     queues,
@@ -83,17 +96,36 @@ export function grantOf(
     sender,
     dashboardUrl,
   }: Resources,
-  uses: readonly Use[],
+  permissions: readonly Permission[],
 ): Grant | undefined {
-  const queue = (name: QueueName): Grant => ({
-    actions: ["sqs:SendMessage"],
-    resources: [queues[name].queueArn],
-    environment: { [urlVariable(name)]: queues[name].queueUrl },
-  });
   const parameterArn = (name: string): string =>
     Stack.of(scheduleGroup).formatArn({ service: "ssm", resource: "parameter", resourceName: name.slice(1) });
   const environment = { TABLE_NAME: table.tableName };
-  switch (use) {
+  if (permission.startsWith("queue:")) {
+    const name = permission.slice("queue:".length) as QueueName;
+    const { queueArn, queueUrl } = queues[name];
+    return {
+      actions: ["sqs:SendMessage"],
+      resources: [queueArn],
+      environment: { [urlVariable(name)]: queueUrl },
+    };
+  }
+  if (permission.startsWith("receive:")) {
+    const { queueArn, queueUrl } = queues[permission.slice("receive:".length) as QueueName];
+    return {
+      // The event source reads the queue with the function's role. Lambda requires the first three actions; with
+      // the last one a worker makes a failed message visible again soon.
+      actions: [
+        "sqs:ReceiveMessage",
+        "sqs:DeleteMessage",
+        "sqs:GetQueueAttributes",
+        "sqs:ChangeMessageVisibility",
+      ],
+      resources: [queueArn],
+      environment: { SOURCE_QUEUE_URL: queueUrl },
+    };
+  }
+  switch (permission) {
     case "table:read":
       return {
         // A transaction's condition on a row reads it.
@@ -112,7 +144,7 @@ export function grantOf(
         actions: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
         resources: [table.tableArn],
         conditions: {
-          ...onKeys("StringNotLike", without(uses, guardedPartitions)),
+          ...onKeys("StringNotLike", without(permissions, guardedPartitions)),
           ...onAttributes("StringNotEquals", attributesOfOperators),
         },
         environment,
@@ -163,20 +195,6 @@ export function grantOf(
         resources: [`${table.tableArn}/index/${breachIndex.name}`],
         environment,
       };
-    case "queue:scan-plans":
-      return queue("scan-plans");
-    case "queue:scan-checks":
-      return queue("scan-checks");
-    case "queue:scan-lookups":
-      return queue("scan-lookups");
-    case "queue:deliveries":
-      return queue("deliveries");
-    case "queue:delivery-retries":
-      return queue("delivery-retries");
-    case "queue:acknowledgements":
-      return queue("acknowledgements");
-    case "queue:sign-in-mails":
-      return queue("sign-in-mails");
     case "schedules": {
       const { functionArn } = required(scheduledScan);
       return {
@@ -184,7 +202,7 @@ export function grantOf(
         resources: [
           Stack.of(scheduleGroup).formatArn({
             service: "scheduler",
-            // Not those of the stack, which the command line may know: the nag rule of service-function.ts names these.
+            // Not those of the stack, which the command line may know: the nag rule of function-role.ts names these.
             region: Aws.REGION,
             account: Aws.ACCOUNT_ID,
             resource: "schedule",
@@ -246,6 +264,15 @@ export function grantOf(
       const grant = sending(sender);
       return { ...grant, environment: { ...grant.environment, DASHBOARD_URL: dashboardUrl } };
     }
+    case "traces":
+      return {
+        actions: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
+        // Traces have no resources to name.
+        resources: ["*"],
+        environment: {},
+      };
+    case "dead-letters":
+      return { actions: ["sqs:SendMessage"], resources: [deadLetters.queueArn], environment: {} };
   }
 }
 

@@ -1,4 +1,4 @@
-/** Prints what each function may do, from the template in cdk.out; with `--write` into docs/permissions.md. */
+/** Prints what functions may do, from the template in cdk.out; with `--write` into docs/permissions.md. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { permissionTable } from "./table.ts";

@@ -1,4 +1,4 @@
-/** What each function may do, read from the template that CloudFormation gets. */
+/** What functions may do, read from the template that CloudFormation gets. */
 
 type Statement = {
   Action: string | string[];
@@ -8,30 +8,35 @@ type Statement = {
 type Resource = { Type: string; Properties: Record<string, unknown> };
 export type Template = { Resources: Record<string, Resource> };
 
-/** Every function may write its own logs, and those that people wait for send traces. */
+/** Every role may write the logs of its functions, and those that people wait for send traces. */
 const ofEveryFunction = /^(logs|xray):/;
 
-/** A Markdown table with a row for each statement of each function's role. */
+/** For each role its functions, and a table of its statements in Markdown. */
 export const permissionTable = ({ Resources }: Template): string => {
-  const rows = Object.values(Resources)
+  const functions = Object.values(Resources)
     .filter(({ Type }) => Type === "AWS::Lambda::Function")
     .map(({ Properties }) => ({
       name: String(Properties.FunctionName).replace(/^breach-monitor-[a-z0-9]+-/, ""),
-      statements: statementsOf(Resources[roleOf(Properties.Role)]),
+      role: textOf(Properties.Role),
     }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
-    .flatMap(({ name, statements }) => statements.map((statement) => rowOf(name, statement)));
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+  const sections = [...Map.groupBy(functions, ({ role }) => role)].map(([role, members]) => ({
+    title: `## ${Resources[role]?.Properties.Description}`,
+    names: members.map(({ name }) => `\`${name}\``).join(", "),
+    rows: statementsOf(Resources[role]).map(rowOf),
+  }));
   return `${[
     "# Permissions of functions",
-    "Written by `npm run permissions -- --write` from the template; a test holds that it is up to date. Every function may also write its own logs, and with `-c senderEmail` those whose contracts use `email` or `email-confirmation` may send from that address.",
-    ["| Function | Actions | On | Condition |", "|---|---|---|---|", ...rows].join("\n"),
-    "",
-  ]
-    .join("\n\n")
-    .trimEnd()}\n`;
+    "Written by `npm run permissions -- --write` from the template; a test holds that it is up to date. Functions with the same permissions have one role, which is named after the words of their contracts. Every role may also write the logs of its functions, and with `-c senderEmail` those with `email` or `email-confirmation` may send from that address.",
+    ...sections
+      .sort((one, other) => (one.title < other.title ? -1 : 1))
+      .flatMap(({ title, names, rows }) => [
+        title,
+        names,
+        ...(rows.length === 0 ? [] : [["| Actions | On | Condition |", "|---|---|---|", ...rows].join("\n")]),
+      ]),
+  ].join("\n\n")}\n`;
 };
-
-const roleOf = (role: unknown): string => (role as { "Fn::GetAtt": [string, string] })["Fn::GetAtt"][0];
 
 const statementsOf = (role: Resource | undefined): Statement[] => {
   const policies = (role?.Properties.Policies ?? []) as { PolicyDocument: { Statement: Statement[] } }[];
@@ -40,7 +45,7 @@ const statementsOf = (role: Resource | undefined): Statement[] => {
     .filter(({ Action }) => ![Action].flat().every((action) => ofEveryFunction.test(action)));
 };
 
-const rowOf = (name: string, { Action, Resource, Condition = {} }: Statement): string => {
+const rowOf = ({ Action, Resource, Condition = {} }: Statement): string => {
   const [service = ""] = [Action].flat().map((action) => action.split(":")[0]);
   const actions = [Action].flat().map((action) => action.split(":")[1]);
   const conditions = Object.entries(Condition).flatMap(([operator, keys]) =>
@@ -53,7 +58,7 @@ const rowOf = (name: string, { Action, Resource, Condition = {} }: Statement): s
     ),
   );
   const resources = [Resource].flat().map((each) => `\`${textOf(each)}\``);
-  return `| ${name} | ${service}: ${actions.join(", ")} | ${resources.join(" ")} | ${conditions.join("; ")} |`;
+  return `| ${service}: ${actions.join(", ")} | ${resources.join(" ")} | ${conditions.join("; ")} |`;
 };
 
 /** A value of the template, with the logical id of each resource that it refers to. */

@@ -1,6 +1,7 @@
 import type * as z from "zod/mini";
 import type { RefusalName } from "./errors.ts";
 import type { OrganizationLimit } from "./limits.ts";
+import type { QueueName } from "./messages.ts";
 
 /**
  * What a function may use. Each word stands for an IAM grant and the environment variables that go with it,
@@ -24,13 +25,8 @@ export type Use =
   | "table:recipients"
   | "table:due-index"
   | "table:breach-index"
-  | "queue:scan-plans"
-  | "queue:scan-checks"
-  | "queue:scan-lookups"
-  | "queue:deliveries"
-  | "queue:delivery-retries"
-  | "queue:acknowledgements"
-  | "queue:sign-in-mails"
+  /** To send to the queue. */
+  | `queue:${QueueName}`
   /** The schedules of organizations' scans. */
   | "schedules"
   /** To hand schedules the role in which they start scans. */

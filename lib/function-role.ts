@@ -1,0 +1,69 @@
+import { Stack, Validations } from "aws-cdk-lib";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { ILogGroup } from "aws-cdk-lib/aws-logs";
+import type { Construct } from "constructs";
+import { addsToWrites, type Grant, grantOf, type Permission, type Resources } from "./uses.ts";
+
+/** Some words only set variables. */
+const mayAct = ({ actions }: Grant): boolean => actions.length > 0;
+
+/**
+ * The role of all functions with the same permissions; a stack may have 500 resources, and there are more functions than
+ * sets of permissions. The role contains its policy, because a policy of its own would be another resource.
+ */
+export class FunctionRole extends Role {
+  private readonly logs: PolicyStatement;
+
+  /** The role with these permissions, which may also write to this log group. It is named after what it permits. */
+  static of(
+    scope: Construct,
+    permissions: readonly Permission[],
+    resources: Resources,
+    logGroup: ILogGroup,
+  ): FunctionRole {
+    const stack = Stack.of(scope);
+    const grants = permissions.map((permission) => ({
+      permission,
+      grant: grantOf(permission, resources, permissions),
+    }));
+    const name = grants
+      .filter(({ permission, grant }) => (grant === undefined ? addsToWrites(permission) : mayAct(grant)))
+      .map(({ permission }) => permission)
+      .sort()
+      .join(", ");
+    const id = `May ${name || "nothing"}`;
+    const statements = grants.flatMap(({ grant }) => {
+      if (grant === undefined || !mayAct(grant)) return [];
+      const { environment: _, ...statement } = grant;
+      return [new PolicyStatement(statement)];
+    });
+    const role =
+      (stack.node.tryFindChild(id) as FunctionRole | undefined) ?? new FunctionRole(stack, id, statements);
+    role.logs.addResources(logGroup.logGroupArn);
+    return role;
+  }
+
+  private constructor(scope: Construct, id: string, statements: readonly PolicyStatement[]) {
+    const logs = new PolicyStatement({ actions: ["logs:CreateLogStream", "logs:PutLogEvents"] });
+    super(scope, id, {
+      description: id,
+      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+      inlinePolicies: { Uses: new PolicyDocument({ statements: [logs, ...statements] }) },
+    });
+    this.logs = logs;
+    Validations.of(this).acknowledge(
+      {
+        id: "AwsSolutions-IAM5[Resource::*]",
+        reason: "X-Ray has no resources to name: sending traces can only be allowed for all",
+      },
+      {
+        id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/*]",
+        reason: "Schedules are created at run time; the boundary is their group, which holds nothing else",
+      },
+      {
+        id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]",
+        reason: "SES wants permission for more than the sender's identity; a condition limits the sender",
+      },
+    );
+  }
+}
