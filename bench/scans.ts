@@ -38,7 +38,6 @@ const takeAll = async ({ meter }: Bench): Promise<Consumed> => {
     all.readUnits += more.readUnits;
     all.writeUnits += more.writeUnits;
     all.requests += more.requests;
-    all.bytes += more.bytes;
   }
 };
 

@@ -8,8 +8,6 @@ export type Consumed = {
   requests: number;
   readUnits: number;
   writeUnits: number;
-  /** The JSON of requests and replies together. */
-  bytes: number;
 };
 
 export type Meter = {
@@ -72,7 +70,6 @@ export const startMeter = async (
         const answer = await buffer(reply);
         if (isCounted) {
           consumed.requests++;
-          consumed.bytes += asked.length + answer.length;
           const told = JSON.parse(answer.toString("utf8"));
           if (reply.statusCode === 200) add(consumed, operation, told);
           else consumed.writeUnits += refusedUnits(input, told);
@@ -173,7 +170,7 @@ const openGate = (isBusy?: () => boolean) => {
   };
 };
 
-const nothing = (): Consumed => ({ requests: 0, readUnits: 0, writeUnits: 0, bytes: 0 });
+const nothing = (): Consumed => ({ requests: 0, readUnits: 0, writeUnits: 0 });
 
 const writing = new Set(["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"]);
 

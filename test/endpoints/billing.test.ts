@@ -6,7 +6,6 @@ import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
 import { requestEveryEndpoint } from "./every-endpoint.ts";
 import { countStatuses, expectRefusal } from "./reply.ts";
-import { signIn } from "./sign-in.ts";
 
 const lastYear = "2025-01-01T00:00:00Z";
 const fourteenDays = 14 * 24 * 3_600_000;
@@ -60,20 +59,6 @@ describe("402", () => {
     const billing = Object.entries(wrong).map(([name, value]) => [`billing.${name}`, value]);
     await table.update(keys.organization(org), { set: Object.fromEntries(billing) });
     expectRefusal(await api.get("/emails"), 402, /subscription/, { reason: "subscription_inactive" });
-  });
-
-  test("comes after authentication and before route and input, with a session too", async () => {
-    const organization = await createOrganization();
-    const { id: org, api, keyId } = organization;
-    const user = await signIn(organization);
-    await admin("org billing", { org, status: "subscription_inactive" });
-    const reason = { reason: "subscription_inactive" };
-    expectRefusal(await user.api.get("/emails"), 402, /subscription/, reason);
-    expectRefusal(await api.get("/nothing"), 402, /subscription/, reason);
-    expectRefusal(await api.request("PUT", "/emails"), 402, /subscription/, reason);
-    expectRefusal(await api.request("POST", "/emails", { raw: "{" }), 402, /subscription/, reason);
-    await admin("key revoke", { org, key: keyId });
-    expectRefusal(await api.get("/emails"), 401, /./);
   });
 
   test("uses up nothing of the organization's hourly limits", async () => {

@@ -325,14 +325,3 @@ describe("404", () => {
     expect(await findChannel(other.api, foreign)).toMatchObject({ isEnabled: true });
   });
 });
-
-describe("405", () => {
-  test("any other method names PATCH and DELETE in Allow", async () => {
-    const { api } = await createOrganization();
-    for (const method of ["GET", "POST", "PUT"]) {
-      const reply = await api.request(method, "/alert-configs/1");
-      expectRefusal(reply, 405, /does not support this method/);
-      expect(String(reply.headers.allow).split(", ").sort()).toEqual(["DELETE", "PATCH"]);
-    }
-  });
-});

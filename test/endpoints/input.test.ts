@@ -13,7 +13,7 @@ const withBody: [method: string, path: string][] = [
   ["POST", "/alert-configs"],
 ];
 
-const lists = ["/emails", "/scans", "/breaches"];
+const lists = ["/emails", "/scans", "/breaches", "/activity"];
 
 describe("a body", () => {
   test.each(withBody)("%s %s: what is not JSON, or not an object, is 400", async (method, path) => {
