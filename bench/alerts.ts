@@ -15,7 +15,6 @@ import type { Arm, Cell, Context } from "./arm.ts";
 import { startBullMq } from "./bullmq.ts";
 import { keepingEnvironment } from "./environment.ts";
 import { quantile } from "./measure.ts";
-import { memoryTable, watchMemory } from "./memory.ts";
 import { activeBilling } from "./seed/organization.ts";
 import { assembly } from "./service.ts";
 
@@ -32,10 +31,8 @@ type Behaviour = "answer" | "fail" | "hang";
 const burstEvents = 100;
 /** Events raised one after the other, to measure latency. */
 const pacedEvents = 30;
-const shortestPaceMilliseconds = 1000;
-/** Milliseconds between two events: half of the measured throughput, and at most 20 deliveries a second. */
-const paceFor = ({ perSecond }: { perSecond: number }): number =>
-  Math.max(shortestPaceMilliseconds, (2 * 1000 * channelsPerOrganization) / perSecond);
+/** Milliseconds between two of these: with their channels, 20 deliveries a second. */
+const paceMilliseconds = 1_000;
 
 /** Deliveries at the same time: what a queue of a local run allows. */
 const concurrency = maximumInstancesOfWorkers * deliverAlert.batchSize;
@@ -53,7 +50,7 @@ export type DeliverySystem = {
  * `perSecond`: first attempts. The latencies are milliseconds from event to receipt, ascending: `calm` with
  * all endpoints answering, `healthy` of the endpoints that answer while the faulty ones hang.
  */
-type Measured = { perSecond: number; paceMilliseconds: number; calm: number[]; healthy: number[] };
+type Measured = { perSecond: number; calm: number[]; healthy: number[] };
 
 export const alerts: Arm = {
   name: "alerts",
@@ -94,25 +91,19 @@ const run = async ({ progress }: Context) => {
             letFaulty,
             name: "BullMQ",
             progress,
-            paceMilliseconds: own.paceMilliseconds,
           });
-    return [asTable(own, compared), memoryTable({ assembly: await assembly() }, service.peaks())];
+    return [asTable(own, compared)];
   } finally {
     await receiver.close();
   }
 };
 
-/** `peaks`: peak megabytes of each function; empty until the service is closed. */
-type OwnSystem = DeliverySystem & { peaks: () => ReadonlyMap<string, number> };
-
 /**
  * The real local service. `urls`: the webhook urls of each organization. Events are raised by the code that
  * scans use.
  */
-const startOwn = async (receiver: Receiver, urls: readonly string[][]): Promise<OwnSystem> => {
+const startOwn = async (receiver: Receiver, urls: readonly string[][]): Promise<DeliverySystem> => {
   const service = await startService(["--memory", "--allow-origin", receiver.origin], {}, await assembly());
-  const memory = watchMemory([service.process.pid ?? 0]);
-  let peaks: ReadonlyMap<string, number> = new Map();
   try {
     await connect({ port: String(service.port), stack: undefined });
     const created: Awaited<ReturnType<typeof createOrganization>>[] = [];
@@ -126,14 +117,9 @@ const startOwn = async (receiver: Receiver, urls: readonly string[][]): Promise<
         await queue.sendAll("deliveries", messages);
         return messages.map(({ message }) => message.deliveryId);
       },
-      close: async () => {
-        peaks = memory.stop().functions;
-        await service.stop();
-      },
-      peaks: () => peaks,
+      close: () => service.stop(),
     };
   } catch (error) {
-    memory.stop();
     await service.stop();
     throw error;
   }
@@ -145,21 +131,17 @@ const createOrganization = async (urls: readonly string[]) => {
     billing: activeBilling,
     scanEvery: "never",
   });
-  for (const url of urls) {
-    const flags = {
-      isEnabled: true,
-      notifyOnNewBreach: true,
-      notifyOnScanComplete: true,
-      notifyOnScanError: true,
-    };
-    await configure.create(
-      org,
-      { channel: "webhook", config: { url }, ...flags },
-      administrator,
-      async () => undefined,
-    );
-  }
+  await createChannels(org, urls);
   return { org, recipients: await channels.list(org) };
+};
+
+/** Creates webhook channels that are told of new breaches and of failed scans. */
+export const createChannels = async (org: number, urls: readonly string[]): Promise<void> => {
+  const flags = { isEnabled: true, notifyOnNewBreach: true, notifyOnScanComplete: false };
+  for (const url of urls) {
+    const channel = { channel: "webhook", config: { url }, ...flags, notifyOnScanError: true } as const;
+    await configure.create(org, channel, administrator, async () => undefined);
+  }
 };
 
 type Surroundings = {
@@ -167,17 +149,15 @@ type Surroundings = {
   letFaulty: (behaviour: Behaviour) => void;
   name: string;
   progress: Context["progress"];
-  /** Milliseconds between two events; by default what `paceFor` gives for the system's own throughput. */
-  paceMilliseconds?: number;
 };
 
 const measure = async (
   system: DeliverySystem,
-  { receiver, letFaulty, name, progress, paceMilliseconds: givenPace }: Surroundings,
+  { receiver, letFaulty, name, progress }: Surroundings,
 ): Promise<Measured> => {
   const raisedAt = new Map<number, number>();
   /** Raises events of the organizations in turn; returns how many deliveries they have. */
-  const raise = async (count: number, paceMilliseconds: number): Promise<number> => {
+  const raise = async (count: number, pace = 0): Promise<number> => {
     let deliveries = 0;
     for (let event = 0; event < count; event++) {
       const at = Date.now();
@@ -185,7 +165,7 @@ const measure = async (
       for (const id of ids) raisedAt.set(id, at);
       deliveries += ids.length;
       progress(`alerts: ${name}: events`, event + 1, count);
-      if (paceMilliseconds > 0) await setTimeout(Math.max(0, at + paceMilliseconds - Date.now()));
+      if (pace > 0) await setTimeout(Math.max(0, at + pace - Date.now()));
     }
     return deliveries;
   };
@@ -211,7 +191,7 @@ const measure = async (
     const warm = async (): Promise<void> => {
       letFaulty("fail");
       from = receiver.requests.length;
-      const deliveries = await raise(organizationCount, 0);
+      const deliveries = await raise(organizationCount);
       // Two of the deliveries of an event fail, and each is tried twice more.
       const expected = deliveries * (1 + (2 * 2) / channelsPerOrganization);
       await until(() => receiver.requests.length - from >= expected);
@@ -221,12 +201,11 @@ const measure = async (
     await warm();
     from = receiver.requests.length;
     const began = Date.now();
-    const burst = await raise(burstEvents, 0);
+    const burst = await raise(burstEvents);
     await until(() => receiver.requests.length - from >= burst);
     const last = Math.max(...[...arrivals(from).values()].map(({ at }) => at));
     const perSecond = burst / ((last - began) / 1000);
 
-    const paceMilliseconds = givenPace ?? paceFor({ perSecond });
     const paced = async (): Promise<number[]> => {
       from = receiver.requests.length;
       const expected = (await raise(pacedEvents, paceMilliseconds)) * (1 - 2 / channelsPerOrganization);
@@ -240,7 +219,7 @@ const measure = async (
     const calm = await paced();
     await warm();
     letFaulty("hang");
-    return { perSecond, paceMilliseconds, calm, healthy: await paced() };
+    return { perSecond, calm, healthy: await paced() };
   } finally {
     await system.close();
   }
@@ -274,7 +253,7 @@ const asTable = (own: Measured, compared: Measured | Error) => {
       ),
     ],
     notes: [
-      `${organizationCount} organizations with ${channelsPerOrganization} webhook channels each; ${concurrency} deliveries at the same time; 10 s timeout; up to two more attempts, after 1 s and 2 s. Latencies are measured at ${Math.round((channelsPerOrganization * 1000) / own.paceMilliseconds)} deliveries a second.`,
+      `${organizationCount} organizations with ${channelsPerOrganization} webhook channels each; ${concurrency} deliveries at the same time; 10 s timeout; up to two more attempts, after 1 s and 2 s. Latencies are measured at ${channelsPerOrganization} deliveries a second.`,
       "This service is the whole local run with functions, table engine and queues on this machine; it writes every attempt to the table twice. BullMQ is a worker, Redis and their jobs alone.",
       ...(compared instanceof Error ? [`Not compared with BullMQ: ${compared.message}.`] : []),
     ],

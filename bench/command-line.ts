@@ -4,19 +4,12 @@ export type ArmName = keyof typeof arms;
 
 /** Every arm and what it measures. The file `<name>.ts` exports the arm. */
 export const arms = {
-  lists: "Pages of every list, compared with plain queries",
-  endpoints: "Every operation that is not a list",
-  scans: "Scans of 100,000 addresses, with 20 channels, and on a throttled table",
-  contention: "Many calls of one organization at once",
-  import: "Import of 500 addresses",
+  lists: "Pages of every list",
+  scans: "Scans of 100,000 addresses",
+  contention: "Many calls of one organization at once, and a scan with conflicts",
   acknowledgements: "Acknowledging all findings of a first scan at once",
-  dashboard: "The dashboard in a browser: sizes, times and calls",
-  bundles: "Sizes of the functions, and how long they take to load",
-  starts: "First requests to functions that have just started, by memory",
   alerts: "Throughput and latency of alerts, also while some endpoints never answer",
-  organizations: "Many organizations at once, and the rate limit of Have I Been Pwned",
-  chaos: "A scan of 100,000 addresses while workers die and messages are lost or doubled",
-  cost: "What a month costs, line by line",
+  cost: "What operations and a month cost, line by line",
 } as const;
 
 export const sizes = [1_000, 100_000, 1_000_000] as const;
@@ -30,8 +23,7 @@ export const help = (): string => {
 ${lines.join("")}
   Without an arm, all of them run.
   --size   Findings to seed; may be given more than once. Default: all three. A million takes minutes.
-  --json   Prints one JSON object with the tables of every arm.
-  --write  Also writes the tables into bench/report.md.
+  --write  Also writes the tables into bench/figures.json, and their figures into the documents.
 `;
 };
 
@@ -39,9 +31,9 @@ ${lines.join("")}
 export const asksForHelp = (args: readonly string[]): boolean =>
   args.includes("--help") || args.includes("-h");
 
-export type Settings = { arms: ArmName[]; sizes: number[]; json: boolean; write: boolean };
+export type Settings = { arms: ArmName[]; sizes: number[]; write: boolean };
 
-const usage = `npm run bench -- [arm ...] [--size ${sizes.join("|")}]... [--json] [--write]`;
+const usage = `npm run bench -- [arm ...] [--size ${sizes.join("|")}]... [--write]`;
 
 /** @throws Error whose message says what is wrong and how to use the command. */
 export const readCommandLine = (args: readonly string[]): Settings => {
@@ -60,7 +52,6 @@ export const readCommandLine = (args: readonly string[]): Settings => {
   return {
     arms: (positionals.length > 0 ? [...new Set(positionals)] : Object.keys(arms)) as ArmName[],
     sizes: chosen.length > 0 ? [...new Set(chosen)].sort((a, b) => a - b) : [...sizes],
-    json: values.json ?? false,
     write: values.write ?? false,
   };
 };
@@ -71,7 +62,6 @@ const parse = (args: readonly string[]) => {
       args: [...args],
       options: {
         size: { type: "string", multiple: true },
-        json: { type: "boolean" },
         write: { type: "boolean" },
       },
       allowPositionals: true,

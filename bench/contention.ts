@@ -1,106 +1,261 @@
+/** People and workers of one organization at once, on a table that is as slow as DynamoDB and conflicts as DynamoDB does. */
+import { Logger } from "@aws-lambda-powertools/logger";
+import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { buildApp } from "fauxqs";
+import { undisturbed } from "../local/dynamodb/behaviour.ts";
+import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
+import { type Observe, startBehavingDynamodb } from "../local/harness/behaving-dynamodb.ts";
+import { serveOnLoopback } from "../local/loopback.ts";
+import { startParameters } from "../local/parameters/parameters.ts";
+import { openAssembly } from "../local/template/assembly.ts";
+import { administrator } from "../shared/access/activity/actor.ts";
+import * as queue from "../shared/aws/queue/queue.ts";
+import { withTimeOf } from "../shared/aws/table/patience.ts";
+import { type Message, messages, type QueueName } from "../shared/contract/messages.ts";
+import { urlVariable } from "../shared/contract/worker.ts";
+import * as findings from "../shared/findings/finding.ts";
+import * as domains from "../shared/monitoring/domains/domain.ts";
+import * as emails from "../shared/monitoring/emails/email.ts";
+import { check } from "../shared/scanning/check.ts";
+import { plan } from "../shared/scanning/plan.ts";
+import { start } from "../shared/scanning/start.ts";
+import { createChannels } from "./alerts.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
-import { asSlowAsDynamodb, type Contended, contended } from "./contended.ts";
-import type { Watched } from "./contended-watch.ts";
-import type { Done, Task } from "./contended-worker.ts";
+import { tableOf } from "./database.ts";
+import { keepingEnvironment } from "./environment.ts";
 import { quantile, round, verdict } from "./measure.ts";
-import { addressOf } from "./seed/addresses.ts";
+import { domainNames } from "./seed/addresses.ts";
+import { assembly, makeDatabase } from "./service.ts";
+import { accountsOfBreaches, startUpstream } from "./upstream.ts";
 
-const addresses = 1_024;
+/** Milliseconds, as DynamoDB takes them. */
+const latency = { read: 4, write: 8, transaction: 30 };
+
+/** As many chunks as `check-emails` checks at the same time. */
+const chunks = 10;
+const addresses = chunks * 512;
+const channels = 20;
+const mostRatioOfConflicts = 1.2;
+/** A transaction near the end of a worker's time has more tries than this. */
+const mostTriesOfWorker = 60;
+const invocationSeconds = 300;
+
+const callsAtOnce = 50;
 const mostSeconds = 3;
-/** Calls of an organization at the same time: each sends one transaction, or reads a list. */
-const atOnce = 200;
 
-const acknowledgements = (from: number, count: number): Task[] =>
-  Array.from({ length: count }, (_, index) => ({ do: "acknowledge", id: from + index }));
-const additions = (from: number, count: number): Task[] =>
-  Array.from({ length: count }, (_, index) => ({
-    do: "add",
-    email: addressOf(0).replace(/^[^@]*/, `added${from + index}`),
-    domainId: 1,
-  }));
-const assignments = (count: number): Task[] =>
-  Array.from({ length: count }, (_, index) => ({ do: "assign", id: 1 + index }));
-const lists = (count: number): Task[] => Array.from({ length: count }, () => ({ do: "list" }));
+/** `mostTries`: of one transaction. */
+type Watched = { transactions: number; tries: number; mostTries: number };
 
-/** Takes a task of each kind in turn, as people do who know nothing of each other. */
-const mixed = (...kinds: Task[][]): Task[] =>
-  Array.from({ length: Math.max(...kinds.map(({ length }) => length)) }, (_, index) =>
-    kinds.flatMap((kind) => kind[index] ?? []),
-  ).flat();
+/** Counts the tries of transactions. */
+const watchTransactions = (): { observe: Observe; take: () => Watched } => {
+  let triesOf = new Map<unknown, number>();
+  return {
+    observe: (operation, { ClientRequestToken: token }) => {
+      if (operation === "TransactWriteItems") triesOf.set(token, (triesOf.get(token) ?? 0) + 1);
+    },
+    take: () => {
+      const each = [...triesOf.values()];
+      triesOf = new Map();
+      const tries = each.reduce((sum, count) => sum + count, 0);
+      return { transactions: each.length, tries, mostTries: Math.max(0, ...each) };
+    },
+  };
+};
 
-const crowds: readonly { name: string; tasks: Task[] }[] = [
-  {
-    name: "80 acknowledgements, 40 additions, 40 assignments, 40 lists",
-    tasks: mixed(acknowledgements(1, 80), additions(0, 40), assignments(40), lists(40)),
-  },
-  { name: "120 acknowledgements, 80 lists", tasks: mixed(acknowledgements(101, 120), lists(80)) },
-  { name: "60 additions", tasks: additions(100, 60) },
-];
+type Contended = { org: number; take: () => Watched };
 
-/** The rows with most conflicts, as text. */
-export const hottest = ({ conflicts }: Watched, count = 3): string =>
-  [...conflicts]
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, count)
-    .map(([row, refusals]) => `${row}: ${refusals}`)
-    .join(", ");
+/** Starts table, queues and upstream, with an organization that no scan has looked at, for `act`. */
+const contend = async <R>(
+  hasConflicts: boolean,
+  progress: Context["progress"],
+  act: (contended: Contended) => Promise<R>,
+): Promise<R> => {
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const name = hasConflicts ? "contended" : "uncontended";
+    const database = await makeDatabase(name, { findings: 0, addresses }, { progress, isScanned: false });
+    const directory = await assembly();
+    const opened = openAssembly(directory, { region: "us-east-1", accountId: "000000000000" });
+    const engine = await startDynamodb({ assembly: opened, directory: database.directory });
+    stops.push(engine.close);
+    const { observe, take } = watchTransactions();
+    const behaviour = { ...undisturbed, latency, conflicts: hasConflicts };
+    const behaving = await startBehavingDynamodb(engine.endpoint, behaviour, observe);
+    stops.push(behaving.close);
+    const hibp = await startUpstream(accountsOfBreaches(addresses, 4), domainNames);
+    stops.push(hibp.close);
+    const secrets = await serveOnLoopback((_, response) => response.end('{"SecretString":"key"}'));
+    stops.push(secrets.close);
+    const parameters = await startParameters({ assembly: opened, directory: undefined });
+    stops.push(parameters.close);
+    const queues = buildApp({ logger: false });
+    const queuesUrl = await queues.listen({ host: "127.0.0.1", port: 0 });
+    stops.push(() => queues.close());
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL_DYNAMODB: behaving.url,
+      AWS_ENDPOINT_URL_SQS: queuesUrl,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
+      AWS_ENDPOINT_URL_SSM: parameters.endpoint,
+      CHANNEL_KEY_PARAMETER: "/bench/channel-key",
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "local",
+      AWS_SECRET_ACCESS_KEY: "local",
+      TABLE_NAME: tableOf(directory).name,
+      HIBP_BASE_URL: hibp.url,
+      HIBP_API_KEY_SECRET_ARN: "arn:aws:secretsmanager:us-east-1:000000000000:secret:hibp",
+    });
+    const sqs = new SQSClient();
+    for (const name of Object.keys(messages) as QueueName[]) {
+      await sqs.send(new CreateQueueCommand({ QueueName: name }));
+      process.env[urlVariable(name)] = `${queuesUrl}/000000000000/${name}`;
+    }
+    return await act({ org: database.seeded.org, take });
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+};
 
-export const failuresOf = (done: readonly Done[]): string[] => done.flatMap(({ failed }) => failed ?? []);
+const invocation = () => {
+  const endsAt = Date.now() + invocationSeconds * 1000;
+  return {
+    logger: new Logger({ logLevel: "SILENT" }),
+    remainingSeconds: () => (endsAt - Date.now()) / 1000,
+  };
+};
 
-const measureCrowd = async (
-  { work, watch }: Contended,
-  { name, tasks }: (typeof crowds)[number],
-): Promise<Cell[]> => {
-  watch.take();
-  const { done } = await work(tasks, atOnce);
-  const { transactions, tries, mostTries, ...watched } = watch.take();
-  const seconds = done.map(({ milliseconds }) => milliseconds / 1000);
+const takeMessages = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]> => {
+  process.env.SOURCE_QUEUE_URL = process.env[urlVariable(name)];
+  const taken: Message<Q>[] = [];
+  for (;;) {
+    const received = await queue.receive(10, 0);
+    if (received.length === 0) return taken;
+    for (const { body, receiptHandle } of received) {
+      taken.push(messages[name].parse(JSON.parse(body)) as Message<Q>);
+      await queue.remove(receiptHandle);
+    }
+  }
+};
+
+/** Does everything at once. Returns the seconds of each, and the names of the errors. */
+const atOnce = async (acts: readonly (() => Promise<unknown>)[]) => {
+  const failures: string[] = [];
+  const seconds = await Promise.all(
+    acts.map(async (act) => {
+      const begin = performance.now();
+      await act().catch(({ name }: Error) => failures.push(name));
+      return (performance.now() - begin) / 1_000;
+    }),
+  );
+  return { seconds, failures };
+};
+
+const scan = async ({ org, take }: Contended) => {
+  await createChannels(
+    org,
+    Array.from({ length: channels }, (_, index) => `https://192.0.32.8/hooks/${index}`),
+  );
+  await start(org, "manual", administrator);
+  for (const message of await takeMessages("scan-plans")) await plan(message, invocation());
+  const checks = await takeMessages("scan-checks");
+  take();
+  const { seconds, failures } = await atOnce(
+    checks.map((message) => () => withTimeOf(invocationSeconds * 1000, () => check(message, invocation()))),
+  );
+  return { chunks: checks.length, seconds: Math.max(...seconds), failures, watched: take() };
+};
+
+const people = async ({ org, take }: Contended): Promise<Cell[]> => {
+  const domainId = (await domains.list(org))[0]?.id ?? 0;
+  const calls = Array.from({ length: callsAtOnce }, (_, index) => () => {
+    if (index % 10 < 4)
+      return findings.acknowledge(org, { id: 1 + index, resolution: "handled" }, administrator);
+    if (index % 10 < 6)
+      return emails.add(org, { email: `new${index}@${domainNames[0]}`, domainId }, administrator);
+    if (index % 10 < 7) return emails.assign(org, 1 + index, { ownerName: "Ada" }, administrator);
+    return findings.list(org, { limit: 50, offset: 0 });
+  });
+  // Functions that are in use have connections to the table.
+  for (const count of [10, 20, callsAtOnce]) {
+    await Promise.all(Array.from({ length: count }, () => domains.list(org)));
+  }
+  take();
+  const { seconds, failures } = await atOnce(calls);
+  const watched = take();
   const p95 = Number(quantile(seconds, 0.95).toFixed(2));
-  const failures = failuresOf(done);
   return [
-    name,
+    "20 acknowledgements, 10 additions, 5 assignments, 15 lists",
     Number(quantile(seconds, 0.5).toFixed(2)),
     p95,
     Number(Math.max(...seconds).toFixed(2)),
     failures.length,
-    round(tries / transactions),
-    mostTries,
-    hottest({ transactions, tries, mostTries, ...watched }),
+    round(watched.tries / watched.transactions),
+    watched.mostTries,
     [verdict("p95", p95, mostSeconds), verdict("failures", failures.length, 0)].join(", "),
   ];
 };
 
-const run = async ({ progress }: Context): Promise<Table[]> =>
-  contended({ addresses, channels: 0, behaviour: asSlowAsDynamodb }, progress, async (own) => {
-    progress("contention: a first scan");
-    const checks = (await own.planScan()).map((message): Task => ({ do: "check", message }));
-    const failures = failuresOf((await own.work(checks, checks.length)).done);
-    if (failures.length > 0) throw new Error(`The scan failed: ${failures}`);
-    const rows: Cell[][] = [];
-    for (const crowd of crowds) {
-      progress(`contention: ${crowd.name}`);
-      rows.push(await measureCrowd(own, crowd));
-    }
-    return [
-      {
-        title: "Calls of one organization that begin at the same moment",
-        columns: [
-          "Calls",
-          "p50 s",
-          "p95 s",
-          "Most s",
-          "Failed",
-          "Tries a transaction",
-          "Most tries",
-          "Conflicts by row",
-          "Targets",
-        ],
-        rows,
-        notes: [
-          "The service's code in four processes, without HTTP and functions. The table takes 4 ms for a read, 8 for a write and 30 for a transaction, and refuses what overlaps a transaction.",
-        ],
-      },
-    ];
-  });
+const scanCells = (
+  conflicts: string,
+  { chunks, seconds, failures, watched }: Awaited<ReturnType<typeof scan>>,
+): Cell[] => [
+  conflicts,
+  chunks,
+  round(seconds),
+  watched.transactions,
+  watched.tries - watched.transactions,
+  watched.mostTries,
+  failures.length,
+];
 
-export const contention: Arm = { name: "contention", about: "Many calls of one organization at once", run };
+const note = `The service's code in one process, without HTTP and functions. The table takes ${latency.read} ms for a read, ${latency.write} for a write and ${latency.transaction} for a transaction.`;
+
+const run = async ({ progress }: Context): Promise<Table[]> => {
+  progress("contention: a scan without conflicts");
+  const without = await contend(false, progress, scan);
+  progress("contention: a scan with conflicts, and people");
+  const [scanned, crowd] = await contend(true, progress, async (contended) => [
+    await scan(contended),
+    await people(contended),
+  ]);
+  const verdicts = [
+    verdict("ratio", Number((scanned.seconds / without.seconds).toFixed(2)), mostRatioOfConflicts),
+    verdict("tries", scanned.watched.mostTries, mostTriesOfWorker),
+    verdict("failures", scanned.failures.length, 0),
+  ];
+  return [
+    {
+      title: `${callsAtOnce} calls of one organization at the same moment`,
+      columns: [
+        "Calls",
+        "p50 s",
+        "p95 s",
+        "Most s",
+        "Failed",
+        "Tries a transaction",
+        "Most tries",
+        "Targets",
+      ],
+      rows: [crowd],
+      notes: [note],
+    },
+    {
+      title: `First scan of ${addresses.toLocaleString("en-US")} addresses in four breaches each, with ${channels} alert channels`,
+      columns: ["Conflicts", "Chunks", "Seconds", "Transactions", "Refused tries"].concat([
+        "Most tries",
+        "Failed",
+        "Targets",
+      ]),
+      rows: [
+        [...scanCells("none", without), ""],
+        [...scanCells("as on AWS", scanned), verdicts.join(", ")],
+      ],
+      notes: [note],
+    },
+  ];
+};
+
+export const contention: Arm = {
+  name: "contention",
+  about: "Many calls of one organization at once, and a scan with conflicts",
+  run: (context) => keepingEnvironment(() => run(context)),
+};

@@ -1,30 +1,81 @@
-import type { Arm, Table } from "./arm.ts";
-import { floodTable } from "./cost/flood.ts";
-import { measureOrganization, measureQuietHour } from "./cost/measurements.ts";
-import { idleTable, monthTable } from "./cost/month.ts";
-import { minimalAssembly, plainAssembly } from "./service.ts";
+import { setTimeout } from "node:timers/promises";
+import type { Arm, Cell, Context, Table } from "./arm.ts";
+import { readFigures } from "./figures.ts";
+import { type Counted, dollarsOf, round, time } from "./measure.ts";
+import { floodTable, monthTable, titleOfOperations } from "./month.ts";
+import { countOperations, operationCells, operationColumns, operationsOf } from "./operations.ts";
+import { dollarsNote, type Units } from "./prices.ts";
+import { accountsOf } from "./seed/findings.ts";
+import { minimalAssembly, plainAssembly, seededDatabase, startBench } from "./service.ts";
 import { resourcesOf } from "./stack.ts";
+import { startUpstream } from "./upstream.ts";
 
-/** Numbers of addresses; each has three findings. */
-const sizes = [10, 1_000, 100_000];
+/** How many times faster time passes, so that an hour of schedules takes a minute. */
+const speed = 60;
+const millisecondsOfHour = 3_600_000 / speed;
+
+const measureOperations = async ({ progress }: Context): Promise<Table> => {
+  const database = await seededDatabase(1_000, progress);
+  const hibp = await startUpstream(accountsOf(database.seeded), database.seeded.domains);
+  const bench = await startBench(database, { hibpUrl: hibp.url, keepsInstances: true });
+  try {
+    const operations = await operationsOf(bench);
+    progress("operations: counting");
+    const counted = await countOperations(bench, operations);
+    const rows: Cell[][] = [];
+    for (const [index, operation] of operations.entries()) {
+      progress("operations: timing", index, operations.length);
+      const all = { ...(counted[index] as Counted), ...(await time(bench, operation)) };
+      rows.push([...operationCells(operation, all), round(all.p50), round(dollarsOf(bench, operation, all))]);
+    }
+    return {
+      title: titleOfOperations,
+      columns: [...operationColumns, "p50 ms", "$/million"],
+      rows,
+      notes: ["Every row includes the authorizer; the first is the authorizer alone.", dollarsNote],
+    };
+  } finally {
+    await bench.close();
+    await hibp.close();
+  }
+};
+
+/** What the schedules do in an hour in which nothing is due. They read only what is due, whatever the size. */
+const measureQuietHour = async ({ progress }: Context): Promise<Units> => {
+  const database = await seededDatabase(1_000, progress);
+  const hibp = await startUpstream({}, database.seeded.domains);
+  const options = { hibpUrl: hibp.url, countsWorkers: true, furtherOptions: ["--speed", String(speed)] };
+  const bench = await startBench(database, options);
+  try {
+    progress("a quiet hour: two minutes");
+    // The first sync finds the whole catalog new, so the hour begins later.
+    await setTimeout(millisecondsOfHour);
+    bench.meter.take();
+    await setTimeout(millisecondsOfHour);
+    return bench.meter.take();
+  } finally {
+    await bench.close();
+    await hibp.close();
+  }
+};
 
 export const cost: Arm = {
   name: "cost",
-  about: "What a month costs, line by line",
+  about: "What operations and a month cost",
   run: async (context) => {
+    const operations = await measureOperations(context);
     const quietHour = await measureQuietHour(context);
-    const scheduled = new Set(quietHour.runs.map(({ name }) => name));
-    const resources = resourcesOf(await plainAssembly());
-    const tables: Table[] = [
-      idleTable("An idle month", quietHour, resources),
-      idleTable("An idle month with `-c alarms=minimal`", quietHour, resourcesOf(await minimalAssembly())),
-      floodTable(resources),
+    const plain = resourcesOf(await plainAssembly());
+    const minimal = resourcesOf(await minimalAssembly());
+    const figures = readFigures();
+    const uses = [
+      { name: "Idle", resources: plain, addresses: 0 },
+      { name: "Idle, `alarms=minimal`", resources: minimal, addresses: 0 },
+      { name: "1,000 addresses", resources: plain, addresses: 1_000 },
+      { name: "100,000 addresses", resources: plain, addresses: 100_000 },
     ];
-    for (const addresses of sizes) {
-      const size = { addresses, findings: 3 * addresses };
-      const measured = await measureOrganization(size, scheduled, context);
-      tables.push(monthTable(size, quietHour, measured));
-    }
-    return tables;
+    // The month is computed from these operations, and from what the arms lists and scans have stored.
+    const cost = { ...figures.cost, tables: [operations] } as typeof figures.cost & object;
+    return [operations, monthTable(uses, quietHour, { ...figures, cost }), floodTable(plain)];
   },
 };

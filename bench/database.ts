@@ -29,42 +29,35 @@ export const engineClient = (url: string): DynamoDBClient =>
 /** The stack's one table: its name, and its description as DescribeTable would answer it. */
 export const tableOf = (assemblyDirectory: string): { name: string; schema: object } => {
   const assembly = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
-  for (const type of ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"]) {
-    for (const { logicalId, properties } of assembly.ofType<TableProperties>(type)) {
-      const name = assembly.physicalId(logicalId);
-      const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = properties;
-      const schema = {
-        Table: {
-          TableName: name,
-          BillingMode: "PAY_PER_REQUEST",
-          AttributeDefinitions,
-          KeySchema,
-          GlobalSecondaryIndexes: (
-            GlobalSecondaryIndexes as { IndexName: string; KeySchema: unknown; Projection: unknown }[]
-          ).map(({ IndexName, KeySchema, Projection }) => ({ IndexName, KeySchema, Projection })),
-        },
-      };
-      return { name, schema };
-    }
-  }
-  throw new Error("The template has no DynamoDB table");
+  const [table] = assembly.ofType<TableProperties>("AWS::DynamoDB::Table");
+  if (table === undefined) throw new Error("The template has no DynamoDB table");
+  const name = assembly.physicalId(table.logicalId);
+  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = table.properties;
+  const described = {
+    TableName: name,
+    BillingMode: "PAY_PER_REQUEST",
+    AttributeDefinitions,
+    KeySchema,
+    GlobalSecondaryIndexes,
+  };
+  return { name, schema: { Table: described } };
 };
 
 /**
  * Writes these rows into `<directory>/dynamodb.sqlite`, which a local run can use as its data. `of`: about
- * how many rows there are, for progress. Returns how many were written.
+ * how many rows there are, for progress.
  */
 export const createDatabase = async (
   directory: string,
   assemblyDirectory: string,
   { rows, of, progress }: { rows: Iterable<Row>; of: number; progress: Context["progress"] },
-): Promise<number> => {
+): Promise<void> => {
   const { name, schema } = tableOf(assemblyDirectory);
   const source = join(directory, "export");
   await mkdir(join(source, name, "data"), { recursive: true });
   const schemaFile = join(directory, "schema.json");
   await writeFile(schemaFile, JSON.stringify(schema));
-  const written = await writeRows(join(source, name, "data", "rows.json.gz"), rows, (done) =>
+  await writeRows(join(source, name, "data", "rows.json.gz"), rows, (done) =>
     progress(`${of.toLocaleString("en-US")} rows: writing`, done, of),
   );
   const file = join(directory, "dynamodb.sqlite");
@@ -72,7 +65,6 @@ export const createDatabase = async (
   progress(`${of.toLocaleString("en-US")} rows: importing into the engine`);
   await runImport(["import", "--source", source, "--schema", schemaFile, "--output", file]);
   await rm(source, { recursive: true });
-  return written;
 };
 
 /** Binary values as the export format has them. The value that a Buffer gives of itself is not its bytes. */
@@ -85,7 +77,7 @@ const writeRows = async (
   file: string,
   rows: Iterable<Row>,
   progress: (done: number) => void,
-): Promise<number> => {
+): Promise<void> => {
   const zip = createGzip({ level: 1 });
   const target = createWriteStream(file);
   const finished = once(target, "finish");
@@ -108,7 +100,6 @@ const writeRows = async (
   await flush();
   zip.end();
   await finished;
-  return done;
 };
 
 const runImport = async (args: string[]): Promise<void> => {

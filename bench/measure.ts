@@ -5,127 +5,94 @@ import { dollarsPerMillion } from "./prices.ts";
 import { cpuMilliseconds, instancesOf } from "./processes.ts";
 import type { Bench } from "./service.ts";
 
-/** What one call costs, its authorizer included. */
-export type Measured = {
-  /** Round trips to the table, one after the other. */
-  trips: number;
-  readUnits: number;
-  writeUnits: number;
-  requests: number;
-  bytes: number;
-  /**
-   * CPU time of the function's process for one warm call. Undefined without timed calls, as are the next
-   * three.
-   */
-  cpuMilliseconds: number | undefined;
-  /** Median of the time from request to reply, in milliseconds. */
-  p50: number | undefined;
-  /** 99th percentile of the same time. */
-  p99: number | undefined;
-  /** Dollars of a million calls. */
-  dollars: number | undefined;
-  reply: Reply;
-};
-
+/** A call of one endpoint, made several times. */
 export type Measuring = {
-  /** The name of its function in functions/routes.ts. */
+  name: string;
+  /** The name of its function in functions/routes.ts or functions/dashboard-routes.ts. */
   function: string;
   /** Call 0 is counted, the others are timed. */
   call: (index: number) => Call;
   /** The status that every reply must have. */
   status: number;
   timedCalls: number;
-  /** Messages that the call sends to a queue; sending them is one round trip. */
-  messages?: number | undefined;
   /** Called with every reply. */
-  replied?: ((reply: Reply, index: number) => void) | undefined;
+  replied?: (reply: Reply, index: number) => void;
   /** Awaited after every call, and not measured. */
-  after?: ((bench: Bench, reply: Reply) => Promise<unknown>) | undefined;
+  after?: (bench: Bench, reply: Reply) => Promise<unknown>;
 };
 
-/** The share of the timed calls that come first and are not counted in CPU time. */
+/** What one call costs, its authorizer included. `trips`: round trips to the table, one after the other. */
+export type Counted = { trips: number; readUnits: number; writeUnits: number; reply: Reply };
+
+/** CPU time of the function's process and the median time from request to reply. */
+export type Timed = { cpuMilliseconds: number; p50: number };
+
+/** @throws Error when the reply has another status than expected. */
+export const count = async (bench: Bench, measuring: Measuring): Promise<Counted> => {
+  const { trips, readUnits, writeUnits, result } = await bench.measure(measuring.call(0));
+  await take(bench, measuring, { reply: result, index: 0 });
+  return { trips, readUnits, writeUnits, reply: result };
+};
+
+const take = async (
+  bench: Bench,
+  { call, status, replied, after }: Measuring,
+  { reply, index }: { reply: Reply; index: number },
+): Promise<void> => {
+  if (reply.status !== status) {
+    const { method, path } = call(index);
+    throw new Error(
+      `${method} ${path} answered ${reply.status}, not ${status}: ${JSON.stringify(reply.body)}`,
+    );
+  }
+  replied?.(reply, index);
+  await after?.(bench, reply);
+};
+
+/** The share of the timed calls that come first and are not counted in CPU time: V8 still compiles. */
 const warmPart = 0.4;
 
-/** @throws Error when a reply has another status than expected. */
-export const measure = async (bench: Bench, measuring: Measuring): Promise<Measured> => {
-  const { timedCalls, status, messages = 0 } = measuring;
-  const check = (reply: Reply, index: number): void => {
-    if (reply.status !== status) {
-      const { method, path } = measuring.call(index);
-      throw new Error(
-        `${method} ${path} answered ${reply.status}, not ${status}: ${JSON.stringify(reply.body)}`,
-      );
-    }
-    measuring.replied?.(reply, index);
-  };
-  const counted = await bench.measure(measuring.call(0));
-  check(counted.result, 0);
-  await measuring.after?.(bench, counted.result);
-
-  const info = functionsOf(bench.assembly).get(measuring.function);
-  if (info === undefined) throw new Error(`There is no function ${measuring.function}`);
+export const time = async (bench: Bench, measuring: Measuring): Promise<Timed> => {
+  const { fullName } = functionOf(bench, measuring);
   const cpu = (): number => {
-    const instances = instancesOf(bench.service.process.pid ?? 0);
-    const ids = [...instances].filter(([name]) => name === info.fullName).flatMap(([, each]) => each);
+    const ids = instancesOf(bench.service.process.pid ?? 0).get(fullName) ?? [];
     return ids.reduce((sum, id) => sum + cpuMilliseconds(id), 0);
   };
   const times: number[] = [];
-  const warmCalls = Math.floor(timedCalls * warmPart);
+  const warmCalls = Math.floor(measuring.timedCalls * warmPart);
   let spent = 0;
-  for (let index = 1; index <= timedCalls; index++) {
+  for (let index = 1; index <= measuring.timedCalls; index++) {
     const before = cpu();
     const reply = await bench.api.send(measuring.call(index));
     if (index > warmCalls) spent += cpu() - before;
-    check(reply, index);
+    await take(bench, measuring, { reply, index });
     times.push(reply.milliseconds);
-    await measuring.after?.(bench, reply);
   }
-  const p50 = timedCalls === 0 ? undefined : quantile(times, 0.5);
-  const { trips, readUnits, writeUnits, requests, bytes, result } = counted;
-  return {
-    trips: trips + (messages > 0 ? 1 : 0),
-    readUnits,
-    writeUnits,
-    requests,
-    bytes,
-    cpuMilliseconds: timedCalls === 0 ? undefined : spent / (timedCalls - warmCalls),
-    p50,
-    p99: timedCalls === 0 ? undefined : quantile(times, 0.99),
-    dollars:
-      p50 === undefined
-        ? undefined
-        : dollarsPerMillion({
-            readUnits,
-            writeUnits,
-            messages,
-            milliseconds: p50,
-            megabytes: info.megabytes,
-          }),
-    reply: result,
-  };
+  return { cpuMilliseconds: spent / (measuring.timedCalls - warmCalls), p50: quantile(times, 0.5) };
 };
 
-export const measuredColumns = [
-  "Round trips",
-  "Read units",
-  "Write units",
-  "Requests",
-  "KB",
-  "CPU ms",
-  "p50 ms",
-  "p99 ms",
-  "$/million",
-];
+const functionOf = (bench: Bench, measuring: Measuring) => {
+  const info = functionsOf(bench.assembly).get(measuring.function);
+  if (info === undefined) throw new Error(`There is no function ${measuring.function}`);
+  return info;
+};
 
-export const measuredCells = (measured: Measured): Cell[] => [
-  measured.trips,
-  measured.readUnits,
-  measured.writeUnits,
-  measured.requests,
-  round(measured.bytes / 1024),
-  ...[measured.cpuMilliseconds, measured.p50, measured.p99, measured.dollars].map((value) =>
-    value === undefined ? null : round(value),
-  ),
+/** Dollars of a million such calls. */
+export const dollarsOf = (bench: Bench, measuring: Measuring, measured: Counted & Timed): number =>
+  dollarsPerMillion({
+    readUnits: measured.readUnits,
+    writeUnits: measured.writeUnits,
+    milliseconds: measured.p50,
+    megabytes: functionOf(bench, measuring).megabytes,
+  });
+
+/** The columns of `countedCells`, which tests compare with what is stored. */
+export const countedColumns = ["Round trips", "Read units", "Write units"];
+
+export const countedCells = ({ trips, readUnits, writeUnits }: Counted): Cell[] => [
+  trips,
+  readUnits,
+  writeUnits,
 ];
 
 /** The value below which this part (0 to 1) of all values lies. */
@@ -137,6 +104,6 @@ export const quantile = (values: readonly number[], part: number): number => {
 /** Rounds to one decimal. */
 export const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** A sentence on whether a value keeps to its target; empty without a value. */
-export const verdict = (what: string, value: number | undefined, most: number): string =>
-  value === undefined ? "" : `${what} ≤ ${most} ${value <= most ? "met" : "MISSED"}`;
+/** A sentence on whether a value keeps to its target. */
+export const verdict = (what: string, value: number, most: number): string =>
+  `${what} ≤ ${most} ${value <= most ? "met" : "MISSED"}`;

@@ -12,12 +12,8 @@ export const price = {
   schedule: 1e-6,
   alarmMetric: 0.1,
   customMetric: 0.3,
-  webAcl: 5,
-  webAclRule: 1,
-  webAclRequest: 0.6e-6,
   secret: 0.4,
   secretRequest: 0.05 / 10_000,
-  keyRequest: 0.03 / 10_000,
   storedGigabyte: 0.25,
   backedUpGigabyte: 0.2,
   loggedGigabyte: 0.5,
@@ -34,17 +30,14 @@ export const dollarsForUnits = ({ readUnits, writeUnits }: Units): number =>
 
 /**
  * Dollars of a million API requests of this kind: API Gateway, two invocations (authorizer and endpoint), the
- * endpoint's memory-time, units of the table, and messages, of which only the sending is counted.
+ * endpoint's memory-time and units of the table.
  */
-export const dollarsPerMillion = (
-  request: Units & { milliseconds: number; megabytes: number; messages?: number | undefined },
-): number =>
+export const dollarsPerMillion = (request: Units & { milliseconds: number; megabytes: number }): number =>
   1e6 *
   (price.apiRequest +
     2 * price.invocation +
     (request.milliseconds / 1000) * (request.megabytes / 1024) * price.gigabyteSecond +
-    dollarsForUnits(request) +
-    (request.messages ?? 0) * price.queueRequest);
+    dollarsForUnits(request));
 
 export const dollarsNote =
   "$/million: dollars of a million requests in us-east-1 on demand: API Gateway ($3.50), two Lambda requests ($0.40), arm64 memory-time (p50 ms at the function's memory) and units of the table. Data transfer and logs are left out.";

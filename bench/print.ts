@@ -17,24 +17,25 @@ export const asText = ({ title, columns, rows, notes = [] }: Table): string => {
   return [title, "", lines[0], rule, ...lines.slice(1), ...notes.map((note) => `  ${note}`), ""].join("\n");
 };
 
-export const asMarkdown = ({ title, columns, rows, notes = [] }: Table): string => {
+/** The rows of a table for a document. */
+export const asMarkdown = ({ columns, rows }: Pick<Table, "columns" | "rows">): string => {
   const isNumeric = numericColumns(columns, rows);
   const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
   return [
-    `### ${title}`,
-    "",
     line(columns.map(escaped)),
     line(columns.map((_, index) => (isNumeric[index] ? "--:" : ":--"))),
     ...rows.map((row) => line(columns.map((_, index) => escaped(shown(row[index] ?? null))))),
-    ...(notes.length > 0 ? ["", ...notes.map((note) => `- ${note}`)] : []),
     "",
   ].join("\n");
 };
 
+/** Dollars are texts, so that they keep their zeros. */
 const numericColumns = (columns: readonly string[], rows: readonly Cell[][]): boolean[] =>
-  columns.map((_, index) => rows.length > 0 && rows.every((row) => typeof (row[index] ?? 0) === "number"));
+  columns.map(
+    (_, index) => rows.length > 0 && rows.every((row) => /^[\d.,]*$/.test(String(row[index] ?? ""))),
+  );
 
-const shown = (cell: Cell): string => {
+export const shown = (cell: Cell): string => {
   if (cell === null) return "–";
   return typeof cell === "number" ? cell.toLocaleString("en-US", { maximumFractionDigits: 2 }) : cell;
 };

@@ -1,4 +1,4 @@
-/** CPU time and memory of the processes of a local run. They come from /proc, which only Linux has. */
+/** CPU time of the processes of a local run. They come from /proc, which only Linux has. */
 import { readdirSync, readFileSync } from "node:fs";
 
 const read = (path: string): string => {
@@ -53,17 +53,6 @@ export const isRunning = (processId: number): boolean => {
   }
   return threads.some((thread) => /^\d+ \(.*\) [RD] /s.test(read(`/proc/${processId}/task/${thread}/stat`)));
 };
-
-const megabytesIn = (text: string, field: string): number =>
-  Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0) / 1024;
-
-/** Memory in use; memory that several processes share is divided among them. */
-export const megabytes = (processId: number): number =>
-  megabytesIn(read(`/proc/${processId}/smaps_rollup`), "Pss");
-
-/** The most memory that a process ever used. */
-export const peakMegabytes = (processId: number): number =>
-  megabytesIn(read(`/proc/${processId}/status`), "VmHWM");
 
 /** Ids of the instances of functions among a process and its descendants, by the function's full name. */
 export const instancesOf = (processId: number): Map<string, number[]> => {

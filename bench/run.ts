@@ -3,10 +3,11 @@
  * each arm.
  */
 import type { Arm } from "./arm.ts";
-import { type ArmName, asksForHelp, help, readCommandLine } from "./command-line.ts";
+import { type ArmName, asksForHelp, help, readCommandLine, sizes } from "./command-line.ts";
+import { fillDocuments } from "./documents.ts";
+import { store } from "./figures.ts";
 import { asText } from "./print.ts";
 import { progressOn } from "./progress.ts";
-import { type Section, writeReport } from "./report.ts";
 
 const load = async (name: ArmName): Promise<Arm> => {
   const module = (await import(`./${name}.ts`)) as Record<string, Arm>;
@@ -16,7 +17,7 @@ const load = async (name: ArmName): Promise<Arm> => {
 };
 
 const commandFor = (name: ArmName, sizes: readonly number[]): string =>
-  ["npm run bench --", name, ...sizes.map((size) => `--size ${size}`)].join(" ");
+  ["npm run bench --", name, "--write", ...sizes.map((size) => `--size ${size}`)].join(" ");
 
 const run = async (): Promise<void> => {
   const args = process.argv.slice(2);
@@ -26,21 +27,16 @@ const run = async (): Promise<void> => {
   }
   const settings = readCommandLine(args);
   const progress = progressOn(process.stderr);
-  const sections: Section[] = [];
+  const isWhole = settings.sizes.length === sizes.length;
   for (const name of settings.arms) {
     const arm = await load(name);
     progress(`${arm.name}: ${arm.about}`);
     const tables = await arm.run({ progress, sizes: settings.sizes });
-    const section = { name, command: commandFor(name, settings.sizes), tables };
-    sections.push(section);
-    if (!settings.json) for (const table of tables) process.stdout.write(`\n${asText(table)}`);
+    for (const table of tables) process.stdout.write(`\n${asText(table)}`);
     // Written after each arm, so that nothing measured is lost when a later arm fails.
-    if (settings.write) await writeReport([section]);
+    if (settings.write) store(name, commandFor(name, isWhole ? [] : settings.sizes), tables, isWhole);
   }
-  if (settings.json) {
-    const measured = Object.fromEntries(sections.map(({ name, tables }) => [name, tables]));
-    process.stdout.write(`${JSON.stringify(measured)}\n`);
-  }
+  if (settings.write) fillDocuments();
 };
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

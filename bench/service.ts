@@ -69,11 +69,8 @@ const synthesizeWith = async (name: string, context: Record<string, string>): Pr
   return directory;
 };
 
-/**
- * A seeded table: the directory of its data, what it holds, how many rows, and the seconds that writing them
- * took.
- */
-export type Database = { directory: string; seeded: Seeded; rows: number; seconds: number };
+/** A seeded table: the directory of its data, and what it holds. */
+export type Database = { directory: string; seeded: Seeded };
 
 const databases = new Map<number, Promise<Database>>();
 
@@ -100,14 +97,9 @@ export const makeDatabase = async (
   mkdirSync(directory);
   const { isScanned = true, progress } = options;
   const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
-  const begin = performance.now();
   const { seeded, rows } = seed(size, { isScanned });
-  const written = await createDatabase(directory, assemblyDirectory, {
-    rows: rows(),
-    of: seeded.rowCount,
-    progress,
-  });
-  return { directory, seeded, rows: written, seconds: (performance.now() - begin) / 1_000 };
+  await createDatabase(directory, assemblyDirectory, { rows: rows(), of: seeded.rowCount, progress });
+  return { directory, seeded };
 };
 
 /**

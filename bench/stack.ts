@@ -7,12 +7,10 @@ export type Resources = {
   alarms: number;
   /** Whether the HIBP key is a secret. A parameter costs nothing. */
   hasSecret: boolean;
-  /** Names of the functions that a queue invokes, without the stack's name. */
-  queueFunctions: string[];
+  /** Runs of functions that the template's schedules begin in an hour. */
+  scheduledRunsPerHour: number;
   /** Queues that are polled, by whether their event source has a maximum concurrency. */
   polledQueues: { capped: number; uncapped: number };
-  /** Whether the table's key is one of KMS in the account. */
-  hasTableKey: boolean;
   /** Requests a second that API Gateway lets through. */
   requestsPerSecond: number;
   /** The memory of the authorizer; the function of the page has the same. */
@@ -21,7 +19,7 @@ export type Resources = {
   largestPageFile: number;
 };
 
-type EventSource = { FunctionName: string; Enabled?: boolean; ScalingConfig?: object };
+type EventSource = { Enabled?: boolean; ScalingConfig?: object };
 
 /** Resources of the template that cost money while idle, and limits of what a flood costs. */
 export const resourcesOf = (assemblyDirectory: string): Resources => {
@@ -31,8 +29,8 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
   const sources = propertiesOf<EventSource>("AWS::Lambda::EventSourceMapping");
   const polled = sources.filter(({ Enabled }) => Enabled !== false);
   const capped = polled.filter(({ ScalingConfig }) => ScalingConfig !== undefined).length;
-  const alarms = propertiesOf<{ AlarmName: string }>("AWS::CloudWatch::Alarm");
-  const [table] = propertiesOf<{ SSESpecification?: { SSEEnabled: boolean } }>("AWS::DynamoDB::Table");
+  const alarms = propertiesOf("AWS::CloudWatch::Alarm");
+  const rates = propertiesOf<{ ScheduleExpression: string }>("AWS::Scheduler::Schedule");
   const [stage] = propertiesOf<{ MethodSettings: { ThrottlingRateLimit: number }[] }>(
     "AWS::ApiGateway::Stage",
   );
@@ -43,11 +41,18 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
   return {
     alarms: alarms.length,
     hasSecret: assembly.ofType("AWS::SecretsManager::Secret").length > 0,
-    queueFunctions: sources.map(({ FunctionName }) => FunctionName.slice(assembly.stackName.length + 1)),
+    scheduledRunsPerHour: rates.reduce((sum, { ScheduleExpression }) => sum + perHour(ScheduleExpression), 0),
     polledQueues: { capped, uncapped: polled.length - capped },
-    hasTableKey: table?.SSESpecification?.SSEEnabled ?? false,
     requestsPerSecond: stage?.MethodSettings[0]?.ThrottlingRateLimit ?? Number.NaN,
     authorizerMegabytes: authorizer?.MemorySize ?? Number.NaN,
     largestPageFile: Math.max(...pageFiles.map((file) => statSync(join(assemblyDirectory, file)).size)),
   };
+};
+
+const runsPerHour: Readonly<Record<string, number>> = { minute: 60, hour: 1, day: 1 / 24 };
+
+/** How often a rate such as `rate(5 minutes)` comes in an hour. */
+const perHour = (expression: string): number => {
+  const [, count = "1", unit = ""] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+  return (runsPerHour[unit] ?? 0) / Number(count);
 };

@@ -19,9 +19,6 @@ export const upstreamBreach = (id: number) => ({
   DataClasses: ["Email addresses", "Names", "Passwords", "Phone numbers", "Physical addresses"],
 });
 
-export const upstreamCatalog = () =>
-  Array.from({ length: breachCount }, (_, index) => upstreamBreach(index + 1));
-
 /**
  * The catalog of a service whose first scan came before its first sync, so that the sync announces nothing.
  */

@@ -5,20 +5,13 @@
 
 import { keys, type ListKind } from "../../shared/aws/table/keys.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved } from "../../shared/lists/blocks.ts";
+import type { Notes } from "../../shared/lists/directory.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
-import { notedKinds, rareGroups } from "../../shared/lists/notes.ts";
+import { notedKinds, rareGroups, rowOfBlock } from "../../shared/lists/notes.ts";
 import { org, type Row } from "./shape.ts";
 
 /** Blocks of a seeded list with this many members, whose ids are consecutive from 1. */
 export const blockCount = (members: number): number => Math.ceil(members / blockSize);
-
-/** How many blocks hold these members. */
-export const blocksHolding = (members: readonly { id: number }[]): number =>
-  new Set(members.map(({ id }) => blockOf(id))).size;
-
-/** Values of `pk` under which the members of a seeded list lie, the youngest members first. */
-export const partitionsOf = (kind: ListKind, members: number): string[] =>
-  Array.from({ length: blockCount(members) }, (_, block) => keys.member(org, kind, block, 0).pk).reverse();
 
 /** Builds one list of the seeded organization. The rows of its members come first, `remainingRows` last. */
 export const buildList = (kind: ListKind) => {
@@ -58,14 +51,19 @@ export const buildList = (kind: ListKind) => {
 
     /** Directory with notes, head and counter, as the end of a scan leaves them. */
     remainingRows: function* (): Generator<Row> {
+      const notes = new Map<number, Notes>();
       for (const [block, { from, members }] of blocks) {
         const counts = new Map([...members].map(([groupKey, ids]) => [groupKey, ids.length]));
         const row = { from: Date.parse(from), writes: 1, ...Object.fromEntries(counts) };
         yield { ...keys.directory(org, kind, block), ...row };
         const rare = rareGroups(counts);
         if (rare.length === 0 || block === head?.block || !notedKinds.includes(kind)) continue;
-        const ids = rare.map((groupKey) => [groupKey, new Set(members.get(groupKey))]);
-        yield { ...keys.note(org, kind, block), writes: 1, ...Object.fromEntries(ids) };
+        const ids = rare.map((groupKey) => [groupKey, members.get(groupKey)?.toReversed()]);
+        const ofRow = notes.get(rowOfBlock(block)) ?? {};
+        notes.set(rowOfBlock(block), { ...ofRow, [block]: { writes: 1, ids: Object.fromEntries(ids) } });
+      }
+      for (const [row, some] of notes) {
+        yield { ...keys.notes(org, kind, row), notes: JSON.stringify(some) };
       }
       if (head === undefined) return;
       const { block, from, at, id } = head;

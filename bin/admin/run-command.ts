@@ -14,7 +14,7 @@ export const runCommand = async (
   stack: Stack,
 ): Promise<Record<string, unknown>> => {
   const isLong = isLongAct(flags);
-  if (!isAct && !isLong) return run(flags, stack);
+  if (!isAct && !isLong) return run(flags, stack, []);
   const given = Object.entries(flags)
     .filter(([flag]) => !generalFlags.includes(flag))
     .map(([flag, value]) => {
@@ -28,7 +28,7 @@ export const runCommand = async (
     flags: given.join(" "),
     ...(Number.isSafeInteger(org) && org > 0 && { organizationId: org }),
   };
-  if (isAct) return operatorLog.logged(entry, () => run(flags, stack));
+  if (isAct) return run(flags, stack, [operatorLog.entryWrite(entry)]);
   await operatorLog.logBefore(entry);
-  return run(flags, stack);
+  return run(flags, stack, []);
 };

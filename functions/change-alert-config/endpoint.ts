@@ -14,7 +14,7 @@ export const changeAlertConfig = defineEndpoint({
   refusals: ["channelNotFound"],
   limit: "alertConfigWrites",
   counted: "by handler",
-  // Other channels are told when alerts are turned away.
+  // Other channels get a notice of the change.
   uses: [
     "table:read",
     "table:write",

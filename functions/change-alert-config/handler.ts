@@ -1,7 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { serve } from "../../shared/access/api/serve.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
-import { warnOfShortSecret } from "../../shared/alerting/channels/secret-length.ts";
 import { enqueueAlerts } from "../../shared/alerting/deliveries/enqueue.ts";
 import * as confirmation from "../../shared/alerting/recipients/confirmation.ts";
 import { changeAlertConfig } from "./endpoint.ts";
@@ -12,6 +11,6 @@ export const handler = serve(changeAlertConfig, async ({ org, actor, path, body,
   const messages = await configure.change(org, path.id, body, actor, count);
   await enqueueAlerts(org, messages, logger);
   await confirmation.ask(org, body.config?.recipients ?? [], logger);
-  warnOfShortSecret(logger, { organizationId: org, channelId: path.id }, body.config?.secret);
+  configure.warnOfShortSecret(logger, { organizationId: org, channelId: path.id }, body.config?.secret);
   return { ok: true };
 });

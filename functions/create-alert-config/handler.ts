@@ -1,7 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { serve } from "../../shared/access/api/serve.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
-import { warnOfShortSecret } from "../../shared/alerting/channels/secret-length.ts";
 import * as confirmation from "../../shared/alerting/recipients/confirmation.ts";
 import { createAlertConfig } from "./endpoint.ts";
 
@@ -11,6 +10,6 @@ export const handler = serve(createAlertConfig, async ({ org, actor, body, count
   const id = await configure.create(org, body, actor, count);
   if (body.channel === "email") await confirmation.ask(org, body.config.recipients, logger);
   const secret = body.channel === "webhook" ? body.config.secret : undefined;
-  warnOfShortSecret(logger, { organizationId: org, channelId: id }, secret);
+  configure.warnOfShortSecret(logger, { organizationId: org, channelId: id }, secret);
   return { id };
 });

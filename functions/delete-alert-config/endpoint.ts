@@ -9,7 +9,7 @@ export const deleteAlertConfig = defineEndpoint({
   status: 200,
   reply: z.object({ ok: z.boolean() }),
   refusals: ["channelNotFound"],
-  // Other channels are told when alerts are turned away.
+  // Other channels get a notice of the change.
   uses: ["table:read", "table:write", "table:write:channels", "queue:deliveries"],
   timeoutSeconds: removalTimeoutSeconds,
 });

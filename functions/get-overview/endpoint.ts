@@ -1,5 +1,59 @@
+import * as z from "zod/mini";
+import { alertConfig } from "../../shared/alerting/channels/channel-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { overview } from "../../shared/scanning/overview/overview-schema.ts";
+import { count, idField } from "../../shared/contract/page.ts";
+import { timestamp } from "../../shared/contract/text.ts";
+import { scan } from "../../shared/scanning/scan-schema.ts";
+
+const overview = z.object({
+  findings: z.object({
+    open: count,
+    acknowledged: count,
+    byMonth: z
+      .array(
+        z.object({
+          month: z.string().check(z.meta({ description: "YYYY-MM", examples: ["2026-11"] })),
+          open: count,
+          acknowledged: count,
+        }),
+      )
+      .check(z.meta({ description: "The last 12 months (UTC) by `firstDetectedAt`, oldest first" })),
+    topBreaches: z
+      .array(z.object({ breachId: idField, title: z.string(), open: count }))
+      .check(z.meta({ description: "The 5 breaches with the most open findings" })),
+  }),
+  emails: z.object({
+    active: count,
+    disabled: count,
+    breached: count.check(z.meta({ description: "Active e-mails with a finding" })),
+  }),
+  lastScan: z.nullable(
+    z.object({
+      ...scan.shape,
+      coverage: z.object({
+        checked: count,
+        failed: count,
+        stale: count.check(z.meta({ description: "Not reached: they keep an earlier result" })),
+        skipped: count.check(z.meta({ description: "On domains that are not verified" })),
+      }),
+    }),
+  ),
+  nextScanAt: z.nullable(timestamp),
+  channels: z.array(
+    z.object({
+      id: idField,
+      channel: alertConfig.shape.channel,
+      failing: z
+        .boolean()
+        .check(z.meta({ description: "Whether the latest delivery is retrying or not delivered" })),
+      notDelivered: count,
+    }),
+  ),
+  upstream: z
+    .object({ plan: z.nullable(z.string()), subscribedUntil: z.nullable(timestamp), isWorking: z.boolean() })
+    .check(z.meta({ description: "The subscription of Have I Been Pwned" })),
+});
+export type Overview = z.infer<typeof overview>;
 
 export const getOverview = defineEndpoint({
   summary: "Show the state of the organization at a glance",

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { deliveryLabel, listedDelivery } from "../../shared/alerting/channels/channel-schema.ts";
+import { deliveryLabel, listedDelivery } from "../../shared/alerting/deliveries/delivery-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idParameter, pageQuery, total } from "../../shared/contract/page.ts";
 

@@ -1,5 +1,5 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as scans from "../../shared/scanning/scan-list.ts";
+import * as scanList from "../../shared/scanning/scan-list.ts";
 import { listScans } from "./endpoint.ts";
 
-export const handler = serve(listScans, ({ org, query }) => scans.list(org, query, new Date()));
+export const handler = serve(listScans, ({ org, query }) => scanList.list(org, query, new Date()));

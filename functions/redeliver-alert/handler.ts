@@ -1,8 +1,8 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as operator from "../../shared/alerting/channels/operator.ts";
+import * as byHand from "../../shared/alerting/deliveries/by-hand.ts";
 import { redeliverAlert } from "./endpoint.ts";
 
 export const handler = serve(redeliverAlert, async ({ org, path: { id, deliveryId } }) => {
-  await operator.redeliver(org, id, deliveryId);
+  await byHand.redeliver(org, id, deliveryId);
   return { success: true, deliveryId };
 });

@@ -1,6 +1,6 @@
 import * as signInMails from "../../shared/access/sign-in/request.ts";
 import { deleteHistory } from "../../shared/alerting/deliveries/history.ts";
-import { isRedispatchSilent } from "../../shared/alerting/deliveries/overdue.ts";
+import { isRedispatchSilent } from "../../shared/alerting/deliveries/redispatch.ts";
 import { tell } from "../../shared/alerting/deliveries/tell.ts";
 import type { Invocation } from "../../shared/aws/queue/consume.ts";
 import { scheduled } from "../../shared/aws/queue/scheduled.ts";

@@ -1,8 +1,8 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as operator from "../../shared/alerting/channels/operator.ts";
+import * as byHand from "../../shared/alerting/deliveries/by-hand.ts";
 import { testAlertConfig } from "./endpoint.ts";
 
 export const handler = serve(testAlertConfig, async ({ org, path }) => ({
   success: true,
-  deliveryId: await operator.test(org, path.id),
+  deliveryId: await byHand.test(org, path.id),
 }));

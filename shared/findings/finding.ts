@@ -10,48 +10,23 @@ import * as domains from "../monitoring/domains/domain.ts";
 import { type OwnChecks, ownChecks } from "../monitoring/domains/own-checks.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { lastScannedAt, later } from "../monitoring/emails/watermark.ts";
-import * as catalog from "../monitoring/hibp/breach-details.ts";
+import * as breachDetails from "../monitoring/hibp/breach-details.ts";
 import type { Finding, Resolution } from "./finding-schema.ts";
-import { type FindingGroup, type FindingRecord, findings } from "./record.ts";
+import { type FindingQuery, page, type Shown } from "./page.ts";
+import { findings } from "./record.ts";
 
 /** A page of findings, newest first. `total` counts those that match the filters, `unacknowledged` all. */
 export const list = async (
   org: number,
-  query: { limit: number; offset: number; acknowledged?: boolean | undefined; scanId?: number | undefined },
+  query: FindingQuery,
 ): Promise<{ breaches: Finding[]; total: number; unacknowledged: number }> => {
-  const { acknowledged, scanId, limit, offset } = query;
-  const filtered = acknowledged !== undefined || scanId !== undefined;
-  const [noted, { items, total, directory, joined }] = await Promise.all([
+  const [noted, catalogVersion, { rows, total, unacknowledged }] = await Promise.all([
     ownChecks(org),
-    findings.page(org, {
-      limit,
-      offset,
-      attributes: shownAttributes,
-      join: async (groups) => (groups.length > 0 ? catalog.version() : undefined),
-      ...(filtered && {
-        matches: (group: FindingGroup) =>
-          (acknowledged === undefined || group.acknowledged === acknowledged) &&
-          (scanId === undefined || group.scanId === scanId),
-      }),
-    }),
+    breachDetails.version(),
+    page(org, query),
   ]);
-  return {
-    breaches: await described(org, items, noted, joined),
-    total,
-    unacknowledged: findings.sum(directory, (group) => !group.acknowledged),
-  };
+  return { breaches: await described(org, rows, noted, catalogVersion), total, unacknowledged };
 };
-
-export const shownAttributes = [
-  "emailId",
-  "email",
-  "domainId",
-  "breachId",
-  "firstDetectedAt",
-  "lastSeenAt",
-  "acknowledgment",
-] as const;
-export type Shown = Pick<FindingRecord, "id" | "group" | (typeof shownAttributes)[number]>;
 
 /** Reads e-mails by id; those that are not there any more are left out. */
 export const emailsById = async (org: number, ids: readonly number[]): Promise<Map<number, Email>> => {
@@ -81,7 +56,7 @@ export const described = async (
       org,
       rows.map((row) => row.domainId),
     ),
-    catalog.details(
+    breachDetails.details(
       rows.map((row) => row.breachId),
       catalogVersion,
     ),

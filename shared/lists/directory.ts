@@ -18,11 +18,14 @@ export type Block = {
   writes: number;
   counts: Counts;
   /** Undefined if there is none, or if it was not read. */
-  note?: Note;
+  note?: Note | undefined;
 };
 
 /** Ids of members by group key, newest first, as they were after this many writes or later. */
-export type Note = { writes: number; ids: ReadonlyMap<string, readonly number[]> };
+export type Note = { writes: number; ids: Record<string, number[]> };
+
+/** Notes of several blocks, by block, which are stored as JSON in one row. */
+export type Notes = Record<number, Note>;
 
 /** Newest block first. */
 export type Directory = readonly Block[];
@@ -32,37 +35,26 @@ export const read = async (
   kind: ListKind,
   { withNotes = false }: { withNotes?: boolean } = {},
 ): Promise<Directory> => {
-  const blocks = new Map<number, Block>();
   const { pk } = keys.directory(org, kind, 0);
   const rows = await table.queryWire({ pk, descending: true, from: withNotes ? undefined : padded(0) });
+  const blocks: Block[] = [];
+  const notes: Notes = {};
   for (const row of rows) {
-    const name = row.sk?.S ?? "";
-    if (name.startsWith(notePrefix)) {
-      const block = blocks.get(Number(name.slice(notePrefix.length)));
-      if (block !== undefined) block.note = noteIn(row);
-    } else blocks.set(Number(name), blockIn(row));
+    if (row.sk?.S?.startsWith(notePrefix)) Object.assign(notes, JSON.parse(row.notes?.S ?? "{}"));
+    else blocks.push(blockIn(row));
   }
-  return [...blocks.values()];
+  for (const block of blocks) block.note = notes[block.block];
+  return blocks;
 };
 
 /** A row of the directory. Without its `from` the block could have begun at any time. */
 export const blockIn = (row: table.WireRow): Block => {
   const counts = new Map<string, number>();
   for (const name in row) if (!isReserved(name)) counts.set(name, Number(row[name]?.N));
-  return { block: Number(row.sk?.S), from: Number(row.from?.N ?? 0), writes: writesIn(row), counts };
+  return {
+    block: Number(row.sk?.S),
+    from: Number(row.from?.N ?? 0),
+    writes: Number(row.writes?.N ?? 0),
+    counts,
+  };
 };
-
-const noteIn = (row: table.WireRow): Note => {
-  const ids = new Map<string, number[]>();
-  for (const name in row) {
-    if (isReserved(name)) continue;
-    const ofGroup = (row[name]?.NS ?? []).map(Number);
-    ids.set(
-      name,
-      ofGroup.sort((one, other) => other - one),
-    );
-  }
-  return { writes: writesIn(row), ids };
-};
-
-const writesIn = (row: table.WireRow): number => Number(row.writes?.N ?? 0);

@@ -1,14 +1,13 @@
 /**
- * Notes: where a group key has few members in a block, a row beside the directory holds their ids. A page of
+ * Notes: where a group key has few members in a block, a row beside the directory holds their ids, for 64 blocks together. A page of
  * disabled e-mails, one in each of 50 blocks, is then read by 50 ids instead of from 50 blocks.
  *
  * A note is only a hint. A page believes it if as many of the members that it names have the group key as the
  * directory counts (read-members.ts). So notes are written without conditions, at any time.
  */
-import { chunk } from "../aws/table/chunk.ts";
 import { keys, type ListKind } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import { type Block, type Counts, read } from "./directory.ts";
+import { type Block, type Counts, type Note, type Notes, read } from "./directory.ts";
 import { hasOneOf, readBlock } from "./read-members.ts";
 
 /** With more members in each block, a page lies in few blocks, and these are read as ranges. */
@@ -17,8 +16,10 @@ const maximumPerGroup = 16;
 /** Bounds what a filtered page reads of notes. The rarest groups are noted first. */
 const maximumPerBlock = 64;
 
-/** How many blocks are read at the same time. */
-const concurrency = 16;
+/** Blocks whose notes share a row, so that a filtered page reads few rows. */
+const blocksPerRow = 64;
+
+export const rowOfBlock = (block: number): number => Math.floor(block / blocksPerRow);
 
 /** Lists that grow with every scan. Scans are few, and deliveries are deleted with their channels. */
 export const notedKinds: readonly ListKind[] = ["EMAIL", "FINDING", "ACTIVITY"];
@@ -33,15 +34,22 @@ export const refresh = async (
   mayGoOn: () => boolean = () => true,
 ): Promise<void> => {
   const [, ...older] = await read(org, kind, { withNotes: true });
-  const outdated = older.filter(
-    ({ writes, counts, note }) =>
-      writes !== note?.writes && (note !== undefined || rareGroups(counts).length > 0),
-  );
-  for (const some of chunk(outdated, concurrency)) {
+  for (const [row, blocks] of Map.groupBy(older, ({ block }) => rowOfBlock(block))) {
+    if (blocks.every(isNoted)) continue;
     if (!mayGoOn()) return;
-    await Promise.all(some.map((block) => write(org, kind, block)));
+    const notes: Notes = {};
+    await Promise.all(
+      blocks.map(async (block) => {
+        const note = isNoted(block) ? block.note : await noteOf(org, kind, block);
+        if (note !== undefined) notes[block.block] = note;
+      }),
+    );
+    await table.put({ ...keys.notes(org, kind, row), notes: JSON.stringify(notes) });
   }
 };
+
+const isNoted = ({ writes, counts, note }: Block): boolean =>
+  note === undefined ? rareGroups(counts).length === 0 : note.writes === writes;
 
 /** Group keys whose members are noted, the rarest first. */
 export const rareGroups = (counts: Counts): string[] => {
@@ -56,18 +64,16 @@ export const rareGroups = (counts: Counts): string[] => {
     .map(([groupKey]) => groupKey);
 };
 
-const write = async (org: number, kind: ListKind, { block, writes, counts }: Block): Promise<void> => {
-  const key = keys.note(org, kind, block);
+const noteOf = async (
+  org: number,
+  kind: ListKind,
+  { block, writes, counts }: Block,
+): Promise<Note | undefined> => {
   const groupKeys = rareGroups(counts);
-  if (groupKeys.length === 0) return table.remove(key);
+  if (groupKeys.length === 0) return undefined;
   const where = hasOneOf(groupKeys);
-  const rows = await readBlock(org, kind, block, { where, project: ["id", "group"] });
-  const ids = Map.groupBy(rows, ({ group }) => group?.S ?? "");
-  await table.put({
-    ...key,
-    writes,
-    ...Object.fromEntries(
-      [...ids].map(([groupKey, some]) => [groupKey, new Set(some.map(({ id }) => Number(id?.N)))]),
-    ),
-  });
+  const rows = await readBlock(org, kind, block, { descending: true, where, project: ["id", "group"] });
+  const byGroup = Map.groupBy(rows, ({ group }) => group?.S ?? "");
+  const ids = [...byGroup].map(([groupKey, some]) => [groupKey, some.map(({ id }) => Number(id?.N))]);
+  return { writes, ids: Object.fromEntries(ids) };
 };

@@ -95,8 +95,8 @@ const readOf = (
   // If all members match, a query reads several of them for one read unit.
   if (note !== undefined && (groupKeys !== undefined || count === 1)) {
     const held = (groupKeys ?? [...counts.keys()]).filter((groupKey) => counts.get(groupKey) !== 0);
-    const ids = [...new Set(held.flatMap((groupKey) => note.ids.get(groupKey) ?? []))];
-    const isWhole = ids.length >= count && held.every((groupKey) => note.ids.has(groupKey));
+    const ids = [...new Set(held.flatMap((groupKey) => note.ids[groupKey] ?? []))];
+    const isWhole = ids.length >= count && held.every((groupKey) => groupKey in note.ids);
     if (isWhole) return { ...ofBlock, way: "ids", ids: ids.sort((one, other) => other - one), count, skip };
   }
   const whole = wholeBlock({ ...ofBlock, skip });

@@ -1,6 +1,6 @@
 import * as organizations from "../access/organizations/organization.ts";
 import { chunk } from "../aws/table/chunk.ts";
-import { condition, exists } from "../aws/table/condition.ts";
+import { condition, exists, type Write } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind, listKinds, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import * as counts from "../lists/counts.ts";
@@ -14,11 +14,12 @@ const locksOf = (org: number): Key[] => [keys.scanLock(org), keys.acknowledgemen
 
 /**
  * Begins the deletion of an organization. From now on its requests are refused, no new work starts, and work in
- * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`).
+ * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`). `also`: further writes of the
+ * transaction.
  */
-export const begin = async (org: number): Promise<"begun" | "unknown"> => {
+export const begin = async (org: number, also?: readonly Write[]): Promise<"begun" | "unknown"> => {
   if ((await organizations.get(org)) === undefined) return "unknown";
-  await organizations.markDeleting(org);
+  await organizations.markDeleting(org, also);
   for (const key of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(key);
   for (const key of locksOf(org)) await table.remove(key);
   return "begun";
@@ -63,7 +64,6 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.session(org, 0, ""),
     keys.apiKey(org, ""),
     keys.channel(org, 0),
-    keys.mailCopies(org, 0),
     keys.recipient(org, ""),
     keys.removal(org, 0),
     keys.channelRemoval(org, 0),

@@ -6,8 +6,17 @@ import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { breachedDomain, UpstreamFailure } from "../monitoring/hibp/hibp.ts";
 import * as subscription from "../monitoring/hibp/subscription.ts";
 import { withUpstream } from "../monitoring/hibp/upstream.ts";
-import type { DomainAnswer } from "./domain-answer.ts";
 import type { Planner } from "./fencing-token.ts";
+
+/**
+ * What HIBP answered about a domain. "checked": `breachNames` holds the names of the breaches of each alias
+ * (the part of an address before the @). "single": the subscription does not cover the domain, so its
+ * addresses are looked up one by one. "failed": no answer.
+ */
+export type DomainAnswer = { domain: Domain } & (
+  | { state: "checked"; breachNames: Map<string, string[]> }
+  | { state: "single" | "failed" }
+);
 
 /** Answers stay in memory until they are compared: a batch ends once it has this many breached aliases. */
 const aliasesPerBatch = 300_000;

@@ -8,9 +8,8 @@ import type { MemberWrite } from "../lists/member-writes.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
 import { lastScannedAt } from "../monitoring/emails/watermark.ts";
-import type { EmailChange } from "./compare-email.ts";
+import { type EmailChange, isIncluded } from "./compare-email.ts";
 import type { ChunkKey } from "./email-chunks.ts";
-import { isIncluded } from "./included-emails.ts";
 
 /** The check of one chunk. `checkedAt`: its time, which is before HIBP was asked (ISO 8601). */
 export type Check = ChunkKey & {
@@ -94,7 +93,7 @@ export const writesOfChange = (
   const event: AlertEvent = {
     type: "breach",
     breachIds: [...found],
-    email: { id: row.id, findingIds: detected.map(({ id }) => id.id), teamId: group.teamId },
+    email: { id: row.id, findingIds: detected.map(({ id }) => id.id) },
   };
   const findingKey = (breachId: number) => findings.key(org, row.findings[breachId] ?? 0);
   return {

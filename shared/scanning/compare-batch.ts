@@ -1,11 +1,11 @@
 import { chunk } from "../aws/table/chunk.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { rangeName } from "../monitoring/emails/watermark.ts";
-import { compareEmail, type EmailChange } from "./compare-email.ts";
-import { breachesOf, breachIdsOf, type DomainAnswer } from "./domain-answer.ts";
+import * as catalog from "../monitoring/hibp/catalog.ts";
+import type { DomainAnswer } from "./ask-upstream.ts";
+import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
 import { chunkName, inChunks, lookupChunk } from "./email-chunks.ts";
 import type { Planner } from "./fencing-token.ts";
-import { isIncluded } from "./included-emails.ts";
 
 /** How many blocks of e-mails are read at the same time. */
 const concurrency = 8;
@@ -71,3 +71,25 @@ export const compareBatch = async (
 };
 
 const rangeNameOf = (ids: readonly number[]): string => rangeName(ids[0] ?? 0, ids.at(-1) ?? 0);
+
+/** The ids of all breaches that the answers name, by name. */
+const breachIdsOf = (answers: readonly DomainAnswer[]): Promise<Map<string, number>> => {
+  const names = new Set<string>();
+  for (const answer of answers) {
+    if (answer.state !== "checked") continue;
+    for (const ofAlias of answer.breachNames.values()) for (const name of ofAlias) names.add(name);
+  }
+  return catalog.idsFor(names);
+};
+
+/** The ids of the breaches that an e-mail is in, as its domain's answer says. */
+const breachesOf = (
+  row: Email,
+  breachNames: ReadonlyMap<string, string[]>,
+  ids: ReadonlyMap<string, number>,
+): Set<number> => {
+  const alias = row.email.slice(0, row.email.lastIndexOf("@"));
+  return new Set(
+    (breachNames.get(alias) ?? []).map((name) => ids.get(name)).filter((id) => id !== undefined),
+  );
+};

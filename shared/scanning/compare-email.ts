@@ -1,4 +1,10 @@
-import type { Email } from "../monitoring/emails/record.ts";
+import type { Email, EmailGroup } from "../monitoring/emails/record.ts";
+
+/**
+ * Whether a scan includes an e-mail: the e-mail is active, and was active before the scan claimed its domain.
+ */
+export const isIncluded = (row: Email, group: EmailGroup, scanId: number): boolean =>
+  group.isActive && row.afterScan < scanId;
 
 /** What an answer changes for one e-mail, as breach ids: found, gone from HIBP, back after being gone. */
 export type EmailChange = { emailId: number; found: number[]; gone: number[]; back: number[] };

@@ -2,18 +2,18 @@ import type { Invocation } from "../aws/queue/consume.ts";
 import * as queue from "../aws/queue/queue.ts";
 import type { Message } from "../contract/messages.ts";
 import { lookUpStepSeconds } from "../contract/scan-timing.ts";
+import { blockOf } from "../lists/blocks.ts";
 import * as domains from "../monitoring/domains/domain.ts";
-import type { Email } from "../monitoring/emails/record.ts";
+import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
 import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
 import * as subscription from "../monitoring/hibp/subscription.ts";
 import { type LookUp, lookUpAccounts } from "../monitoring/hibp/upstream.ts";
 import { maximumDelaySeconds } from "./ask-upstream.ts";
 import type { Check } from "./check-writes.ts";
-import { compareEmail, type EmailChange } from "./compare-email.ts";
+import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
 import { type ChunkKey, rangesOfChunk } from "./email-chunks.ts";
 import { end, endIfNotServed, reasonOf } from "./end.ts";
-import { includedIn } from "./included-emails.ts";
 import { renewLock } from "./lock.ts";
 import { acquireLease, releaseLease, saveStep } from "./look-up-cursor.ts";
 import { isDone } from "./progress.ts";
@@ -77,11 +77,12 @@ const takeStep = async (
   const [{ fromId, toId } = { fromId: 0, toId: 0 }] = rangesOfChunk(chunk);
   const range = { fromId: Math.max(fromId, cursor + 1), toId };
   const domainsById = new Map((await domains.list(org)).map((domain) => [domain.id, domain]));
-  const ahead = await includedIn(org, scanId, range, (domainId) => {
-    const domain = domainsById.get(domainId);
+  const ahead = (await emails.members(org, blockOf(fromId), range)).filter((row) => {
+    const group = emails.groupOf(row);
+    const domain = domainsById.get(group.domainId);
     const isSingle =
       domain?.plannedByScan === scanId && domain.planBatch === batch && domain.planState === "single";
-    return isSingle && domain.verified;
+    return isSingle && domain.verified && isIncluded(row, group, scanId);
   });
   const rows = ahead.slice(0, addressesPerStep);
   const checkedAt = new Date().toISOString();

@@ -8,9 +8,8 @@ import type { Message } from "../contract/messages.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { noteDomain } from "../monitoring/domains/own-checks.ts";
 import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
-import { askUpstream, hasTimeToAsk } from "./ask-upstream.ts";
+import { askUpstream, type DomainAnswer, hasTimeToAsk } from "./ask-upstream.ts";
 import { compareBatch } from "./compare-batch.ts";
-import type { DomainAnswer } from "./domain-answer.ts";
 import { type ChunkLeft, chunksLeft, isLookup, keepChanges } from "./email-chunks.ts";
 import { end, endIfNotServed, reasonOf } from "./end.ts";
 import {

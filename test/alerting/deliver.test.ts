@@ -5,7 +5,7 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
-import { retry, sendTest } from "../../shared/alerting/channels/operator.ts";
+import { redeliver, sendTest } from "../../shared/alerting/deliveries/by-hand.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -67,7 +67,7 @@ const deliveryFor = async (kind: "slack" | "webhook") => {
     channelId,
     message,
     row: async () => deliveries.get(org, deliveryId),
-    retry: () => retry(org, deliveryId),
+    redeliver: () => redeliver(org, channelId, deliveryId),
     deliver: (attempt: number) => deliverOne({ ...message, attempt }, settings),
   };
 };
@@ -96,7 +96,7 @@ test("a delivery that Slack throttled can be retried by hand, as its first attem
   const delivery = await deliveryFor("slack");
   responses = [{ status: 429, retryAfter: "30" }];
   await delivery.deliver(1);
-  expect(await delivery.retry()).toBe("sent");
+  await delivery.redeliver();
   const [message, ...others] = await takeMessages("deliveries");
   expect(others).toEqual([]);
   expect(message).toMatchObject({ attempt: 1 });
@@ -123,7 +123,7 @@ test("an old delivery that is sent again by hand waits like a new one", async ()
   await organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
   await delivery.deliver(1);
   expect(await row()).toMatchObject({ status: "not_delivered" });
-  expect(await delivery.retry()).toBe("sent");
+  await delivery.redeliver();
   await delivery.deliver(1);
   expect(await row()).toMatchObject({ status: "retrying", attempts: 0 });
   await organizations.setBilling(org, activeBilling);

@@ -6,11 +6,11 @@ import { simulate } from "./faults/simulation.ts";
 import { startParameterStore } from "./parameter-store.ts";
 
 /**
- * FAULTS_SEED repeats a run. FAULTS_EVENTS sets its size: each event makes about two deliveries. FAULTS_RATE
- * is the probability that a step breaks.
+ * FAULTS_SEED repeats a run. FAULTS_EVENTS sets its size: each event makes about two deliveries, and a run at full size
+ * has 400. FAULTS_RATE is the probability that a step breaks.
  */
 const seed = process.env.FAULTS_SEED ?? "1";
-const events = Number(process.env.FAULTS_EVENTS ?? 400);
+const events = Number(process.env.FAULTS_EVENTS ?? 100);
 const faultRate = Number(process.env.FAULTS_RATE ?? 0.1);
 
 let engine: Engine;

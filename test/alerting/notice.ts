@@ -37,11 +37,6 @@ export const breachReport = (
   };
 };
 
-/** The same for an event that was recorded before events named an e-mail. */
-export const namelessReport = (breaches: readonly Partial<Breach>[]): Report => ({
-  event: breachReport(breaches).event,
-});
-
 export const scanComplete: Report = {
   event: {
     type: "scan_complete",

@@ -8,7 +8,6 @@ import {
   breachReport,
   dashboardUrl,
   hostileTexts,
-  namelessReport,
   scanComplete,
   scanError,
   scanErrorOf,
@@ -69,7 +68,7 @@ describe("a Slack message", () => {
   });
 
   test("has no links to a dashboard whose url is not known", () => {
-    for (const report of [breachReport([{}]), namelessReport([{}]), scanComplete, scanError]) {
+    for (const report of [breachReport([{}]), scanComplete, scanError]) {
       expect(JSON.stringify(render(report)).match(/\|/g)).toHaveLength(2);
     }
   });
@@ -92,16 +91,6 @@ describe("a Slack message", () => {
     expect(markdownIn(message)).toEqual([
       "An address that is no longer monitored was found in a data breach that was not known before. Its findings were deleted when it was removed.",
       "*Breach 1 (breach-1.example)*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords",
-      `Acme · Breach data: ${links}`,
-    ]);
-  });
-
-  test("of an event that names no e-mail tells to look at the findings", () => {
-    const message = render(namelessReport([{}]), "Acme", dashboardUrl);
-    expect(message.text).toBe("An e-mail address appeared in a data breach (Acme)");
-    expect(markdownIn(message).slice(-3)).toEqual([
-      "Your findings name the address. Acknowledge each finding once it is handled.",
-      `<${dashboardUrl}/findings|See the findings>`,
       `Acme · Breach data: ${links}`,
     ]);
   });

@@ -1,15 +1,12 @@
-import { expect, inject, test } from "vitest";
-import type { Budget } from "../../bench/budgets.ts";
-import { setCatalog } from "../../bench/catalog.ts";
-import { listCalls, measureCalls } from "../../bench/lists.ts";
-import { upstreamCatalog } from "../../bench/seed/breaches.ts";
+import { expect, inject } from "vitest";
+import type { Cell } from "../../bench/arm.ts";
+import { readFigures, tableOfFigures } from "../../bench/figures.ts";
+import { countPages, pageCells, pageColumns, titleOfPages } from "../../bench/lists.ts";
 import { accountsOf } from "../../bench/seed/findings.ts";
 import { sizeOf } from "../../bench/seed/seed.ts";
 import { type Bench, makeDatabase, removeScratch, startBench } from "../../bench/service.ts";
-import { startHibpServer } from "../../local/harness/hibp-server.ts";
+import { startUpstream } from "../../bench/upstream.ts";
 import { admin } from "../service/admin.ts";
-
-export type Costs = Record<string, Budget>;
 
 export type Seeded = { bench: Bench; stop: () => Promise<void> };
 
@@ -17,14 +14,10 @@ export type Seeded = { bench: Bench; stop: () => Promise<void> };
 export const start = async (size: number): Promise<Seeded> => {
   const assemblyDirectory = inject("assembly");
   const options = { progress: () => {}, assemblyDirectory };
-  const database = await makeDatabase(`budgets-${size}`, sizeOf(size), options);
-  const hibp = await startHibpServer();
-  Object.assign(hibp, {
-    accounts: accountsOf(database.seeded),
-    catalog: upstreamCatalog(),
-    covered: database.seeded.domains,
-  });
-  const bench = await startBench(database, { hibpUrl: hibp.url, assemblyDirectory });
+  const database = await makeDatabase(`costs-${size}`, sizeOf(size), options);
+  const { seeded } = database;
+  const hibp = await startUpstream(accountsOf(seeded), seeded.domains);
+  const bench = await startBench(database, { hibpUrl: hibp.url, keepsInstances: true, assemblyDirectory });
   return {
     bench,
     stop: async () => {
@@ -36,74 +29,25 @@ export const start = async (size: number): Promise<Seeded> => {
 };
 
 /**
- * Each list on an instance without any breach in memory, and lists of findings also on one that has read the
- * page before.
+ * Counted rows must be those of bench/figures.json in these columns: documents show what is stored there, so
+ * that a cost that falls is a difference too.
  */
-export const costsOfLists = async (bench: Bench): Promise<Costs> => {
-  const costs: Costs = {};
-  const lists = listCalls(bench.seeded);
-  await setCatalog(bench, "changing");
-  for (const list of lists) costs[list.name] = costOf(await measureCalls(bench, list));
-  await setCatalog(bench, "settled");
-  for (const list of lists.filter((each) => each.function === "list-breaches")) {
-    await bench.api.send({ method: "GET", path: list.path });
-    costs[`${list.name}, breaches known`] = costOf(await measureCalls(bench, list));
-  }
-  return costs;
+export const expectStored = (
+  rows: readonly Cell[][],
+  { arm, title, columns }: { arm: "lists" | "cost"; title: string; columns: readonly string[] },
+): void => {
+  const table = tableOfFigures(readFigures(), arm, title);
+  const stored = table.rows.map((row) => columns.map((name) => row[table.columns.indexOf(name)]));
+  const hint = `Costs changed. If that is meant, run "npm run bench -- ${arm} --write" and show the difference.`;
+  expect(rows, hint).toEqual(stored);
 };
 
-/** The overview and filtered lists of findings of the dashboard, on an instance that has read the breaches before. */
-export const costsOfDashboard = async (bench: Bench): Promise<Costs> => {
-  const costs: Costs = {};
-  for (const path of [
-    "/overview",
-    "/findings",
-    "/findings?domainId=3",
-    "/findings?breachId=7",
-    "/findings?breachId=7&acknowledged=false",
-    "/findings?emailId=17",
-  ]) {
-    const call = { method: "GET", path, asUser: true } as const;
-    await bench.api.send(call);
-    const measured = await bench.measure(call);
-    expect(measured.result).toMatchObject({ status: 200 });
-    costs[`GET ${path} of the dashboard`] = costOf(measured);
-  }
-  return costs;
+export const expectPagesStored = async (bench: Bench): Promise<void> => {
+  const rows = (await countPages(bench)).map(pageCells);
+  expectStored(rows, { arm: "lists", title: titleOfPages(bench.seeded), columns: pageColumns });
 };
 
-export const costOf = ({ trips, readUnits, writeUnits }: Budget): Budget => ({
-  trips,
-  readUnits,
-  writeUnits,
-});
-
-/** Declares a test for each budget, and one that every measured operation has a budget. */
-export const expectWithin = (budgets: Readonly<Costs>, costs: Costs): void => {
-  test.each(Object.entries(budgets))("%s", (name, budget) => {
-    const cost = costs[name];
-    expect(
-      cost,
-      `bench/budgets.ts has a budget for "${name}", which nothing measures: remove the budget`,
-    ).toBeDefined();
-    for (const what of ["trips", "readUnits", "writeUnits"] as const) {
-      const value = cost?.[what] ?? 0;
-      expect(value, `${what} of ${name}`).toBeLessThanOrEqual(budget[what]);
-      if (value < budget[what]) {
-        console.log(`${name} costs less now: lower ${what} to ${value} in bench/budgets.ts`);
-      }
-    }
-  });
-
-  test("every operation has a budget", () => {
-    const missing = Object.entries(costs).filter(([name]) => budgets[name] === undefined);
-    expect(Object.fromEntries(missing)).toEqual({});
-  });
-};
-
-/**
- * The audit must find no difference, so that the seeded rows are rows that the service could have written.
- */
+/** The seeded rows are rows that the service could have written, if the audit finds no difference. */
 export const expectConsistent = async ({ bench }: Seeded): Promise<void> => {
   const report = await admin("check", { org: bench.seeded.org }, bench.service.apiUrl);
   expect(report).toMatchObject({ differences: [] });

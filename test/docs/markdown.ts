@@ -24,11 +24,11 @@ export type Document = {
   diagram: Span[];
 };
 
-/** Every document but the benchmark's report, which a program writes. */
+/** Every document. */
 export const documents = (): Document[] =>
   globSync("**/*.md", {
     cwd: project,
-    exclude: (path) => /(^|\/)(node_modules|cdk\.out|\.[^/]+)$/.test(path) || path === "bench/report.md",
+    exclude: (path) => /(^|\/)(node_modules|cdk\.out|\.[^/]+)$/.test(path),
   })
     .sort()
     .map((path) => parse(path, readFileSync(join(project, path), "utf8")));

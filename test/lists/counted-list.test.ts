@@ -6,8 +6,9 @@ import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { countedList } from "../../shared/lists/counted-list.ts";
+import type { Notes } from "../../shared/lists/directory.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
-import { refresh } from "../../shared/lists/notes.ts";
+import { refresh, rowOfBlock } from "../../shared/lists/notes.ts";
 import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
 import { type Command, intercept } from "../aws/table/intercept.ts";
 
@@ -233,10 +234,12 @@ const apply = async (world: World, operation: Operation): Promise<void> => {
       return;
     case "mislead":
       for (const [block, some] of Map.groupBy(chosen(operation.which), ({ id }) => blockOf(id))) {
-        const ids = new Set(some.map(({ id }) => id));
-        await table.update(keys.note(org, "EMAIL", block), {
-          set: { [emails.groupKeyOf(operation.under)]: ids },
-        });
+        const key = keys.notes(org, "EMAIL", rowOfBlock(block));
+        const row = await table.get<{ notes?: string }>(key);
+        const notes = JSON.parse(row?.notes ?? "{}") as Notes;
+        const note = notes[block] ?? { writes: 0, ids: {} };
+        note.ids[emails.groupKeyOf(operation.under)] = some.map(({ id }) => id);
+        await table.put({ ...key, notes: JSON.stringify({ ...notes, [block]: note }) });
       }
       return;
     case "skip":

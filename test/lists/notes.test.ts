@@ -4,7 +4,7 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import * as directories from "../../shared/lists/directory.ts";
-import { rareGroups, refresh } from "../../shared/lists/notes.ts";
+import { rareGroups, refresh, rowOfBlock } from "../../shared/lists/notes.ts";
 import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
 import { type Command, intercept } from "../aws/table/intercept.ts";
 import { active, disabled, emails, type Group, move, transact } from "./teams.ts";
@@ -76,9 +76,7 @@ const page = async (org: number, { limit = 50, offset = 0 } = {}) => {
 
 /** The ids of disabled e-mails that notes name, block by block, oldest first. */
 const noted = async (org: number): Promise<(readonly number[] | undefined)[]> =>
-  (await directories.read(org, "EMAIL", { withNotes: true }))
-    .map(({ note }) => note?.ids.get("1-0"))
-    .reverse();
+  (await directories.read(org, "EMAIL", { withNotes: true })).map(({ note }) => note?.ids["1-0"]).reverse();
 
 test("a page of members in fifty blocks takes two requests, and one unit per member", async () => {
   const { org, disabledIds } = await spread();
@@ -192,7 +190,7 @@ test("when members move between the two trips of a page, others take their place
 
 test.each([
   ["before its members are read", (block: number) => ["Query", `#EMAIL#${block}"`]],
-  ["after that", (block: number) => ["Put", `#NOTE#${String(block).padStart(16, "0")}`]],
+  ["after that", (block: number) => ["Put", keys.notes(0, "EMAIL", rowOfBlock(block)).sk]],
 ] as const)("a note whose block changes %s leads to no wrong page", async (_, requestFor) => {
   const { org, disabledIds, activeIds } = await spread();
   const [goes = 0, comes = 0] = [disabledIds[9], activeIds[9]];
@@ -217,7 +215,7 @@ test.each([
 
 test("lost notes cost read units, until their blocks are noted again", async () => {
   const { org, disabledIds } = await spreadAndNoted();
-  for (const id of disabledIds) await table.remove(keys.note(org, "EMAIL", blockOf(id)));
+  for (const id of disabledIds) await table.remove(keys.notes(org, "EMAIL", rowOfBlock(blockOf(id))));
   const ids = disabledIds.toReversed().slice(4, 54);
   expect(await page(org, { offset: 4 })).toMatchObject({ ids, blocksRead: 50 });
   await refresh(org, "EMAIL");
@@ -261,10 +259,11 @@ test("all ids of a group with up to 16 members in a block are noted, else none",
 
 test("noting stops when it may not go on, and goes on next time", async () => {
   const { org, disabledIds } = await spread();
-  let left = 2;
+  let left = 1;
   await refresh(org, "EMAIL", () => left-- > 0);
   const isNoted = (await noted(org)).filter((ids) => ids !== undefined);
-  expect(isNoted).toHaveLength(32);
+  expect(isNoted.length).toBeGreaterThan(0);
+  expect(isNoted.length).toBeLessThan(blocks - 1);
   await refresh(org, "EMAIL");
   expect((await noted(org)).slice(0, -1)).toEqual(disabledIds.slice(0, -1).map((id) => [id]));
 });

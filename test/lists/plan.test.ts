@@ -37,7 +37,9 @@ const blocksOf = (all: readonly Member[], isNoted: boolean): Block[] =>
         from: Date.parse(inBlock[0]?.createdAt ?? ""),
         writes: 1,
         counts: new Map([...ids.map(([key, some]) => [key, some.length] as const), ["gone", 0]]),
-        ...(isNoted && { note: { writes: 1, ids: new Map(ids.filter(([, some]) => some.length <= 16)) } }),
+        ...(isNoted && {
+          note: { writes: 1, ids: Object.fromEntries(ids.filter(([, some]) => some.length <= 16)) },
+        }),
       };
     })
     .sort((one, other) => other.block - one.block);

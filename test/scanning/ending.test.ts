@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import { sweep } from "../../functions/sweep/handler.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import { keys, notePrefix } from "../../shared/aws/table/keys.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { findings as findingRows, newFinding } from "../../shared/findings/record.ts";
 import { blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
+import { read } from "../../shared/lists/directory.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { ownChecks } from "../../shared/monitoring/domains/own-checks.ts";
 import * as emails from "../../shared/monitoring/emails/email.ts";
@@ -205,9 +206,10 @@ test("notes the rare findings of all blocks but the newest", async () => {
   const scanId = await startAndPlan(org);
   await runChecks();
   expect(await scans.get(org, scanId)).toMatchObject({ newBreachesFound: 1 });
-  const { pk } = keys.directory(org, "FINDING", 0);
-  expect(await table.query({ pk, prefix: notePrefix })).toMatchObject([
-    { "_-0-1": new Set([ids[0]?.id]) },
-    { "_-0-1": new Set([ids[blockSize]?.id]) },
+  const directory = await read(org, "FINDING", { withNotes: true });
+  expect(directory.map(({ note }) => note?.ids)).toEqual([
+    undefined,
+    { "_-0-1": [ids[blockSize]?.id] },
+    { "_-0-1": [ids[0]?.id] },
   ]);
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
 import { ofChannel } from "../../shared/alerting/deliveries/delivery.ts";
-import * as schedule from "../../shared/alerting/deliveries/schedule.ts";
+import * as transitions from "../../shared/alerting/deliveries/transitions.ts";
 import { addWebhook } from "./add-webhook.ts";
 import { admin as adminOf } from "./admin.ts";
 import type { ListedDelivery } from "./alert-channels.ts";
@@ -83,7 +83,8 @@ const giveUp = (channel: Channel) =>
   eventually(
     async () => {
       for await (const rows of ofChannel(channel.org, channel.id)) {
-        for (const row of rows) if (row.dueAt !== undefined) await schedule.giveUp(channel.org, row, "down");
+        for (const row of rows)
+          if (row.dueAt !== undefined) await transitions.giveUp(channel.org, row, "down");
       }
       return listDeliveries(channel);
     },

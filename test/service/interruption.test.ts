@@ -12,7 +12,7 @@ import * as queue from "../../shared/aws/queue/queue.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import type { ScanLock } from "../../shared/scanning/lock.ts";
-import * as scans from "../../shared/scanning/start.ts";
+import * as scanStart from "../../shared/scanning/start.ts";
 import { writeAddresses } from "./addresses-file.ts";
 import { admin } from "./admin.ts";
 import { createBreaches } from "./breaches.ts";
@@ -76,7 +76,7 @@ describe("a scan", () => {
     const stack = await connectToService();
     // The message goes to another queue, so that the planner never gets it.
     process.env.SCAN_PLANS_QUEUE_URL = stack.outputs.DeliveriesQueueUrl;
-    await scans.start(organization.id, "manual", administrator);
+    await scanStart.start(organization.id, "manual", administrator);
     const [ended] = await eventually(
       () => listScans(organization.api),
       ([latest]) => latest?.status === "completed",

@@ -83,6 +83,12 @@ describe("the operators' log", () => {
     expect(await table.get(keys.organization(org))).toMatchObject({ billing: { status: "trial_expired" } });
   });
 
+  test("every act hands its entry to what it does", () => {
+    const acts = Object.entries(commands).filter(([, { isAct }]) => isAct === true);
+    for (const [name, { run }] of acts)
+      expect(run.toString().match(/\balso\b/g)?.length, name).toBeGreaterThan(1);
+  });
+
   test("every command either lists or is logged", () => {
     const reads = Object.entries(commands).filter(
       ([, { isAct, isLongAct }]) => isAct !== true && isLongAct === undefined,

@@ -75,7 +75,7 @@ const createWithEverything = async (name: string): Promise<Everything> => {
   const recipients = [`alerts@${name}.example`];
   const email = await api.post("/alert-configs", { channel: "email", config: { recipients } });
   await api.delete(`/alert-configs/${email.body.id}`);
-  await table.put({ ...keys.note(Number(org), "EMAIL", 0), writes: 1 });
+  await table.put({ ...keys.notes(Number(org), "EMAIL", 0), notes: "{}" });
 
   for (const alias of ["one", "two", "three"]) {
     const address = `${name}-${alias}@covered.example`;
@@ -131,7 +131,10 @@ const statuses = async ({ api, browser }: Everything): Promise<number[]> =>
 
 describe("deleting an organization", () => {
   test("ends its access and scan at once, and deletes all of it even if cut off", async () => {
-    const [deleted, other] = await Promise.all([createWithEverything("gone"), createWithEverything("kept")]);
+    const [deleted, other] = await Promise.all([
+      createWithEverything("departed"),
+      createWithEverything("kept"),
+    ]);
     const { org } = deleted;
     const delivered = async (id: number) =>
       rowsOf(await readTable(), id).filter(({ event }) => event !== undefined);
@@ -149,7 +152,7 @@ describe("deleting an organization", () => {
       asked.add(path);
       return { status: 503 };
     };
-    const addresses = Array.from({ length: singleAddresses }, (_, index) => `user${index}@gone.example`);
+    const addresses = Array.from({ length: singleAddresses }, (_, index) => `user${index}@departed.example`);
     for (const address of addresses) hibp.accounts[address] = ["Alpha"];
     await run("email import", { org, file: await writeAddresses(addresses) });
     expect((await deleted.api.post("/scans")).status).toBe(201);
@@ -158,7 +161,7 @@ describe("deleting an organization", () => {
       (count) => count > 10,
     );
 
-    expect(await run("org delete", { org, name: "gone" })).toEqual({ id: org, deleting: true });
+    expect(await run("org delete", { org, name: "departed" })).toEqual({ id: org, deleting: true });
     expect(await statuses(deleted)).toEqual([401, 401, 401]);
     expect(await statuses(other)).toEqual([200, 200, 201]);
     expect(await schedules()).toEqual([`organization-${other.org}`]);
@@ -200,8 +203,8 @@ describe("deleting an organization", () => {
     expect(asked.size).toBe(askedBefore);
     const after = await readTable();
     expect(rowsOf(after, org)).toEqual([]);
-    expect(JSON.stringify(after.filter((row) => !isKept(row)))).not.toMatch(/gone/);
-    await expect(run("org delete", { org, name: "gone" })).rejects.toThrow(
+    expect(JSON.stringify(after.filter((row) => !isKept(row)))).not.toMatch(/departed/);
+    await expect(run("org delete", { org, name: "departed" })).rejects.toThrow(
       `There is no organization ${org}:`,
     );
     expect(await statuses(deleted)).toEqual([401, 401, 401]);

@@ -85,7 +85,7 @@ describe("a mention of an address", () => {
 });
 
 describe("org export", () => {
-  test("writes every member of every list and no secret, into a file for its owner alone", async () => {
+  test("writes every member of every list, and no secret, into a file for its owner", async () => {
     const { id: org, key } = organization;
     const file = join(await mkdtemp(join(tmpdir(), "export-")), "acme.jsonl");
     const result = await admin("org export", { org, file });
@@ -117,7 +117,9 @@ describe("org export", () => {
       .filter(({ pk }) => /#(KEY|SESSION)$/.test(String(pk)))
       .map(({ sk }) => String(sk).split("#").at(-1) as string);
     expect(hashes.length).toBeGreaterThan(2);
-    for (const hidden of [secret, key, "/personal-data-", ...hashes]) expect(text).not.toContain(hidden);
+    for (const hidden of [secret, key, "/personal-data-", `ORG#${org}`, ...hashes]) {
+      expect(text).not.toContain(hidden);
+    }
     await expect(admin("org export", { org, file })).rejects.toThrow(/cannot be created/);
   });
 });

@@ -1,8 +1,8 @@
 import { billingRefusal } from "../../../shared/access/billing/billing.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as channels from "../../../shared/alerting/channels/channel.ts";
-import * as operator from "../../../shared/alerting/channels/operator.ts";
-import { sealAll } from "../../../shared/alerting/channels/seal-all.ts";
+import { sealAll } from "../../../shared/alerting/channels/seal.ts";
+import * as byHand from "../../../shared/alerting/deliveries/by-hand.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, notFound, parseId } from "../flags.ts";
@@ -49,10 +49,10 @@ export const channelCommands: Commands = {
     about: "Sends a test alert to a channel, whatever it is notified of.",
     flags: { org: "required ID", channel: "required ID" },
     isAct: true,
-    run: async (flags) => {
+    run: async (flags, _, also) => {
       const organization = await findOrganization(flags);
       const channel = await findReceivingChannel(organization, parseId("channel", flags));
-      return { id: await operator.sendTest(organization.id, channel), channelId: channel.id };
+      return { id: await byHand.sendTest(organization.id, channel, also), channelId: channel.id };
     },
   },
 };

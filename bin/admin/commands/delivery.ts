@@ -1,13 +1,14 @@
 import * as z from "zod/mini";
 import type { Organization } from "../../../shared/access/organizations/organization.ts";
 import * as channels from "../../../shared/alerting/channels/channel.ts";
-import * as operator from "../../../shared/alerting/channels/operator.ts";
+import * as byHand from "../../../shared/alerting/deliveries/by-hand.ts";
 import {
-  type Delivery,
   type DeliveryStatus,
   deliveries,
   deliveryStatuses,
 } from "../../../shared/alerting/deliveries/delivery.ts";
+import * as deliveryList from "../../../shared/alerting/deliveries/delivery-list.ts";
+import { Refusal } from "../../../shared/contract/errors.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, nextPage, notFound, oneOf, parse, parseId, parsePage } from "../flags.ts";
@@ -55,16 +56,16 @@ export const deliveryCommands: Commands = {
       const status = flags.status === undefined ? undefined : parse("status", deliveryStatus, flags.status);
       const { id: org } = await findOrganization(flags);
       const channel = parseId("channel", flags);
-      const { items, hasMore } = await operator.list(org, channel, {
+      const { rows, total } = await deliveryList.page(org, channel, {
         ...page,
         status: deliveryStatuses.find((each) => flagOf(each) === status),
       });
       // The channel is looked up only now, because the history of a removed channel is listed until it is
       // deleted.
-      if (items.length === 0 && (await channels.get(org, channel)) === undefined) {
+      if (rows.length === 0 && (await channels.get(org, channel)) === undefined) {
         throw notFound("channel", channel);
       }
-      return { deliveries: items.map(shown), ...nextPage(page, hasMore) };
+      return { deliveries: rows.map(shown), ...nextPage(page, total > page.offset + page.limit) };
     },
     print: printPage,
   },
@@ -73,28 +74,29 @@ export const deliveryCommands: Commands = {
 const retry = async (organization: Organization, id: number) => {
   const delivery = await deliveries.get(organization.id, id);
   if (delivery === undefined) throw notFound("delivery", id);
-  await findReceivingChannel(organization, deliveries.groupOf(delivery).channelId);
-  const outcome = await operator.retry(organization.id, id);
-  if (outcome === "unknown") throw notFound("delivery", id);
-  if (outcome !== "sent") throw new CommandError(whyNotRetried[outcome]);
+  const { channelId } = deliveries.groupOf(delivery);
+  await findReceivingChannel(organization, channelId);
+  if (delivery.status === "delivered") throw new CommandError("The delivery was delivered.");
+  if (delivery.status === "pending")
+    throw new CommandError("The delivery is pending: its first attempt is about to be made.");
+  try {
+    await byHand.redeliver(organization.id, channelId, id, ["retrying", "not_delivered"]);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.refusal !== "deliveryInProgress") throw error;
+    throw new CommandError("An attempt of the delivery is in progress: try again in a minute.");
+  }
   return { id, attempt: delivery.attempts + 1 };
-};
-
-const whyNotRetried = {
-  delivered: "The delivery was delivered.",
-  pending: "The delivery is pending: its first attempt is about to be made.",
-  busy: "An attempt of the delivery is in progress: try again in a minute.",
 };
 
 const retryAllOf = async (organization: Organization, channelId: number) => {
   await findReceivingChannel(organization, channelId);
-  const retried = await operator.retryAll(organization.id, channelId, (soFar) =>
+  const retried = await byHand.retryAll(organization.id, channelId, (soFar) =>
     showProgress(`${soFar} made due`),
   );
   return { channelId, retried };
 };
 
-const shown = (delivery: Delivery) => ({
+const shown = (delivery: deliveryList.Shown) => ({
   id: delivery.id,
   type: delivery.event.type,
   status: labelOf(delivery.status),

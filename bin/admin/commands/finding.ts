@@ -34,12 +34,12 @@ export const findingCommands: Commands = {
       "dry-run": "switch",
     },
     isAct: true,
-    run: async (flags) => {
+    run: async (flags, _, also) => {
       const { id: org } = await findOrganization(flags);
       const request = readRequest(flags);
       if (flags["dry-run"] !== undefined)
         return { matching: await acknowledgements.countMatching(org, request) };
-      const { id } = await acknowledgements.request(org, request, administrator);
+      const { id } = await acknowledgements.request(org, request, administrator, also);
       return untilEnded(org, id);
     },
     isWrong: ({ status }: Partial<Acknowledgement>) => status === "failed",

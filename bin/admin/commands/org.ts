@@ -43,7 +43,7 @@ export const orgCommands: Commands = {
       "scan-every": `optional ${oneOf(scanFrequency)}`,
     },
     isAct: true,
-    run: async (flags, stack) => {
+    run: async (flags, stack, also) => {
       const paid: Billing = {
         status: "active",
         trialEndsAt: null,
@@ -55,11 +55,12 @@ export const orgCommands: Commands = {
         seatAllowance: null,
       };
       const status = parse("billing", billingStatus, flags.billing ?? "active");
-      const organization = await organizations.create({
+      const input = {
         name: parseName("name", flags.name),
         billing: { ...withStatus(paid, status, new Date()), ...billingTerms(flags) },
         scanEvery: parse("scan-every", scanFrequency, flags["scan-every"] ?? "day"),
-      });
+      };
+      const organization = await organizations.create(input, also);
       try {
         const { id, scanEvery } = organization;
         await organizations.setScanFrequency(id, scanEvery, await schedule(id, scanEvery, stack.outputs));
@@ -96,7 +97,7 @@ export const orgCommands: Commands = {
     about: "Deletes an organization with all that is of it, for good; --name is its name.",
     flags: { org: "required ID", name: "required NAME" },
     isAct: true,
-    run: async (flags, stack) => {
+    run: async (flags, stack, also) => {
       const org = parseId("org", flags);
       // `findOrganization` would not find an organization whose deletion has begun and has to be repeated.
       const organization = await organizations.get(org);
@@ -106,7 +107,7 @@ export const orgCommands: Commands = {
           `--name must be the name of organization ${org}, as "org show --org ${org}" prints it: all of it is deleted for good.`,
         );
       }
-      if ((await deletion.begin(org)) === "unknown") throw noOrganization(org);
+      if ((await deletion.begin(org, also)) === "unknown") throw noOrganization(org);
       await unschedule(org, stack.outputs);
       return { id: org, deleting: true };
     },
@@ -120,11 +121,11 @@ export const orgCommands: Commands = {
       "seat-allowance": "optional N|none",
     },
     isAct: true,
-    run: async (flags) => {
+    run: async (flags, _, also) => {
       const { id, billing } = await findOrganization(flags);
       const status = parse("status", billingStatus, flags.status);
       const changed = { ...withStatus(billing, status, new Date()), ...billingTerms(flags) };
-      await organizations.setBilling(id, changed);
+      await organizations.setBilling(id, changed, also);
       return { id, billing: shownBilling(changed) };
     },
   },
@@ -132,10 +133,10 @@ export const orgCommands: Commands = {
     about: `Sets how many copies of alerts go out by e-mail in an hour and in a day; ${defaultMailBudget.hour} and ${defaultMailBudget.day} unless set.`,
     flags: { org: "required ID", hour: "required N", day: "required N" },
     isAct: true,
-    run: async (flags) => {
+    run: async (flags, _, also) => {
       const { id } = await findOrganization(flags);
       const mailBudget = { hour: parseNumber("hour", flags.hour), day: parseNumber("day", flags.day) };
-      await organizations.setMailBudget(id, mailBudget);
+      await organizations.setMailBudget(id, mailBudget, also);
       return { id, mailBudget };
     },
   },

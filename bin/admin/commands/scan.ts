@@ -1,6 +1,6 @@
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { schedule } from "../../../shared/access/organizations/scan-schedule.ts";
-import * as scans from "../../../shared/scanning/scan-list.ts";
+import * as scanList from "../../../shared/scanning/scan-list.ts";
 import { type Scan, scanStatus } from "../../../shared/scanning/scan-schema.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization, nextPage, oneOf, parse, parsePage } from "../flags.ts";
@@ -21,7 +21,7 @@ export const scanCommands: Commands = {
       const page = parsePage(flags);
       const status = flags.status === undefined ? undefined : parse("status", scanStatus, flags.status);
       const { id: org } = await findOrganization(flags);
-      const { scans: listed, total } = await scans.list(org, { ...page, status }, new Date());
+      const { scans: listed, total } = await scanList.list(org, { ...page, status }, new Date());
       return { scans: listed.map(shown), ...nextPage(page, total > page.offset + page.limit) };
     },
     print: printPage,
@@ -30,10 +30,10 @@ export const scanCommands: Commands = {
     about: "Sets how often the organization is scanned.",
     flags: { org: "required ID", every: `required ${oneOf(scanFrequency)}` },
     isAct: true,
-    run: async (flags, stack) => {
+    run: async (flags, stack, also) => {
       const { id } = await findOrganization(flags);
       const every = parse("every", scanFrequency, flags.every);
-      await organizations.setScanFrequency(id, every, await schedule(id, every, stack.outputs));
+      await organizations.setScanFrequency(id, every, await schedule(id, every, stack.outputs), also);
       return { id, scanEvery: every };
     },
   },

@@ -9,12 +9,12 @@ export const sessionCommands: Commands = {
       "Creates a session of a user, which ends after 30 days or 7 days without a request, and prints its cookie, this once. People sign in to the dashboard instead: this is for tests of the API.",
     flags: { org: "required ID", user: "required ID" },
     isAct: true,
-    run: async (flags, stack) => {
+    run: async (flags, stack, also) => {
       const { id: org } = await findOrganization(flags);
       const userId = parseId("user", flags);
       const user = await users.get(org, userId);
       if (user === undefined || user.removed) throw notFound("user", userId);
-      const { id, value, expiresAt } = await sessions.create(org, user);
+      const { id, value, expiresAt } = await sessions.create(org, user, also);
       return {
         id,
         userId,
@@ -36,10 +36,10 @@ export const sessionCommands: Commands = {
     about: "Ends a session.",
     flags: { org: "required ID", session: "required ID" },
     isAct: true,
-    run: async (flags) => {
+    run: async (flags, _, also) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("session", flags);
-      if ((await sessions.revoke(org, id)) === "unknown") throw notFound("session", id);
+      if ((await sessions.revoke(org, id, also)) === "unknown") throw notFound("session", id);
       return { id, revoked: true };
     },
   },

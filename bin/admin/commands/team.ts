@@ -10,11 +10,11 @@ export const teamCommands: Commands = {
     about: "Creates a team.",
     flags: { org: "required ID", name: "required NAME" },
     isAct: true,
-    run: async (flags) => {
+    run: async (flags, _, also) => {
       const { id: org } = await findOrganization(flags);
       const name = parseName("name", flags.name);
       try {
-        return await teams.create(org, name, administrator);
+        return await teams.create(org, name, administrator, also);
       } catch (error) {
         if (!(error instanceof Refusal) || error.refusal !== "teamExists") throw error;
         throw new CommandError(

@@ -17,14 +17,15 @@ export const userCommands: Commands = {
       role: `optional ${oneOf(role)}`,
     },
     isAct: true,
-    run: async (flags) => {
+    run: async (flags, _, also) => {
       const { id: org } = await findOrganization(flags);
       const email = parse("email", emailAddress, flags.email);
-      const user = await users.create(org, {
+      const input = {
         email,
         name: flags.name === undefined ? null : parseName("name", flags.name),
         role: parse("role", role, flags.role ?? "admin"),
-      });
+      };
+      const user = await users.create(org, input, { also: () => also });
       if (user === "exists") {
         throw new CommandError(
           `The organization already has a user ${email}: "user list --org ${org}" shows it.`,
@@ -45,7 +46,7 @@ export const userCommands: Commands = {
     about: "Makes a link with which a user can sign in to the dashboard, once and within 15 minutes.",
     flags: { org: "required ID", user: "required ID" },
     isAct: true,
-    run: async (flags, stack) => {
+    run: async (flags, stack, also) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("user", flags);
       const user = await users.get(org, id);
@@ -53,6 +54,7 @@ export const userCommands: Commands = {
       const { token, expiresAt } = await links.create(
         { email: user.email, organizationId: org, userId: id },
         links.lifetimes.link,
+        also,
       );
       return { id, email: user.email, expiresAt, url: links.urlOf(stack.outputs.DashboardUrl ?? "", token) };
     },
@@ -61,10 +63,12 @@ export const userCommands: Commands = {
     about: "Removes a user and ends the user's sessions. The last admin stays unless --force is given.",
     flags: { org: "required ID", user: "required ID", force: "switch" },
     isAct: true,
-    run: async (flags) => {
+    run: async (flags, _, also) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("user", flags);
-      const outcome = await users.remove(org, id, { force: flags.force !== undefined }).catch(whyNotRemoved);
+      const outcome = await users
+        .remove(org, id, { force: flags.force !== undefined, also })
+        .catch(whyNotRemoved);
       if (outcome === "unknown") throw notFound("user", id);
       return { id, removed: true, alreadyRemoved: outcome === "already" };
     },

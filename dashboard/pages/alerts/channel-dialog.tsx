@@ -43,7 +43,7 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
       (typeof flags)[number]["name"],
       boolean
     >;
-    const config = configOf(kind, destination, fields.get("secret"));
+    const config = configOf(kind, destination, secretOf(fields));
     if (channel === undefined) {
       // The contract's body is one of three forms, told apart by its kind.
       await call("POST /v1/alert-configs", { body: { channel: kind, config, ...told } as never });
@@ -100,15 +100,17 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
   );
 }
 
-/** The parts of a channel's config that were typed. A secret that is null is not on the form, an empty one keeps what is. */
-function configOf(kind: Kind, destination: string, secret: FormDataEntryValue | null) {
+/** The secret to set, empty to remove the present one. Undefined: it stays as it is. */
+function secretOf(fields: FormData): string | undefined {
+  if (fields.get("removeSecret") === "on") return "";
+  return String(fields.get("secret") ?? "") || undefined;
+}
+
+/** The parts of a channel's config that were typed. */
+function configOf(kind: Kind, destination: string, secret: string | undefined) {
   if (kind === "email") {
     return { recipients: destination.split(/[\s,;]+/).filter((address) => address !== "") };
   }
   if (kind === "slack") return destination === "" ? {} : { webhookUrl: destination };
-  const isRemoved = secret === "-";
-  return {
-    ...(destination !== "" && { url: destination }),
-    ...(typeof secret === "string" && secret !== "" && { secret: isRemoved ? "" : secret }),
-  };
+  return { ...(destination !== "" && { url: destination }), ...(secret !== undefined && { secret }) };
 }

@@ -18,6 +18,7 @@ export function SecretField({ hasSecret }: { hasSecret: boolean }) {
       <div class="together">
         <input
           id={id}
+          name="secret"
           value={secret}
           disabled={isRemoved}
           onInput={(event) => setSecret(event.currentTarget.value)}
@@ -32,8 +33,6 @@ export function SecretField({ hasSecret }: { hasSecret: boolean }) {
         </Button>
         {secret !== "" && <CopyButton text={secret} about="The secret" />}
       </div>
-      {/* The marker of configOf for "no secret any more". */}
-      <input type="hidden" name="secret" value={isRemoved ? "-" : secret} />
       <small id={`${id}-hint`}>
         {hasSecret
           ? "There is one. Leave it empty to keep it; it cannot be shown. A new one has at least 16 characters."
@@ -43,6 +42,7 @@ export function SecretField({ hasSecret }: { hasSecret: boolean }) {
         <label class="check">
           <input
             type="checkbox"
+            name="removeSecret"
             checked={isRemoved}
             onChange={(event) => setRemoved(event.currentTarget.checked)}
           />{" "}

@@ -1,4 +1,4 @@
-import { absent, condition, exists } from "../../aws/table/condition.ts";
+import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -16,11 +16,15 @@ export type ListedKey = Required<Omit<ApiKey, "createdBy" | "lastUsedAt">> & {
   lastUsedAt: string | null;
 };
 
-/** Creates a key. Only the hash of `key` is stored, so the caller must show `key` now. */
+/**
+ * Creates a key. Only the hash of `key` is stored, so the caller must show `key` now. `also`, here and below: further writes
+ * of the transaction.
+ */
 export const create = async (
   org: number,
   label: string,
   actor: Actor,
+  also: readonly Write[] = [],
 ): Promise<ListedKey & { key: string }> => {
   const [id, slot] = await Promise.all([drawId("KEY"), activity.slot(org)]);
   const key = mintApiKey(org);
@@ -40,6 +44,7 @@ export const create = async (
       summary: `Created the API key ${label}`,
       actor,
     }),
+    ...also,
   ]);
   return { ...listed(row), key };
 };
@@ -61,7 +66,12 @@ const listed = (row: ApiKey): ListedKey => ({
 });
 
 /** Revokes a key: the very next request with it is refused. Revoking it again changes nothing. */
-export const revoke = (org: number, id: number, actor: Actor): Promise<"revoked" | "unknown"> =>
+export const revoke = (
+  org: number,
+  id: number,
+  actor: Actor,
+  also: readonly Write[] = [],
+): Promise<"revoked" | "unknown"> =>
   withOptimisticRetry(async () => {
     const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });
     const row = rows.find((each) => each.id === id);
@@ -80,6 +90,7 @@ export const revoke = (org: number, id: number, actor: Actor): Promise<"revoked"
         summary: `Revoked the API key ${row.label}`,
         actor,
       }),
+      ...also,
     ]);
     return "revoked";
   });

@@ -28,7 +28,7 @@ export type User = {
 export const create = async (
   org: number,
   input: { email: string; name: string | null; role?: Role },
-  { log, also = () => [] }: { log?: Actor; also?: (user: User) => Write[] } = {},
+  { log, also = () => [] }: { log?: Actor; also?: (user: User) => readonly Write[] } = {},
 ): Promise<User | "exists"> => {
   if ((await table.get(keys.userEmail(org, input.email))) !== undefined) return "exists";
   const [id, slot] = await Promise.all([drawId("USER"), log && activity.slot(org)]);
@@ -124,12 +124,13 @@ export const change = (
 /**
  * Removes a user. The user's sessions end with the same transaction, since the authorizer reads the user's row;
  * their rows are deleted afterwards, and repeating a call that was cut off deletes the rest. `log` names who is
- * shown in the activity log; without it nothing is logged. Refuses `lastAdmin` unless `force`.
+ * shown in the activity log; without it nothing is logged. `also` are further writes of the transaction. Refuses
+ * `lastAdmin` unless `force`.
  */
 export const remove = async (
   org: number,
   id: number,
-  { log, force = false }: { log?: Actor; force?: boolean } = {},
+  { log, force = false, also = [] }: { log?: Actor; force?: boolean; also?: readonly Write[] } = {},
 ): Promise<"removed" | "already" | "unknown"> => {
   const result = await withOptimisticRetry(async () => {
     const user = await get(org, id);
@@ -143,6 +144,7 @@ export const remove = async (
       { delete: keys.signInAddress(user.email, org) },
       removeMember(org, id),
       ...check,
+      ...also,
       ...(log && slot
         ? activity.writes(org, slot, {
             action: "member.removed",

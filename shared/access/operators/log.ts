@@ -1,6 +1,6 @@
 /** What operators did with the admin command line: one row for each act. */
 import { randomBytes } from "node:crypto";
-import { withCompanion } from "../../aws/table/companion.ts";
+import type { Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 
@@ -25,11 +25,8 @@ const rowOf = (entry: NewEntry): Key & OperatorEntry => {
   return { ...keys.operatorEntry(at, randomBytes(6).toString("hex")), at, ...entry };
 };
 
-/**
- * Does an act and logs it in the act's first transaction. An act that changes nothing, because it was done before, leaves no entry.
- */
-export const logged = <T>(entry: NewEntry, act: () => Promise<T>): Promise<T> =>
-  withCompanion({ put: rowOf(entry) }, act);
+/** The write that logs an act, for the act's first transaction. An act that changes nothing leaves no entry. */
+export const entryWrite = (entry: NewEntry): Write => ({ put: rowOf(entry) });
 
 /** Logs an act that consists of many writes, before it begins. */
 export const logBefore = (entry: NewEntry): Promise<void> => table.put(rowOf(entry));

@@ -1,5 +1,5 @@
 import type { MailBudget } from "../../aws/mail/budget.ts";
-import { absent, type Change, exists } from "../../aws/table/condition.ts";
+import { absent, type Change, exists, type Write } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
@@ -23,11 +23,11 @@ export type Organization = {
   deletingSince?: string;
 };
 
-export const create = async (input: {
-  name: string;
-  billing: Billing;
-  scanEvery: ScanFrequency;
-}): Promise<Organization> => {
+/** `also`, here and below: further writes of the transaction. */
+export const create = async (
+  input: { name: string; billing: Billing; scanEvery: ScanFrequency },
+  also: readonly Write[] = [],
+): Promise<Organization> => {
   const organization = {
     id: await drawId("ORGANIZATION"),
     createdAt: new Date().toISOString(),
@@ -38,6 +38,7 @@ export const create = async (input: {
   await table.transact([
     { put: { ...keys.organization(id), ...organization }, if: absent },
     { put: { ...keys.organizations(id), id }, if: absent },
+    ...also,
   ]);
   return organization;
 };
@@ -71,17 +72,23 @@ export const existing = async (org: number): Promise<Organization> => {
 const missing = (org: number): Error => new Error(`Organization ${org} does not exist`);
 
 /** Throws if the organization does not exist. */
-const change = async (org: number, set: NonNullable<Change["set"]>): Promise<void> => {
-  const { written } = await table.attempt(table.update(keys.organization(org), { set, if: exists }));
+const change = async (
+  org: number,
+  set: NonNullable<Change["set"]>,
+  also: readonly Write[] = [],
+): Promise<void> => {
+  const update = { update: keys.organization(org), set, if: exists };
+  const { written } = await table.attempt(table.transact([update, ...also]));
   if (!written) throw missing(org);
 };
 
 /** Throws if the organization does not exist. */
-export const setBilling = (org: number, billing: Billing): Promise<void> => change(org, { billing });
+export const setBilling = (org: number, billing: Billing, also?: readonly Write[]): Promise<void> =>
+  change(org, { billing }, also);
 
 /** Throws if the organization does not exist. */
-export const setMailBudget = (org: number, mailBudget: MailBudget): Promise<void> =>
-  change(org, { mailBudget });
+export const setMailBudget = (org: number, mailBudget: MailBudget, also?: readonly Write[]): Promise<void> =>
+  change(org, { mailBudget }, also);
 
 /**
  * Notes how often an organization is scanned, and when the first of these scans begins (ISO 8601). Throws if the
@@ -91,7 +98,8 @@ export const setScanFrequency = (
   org: number,
   scanEvery: ScanFrequency,
   firstScanAt: string | null,
-): Promise<void> => change(org, { scanEvery, firstScanAt });
+  also?: readonly Write[],
+): Promise<void> => change(org, { scanEvery, firstScanAt }, also);
 
 export const scanPeriodMilliseconds = { day: 86_400_000, week: 7 * 86_400_000 } as const;
 
@@ -108,9 +116,9 @@ export const nextScanAt = (
 };
 
 /** Marks an organization as being deleted. The deletion is due at once, even if this machine's clock is ahead. */
-export const markDeleting = (org: number): Promise<void> =>
-  change(org, {
-    deleting: true,
-    dueShard: dueShard("DELETION", org),
-    dueAt: new Date(0).toISOString(),
-  });
+export const markDeleting = (org: number, also?: readonly Write[]): Promise<void> =>
+  change(
+    org,
+    { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() },
+    also,
+  );

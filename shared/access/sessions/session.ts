@@ -56,14 +56,15 @@ export const prepare = async (
 
 /**
  * Creates a session of a user, for an operator. Throws `TransactionRefused` when the organization or the user does not exist, or
- * the user was removed.
+ * the user was removed. `also`: further writes of the transaction.
  */
 export const create = async (
   org: number,
   user: { id: number; email: string },
+  also: readonly Write[] = [],
 ): Promise<{ id: number; value: string; expiresAt: string }> => {
   const { session, value, writes } = await prepare(org, user, { byOperator: true });
-  await table.transact(writes);
+  await table.transact([...writes, ...also]);
   return { id: session.id, value, expiresAt: expiresAt(session) };
 };
 
@@ -89,10 +90,14 @@ export const get = (org: number, userId: number, hash: string): Promise<Session 
 export const end = (org: number, userId: number, hash: string): Promise<void> =>
   table.remove(keys.session(org, userId, hash));
 
-export const revoke = async (org: number, id: number): Promise<"revoked" | "unknown"> => {
+export const revoke = async (
+  org: number,
+  id: number,
+  also: readonly Write[] = [],
+): Promise<"revoked" | "unknown"> => {
   const row = (await rowsOf(org)).find((each) => each.id === id);
   if (row === undefined) return "unknown";
-  await table.transact([{ delete: { pk: row.pk, sk: row.sk } }]);
+  await table.transact([{ delete: { pk: row.pk, sk: row.sk } }, ...also]);
   return "revoked";
 };
 

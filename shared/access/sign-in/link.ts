@@ -2,7 +2,7 @@
  * Sign-in links. A link's token is shown once and stored as a hash; it is bound to an address and redeemed once.
  */
 
-import { absent, condition } from "../../aws/table/condition.ts";
+import { absent, condition, type Write } from "../../aws/table/condition.ts";
 import { keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
@@ -25,16 +25,20 @@ type Link = Bearer & { createdAt: string; expiresAt: number };
 /** The address of the page that redeems a link. The fragment is in no log of a server and in no Referer. */
 export const urlOf = (dashboardUrl: string, token: string): string => `${dashboardUrl}/sign-in#${token}`;
 
-/** Creates a link. Only the hash of `token` is stored, so the caller must show `token` now. */
+/**
+ * Creates a link. Only the hash of `token` is stored, so the caller must show `token` now. `also`: further writes of the
+ * transaction.
+ */
 export const create = async (
   bearer: Bearer,
   lifetimeSeconds: number,
+  also: readonly Write[] = [],
 ): Promise<{ token: string; expiresAt: string }> => {
   const token = mintLinkToken();
   const now = new Date();
   const expiresAt = Math.floor(now.getTime() / 1000) + lifetimeSeconds;
   const link: Link = { ...bearer, createdAt: now.toISOString(), [timeToLive]: expiresAt };
-  await table.transact([{ put: { ...keys.signInLink(hashOf(token)), ...link }, if: absent }]);
+  await table.transact([{ put: { ...keys.signInLink(hashOf(token)), ...link }, if: absent }, ...also]);
   return { token, expiresAt: new Date(expiresAt * 1000).toISOString() };
 };
 

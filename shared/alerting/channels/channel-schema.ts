@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { count, idField } from "../../contract/page.ts";
-import { text, timestamp } from "../../contract/text.ts";
+import { idField } from "../../contract/page.ts";
+import { text } from "../../contract/text.ts";
 import { writtenAddress } from "../../monitoring/emails/email-schema.ts";
 
 /** In characters. */
@@ -134,24 +134,3 @@ export const alertConfig = z
   })
   .check(z.meta({ id: "AlertConfig" }));
 export type AlertConfig = z.infer<typeof alertConfig>;
-
-export type EventType = "breach" | "scan_complete" | "scan_error";
-
-export const deliveryLabel = z.enum(["delivered", "pending", "retrying", "not delivered"]);
-export type DeliveryLabel = z.infer<typeof deliveryLabel>;
-
-/** A delivery as the dashboard shows it. */
-export const listedDelivery = z
-  .object({
-    id: idField.check(z.meta({ description: "The `id` of the event that a webhook receives" })),
-    type: z.enum(["breach", "scan_complete", "scan_error"]),
-    status: deliveryLabel,
-    attempts: count,
-    failedAttempts: count,
-    createdAt: timestamp,
-    lastAttemptAt: z.nullable(timestamp),
-    nextAttemptAt: z.nullable(timestamp).check(z.meta({ description: "Null when no attempt is due" })),
-    failureReason: z.nullable(z.string()),
-  })
-  .check(z.meta({ id: "Delivery" }));
-export type ListedDelivery = z.infer<typeof listedDelivery>;

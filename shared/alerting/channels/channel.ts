@@ -2,8 +2,8 @@ import type * as z from "zod/mini";
 import { type Change, type Condition, condition } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { urlPreview } from "../senders/envelope.ts";
-import type { AlertConfig, ChannelKind, channelConfig, EventType } from "./channel-schema.ts";
+import type { EventType } from "../senders/envelope.ts";
+import type { AlertConfig, ChannelKind, channelConfig } from "./channel-schema.ts";
 
 export type Flags = {
   isEnabled: boolean;
@@ -64,31 +64,18 @@ export const list = (org: number): Promise<(Channel & Key)[]> =>
 
 /** A channel as the API shows it, without urls and secrets. */
 export const shown = (org: number, channel: Channel): AlertConfig => {
-  const { id, channel: kind, isEnabled } = channel;
+  const { id, channel: kind, config, isEnabled } = channel;
   const { notifyOnNewBreach, notifyOnScanComplete, notifyOnScanError } = channel;
   return {
     id,
     organizationId: org,
     channel: kind,
     isEnabled,
-    config: shownConfig(channel),
+    config,
     notifyOnNewBreach,
     notifyOnScanComplete,
     notifyOnScanError,
   };
-};
-
-/** What may be shown of a config. */
-export const shownConfig = (form: StoredForm | ChannelForm): AlertConfig["config"] => {
-  if ("sealed" in form) return form.config;
-  switch (form.channel) {
-    case "email":
-      return { recipients: form.config.recipients };
-    case "slack":
-      return { hasWebhookUrl: form.config.webhookUrl !== "" };
-    case "webhook":
-      return { urlPreview: urlPreview(form.config.url), hasSecret: form.config.secret !== undefined };
-  }
 };
 
 /** How the activity log and alerts name a channel. */

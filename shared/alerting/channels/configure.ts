@@ -1,5 +1,6 @@
 /** Creates and changes alert channels, whose urls must be public HTTPS (destination.ts) and are sealed (seal.ts). */
 import { isDeepStrictEqual } from "node:util";
+import type { Logger } from "@aws-lambda-powertools/logger";
 import type * as z from "zod/mini";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
@@ -13,11 +14,11 @@ import { drawId } from "../../lists/blocks.ts";
 import type { Raised } from "../deliveries/delivery.ts";
 import { parseDestination, resolveDestination } from "../senders/destination.ts";
 import { isUrlPreview, urlPreview } from "../senders/envelope.ts";
+import { flagChanges, formChanges, isOtherDestination, raiseNotice } from "./change-notice.ts";
 import type { Channel, ChannelForm, Flags } from "./channel.ts";
 import * as channels from "./channel.ts";
 import { type alertConfigPatch, channelConfig } from "./channel-schema.ts";
 import { open, seal } from "./seal.ts";
-import { flagChanges, formChanges, isMoved, raiseTurn } from "./turned-away.ts";
 
 const maximumChannels = 20;
 
@@ -79,22 +80,21 @@ export const change = (
     const all = await channels.list(org);
     const row = all.find((channel) => channel.id === id);
     if (row === undefined) throw new Refusal("channelNotFound");
-    const isPlain = row.channel !== "email" && !("sealed" in row);
     // A patch of flags needs no key, so that a channel whose config does not open can be disabled.
     const concernsForm = patch.channel !== undefined || patch.config !== undefined;
-    const before = concernsForm || isPlain ? await open(org, row) : undefined;
-    const after = before && concernsForm ? patchedForm(before, patch) : before;
+    const before = concernsForm ? await open(org, row) : undefined;
+    const after = before && patchedForm(before, patch);
     if (before && after && namesDestination(before, patch)) await assertPublic(after, count);
     const { channel: _, config: __, ...named } = patch;
     const flags = changedFlags(row, named);
     const isReconfigured = !isDeepStrictEqual(after, before);
     if (!isReconfigured && Object.keys(flags).length === 0) return [];
     const slot = await activity.slot(org);
-    const stored = after && (isReconfigured || isPlain) ? await seal(org, id, after) : undefined;
+    const stored = after && isReconfigured ? await seal(org, id, after) : undefined;
     const changed = { ...row, ...flags, ...stored } as Channel;
     const others = all.filter((channel) => channel !== row);
-    const hasMoved = before !== undefined && after !== undefined && isMoved(before, after);
-    const told = await raiseTurn(org, { before: row, after: changed, isMoved: hasMoved, others });
+    const hasMoved = before !== undefined && after !== undefined && isOtherDestination(before, after);
+    const told = await raiseNotice(org, { before: row, after: changed, isMoved: hasMoved, others });
     const changes = [...(before && after ? formChanges(before, after) : []), ...flagChanges(row, changed)];
     await table.transact([
       {
@@ -179,4 +179,17 @@ const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
     signal: AbortSignal.timeout(resolveTimeoutSeconds * 1000),
   });
   if (!resolved.ok) throw refuse(resolved.reason);
+};
+
+/** Shorter secrets can be guessed from one signed delivery. The dashboard refuses them. */
+const recommendedCharacters = 16;
+
+/** Notes in the log that a client has set a short secret, which the API's contract allows. Never logs the secret. */
+export const warnOfShortSecret = (
+  logger: Logger,
+  channel: { organizationId: number; channelId: number },
+  secret: string | undefined,
+): void => {
+  if (secret === undefined || secret === "" || secret.length >= recommendedCharacters) return;
+  logger.warn("short webhook secret", channel);
 };

@@ -7,8 +7,8 @@ import * as table from "../../aws/table/table.ts";
 import { removalLeaseSeconds, secondsAfter } from "../../contract/alert-timing.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Raised } from "../deliveries/delivery.ts";
+import { raiseNotice } from "./change-notice.ts";
 import * as channels from "./channel.ts";
-import { raiseTurn } from "./turned-away.ts";
 
 /**
  * Removes a channel and leaves a row that makes the sweep delete its delivery history (history.ts). A
@@ -23,7 +23,7 @@ export const remove = (org: number, id: number, actor: Actor): Promise<Raised["m
     const slot = await activity.slot(org);
     const others = all.filter((channel) => channel !== before);
     const { isEnabled, notifyOnNewBreach } = before;
-    const told = await raiseTurn(org, { before, after: undefined, isMoved: false, others });
+    const told = await raiseNotice(org, { before, after: undefined, isMoved: false, others });
     await table.transact([
       {
         delete: keys.channel(org, id),

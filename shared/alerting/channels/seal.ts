@@ -3,7 +3,12 @@
  * AES-256-GCM. What is sealed opens in the row of its organization, channel and kind alone.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { type Channel, type ChannelForm, type StoredForm, shownConfig } from "./channel.ts";
+import { keys } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import { urlPreview } from "../senders/envelope.ts";
+import type { Channel, ChannelForm, StoredForm } from "./channel.ts";
+import * as channels from "./channel.ts";
 import { keyWithId, sealingKey } from "./channel-key.ts";
 
 /** What is sealed begins with the number of its format and the id of its key: `1.<key id>.<base64url>`. */
@@ -31,11 +36,11 @@ export const seal = async (org: number, id: number, form: ChannelForm): Promise<
   cipher.setAAD(boundTo({ org, id, kind: form.channel }));
   const text = Buffer.concat([cipher.update(JSON.stringify(form.config), "utf8"), cipher.final()]);
   const bytes = Buffer.concat([nonce, text, cipher.getAuthTag()]);
-  return {
-    channel: form.channel,
-    config: shownConfig(form),
-    sealed: `${format}.${key.id}.${bytes.toString("base64url")}`,
-  } as StoredForm;
+  const sealed = `${format}.${key.id}.${bytes.toString("base64url")}`;
+  if (form.channel === "slack") return { channel: "slack", config: { hasWebhookUrl: true }, sealed };
+  const { url, secret } = form.config;
+  const config = { urlPreview: urlPreview(url), hasSecret: secret !== undefined };
+  return { channel: "webhook", config, sealed };
 };
 
 /**
@@ -54,7 +59,7 @@ export const open = async (org: number, channel: Channel): Promise<ChannelForm> 
 };
 
 /** Whether the newest key has sealed what is secret of a channel. */
-export const isSealed = async (channel: Channel): Promise<boolean> => {
+const isSealed = async (channel: Channel): Promise<boolean> => {
   if (channel.channel === "email") return true;
   return channel.sealed.startsWith(`${format}.${(await sealingKey()).id}.`);
 };
@@ -76,3 +81,46 @@ const opened = (bytes: Buffer, key: Buffer, place: Place): unknown => {
 /** GCM's additional authenticated data. */
 const boundTo = ({ org, id, kind }: Place): Buffer =>
   Buffer.from(JSON.stringify(["alert channel", format, org, id, kind]));
+
+export type Sealing = {
+  /** Sealed by this call. */
+  sealed: number;
+  /** Sealed by the newest key already, or without secrets. */
+  unchanged: number;
+  /** Ids of channels whose config does not open. */
+  notOpened: number[];
+};
+
+/**
+ * Seals the channels of an organization anew that a replaced key has sealed. Safe to repeat, also
+ * after it was interrupted. Throws `ChannelKeyUnavailable`.
+ */
+export const sealAll = async (org: number): Promise<Sealing> => {
+  const sealing: Sealing = { sealed: 0, unchanged: 0, notOpened: [] };
+  for (const { id } of await channels.list(org)) {
+    try {
+      if (await sealOne(org, id)) sealing.sealed++;
+      else sealing.unchanged++;
+    } catch (error) {
+      if (!(error instanceof ChannelNotOpened)) throw error;
+      sealing.notOpened.push(id);
+    }
+  }
+  return sealing;
+};
+
+/** Whether it was sealed; false also for a channel that is gone. */
+const sealOne = (org: number, id: number): Promise<boolean> =>
+  withOptimisticRetry(async () => {
+    const channel = await channels.get(org, id);
+    if (channel === undefined || (await isSealed(channel))) return false;
+    const stored = await seal(org, id, await open(org, channel));
+    await table.transact([
+      {
+        update: keys.channel(org, id),
+        ...channels.changeOf({}, stored),
+        if: channels.hasFormOf(channel),
+      },
+    ]);
+    return true;
+  });

@@ -7,17 +7,18 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { channelNotOpened } from "../../contract/log-lines.ts";
 import type { Message } from "../../contract/messages.ts";
-import type { Channel } from "../channels/channel.ts";
+import type { Channel, ChannelForm } from "../channels/channel.ts";
 import { ChannelKeyUnavailable } from "../channels/channel-key.ts";
 import { ChannelNotOpened, open } from "../channels/seal.ts";
 import * as slowness from "../channels/slowness.ts";
-import { planMail } from "../senders/mail-plan.ts";
+import { planMail } from "../recipients/mail-plan.ts";
+import { fingerprint } from "../recipients/recipient.ts";
 import type { AttemptResult } from "../senders/outbound.ts";
-import { readReport } from "../senders/report.ts";
-import { type Sendable, send } from "../senders/send.ts";
-import * as attempts from "./attempt.ts";
+import { type Report, readReport } from "../senders/report.ts";
+import { type Receiver, send } from "../senders/send.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
-import * as schedule from "./schedule.ts";
+import { afterFailure, attemptsLeft } from "./retries.ts";
+import * as transitions from "./transitions.ts";
 
 export type DeliverSettings = {
   /** From the end of one dispatch to the beginning of the next. */
@@ -53,6 +54,20 @@ export const readSubjects = async (messages: readonly Message<"deliveries">[]): 
   return subjects.map(([row, channel, owner]) => ({ row, channel, owner }));
 };
 
+/** What the steps of an attempt share. */
+type Attempt = {
+  org: number;
+  message: Message<"deliveries">;
+  row: Delivery;
+  channel: Channel;
+  owner: Organization;
+  settings: DeliverSettings;
+  logger: Logger;
+  /** Logs what became of the attempt. */
+  log: (outcome: string, failure?: string) => void;
+  logError: (what: string, error: Error) => void;
+};
+
 /**
  * Makes one attempt of a delivery: claims it, sends it, records the result. Uses the channel's settings as
  * they were just read. Failures of the receiver are recorded and not thrown.
@@ -66,106 +81,129 @@ export const deliver = async (
   const { organizationId: org, deliveryId, channelId } = message;
   const fields = { organizationId: org, deliveryId, channelId, attempt: message.attempt };
   const log = (outcome: string, failure?: string) => logger.info("delivery", { ...fields, outcome, failure });
+  const logError = (what: string, error: Error) => logger.error(what, { ...fields, error });
   if (row?.dueAt === undefined || row.attempts !== message.attempt - 1) return log("dropped");
   if (channel === undefined || owner === undefined || owner.deleting === true) {
-    await schedule.discard(org, row);
+    await transitions.discard(org, row);
     return log("channel removed");
   }
-  const obstacle = obstacleOf(channel, owner);
-  if (obstacle !== undefined) return log(await wait(org, row, obstacle, settings), obstacle);
+  const attempt = { org, message, row, channel, owner, settings, logger, log, logError };
+  const prepared = await prepare(attempt);
+  if (prepared === undefined) return;
+  const sentAt = Date.now();
+  const result = await sendPrepared(attempt, prepared);
+  const milliseconds = Date.now() - sentAt;
+  if ("status" in result) await afterSuccess(attempt, prepared, result);
+  else await afterFailed(attempt, prepared, result);
+  await slowness.note(org, channel, { milliseconds, isDelivered: "status" in result }).catch((error) => {
+    // This attempt is recorded; only the speed of other deliveries depends on the note.
+    logError("slowness could not be noted", error);
+  });
+};
+
+/** A claimed attempt with what it sends and to whom. */
+type Prepared = {
+  claimed: transitions.ClaimedAttempt;
+  report: Report;
+  receiver: Receiver;
+  /** Gives the copies to the budget of e-mails back, except for those that were sent. */
+  giveBack: (sent: number) => Promise<void>;
+};
+
+/** Claims an attempt that may be made now. Undefined: it may not, and the delivery is dealt with. */
+const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
+  const { org, message, row, channel, owner, log } = attempt;
+  const reason = notServed(channel, owner);
+  if (reason !== undefined) return wait(attempt, reason);
   if (message.attempt === 1 && message.slow !== true && slowness.isSlow(channel)) {
     await queue.send("delivery-retries", { ...message, slow: true }, { group: String(org) });
-    return log("moved to delivery-retries");
+    return void log("moved to delivery-retries");
   }
-  const left = attempts.attemptsLeft(row, message.attempt);
-  if (left < 0) {
-    const failure = row.failureReason ?? "no answer was recorded";
-    await schedule.giveUp(org, row, failure);
-    return log("given up", failure);
+  if (attemptsLeft(row, message.attempt) < 0) {
+    return giveUp(attempt, row.failureReason ?? "no answer was recorded");
   }
-
-  // Both come before the claim, so that neither a failed read nor a lost key costs an attempt.
+  // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
   const [report, form] = await Promise.all([
     readReport(org, row.event, { forPeople: channel.channel !== "webhook" }),
-    open(org, channel).catch((error: Error) => {
-      if (error instanceof ChannelNotOpened || error instanceof ChannelKeyUnavailable) return error;
-      throw error;
-    }),
+    openForm(attempt),
   ]);
-  if (form instanceof Error) {
+  if (form === undefined) return undefined;
+  const addressed = await address(attempt, form);
+  if (addressed === undefined) return undefined;
+  const claimed = await transitions.claim(org, row, message.attempt);
+  if (claimed !== undefined) return { claimed, report, ...addressed };
+  await addressed.giveBack(0);
+  return void log("dropped");
+};
+
+/** The channel's form. Undefined: it does not open now, and the delivery waits until it does. */
+const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
+  const { org, row, channel, settings, log, logError } = attempt;
+  try {
+    return await open(org, channel);
+  } catch (error) {
+    const isPassing = error instanceof ChannelKeyUnavailable;
+    if (!isPassing && !(error instanceof ChannelNotOpened)) throw error;
     // It waits as a row. As a message it would come again beside those of the re-dispatch, ever more often.
-    const isPassing = form instanceof ChannelKeyUnavailable;
-    const seconds = isPassing
-      ? Math.min(unavailableSeconds, settings.waitingSeconds)
-      : settings.waitingSeconds;
+    const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
     const until = new Date(Date.now() + seconds * 1000);
-    await schedule.postpone(org, row, until, "channel could not be opened");
-    logger.error(channelNotOpened, { ...fields, error: form });
-    return log("waiting");
+    await transitions.postpone(org, row, until, "channel could not be opened");
+    logError(channelNotOpened, error);
+    log("waiting");
+    return undefined;
   }
+};
+
+/** Who gets the attempt. Undefined: nobody may get it now, and the delivery waits. */
+const address = async (
+  attempt: Attempt,
+  form: ChannelForm,
+): Promise<Pick<Prepared, "receiver" | "giveBack"> | undefined> => {
+  if (form.channel !== "email") return { receiver: form, giveBack: async () => {} };
+  const { owner, row, settings, logger } = attempt;
   const { dashboardUrl } = settings;
-  const mail =
-    form.channel === "email"
-      ? await planMail(owner, row, form.config.recipients, { dashboardUrl, logger })
-      : undefined;
-  if (mail !== undefined && "obstacle" in mail) {
-    const { obstacle, seconds: waitingSeconds, isReason } = mail;
-    return log(await wait(org, row, obstacle, { ...settings, waitingSeconds, isReason }), obstacle);
-  }
-  const reached: string[] = [];
-  const claimed = await attempts
-    .claim(org, deliveryId, message.attempt, new Date(), row.succeededBefore)
-    .catch(async (error) => {
-      await mail?.end([]).catch(() => {});
-      throw error;
-    });
-  const giveBack = async (): Promise<void> => {
-    await mail?.giveBack(mail.recipients.length - reached.length).catch((error: Error) => {
-      // The budget then counts copies that nobody got.
-      logger.error("copies could not be given back", { ...fields, error });
-    });
-  };
-  if (claimed === undefined) {
-    await mail?.end([]);
-    await giveBack();
-    return log("dropped");
-  }
-  const sentAt = Date.now();
-  const context = { organizationName: owner.name, dashboardUrl };
-  const sendable: Sendable =
-    form.channel === "email"
-      ? { channel: "email", recipients: mail?.recipients ?? [], reached: (address) => reached.push(address) }
-      : form;
-  const result = await send(sendable, deliveryId, report, context).catch((error: Error): AttemptResult => {
+  const plan = await planMail(owner, row, form.config.recipients, { dashboardUrl, logger });
+  if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan);
+  return { receiver: { channel: "email", recipients: plan.recipients }, giveBack: plan.giveBack };
+};
+
+const sendPrepared = (
+  { message, owner, settings, logError }: Attempt,
+  { receiver, report }: Prepared,
+): Promise<AttemptResult> => {
+  const context = { organizationName: owner.name, dashboardUrl: settings.dashboardUrl };
+  return send(receiver, message.deliveryId, report, context).catch((error) => {
     // Counts as a failed attempt, so that operators see the reason and the delivery ends.
-    logger.error("delivery could not be sent", { ...fields, error });
+    logError("delivery could not be sent", error);
     return { failure: "could not be sent" };
   });
-  await mail?.end(reached).catch((error: Error) => {
-    // Other channels of the alert then wait for the end of the lease, and further attempts may send further copies.
-    logger.error("copies could not be noted", { ...fields, error });
-  });
-  const took = { milliseconds: Date.now() - sentAt, isDelivered: "status" in result };
-  const noteSlowness = () =>
-    slowness.note(org, channel, took).catch((error: Error) => {
-      // This attempt is recorded; only the speed of other deliveries depends on the note.
-      logger.error("slowness could not be noted", { ...fields, error });
-    });
-  if ("status" in result) {
-    await attempts.finish(org, claimed, { status: "delivered" }, null);
-    log("delivered");
-    return noteSlowness();
-  }
+};
+
+const afterSuccess = async (
+  { org, log }: Attempt,
+  { claimed }: Prepared,
+  result: AttemptResult,
+): Promise<void> => {
+  await transitions.finish(org, claimed, { status: "delivered" }, { reached: reachedIn(org, result) });
+  log("delivered");
+};
+
+const afterFailed = async (
+  { org, message, row, channel, settings, log }: Attempt,
+  { claimed, giveBack }: Prepared,
+  result: Extract<AttemptResult, { failure: string }>,
+): Promise<void> => {
   const { failure, retryAfterSeconds } = result;
-  const isTooOld = Date.now() - waitsFrom(row) > settings.longestWaitSeconds * 1000;
+  const reached = reachedIn(org, result);
+  const isTooOld = Date.now() >= waitsUntil(row, settings);
   // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
   if (retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
-    await attempts.releaseThrottled(org, claimed, { failure, retryAfterSeconds });
-    await giveBack();
+    await transitions.takeBack(org, claimed, { failure, reached, retryAfterSeconds });
+    await giveBack(reached.size);
     return log("throttled", failure);
   }
-  const next = attempts.afterFailure(left, settings.redispatchSeconds);
-  const finished = await attempts.finish(org, claimed, next, failure);
+  const next = afterFailure(attemptsLeft(row, message.attempt), settings.redispatchSeconds);
+  const finished = await transitions.finish(org, claimed, next, { failure, reached });
   log(next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {
     await queue.send(
@@ -174,38 +212,40 @@ export const deliver = async (
       { delaySeconds: next.retryInSeconds, group: String(org) },
     );
   }
-  await noteSlowness();
 };
 
-const waitsFrom = ({ waitsFrom: again, createdAt }: Delivery): number => Date.parse(again ?? createdAt);
+const reachedIn = (org: number, { reached = [] }: AttemptResult): Set<string> =>
+  new Set(reached.map((email) => fingerprint(org, email)));
 
 /** Why nothing may be sent for now; undefined when it may. */
-const obstacleOf = (channel: Channel, { billing }: Organization): string | undefined => {
+const notServed = (channel: Channel, { billing }: Organization): string | undefined => {
   if (!channel.isEnabled) return "channel was disabled";
   return billingRefusal(billing, new Date()) === undefined ? undefined : "subscription had lapsed";
 };
 
-/**
- * Postpones a delivery that meets an obstacle, or gives it up once it is too old. Returns the outcome for the
- * log. `isReason`: the delivery shows the obstacle while it waits.
- */
+/** Until when a delivery may wait, in milliseconds since 1970. */
+const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: DeliverSettings): number =>
+  Date.parse(waitsFrom ?? createdAt) + longestWaitSeconds * 1000;
+
+/** Postpones a delivery that meets an obstacle, or gives it up once it is too old. `isShown`: it shows why while it waits. */
 const wait = async (
-  org: number,
-  row: Delivery,
-  obstacle: string,
+  attempt: Attempt,
+  reason: string,
   {
-    waitingSeconds,
-    longestWaitSeconds,
-    isReason = false,
-  }: DeliverSettings & { isReason?: boolean | undefined },
-): Promise<"given up" | "waiting"> => {
+    seconds = attempt.settings.waitingSeconds,
+    isShown = false,
+  }: { seconds?: number; isShown?: boolean } = {},
+): Promise<undefined> => {
+  const { org, row, settings, log } = attempt;
   const now = Date.now();
-  const givenUpAt = waitsFrom(row) + longestWaitSeconds * 1000;
-  if (now >= givenUpAt) {
-    await schedule.giveUp(org, row, obstacle);
-    return "given up";
-  }
-  const until = new Date(Math.min(now + waitingSeconds * 1000, givenUpAt));
-  await schedule.postpone(org, row, until, isReason ? obstacle : undefined);
-  return "waiting";
+  const latest = waitsUntil(row, settings);
+  if (now >= latest) return giveUp(attempt, reason);
+  const until = new Date(Math.min(now + seconds * 1000, latest));
+  await transitions.postpone(org, row, until, isShown ? reason : undefined);
+  log("waiting", reason);
+};
+
+const giveUp = async ({ org, row, log }: Attempt, reason: string): Promise<undefined> => {
+  await transitions.giveUp(org, row, reason);
+  log("given up", reason);
 };

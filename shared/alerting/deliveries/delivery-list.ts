@@ -5,8 +5,8 @@ import { condition } from "../../aws/table/condition.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as counts from "../../lists/counts.ts";
 import * as channels from "../channels/channel.ts";
-import type { DeliveryLabel, ListedDelivery } from "../channels/channel-schema.ts";
 import { type Delivery, type DeliveryStatus, deliveries } from "./delivery.ts";
+import type { DeliveryLabel, ListedDelivery } from "./delivery-schema.ts";
 
 const labelOf: Record<DeliveryStatus, DeliveryLabel> = {
   pending: "pending",
@@ -28,7 +28,7 @@ const shownAttributes = [
   "dueAt",
   "failureReason",
 ] as const;
-type Shown = Pick<Delivery, "id" | (typeof shownAttributes)[number]>;
+export type Shown = Pick<Delivery, "id" | (typeof shownAttributes)[number]>;
 
 const shown = (row: Shown): ListedDelivery => ({
   id: row.id,
@@ -42,45 +42,44 @@ const shown = (row: Shown): ListedDelivery => ({
   failureReason: row.failureReason,
 });
 
+type Query = { limit: number; offset: number; status?: DeliveryStatus | undefined };
+
 /**
- * A page of a channel's deliveries, newest first, and how many match. Refuses `channelNotFound`. With a `status`, which no directory
- * counts, every block that holds deliveries of the channel is read: about 50 read units for 512 deliveries.
+ * A page of a channel's deliveries, newest first, and how many match. Refuses `channelNotFound`.
  */
 export const list = async (
   org: number,
   channelId: number,
-  query: { limit: number; offset: number; status?: DeliveryLabel | undefined },
+  { status, ...query }: { limit: number; offset: number; status?: DeliveryLabel | undefined },
 ): Promise<{ deliveries: ListedDelivery[]; total: number }> => {
-  const { limit, offset, status } = query;
-  const channel = channels.get(org, channelId);
-  const page =
-    status === undefined
-      ? pageOfAll(org, channelId, { limit, offset })
-      : pageOfStatus(org, channelId, statusOf(status), { limit, offset });
-  if ((await channel) === undefined) {
-    await page;
-    throw new Refusal("channelNotFound");
-  }
-  const { rows, total } = await page;
+  const [channel, { rows, total }] = await Promise.all([
+    channels.get(org, channelId),
+    page(org, channelId, { ...query, status: status && statusOf(status) }),
+  ]);
+  if (channel === undefined) throw new Refusal("channelNotFound");
   return { deliveries: rows.map(shown), total };
 };
 
-type Page = { limit: number; offset: number };
+/**
+ * The same page as rows, also of a channel that was removed. With a `status`, which no directory counts, every block that
+ * holds deliveries of the channel is read: about 50 read units for 512 deliveries.
+ */
+export const page = async (
+  org: number,
+  channelId: number,
+  { status, limit, offset }: Query,
+): Promise<{ rows: Shown[]; total: number }> => {
+  if (status !== undefined) return pageOfStatus(org, channelId, { status, limit, offset });
+  const matches = isOfChannel(channelId);
+  const attributes = shownAttributes;
+  const { items, total } = await deliveries.page(org, { limit, offset, matches, attributes });
+  return { rows: items, total };
+};
 
 const isOfChannel =
   (channelId: number) =>
   (group: { channelId: number }): boolean =>
     group.channelId === channelId;
-
-const pageOfAll = async (
-  org: number,
-  channelId: number,
-  page: Page,
-): Promise<{ rows: Shown[]; total: number }> => {
-  const matches = isOfChannel(channelId);
-  const { items, total } = await deliveries.page(org, { ...page, matches, attributes: shownAttributes });
-  return { rows: items, total };
-};
 
 /** Blocks read at the same time. */
 const concurrency = 16;
@@ -88,8 +87,7 @@ const concurrency = 16;
 const pageOfStatus = async (
   org: number,
   channelId: number,
-  status: DeliveryStatus,
-  { limit, offset }: Page,
+  { status, limit, offset }: Query & { status: DeliveryStatus },
 ): Promise<{ rows: Shown[]; total: number }> => {
   const none = { rows: [], total: 0 };
   if (status === "not_delivered" && !(await counts.read(org)).notDelivered.has(channelId)) return none;

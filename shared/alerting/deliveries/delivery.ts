@@ -1,13 +1,11 @@
 /**
  * Deliveries: one row per event and channel, written in the transaction that records the event. Every
  * delivery ends as delivered or given up, because the row says when its next step is due (`dueAt`); a message
- * only wakes a worker.
- *
- * attempt.ts claims and records attempts; schedule.ts changes deliveries between attempts.
+ * only wakes a worker. transitions.ts holds all later changes.
  */
 
 import type { Sending } from "../../aws/queue/queue.ts";
-import { condition, type Write } from "../../aws/table/condition.ts";
+import type { Write } from "../../aws/table/condition.ts";
 import { dueShard } from "../../aws/table/keys.ts";
 import { lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
 import type { Message } from "../../contract/messages.ts";
@@ -16,14 +14,11 @@ import { countedList } from "../../lists/counted-list.ts";
 import * as counts from "../../lists/counts.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import { type Channel, wants } from "../channels/channel.ts";
-import type { EventType } from "../channels/channel-schema.ts";
+import type { EventType } from "../senders/envelope.ts";
 
-/**
- * What happened. A breach event holds ids only: each attempt reads the details (report.ts). `email` is absent
- * in events that were recorded before alerts named the address.
- */
+/** What happened. A breach event holds ids only: each attempt reads the details (senders/report.ts). */
 export type AlertEvent =
-  | { type: "breach"; breachIds: number[]; email?: EventEmail }
+  | { type: "breach"; breachIds: number[]; email: EventEmail }
   | {
       type: "scan_complete";
       scannedCount: number;
@@ -33,13 +28,8 @@ export type AlertEvent =
     }
   | { type: "scan_error"; error: string };
 
-export type EventEmail = {
-  id: number;
-  /** The findings, in the order of the event's `breachIds`. */
-  findingIds: number[];
-  /** The e-mail's team at the event. Reading it together with the e-mail saves a request. */
-  teamId: number | null;
-};
+/** `findingIds`: the findings, in the order of the event's `breachIds`. */
+export type EventEmail = { id: number; findingIds: number[] };
 
 export const deliveryStatuses = ["pending", "retrying", "delivered", "not_delivered"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
@@ -67,8 +57,8 @@ export type DeliveryRow = {
   dueAt?: string;
   /** How often Slack or SES throttled an attempt. Throttled attempts are not counted. */
   throttled?: number;
-  /** Of an event that several e-mail channels want: the id of the first of their deliveries (copies.ts). */
-  firstOfMails?: number | undefined;
+  /** Fingerprints of addresses that have their copy: further attempts send to the other recipients. */
+  reached?: Set<string>;
   /** From when it may wait for a day, ISO 8601, since it was sent again by hand. Default: `createdAt`. */
   waitsFrom?: string;
   /** After this number of attempts it is given up. Default: `maximumAttempts`; more after a retry by hand. */
@@ -100,10 +90,6 @@ export const countNotDelivered = (
   counts.writes(org, {
     notDelivered: { channelId: deliveries.groupOf({ group }).channelId, by, deliveryId: id },
   });
-
-/** The condition that no worker holds the lease of an attempt. */
-export const noAttemptInProgress = (now: Date) =>
-  condition("attribute_not_exists(#lease) OR #lease.#until < :now", { now: now.toISOString() });
 
 /** The writes that create deliveries, and the messages to send once the transaction has succeeded. */
 export type Raised = { writes: MemberWrite[]; messages: (Sending & { message: Message<"deliveries"> })[] };
@@ -144,14 +130,6 @@ export const raiseFor = async (
   const reserved = [...taken, ...(await reserveIds(org, wanted.length - taken.length))];
   const pairs = wanted.map((each, index) => ({ ...each, reserved: reserved[index] as Reserved }));
   const dueAt = secondsAfter(new Date(), lostAfterSeconds);
-  const mails = Map.groupBy(
-    pairs.filter(({ channel }) => channel.channel === "email"),
-    ({ event }) => event,
-  );
-  const firstOfMails = (event: AlertEvent): number | undefined => {
-    const [first, ...others] = mails.get(event) ?? [];
-    return others.length === 0 ? undefined : first?.reserved.id;
-  };
   return {
     writes: pairs.map(({ event, channel, reserved }) =>
       deliveries.put(
@@ -165,7 +143,6 @@ export const raiseFor = async (
           failedAttempts: 0,
           lastAttemptAt: null,
           failureReason: null,
-          ...(channel.channel === "email" && { firstOfMails: firstOfMails(event) }),
           dueShard: dueShard("DELIVERY", reserved.id),
           dueAt,
         },

@@ -4,7 +4,7 @@ import { chunk } from "../../aws/table/chunk.ts";
 import { dueIndex, dueShardsOf, type Key, organizationOf } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
-import { takeForRedispatch } from "./schedule.ts";
+import { takeDue } from "./transitions.ts";
 
 /** Deliveries of one shard that are taken at the same time, and whose messages are one batch. */
 const concurrency = 10;
@@ -59,7 +59,7 @@ type Redispatched = { sent: number; failed: number; error: unknown };
 const redispatchRows = async (due: readonly DueRow[]): Promise<Redispatched> => {
   const all: Redispatched = { sent: 0, failed: 0, error: undefined };
   const taken: Outgoing[] = [];
-  const takings = due.map(async (row) => outgoingOf(row, await takeForRedispatch(row, row.dueAt)));
+  const takings = due.map(async (row) => outgoingOf(row, await takeDue(row, row.dueAt)));
   for (const settled of await Promise.allSettled(takings)) {
     if (settled.status === "rejected") {
       all.failed++;
@@ -92,4 +92,15 @@ const outgoingOf = (due: DueRow, row: Delivery | undefined) => {
     },
     group: String(org),
   };
+};
+
+/** Deliveries are due for less than two minutes while the re-dispatch runs. */
+const overdueMilliseconds = 10 * 60_000;
+
+/** Whether a delivery has been due for so long that the re-dispatch cannot be running. */
+export const isRedispatchSilent = async (now: Date): Promise<boolean> => {
+  const to = new Date(now.getTime() - overdueMilliseconds).toISOString();
+  const isAnyOverdue = async (pk: string): Promise<boolean> =>
+    (await table.query({ index: dueIndex, pk, to, limit: 1 })).length > 0;
+  return (await Promise.all(dueShardsOf("DELIVERY").map(isAnyOverdue))).includes(true);
 };

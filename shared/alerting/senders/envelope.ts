@@ -31,6 +31,7 @@ export const event = z.discriminatedUnion("type", [
   z.object({ type: z.literal("scan_error"), data: eventData.scan_error }),
 ]);
 export type Event = z.infer<typeof event>;
+export type EventType = Event["type"];
 
 /**
  * The JSON text that one attempt signs and sends. `id` is the delivery's id, equal in every attempt; `at` is

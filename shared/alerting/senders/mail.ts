@@ -10,18 +10,19 @@ import type { AttemptResult } from "./outbound.ts";
 const concurrency = 5;
 
 /**
- * Sends a notice to each of at most 20 recipients in a message of its own, with a link to unsubscribe; `reached` gets
- * the address of each message that SES took. The failure of some does not keep the others from theirs. Without any,
- * nothing is left to send, and it is done. Never throws; a `failure` never contains an address.
+ * Sends a notice to each of at most 20 recipients in a message of its own, with a link to unsubscribe. The failure of
+ * some does not keep the others from theirs. Without any, nothing is left to send, and it is done. Never throws; a
+ * `failure` never contains an address.
  */
 export const send = async (
   recipients: readonly Addressee[],
   deliveryId: number,
   notice: Notice,
-  { dashboardUrl, reached }: { dashboardUrl?: string | undefined; reached: (address: string) => void },
+  dashboardUrl?: string,
 ): Promise<AttemptResult> => {
   const endsAt = Date.now() + sendTimeoutSeconds * 1_000;
   const open = [...recipients];
+  const reached: string[] = [];
   let outcome: AttemptResult = { status: 200 };
   const sendAll = async (): Promise<void> => {
     for (let next = open.shift(); next !== undefined; next = open.shift()) {
@@ -30,7 +31,7 @@ export const send = async (
       const result: AttemptResult =
         milliseconds > 0 ? await sendMail(message, milliseconds) : { failure: "timeout" };
       if ("status" in result) {
-        reached(next.email);
+        reached.push(next.email);
         continue;
       }
       outcome = result;
@@ -39,7 +40,7 @@ export const send = async (
     }
   };
   await Promise.all(Array.from({ length: concurrency }, sendAll));
-  return outcome;
+  return { ...outcome, reached };
 };
 
 const messageTo = (

@@ -94,17 +94,7 @@ const wordsForBreaches = (
   const howMany = one ? "a data breach" : `${breaches.length} data breaches`;
   const found = `was found in ${howMany} that ${one ? "was" : "were"} not known before.`;
   const items = breaches.map((breach) => itemOf(breach, exposure, dashboardUrl));
-  if (exposure === undefined) {
-    return {
-      headline: `An e-mail address appeared in ${howMany}`,
-      lead: `A monitored e-mail address ${found}`,
-      facts: [],
-      items,
-      advice: "Your findings name the address. Acknowledge each finding once it is handled.",
-      link: linkTo(dashboardUrl, "/findings", "See the findings"),
-    };
-  }
-  const { email } = exposure;
+  const email = exposure?.email;
   if (email === undefined) {
     return {
       headline: `An address that is no longer monitored appeared in ${howMany}`,

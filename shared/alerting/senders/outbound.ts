@@ -22,9 +22,12 @@ const nextAddressAfterMilliseconds = 2000;
 /**
  * What became of one attempt to send. `status` (2xx): delivered. `failure` is a short reason for people and
  * never contains the url, a header or a part of the response. With `retryAfterSeconds` the receiver throttled
- * the attempt and asks for this pause (0: it named none).
+ * the attempt and asks for this pause (0: it named none). `reached`: the addresses that got their e-mail, also of an
+ * attempt that failed for others.
  */
-export type AttemptResult = { status: number } | { failure: string; retryAfterSeconds?: number };
+export type AttemptResult = ({ status: number } | { failure: string; retryAfterSeconds?: number }) & {
+  reached?: readonly string[];
+};
 
 /** A receiver that asks for a longer pause gets this one. */
 const maximumRetryAfterSeconds = 3_600;

@@ -4,10 +4,8 @@
  * them.
  */
 
-import { keys } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
-import { type Email, emails } from "../../monitoring/emails/record.ts";
-import * as catalog from "../../monitoring/hibp/breach-details.ts";
+import { emails } from "../../monitoring/emails/record.ts";
+import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as teams from "../../monitoring/teams/team.ts";
 import type { AlertEvent, EventEmail } from "../deliveries/delivery.ts";
 import type { Event } from "./envelope.ts";
@@ -15,7 +13,7 @@ import type { Event } from "./envelope.ts";
 export type Report = {
   /** What every receiver is told. */
   event: Event;
-  /** What only people are told. Undefined for webhooks, for other events, and if the event names no e-mail. */
+  /** What only people are told. Undefined for webhooks and for other events. */
   exposure?: Exposure | undefined;
 };
 
@@ -33,7 +31,7 @@ export type ExposedEmail = {
   teamName: string | null;
 };
 
-/** The report of an event. `forPeople` also reads whose address it is, which takes one request more. */
+/** The report of an event. `forPeople` also reads whose address it is, and the e-mail's team. */
 export const readReport = async (
   org: number,
   event: AlertEvent,
@@ -45,7 +43,10 @@ export const readReport = async (
   }
   const { breachIds } = event;
   const named = forPeople ? event.email : undefined;
-  const [details, email] = await Promise.all([catalog.details(breachIds), named && readEmail(org, named)]);
+  const [details, email] = await Promise.all([
+    breachDetails.details(breachIds),
+    named && readEmail(org, named.id),
+  ]);
   const breaches = breachIds.map((id) => details.get(id)).filter((breach) => breach !== undefined);
   return {
     event: {
@@ -77,15 +78,10 @@ const findingsOf = (
   return findings;
 };
 
-/** One request, unless the e-mail has moved to another team since the event. */
-const readEmail = async (org: number, { id, teamId }: EventEmail): Promise<ExposedEmail | undefined> => {
-  const [row, teamOfEvent] = (await table.getMany([
-    emails.key(org, id),
-    ...(teamId === null ? [] : [keys.team(org, teamId)]),
-  ])) as [Email?, teams.Team?];
+const readEmail = async (org: number, id: number): Promise<ExposedEmail | undefined> => {
+  const row = await emails.get(org, id);
   if (row === undefined) return undefined;
-  const { teamId: currentId } = emails.groupOf(row);
-  const team = currentId === teamId || currentId === null ? teamOfEvent : await teams.get(org, currentId);
-  const teamName = currentId === null ? null : (team?.name ?? null);
-  return { id, address: row.email, ownerName: row.ownerName, teamName };
+  const { teamId } = emails.groupOf(row);
+  const team = teamId === null ? undefined : await teams.get(org, teamId);
+  return { id, address: row.email, ownerName: row.ownerName, teamName: team?.name ?? null };
 };

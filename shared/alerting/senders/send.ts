@@ -8,10 +8,10 @@ import type { Report } from "./report.ts";
 import { sign, signatureHeader } from "./signature.ts";
 import * as slack from "./slack.ts";
 
-/** What is sent: a form, or of a channel by e-mail who gets a copy now, and whom to tell about each that SES took. */
-export type Sendable =
+/** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
+export type Receiver =
   | Exclude<ChannelForm, { channel: "email" }>
-  | { channel: "email"; recipients: readonly Addressee[]; reached: (address: string) => void };
+  | { channel: "email"; recipients: readonly Addressee[] };
 
 /**
  * Sends one attempt of a delivery in the format of its channel, within 10 seconds. Failures of the receiver
@@ -19,21 +19,18 @@ export type Sendable =
  * schema (envelope.ts).
  */
 export const send = async (
-  channel: Sendable,
+  receiver: Receiver,
   deliveryId: number,
   report: Report,
   context: NoticeContext,
 ): Promise<AttemptResult> => {
-  switch (channel.channel) {
+  switch (receiver.channel) {
     case "email":
-      return mail.send(channel.recipients, deliveryId, noticeOf(report, context), {
-        dashboardUrl: context.dashboardUrl,
-        reached: channel.reached,
-      });
+      return mail.send(receiver.recipients, deliveryId, noticeOf(report, context), context.dashboardUrl);
     case "slack":
-      return slack.send(channel.config.webhookUrl, noticeOf(report, context));
+      return slack.send(receiver.config.webhookUrl, noticeOf(report, context));
     case "webhook":
-      return sendWebhook(channel.config, deliveryId, report.event);
+      return sendWebhook(receiver.config, deliveryId, report.event);
   }
 };
 

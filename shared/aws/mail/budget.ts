@@ -30,6 +30,7 @@ export const takeCopies = async (
   budget: MailBudget,
   now: Date,
 ): Promise<Date | undefined> => {
+  if (copies === 0) return undefined;
   // The hour first: what waits for the next day then takes nothing out of a day's budget.
   for (const name of ["hour", "day"] as const) {
     const { key, start } = windowAt(org, name, now);

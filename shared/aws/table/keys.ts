@@ -40,7 +40,7 @@ export const keys = {
   listHead: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}`, sk: `HEAD#${kind}` }),
   domain: (org: number, id: number): Key => ({ pk: `ORG#${org}#DOMAIN`, sk: padded(id) }),
   /**
-   * Notes of e-mails that may have a last check of their own (domains/own-checks.ts): a row for each noted
+   * Notes of e-mails that may have a last check of their own (monitoring/domains/own-checks.ts): a row for each noted
    * domain, and a row with the noted e-mails of every 2,048 ids.
    */
   ownChecksOfDomain: (org: number, domain: number): Key => ({
@@ -75,15 +75,7 @@ export const keys = {
   }),
   /** `hash` as of a session. */
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
-  /**
-   * Who has got a copy of an event. `event`: the id of its first delivery by e-mail. `again`: how often it was delivered
-   * before.
-   */
-  mailCopies: (org: number, event: number, again = 0): Key => ({
-    pk: `ORG#${org}#MAIL-COPIES`,
-    sk: again === 0 ? padded(event) : `${padded(event)}#${again}`,
-  }),
-  /** An address that alerts go to. `name` is its fingerprint (mail/recipient.ts). */
+  /** An address that alerts go to. `name` is its fingerprint (alerting/recipients/recipient.ts). */
   recipient: (org: number, name: string): Key => ({ pk: `ORG#${org}#RECIPIENT`, sk: name }),
   /** Counts the alert channels, so that concurrent requests cannot create more than the maximum. */
   channelCount: (org: number): Key => ({ pk: `ORG#${org}`, sk: "CHANNEL-COUNT" }),
@@ -97,7 +89,7 @@ export const keys = {
     pk: `ORG#${org}#CHANNEL-REMOVAL`,
     sk: padded(channel),
   }),
-  /** One of the rows that count findings by month and by breach, and breached e-mails (counts/counts.ts). */
+  /** One of the rows that count findings by month and by breach, and breached e-mails (lists/counts.ts). */
   counts: (org: number, place: number): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
   /** The ids of users and of removed users: a page of the activity log tells them apart with this one row. */
   membership: (org: number): Key => ({ pk: `ORG#${org}`, sk: "MEMBERSHIP" }),
@@ -122,10 +114,10 @@ export const keys = {
     pk: `ORG#${org}#${kind}`,
     sk: padded(block),
   }),
-  /** The ids of a block's rare members (lists/notes.ts). */
-  note: (org: number, kind: ListKind, block: number): Key => ({
+  /** The ids of the rare members of some blocks (lists/notes.ts). */
+  notes: (org: number, kind: ListKind, row: number): Key => ({
     pk: `ORG#${org}#${kind}`,
-    sk: `${notePrefix}${padded(block)}`,
+    sk: `${notePrefix}${padded(row)}`,
   }),
   member: (org: number, kind: ListKind, block: number, id: number): Key => ({
     pk: `ORG#${org}#${kind}#${block}`,

@@ -10,7 +10,6 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { Refusal } from "../../contract/errors.ts";
 import { versionAttribute, withVersion } from "../../contract/version.ts";
 import { documents, tableName, wire } from "./clients.ts";
-import { companion } from "./companion.ts";
 import {
   type Change,
   type Condition,
@@ -197,12 +196,10 @@ const writeOne = async <R>(send: () => Promise<R>): Promise<R> => {
  * After `signal` is aborted no further try begins, and it is unknown whether the last one wrote.
  */
 export const transact = async (
-  given: readonly Write[],
+  writes: readonly Write[],
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<void> => {
-  if (given.length === 0) return;
-  const { writes: further, written } = companion();
-  const writes = [...given, ...further];
+  if (writes.length === 0) return;
   if (writes.length > maxTransactionWrites) {
     throw new Error(
       `A transaction of ${writes.length} writes: DynamoDB takes ${maxTransactionWrites}, use several`,
@@ -216,7 +213,6 @@ export const transact = async (
       () => documents().send(command(), { ...(signal && { abortSignal: signal }) }),
       signal,
     );
-    written();
   } catch (error) {
     const failed = failedWrites(error);
     if (failed.length > 0) throw refusalOf(writes, failed) ?? new TransactionRefused(failed);

@@ -2,7 +2,7 @@
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import * as queue from "../../aws/queue/queue.ts";
-import { absent } from "../../aws/table/condition.ts";
+import { absent, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
@@ -22,12 +22,13 @@ export const countMatching = async (org: number, chosen: Chosen): Promise<number
 
 /**
  * Requests that findings are acknowledged, and wakes a worker. Refuses `findingNotFound` when an id is not the organization's, and
- * `acknowledgementInProgress`.
+ * `acknowledgementInProgress`. `also`: further writes of the transaction.
  */
 export const request = async (
   org: number,
   { ids, filter, resolution, reason }: Omit<AcknowledgementRequest, "dryRun">,
   by: Actor,
+  also: readonly Write[] = [],
 ): Promise<{ id: number; matching: number }> => {
   // The slot first: its time is that of the request.
   const slot = await activity.slot(org);
@@ -55,6 +56,7 @@ export const request = async (
       refusal: "acknowledgementInProgress",
     },
     { put: { ...keys.acknowledgement(org, id), ...row }, if: absent },
+    ...also,
   ]);
   // If SQS does not take the message, the next sweep sends it.
   await queue

@@ -2,7 +2,7 @@
 
 import { pageOf } from "../../lists/short-list.ts";
 import { emails } from "../emails/record.ts";
-import { type Coverage, storedCoverage } from "../hibp/coverage.ts";
+import { type Coverage, storedCoverage } from "../hibp/subscription-state.ts";
 import * as domains from "./domain.ts";
 import type { Domain } from "./domain-row.ts";
 import type { ListedDomain } from "./domain-schema.ts";

@@ -35,7 +35,7 @@ export const newEmailRow = (
   unacknowledged: 0,
 });
 
-/** Whether an e-mail has a finding. Active ones are counted (counts/counts.ts). */
+/** Whether an e-mail has a finding. Active ones are counted (lists/counts.ts). */
 export const isBreached = ({ findings }: Pick<EmailRow, "findings">): boolean =>
   Object.keys(findings).length > 0;
 

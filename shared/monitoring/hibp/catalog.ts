@@ -3,7 +3,7 @@
  * id of ours once.
  *
  * A row for each name holds the id and a hash of everything that HIBP lists about the breach; a row for each
- * id holds the details (details.ts). A state row holds the digest of the whole list, so that a sync without
+ * id holds the details (breach-details.ts). A state row holds the digest of the whole list, so that a sync without
  * news reads one row. A breach that vanishes from HIBP's list keeps its last details.
  */
 import { createHash, randomUUID } from "node:crypto";
@@ -32,7 +32,7 @@ const nameKey = (name: string): Key => ({ pk: keys.breachNames().pk, sk: `${name
 
 /** DynamoDB's quota for one transaction. */
 const maxTransactionKibibytes = 4 * 1024;
-/** The longest title, domain, description and data classes (schema.ts) in characters of three bytes. */
+/** The longest title, domain, description and data classes (breach-schema.ts) in characters of three bytes. */
 const maxBreachKibibytes = 85;
 /**
  * Half of what the quota takes. Two writes for each breach and one check stay within

@@ -1,5 +1,5 @@
-/** What is stored of the HIBP subscription, for those who only show it. */
-import { keys } from "../../aws/table/keys.ts";
+/** What is stored of the HIBP subscription, for those who ask nobody. */
+import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 
 export type Subscription = {
@@ -38,4 +38,26 @@ export const state = async (
   const { plan = null, subscribedUntil = null } = row ?? {};
   const isRecent = row !== undefined && now.getTime() - Date.parse(row.at) <= 1_000 * maximumAgeSeconds;
   return { plan, subscribedUntil, isWorking: isRecent && row.failedAt === undefined };
+};
+
+export const domainPrefix = "DOMAIN#";
+
+/** The row of a domain (lower case) that the subscription can search. */
+export const domainKey = (name: string): Key => ({
+  pk: keys.subscription().pk,
+  sk: `${domainPrefix}${name}`,
+});
+
+/** `at`: when HIBP said so, ISO 8601; undefined before the first answer. */
+export type Coverage = { covered: ReadonlySet<string>; at: string | undefined };
+
+export const storedCoverage = async (domains: readonly string[]): Promise<Coverage> => {
+  const [subscription, ...rows] = await table.getMany<{ at?: string }>([
+    keys.subscription(),
+    ...domains.map(domainKey),
+  ]);
+  return {
+    covered: new Set(domains.filter((_, index) => rows[index] !== undefined)),
+    at: subscription?.at,
+  };
 };

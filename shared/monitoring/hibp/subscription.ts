@@ -7,9 +7,15 @@ import { chunk } from "../../aws/table/chunk.ts";
 import { exists } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { domainKey, domainPrefix } from "./coverage.ts";
 import { subscribedDomains, subscriptionStatus, UpstreamFailure } from "./hibp.ts";
-import { maximumAgeSeconds, type Subscription, type SubscriptionRow } from "./subscription-state.ts";
+import {
+  domainKey,
+  domainPrefix,
+  maximumAgeSeconds,
+  type Subscription,
+  type SubscriptionRow,
+  storedCoverage,
+} from "./subscription-state.ts";
 import { withUpstream } from "./upstream.ts";
 
 /** `waitSeconds` limits how long a call waits until the rate limiter lets it send. */
@@ -39,13 +45,16 @@ export const current = async ({
  * and the stored answer is older than a minute.
  * @throws UpstreamFailure when no answer is stored and HIBP gives none, or when HIBP does not accept the key.
  */
-export const covered = async (domains: readonly string[], options: Waiting = {}): Promise<Set<string>> => {
-  const found = await readDomains(domains);
+export const covered = async (
+  domains: readonly string[],
+  options: Waiting = {},
+): Promise<ReadonlySet<string>> => {
+  const { covered: found } = await storedCoverage(domains);
   if (domains.every((domain) => found.has(domain))) return found;
   const known = await read();
   if (known !== undefined && ageSeconds(known) <= coverageMaxAgeSeconds) return found;
   const refreshed = await refreshOr(known, options);
-  return refreshed === known ? found : readDomains(domains);
+  return refreshed === known ? found : (await storedCoverage(domains)).covered;
 };
 
 /**
@@ -89,11 +98,6 @@ const read = async (): Promise<Subscription | undefined> => {
 };
 
 const ageSeconds = ({ at }: Subscription): number => (Date.now() - Date.parse(at)) / 1_000;
-
-const readDomains = async (domains: readonly string[]): Promise<Set<string>> => {
-  const rows = await table.getMany(domains.map(domainKey));
-  return new Set(domains.filter((_, index) => rows[index] !== undefined));
-};
 
 /**
  * Writes only what differs. Two concurrent calls can leave a mixture of both answers until the next refresh.

@@ -16,11 +16,9 @@ const isSameName = (one: string, other: string): boolean => comparable(one) === 
 
 const nameKey = (org: number, name: string) => keys.teamName(org, comparable(name));
 
-/** Refuses `teamExists` when a team other than `except` has this name. */
-const requireFree = async (org: number, name: string, except?: number): Promise<void> => {
-  // Teams of before names were unique have no row of their name.
-  const others = (await list(org)).filter(({ id }) => id !== except);
-  if (others.some((team) => isSameName(team.name, name))) throw new Refusal("teamExists");
+/** Refuses `teamExists` before anything is written. `claim` decides between requests at the same time. */
+const requireFree = async (org: number, name: string): Promise<void> => {
+  if ((await table.get(nameKey(org, name))) !== undefined) throw new Refusal("teamExists");
 };
 
 const claim = (org: number, { id, name }: Pick<Team, "id" | "name">): Write => ({
@@ -30,13 +28,17 @@ const claim = (org: number, { id, name }: Pick<Team, "id" | "name">): Write => (
 });
 
 /** For the transaction that deletes or renames the team. */
-export const releaseName = (org: number, { id, name }: Pick<Team, "id" | "name">): Write => ({
+export const releaseName = (org: number, { name }: Pick<Team, "name">): Write => ({
   delete: nameKey(org, name),
-  if: condition("attribute_not_exists(#pk) OR #id = :id", { id }),
 });
 
-/** Refuses `teamExists`. */
-export const create = async (org: number, name: string, actor: Actor): Promise<Team> => {
+/** `also`: further writes of the transaction. Refuses `teamExists`. */
+export const create = async (
+  org: number,
+  name: string,
+  actor: Actor,
+  also: readonly Write[] = [],
+): Promise<Team> => {
   await requireFree(org, name);
   const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org)]);
   const team = { id, name, createdAt: slot.createdAt };
@@ -45,6 +47,7 @@ export const create = async (org: number, name: string, actor: Actor): Promise<T
     claim(org, team),
     { put: { ...keys.team(org, id), ...team }, if: absent },
     ...activity.writes(org, slot, { action: "team.created", summary: `Created the team ${name}`, actor }),
+    ...also,
   ]);
   return team;
 };
@@ -55,7 +58,8 @@ export const rename = (org: number, id: number, name: string, actor: Actor): Pro
     const team = await get(org, id);
     if (team === undefined) throw new Refusal("teamNotFound");
     if (team.name === name) return;
-    await requireFree(org, name, id);
+    const isSame = isSameName(team.name, name);
+    if (!isSame) await requireFree(org, name);
     const slot = await activity.slot(org);
     await table.transact([
       {
@@ -63,7 +67,7 @@ export const rename = (org: number, id: number, name: string, actor: Actor): Pro
         set: { name },
         if: condition("#name = :before", { before: team.name }),
       },
-      ...(isSameName(team.name, name) ? [] : [releaseName(org, team), claim(org, { id, name })]),
+      ...(isSame ? [] : [releaseName(org, team), claim(org, { id, name })]),
       ...activity.writes(org, slot, {
         action: "team.updated",
         summary: `Renamed the team ${team.name} to ${name}`,

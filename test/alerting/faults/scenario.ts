@@ -3,8 +3,8 @@ import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as channels from "../../../shared/alerting/channels/channel.ts";
 import * as configure from "../../../shared/alerting/channels/configure.ts";
-import * as operator from "../../../shared/alerting/channels/operator.ts";
 import { remove } from "../../../shared/alerting/channels/remove.ts";
+import * as byHand from "../../../shared/alerting/deliveries/by-hand.ts";
 import { type AlertEvent, deliveries, raise } from "../../../shared/alerting/deliveries/delivery.ts";
 import { deleteHistory } from "../../../shared/alerting/deliveries/history.ts";
 import * as queue from "../../../shared/aws/queue/queue.ts";
@@ -84,7 +84,7 @@ export const plan = (all: Channels, events: number, parts: Parts): void => {
   planEvents(all, events, parts);
   planRedispatch(parts);
   planChannelChanges(all, parts);
-  planRetriesByHand(parts);
+  planRetriesByHand(all, parts);
 };
 
 /** Events over ten hours, ten at a time. A disabled or removed channel gets none any more. */
@@ -156,14 +156,17 @@ const removeChannel = async (org: number, id: number): Promise<void> => {
 };
 
 /** An operator retries some deliveries of the channel `dead`, before and after they are given up. */
-const planRetriesByHand = ({ clock, chance, invocations, witnesses }: Parts): void => {
+const planRetriesByHand = (all: Channels, { clock, chance, invocations, witnesses }: Parts): void => {
+  const channelId = all.dead?.id ?? 0;
   for (const hours of [2.5, 4.5, 11.5, 12.5]) {
     clock.at(startedAt + hours * hour, common, async () => {
       for (const { id, channel } of witnesses.all()) {
         const name = `by hand ${hours} ${witnesses.ordinalOf(id)}`;
         if (channel !== "dead" || chance.draw(name) >= 0.3) continue;
         clock.at(clock.now + chance.delay(name), String(id), () =>
-          invocations.start({ name, lane: String(id) }, () => operator.retry(witnesses.org, id)),
+          invocations.start({ name, lane: String(id) }, () =>
+            byHand.redeliver(witnesses.org, channelId, id, ["retrying", "not_delivered"]),
+          ),
         );
       }
     });

@@ -58,14 +58,13 @@ const receive = async (body: object): Promise<unknown[]> => {
 };
 
 test.each([
-  ["from before there were versions", message],
-  ["of the first version", { v: 0, ...message }],
-  ["with a field that a later release has added", { v: 0, ...message, added: "later" }],
+  ["of the first version", { v: 1, ...message }],
+  ["with a field that a later release has added", { v: 1, ...message, added: "later" }],
 ])("a message %s is handled", async (_, body) => {
   expect(await receive(body)).toEqual([message]);
 });
 
-test.each([newestVersion + 1, "0", null])(
+test.each([newestVersion + 1, "1", null])(
   "a message of version %s fails and stays in its queue",
   async (v) => {
     await expect(receive({ v, ...message })).rejects.toThrow(NewerVersion);
@@ -75,7 +74,7 @@ test.each([newestVersion + 1, "0", null])(
 test("the input of a schedule is handled unless its version is newer", async () => {
   const handled: unknown[] = [];
   const handler = scheduled(async (input) => void handled.push(input));
-  for (const input of [message, { v: 0, ...message }, undefined]) await handler(input, context);
+  for (const input of [message, { v: 1, ...message }, undefined]) await handler(input, context);
   await expect(handler({ v: newestVersion + 1, ...message }, context)).rejects.toThrow(NewerVersion);
-  expect(handled).toEqual([message, { v: 0, ...message }, undefined]);
+  expect(handled).toEqual([message, { v: 1, ...message }, undefined]);
 });

@@ -2,7 +2,7 @@ import { type ConsumedCapacity, CreateTableCommand, DynamoDBClient } from "@aws-
 import { type BehaviourSettings, undisturbed } from "../../../local/dynamodb/behaviour.ts";
 import { startEngine as startInMemory } from "../../../local/dynamodb/engine.ts";
 import { startBehavingDynamodb } from "../../../local/harness/behaving-dynamodb.ts";
-import { dueIndex } from "../../../shared/aws/table/keys.ts";
+import { breachIndex, dueIndex } from "../../../shared/aws/table/keys.ts";
 import { type Command, intercept } from "./intercept.ts";
 
 export type Engine = { url: string; stop: () => Promise<void> };
@@ -43,10 +43,12 @@ const createTable = async (tableName: string): Promise<void> => {
   const command = new CreateTableCommand({
     TableName: tableName,
     BillingMode: "PAY_PER_REQUEST",
-    AttributeDefinitions: ["pk", "sk", dueIndex.partition, dueIndex.sort].map((AttributeName) => ({
-      AttributeName,
-      AttributeType: "S",
-    })),
+    AttributeDefinitions: [
+      ...["pk", "sk", dueIndex.partition, dueIndex.sort, breachIndex.partition].map(
+        (AttributeName) => ({ AttributeName, AttributeType: "S" }) as const,
+      ),
+      { AttributeName: breachIndex.sort, AttributeType: "N" },
+    ],
     KeySchema: [
       { AttributeName: "pk", KeyType: "HASH" },
       { AttributeName: "sk", KeyType: "RANGE" },
@@ -59,6 +61,14 @@ const createTable = async (tableName: string): Promise<void> => {
           { AttributeName: dueIndex.sort, KeyType: "RANGE" },
         ],
         Projection: { ProjectionType: "KEYS_ONLY" },
+      },
+      {
+        IndexName: breachIndex.name,
+        KeySchema: [
+          { AttributeName: breachIndex.partition, KeyType: "HASH" },
+          { AttributeName: breachIndex.sort, KeyType: "RANGE" },
+        ],
+        Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: ["group"] },
       },
     ],
   });

@@ -1,0 +1,229 @@
+/**
+ * The bill of a month: what the template has and what operations cost, times prices. It counts what is measured
+ * elsewhere (lists, operations, scans) and assumes how the service is used and what a local run cannot tell.
+ */
+import type { Cell, Table } from "./arm.ts";
+import { type Figures, tableOfFigures } from "./figures.ts";
+import { dollarsForUnits, price, type Units } from "./prices.ts";
+import type { Resources } from "./stack.ts";
+
+const days = 30;
+const hours = days * 24;
+const minutes = hours * 60;
+const calls = days * 1_000;
+
+/** What a dashboard asks for, and an integration that polls for news: percent of the calls by their names. */
+const mix: readonly { percent: number; name: string }[] = [
+  { percent: 50, name: "GET /breaches" },
+  { percent: 20, name: "GET /emails" },
+  { percent: 15, name: "GET /scans" },
+  { percent: 10, name: "GET /activity" },
+  { percent: 5, name: "POST /breaches/acknowledge" },
+];
+
+/**
+ * Long polls of 20 seconds that an event source keeps open on an idle queue: five, and as few as two if it has no
+ * maximum concurrency (AWS Lambda's guide, "Configuring scaling behavior for SQS event source mappings").
+ */
+const pollsPerMinute = { capped: 5 * 3, uncapped: 2 * 3 };
+
+/** What AWS gives every month, not only in an account's first year, as far as it covers a whole line. */
+const alwaysFree = { queueRequests: 1_000_000, alarmMetrics: 10 };
+
+/** A run of a function that a schedule or a request invokes for a moment. */
+const shortRun = { seconds: 0.02, logBytes: 1_000 };
+const accessLogBytes = 300;
+/** X-Ray traces one request a second, and this share of the others. */
+const tracedShare = 0.05;
+/** Months that logs are kept. */
+const logMonths = 3;
+/** A page of 50, in JSON. */
+const replyBytes = 30_000;
+/** Of the table for each address with three findings, as DynamoDB bills them with their copies in indexes. */
+const bytesOfAddress = 2_200;
+
+/** `free`: the part of the dollars that an always-free tier covers. */
+type Line = { item: string; how: string; dollars: number; free?: number };
+
+/** A deployment and how much it is used; `addresses` 0: not at all. */
+export type Use = { name: string; resources: Resources; addresses: number };
+
+const fixedLines = ({ resources, addresses }: Use, quietHour: Units): Line[] => {
+  const { capped, uncapped } = resources.polledQueues;
+  const polls = minutes * (capped * pollsPerMinute.capped + uncapped * pollsPerMinute.uncapped);
+  const secretRequests = hours * 4 + (addresses > 0 ? days : 0);
+  const runs = hours * resources.scheduledRunsPerHour;
+  const runDollars = price.schedule + price.invocation + shortRun.seconds * price.gigabyteSecond;
+  return [
+    {
+      item: "Queues, polled while idle",
+      how: `${pollsPerMinute.capped} polls a minute for each with a maximum concurrency, ${pollsPerMinute.uncapped} for others`,
+      dollars: polls * price.queueRequest,
+      free: alwaysFree.queueRequests * price.queueRequest,
+    },
+    {
+      item: "Alarms",
+      how: "$0.10 for each metric",
+      dollars: resources.alarms * price.alarmMetric,
+      free: alwaysFree.alarmMetrics * price.alarmMetric,
+    },
+    {
+      item: "Secret with the HIBP key",
+      how: "$0.40 and its requests; a parameter is free",
+      dollars: resources.hasSecret ? price.secret + secretRequests * price.secretRequest : 0,
+    },
+    {
+      item: "Schedules while nothing is due",
+      how: `${resources.scheduledRunsPerHour} runs an hour, and their units as measured`,
+      dollars: runs * runDollars + hours * dollarsForUnits(quietHour),
+      free: runs * runDollars,
+    },
+  ];
+};
+
+const logLine = ({ resources, addresses }: Use): Line => {
+  const used = addresses > 0 ? calls * (accessLogBytes + 2 * shortRun.logBytes) : 0;
+  const gigabytes = (hours * resources.scheduledRunsPerHour * shortRun.logBytes + used) / 2 ** 30;
+  const dollars = gigabytes * (price.loggedGigabyte + logMonths * price.keptLogGigabyte);
+  return {
+    item: "Logs, kept for three months",
+    how: "$0.50 and three times $0.03 a GB",
+    dollars,
+    free: dollars,
+  };
+};
+
+/** Dollars of a million calls of the mix, from the measured lists and operations. */
+const dollarsOfMix = (rowsOf: (name: string) => number): number =>
+  mix.reduce((sum, { percent, name }) => sum + (percent / 100) * rowsOf(name), 0);
+
+const useLines = (addresses: number, figures: Figures): Line[] => {
+  const findings = `Lists: ${addresses.toLocaleString("en-US")} findings of ${addresses.toLocaleString("en-US")} addresses`;
+  const tables = [
+    tableOfFigures(figures, "lists", findings),
+    tableOfFigures(figures, "cost", titleOfOperations),
+  ];
+  const dollarsOfCalls = (calls / 1e6) * dollarsOfMix((name) => numberOf(tables, name, "$/million"));
+  const daily = scanDollars(figures, "Nothing new", addresses);
+  const gigabytes = (addresses * bytesOfAddress) / 2 ** 30;
+  const sent = ((calls * replyBytes) / 2 ** 30) * price.sentGigabyte;
+  return [
+    {
+      item: "Metric of refused requests",
+      how: "if some are refused in every hour",
+      dollars: price.customMetric,
+      free: price.customMetric,
+    },
+    {
+      item: "API calls, 1,000 a day",
+      how: "API Gateway, functions, and units as measured",
+      dollars: dollarsOfCalls,
+      free: calls * 2 * price.invocation,
+    },
+    { item: "Traces", how: "$5.00 a million calls", dollars: calls * price.trace, free: calls * price.trace },
+    { item: "Data sent", how: "$0.09 a GB", dollars: sent, free: sent },
+    { item: "Daily scans", how: "units as measured", dollars: days * daily },
+    {
+      item: "Table and its backups",
+      how: "$0.25 and $0.20 a GB",
+      dollars: gigabytes * (price.storedGigabyte + price.backedUpGigabyte),
+      free: gigabytes * price.storedGigabyte,
+    },
+  ];
+};
+
+/** What is paid once, before the first month. */
+const onceLine = (addresses: number, figures: Figures): Line => {
+  const operations = [tableOfFigures(figures, "cost", titleOfOperations)];
+  const imported = ["preview", "commit"].reduce(
+    (sum, step) => sum + numberOf(operations, `POST /emails/import/${step}, 500 addresses`, "$/million"),
+    0,
+  );
+  const dollars = (addresses / 500) * (imported / 1e6) + scanDollars(figures, "First scan", addresses);
+  return { item: "Once: import and first scan", how: "units as measured", dollars };
+};
+
+export const titleOfOperations = "Operations with 1,000 findings of 1,000 addresses";
+
+const numberOf = (tables: readonly Table[], row: string, column: string): number => {
+  for (const { columns, rows } of tables) {
+    const cells = rows.find(([name]) => name === row);
+    if (cells !== undefined) return Number(cells[columns.indexOf(column)]);
+  }
+  throw new Error(`Nothing was measured of "${row}"`);
+};
+
+/** Of a scan of 100,000 addresses, in proportion. */
+const scanDollars = (figures: Figures, scan: string, addresses: number): number =>
+  numberOf([tableOfFigures(figures, "scans", "Scans of 100,000 addresses")], scan, "Dollars of units") *
+  (addresses / 100_000);
+
+/** `quietHour`: units of what the schedules do in an hour in which nothing is due. */
+export const monthTable = (uses: readonly Use[], quietHour: Units, figures: Figures): Table => {
+  const bills = uses.map((use) => {
+    const used = use.addresses === 0 ? [] : useLines(use.addresses, figures);
+    const lines = [...fixedLines(use, quietHour), logLine(use), ...used];
+    const total = lines.reduce((sum, { dollars }) => sum + dollars, 0);
+    const free = lines.reduce((sum, line) => sum + Math.min(line.dollars, line.free ?? 0), 0);
+    return [
+      ...lines,
+      { item: "A month", how: "", dollars: total },
+      { item: "A month, always-free tiers taken off", how: "", dollars: total - free },
+      ...(use.addresses === 0 ? [] : [onceLine(use.addresses, figures)]),
+    ];
+  });
+  const longest = bills.reduce((one, other) => (other.length > one.length ? other : one));
+  return {
+    title: "A month",
+    columns: ["Item", ...uses.map(({ name }) => name), "How"],
+    rows: longest.map(({ item, how }): Cell[] => [
+      item,
+      ...bills.map((lines) => lines.find((line) => line.item === item)?.dollars.toFixed(2) ?? null),
+      how,
+    ]),
+    notes: [
+      "us-east-1 on demand, before free tiers unless said, and without the HIBP subscription. A scan a day that finds nothing new; calls are 50 % findings, 20 % e-mails, 15 % scans, 10 % activity and 5 % acknowledgments.",
+      `Assumed: runs of schedules take ${1000 * shortRun.seconds} ms at 1 GB; a page has ${replyBytes / 1000} KB, without compression; each sync reads the HIBP key anew; an address with its findings takes ${bytesOfAddress} bytes of the table.`,
+    ],
+  };
+};
+
+/** The authorizer's, for a request that it refuses. */
+const refusedUnits = { readUnits: 2, writeUnits: 2 };
+const secondsOfDay = 86_400;
+/** The rate with which docs/cost.md compares the default. */
+const highRate = 500;
+
+/** What it costs when somebody sends as many requests as API Gateway lets through. */
+export const floodTable = (resources: Resources): Table => {
+  const dollarsOfRequest = (bytesSent: number, dollarsOfTable: number): number =>
+    price.apiRequest +
+    price.invocation +
+    shortRun.seconds * (resources.authorizerMegabytes / 1024) * price.gigabyteSecond +
+    dollarsOfTable +
+    (bytesSent / 2 ** 30) * price.sentGigabyte +
+    ((accessLogBytes + shortRun.logBytes) / 2 ** 30) * price.loggedGigabyte +
+    tracedShare * price.trace;
+  const { requestsPerSecond, largestPageFile } = resources;
+  const row = (kind: string, dollars: number): Cell[] => [
+    kind,
+    (1e6 * dollars).toFixed(1),
+    ...[requestsPerSecond, highRate].map((rate) =>
+      (secondsOfDay * (rate * dollars + price.trace)).toFixed(2),
+    ),
+  ];
+  return {
+    title: "A day of a flood from many addresses",
+    columns: [
+      "Requests",
+      "Dollars a million",
+      `A day at ${requestsPerSecond} a second (default)`,
+      `At ${highRate} a second`,
+    ],
+    rows: [
+      row("without a credential (401)", dollarsOfRequest(200, dollarsForUnits(refusedUnits))),
+      row("for the page's script, not compressed", dollarsOfRequest(largestPageFile, 0)),
+    ],
+    notes: ["Requests over the rate cost nothing."],
+  };
+};

@@ -1,0 +1,99 @@
+/**
+ * What a change of a channel is reported as. Whoever holds a key or a session could send alerts elsewhere unseen, so the
+ * activity log says what changed, never with a value, and the other channels get a notice when alerts no longer reach who
+ * had them.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { condition, type Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
+import { deliveries, type Raised, raise } from "../deliveries/delivery.ts";
+import { type Channel, type ChannelForm, describe, type Flags, wants } from "./channel.ts";
+
+/** A channel as it was and as it will be, and all others of the organization. */
+export type ChannelChange = {
+  before: Channel;
+  /** Undefined: it is deleted. */
+  after: Channel | undefined;
+  /** Whether it sends to another destination than before. */
+  isMoved: boolean;
+  others: readonly Channel[];
+};
+
+/** What differs between the forms of a channel before and after a change, in the words of the activity log. */
+export const formChanges = (before: ChannelForm, after: ChannelForm): string[] => [
+  ...(before.channel === after.channel ? [] : ["kind changed"]),
+  ...(isOtherDestination(before, after) ? ["destination changed"] : []),
+  ...secretChange(secretOf(before), secretOf(after)),
+];
+
+/** What differs between the flags, in the same words. */
+export const flagChanges = (before: Flags, after: Flags): string[] => [
+  ...switched(before.notifyOnNewBreach, after.notifyOnNewBreach, "alerts of new breaches turned"),
+  ...switched(before.notifyOnScanComplete, after.notifyOnScanComplete, "alerts of completed scans turned"),
+  ...switched(before.notifyOnScanError, after.notifyOnScanError, "alerts of scan errors turned"),
+  ...switched(before.isEnabled, after.isEnabled, "channel turned"),
+];
+
+const switched = (before: boolean, after: boolean, what: string): string[] =>
+  before === after ? [] : [`${what} ${after ? "on" : "off"}`];
+
+const secretOf = (form: ChannelForm): string | undefined =>
+  form.channel === "webhook" ? form.config.secret : undefined;
+
+const secretChange = (before: string | undefined, after: string | undefined): string[] => {
+  if (before === after) return [];
+  if (before === undefined) return ["secret set"];
+  return [after === undefined ? "secret removed" : "secret replaced"];
+};
+
+const destinationOf = (form: ChannelForm): unknown[] => {
+  switch (form.channel) {
+    case "email":
+      return ["email", form.config.recipients];
+    case "slack":
+      return ["slack", form.config.webhookUrl];
+    case "webhook":
+      return ["webhook", form.config.url];
+  }
+};
+
+/** Whether two forms name different destinations. */
+export const isOtherDestination = (before: ChannelForm, after: ChannelForm): boolean =>
+  !isDeepStrictEqual(destinationOf(before), destinationOf(after));
+
+/**
+ * The notice to the other channels that want `scan_error`, for the transaction of the change: of a changed
+ * destination, and of the last channel with alerts of new breaches that goes. The transaction is refused when
+ * the channel for which this one is not the last has changed.
+ */
+export const raiseNotice = async (
+  org: number,
+  { before, after, isMoved, others }: ChannelChange,
+): Promise<{ writes: Write[]; messages: Raised["messages"] }> => {
+  const isLeaving = wants(before, "breach") && (after === undefined || !wants(after, "breach"));
+  const remaining = isLeaving ? others.find((channel) => wants(channel, "breach")) : undefined;
+  const sentences = [
+    ...(isMoved ? [`The destination of ${describe(before)} was changed.`] : []),
+    ...(isLeaving && remaining === undefined
+      ? [`No channel gets alerts of new breaches any more: ${describe(before)} was the last one.`]
+      : []),
+  ];
+  const error = [...sentences, "The activity log says who did it."].join(" ");
+  const { writes, messages } = await raise(
+    org,
+    others,
+    sentences.length === 0 ? [] : [{ type: "scan_error", error }],
+  );
+  return {
+    writes: [
+      ...(remaining === undefined ? [] : [stillGetsBreaches(org, remaining)]),
+      ...deliveries.writes(org, writes),
+    ],
+    messages,
+  };
+};
+
+const stillGetsBreaches = (org: number, { id }: Channel): Write => ({
+  check: keys.channel(org, id),
+  if: condition("#isEnabled = :yes AND #notifyOnNewBreach = :yes", { yes: true }),
+});

@@ -1,0 +1,108 @@
+/** What people do by hand with channels and deliveries. */
+
+import * as queue from "../../aws/queue/queue.ts";
+import { chunk } from "../../aws/table/chunk.ts";
+import type { Write } from "../../aws/table/condition.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import type { Channel } from "../channels/channel.ts";
+import * as channels from "../channels/channel.ts";
+import {
+  type AlertEvent,
+  type DeliveryStatus,
+  deliveries,
+  deliveryStatuses,
+  ofChannel,
+  raiseFor,
+} from "./delivery.ts";
+import { scheduleAgain } from "./transitions.ts";
+
+/**
+ * A `scan_error`, because receivers know no event type for tests, and this one carries a sentence for people.
+ */
+const testEvent: AlertEvent = {
+  type: "scan_error",
+  error: "This is a test of the alert channel, sent by an administrator. No scan had a problem.",
+};
+
+/**
+ * Sends a test event to a channel, whatever its notification flags say, and returns the id of the delivery.
+ * The delivery is attempted and retried like any other. `also`: further writes of the transaction.
+ */
+export const sendTest = async (
+  org: number,
+  channel: Channel,
+  also: readonly Write[] = [],
+): Promise<number> => {
+  const { writes, messages } = await raiseFor(org, [{ event: testEvent, channel }]);
+  const [sending] = messages;
+  if (sending === undefined) throw new Error("No delivery was created for the test event");
+  await table.transact([...deliveries.writes(org, writes), ...also]);
+  // If SQS does not take the message, the re-dispatch sends it.
+  await queue.send("deliveries", sending.message, sending).catch(() => {});
+  return sending.message.deliveryId;
+};
+
+/** `sendTest` for users of the dashboard. Refuses `channelNotFound` and `channelDisabled`. */
+export const test = async (org: number, channelId: number): Promise<number> => {
+  const channel = await channels.get(org, channelId);
+  if (channel === undefined) throw new Refusal("channelNotFound");
+  if (!channel.isEnabled) throw new Refusal("channelDisabled");
+  return sendTest(org, channel);
+};
+
+/** A delivery that keeps changing is being attempted. */
+const maximumTries = 3;
+
+/**
+ * Delivers an event again, whatever became of it: the same event with the same id. What is over gets three more attempts. Refuses
+ * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight or in
+ * another status than `statuses`.
+ */
+export const redeliver = async (
+  org: number,
+  channelId: number,
+  id: number,
+  statuses: readonly DeliveryStatus[] = deliveryStatuses,
+): Promise<void> => {
+  for (let count = 0; count < maximumTries; count++) {
+    const [channel, row] = await Promise.all([channels.get(org, channelId), deliveries.get(org, id)]);
+    if (channel === undefined) throw new Refusal("channelNotFound");
+    if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
+      throw new Refusal("deliveryNotFound");
+    if (!channel.isEnabled) throw new Refusal("channelDisabled");
+    if (!statuses.includes(row.status)) break;
+    if (!(await scheduleAgain(org, row))) continue;
+    const message = { organizationId: org, deliveryId: id, channelId, attempt: row.attempts + 1 };
+    // The queue of first attempts is the faster one, and a person is waiting. If SQS does not take the message, the
+    // re-dispatch sends it.
+    await queue.send("deliveries", message, { group: String(org) }).catch(() => {});
+    return;
+  }
+  throw new Refusal("deliveryInProgress");
+};
+
+/** Deliveries scheduled at the same time. */
+const concurrency = 25;
+
+/**
+ * Schedules every given-up delivery of a channel for three more attempts, and returns how many. The
+ * re-dispatch sends them within two minutes through the queue of retries, so that first attempts of others do
+ * not wait. Safe to repeat, also after it was interrupted: a scheduled delivery is no longer given up.
+ */
+export const retryAll = async (
+  org: number,
+  channelId: number,
+  progress: (retried: number) => void = () => {},
+): Promise<number> => {
+  let retried = 0;
+  for await (const rows of ofChannel(org, channelId)) {
+    const givenUp = rows.filter(({ status }) => status === "not_delivered");
+    for (const part of chunk(givenUp, concurrency)) {
+      const scheduled = await Promise.all(part.map((row) => scheduleAgain(org, row, "now")));
+      retried += scheduled.filter((isScheduled) => isScheduled).length;
+      progress(retried);
+    }
+  }
+  return retried;
+};

@@ -1,0 +1,43 @@
+/** When a delivery is attempted again: a dispatch is three attempts in a few seconds, and dispatches are an hour apart. */
+import type { DeliveryRow } from "./delivery.ts";
+
+export const attemptsPerDispatch = 3;
+const maximumAttempts = 30;
+
+/** How many attempts remain after attempt `attempt`; negative when that attempt itself is one too many. */
+export const attemptsLeft = ({ attemptLimit = maximumAttempts }: DeliveryRow, attempt: number): number =>
+  attemptLimit - attempt;
+
+/**
+ * What follows an attempt: the delivery is over, or its next attempt comes as a delayed message
+ * (`retryInSeconds`) or with the next dispatch (`redispatchInSeconds`).
+ */
+export type Next =
+  | { status: "delivered" }
+  | { status: "not_delivered" }
+  | { status: "retrying"; retryInSeconds: number }
+  | { status: "retrying"; redispatchInSeconds: number };
+
+/**
+ * What follows a failed attempt when `left` attempts remain. The attempts of a dispatch are 1 s and 2 s
+ * apart; dispatches are `redispatchSeconds` apart; without attempts left the delivery is given up.
+ */
+export const afterFailure = (left: number, redispatchSeconds: number): Next => {
+  if (left <= 0) return { status: "not_delivered" };
+  // Counted from the end, because a retry by hand may start a dispatch after any attempt.
+  const leftOfDispatch = left % attemptsPerDispatch;
+  if (leftOfDispatch > 0) {
+    return { status: "retrying", retryInSeconds: attemptsPerDispatch - leftOfDispatch };
+  }
+  // Jitter spreads deliveries that failed at the same time.
+  return { status: "retrying", redispatchInSeconds: redispatchSeconds * (1 + Math.random() * 0.05) };
+};
+
+const longestBackoffSeconds = 7_200;
+
+/**
+ * Until an attempt that was throttled `throttled` times before is made again, at a random time. (A first scan can create
+ * thousands of alerts for a channel that takes one a second.)
+ */
+export const backoffSeconds = (throttled: number): number =>
+  Math.random() * Math.min(longestBackoffSeconds, 60 * 2 ** throttled);

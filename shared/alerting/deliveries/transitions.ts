@@ -1,0 +1,226 @@
+/**
+ * Every change of a delivery after it was raised (delivery.ts). Each has a condition on the state before; when that does
+ * not hold, somebody else has attempted, ended or deleted the delivery, and the row is left as it is.
+ *
+ * | Transition      | State before                    | State after                                     | Caller     |
+ * | --------------- | ------------------------------- | ----------------------------------------------- | ---------- |
+ * | `claim`         | waiting, one attempt less       | attempted: counted, leased, due when that ends  | deliver    |
+ * | `finish`        | attempted by the caller         | delivered; or retrying, due; or not delivered   | deliver    |
+ * | `takeBack`      | attempted by the caller         | retrying, not counted, due at a random time     | deliver    |
+ * | `postpone`      | waiting, as read                | waiting, due later                              | deliver    |
+ * | `giveUp`        | waiting, as read                | not delivered                                   | deliver    |
+ * | `discard`       | waiting, as read                | deleted                                         | deliver    |
+ * | `takeDue`       | due, as read                    | due when a message would count as lost          | redispatch |
+ * | `scheduleAgain` | in any state but attempted      | pending or retrying, due                        | operator   |
+ *
+ * Waiting: pending or retrying, due, and without a lease that holds. Attempted: with a lease. Deleting a channel deletes
+ * its deliveries in any state (history.ts).
+ */
+
+import { randomUUID } from "node:crypto";
+import { allOf, type Change, type Condition, condition } from "../../aws/table/condition.ts";
+import { dueShard, type Key } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { attemptLeaseSeconds, lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
+import { countNotDelivered, type Delivery, deliveries } from "./delivery.ts";
+import { attemptsPerDispatch, backoffSeconds, type Next } from "./retries.ts";
+
+/** What an ended delivery no longer has. */
+const openAttributes = ["lease", "dueShard", "dueAt"];
+
+const hasNoLease = (now: Date): Condition =>
+  condition("attribute_not_exists(#lease) OR #lease.#until < :now", { now: now.toISOString() });
+
+/** An ended delivery is not due. */
+const isWaiting = (attempts: number, now: Date) =>
+  allOf(condition("attribute_exists(#dueAt) AND #attempts = :attempts", { attempts }), hasNoLease(now));
+
+/** A delivery as its claim wrote it, and the token that proves the claim. */
+export type ClaimedAttempt = { delivery: Delivery; token: string };
+
+const isClaimedBy = ({ token }: ClaimedAttempt): Condition => condition("#lease.#token = :token", { token });
+
+/**
+ * Claims attempt `attempt` (from 1) and counts it. Undefined when there is nothing to do: the message is
+ * repeated or late, another worker holds the lease, or the delivery is over or deleted.
+ */
+export const claim = async (
+  org: number,
+  { id, succeededBefore = 0 }: Delivery,
+  attempt: number,
+): Promise<ClaimedAttempt | undefined> => {
+  const now = new Date();
+  const token = randomUUID();
+  const leaseEnd = secondsAfter(now, attemptLeaseSeconds);
+  const update = await table.attempt(
+    table.update<Delivery>(deliveries.key(org, id), {
+      set: {
+        attempts: attempt,
+        failedAttempts: attempt - 1 - succeededBefore,
+        lastAttemptAt: now.toISOString(),
+        lease: { token, until: leaseEnd },
+        dueAt: leaseEnd,
+      },
+      if: isWaiting(attempt - 1, now),
+    }),
+  );
+  if (update.written) return { delivery: update.value, token };
+  // The row with our token was written by this claim: its reply got lost, and the SDK tried again.
+  const row = update.failed[0]?.item as Delivery | undefined;
+  return row?.lease?.token === token ? { delivery: row, token } : undefined;
+};
+
+/** What an attempt came to: why it failed, and the fingerprints of addresses that got their copy in it. */
+type Outcome = { failure?: string; reached: Set<string> };
+
+/** Records the result of a claimed attempt. `"lost"`: nothing was written, because the claim no longer holds. */
+export const finish = async (
+  org: number,
+  claimed: ClaimedAttempt,
+  next: Next,
+  { failure, reached }: Outcome,
+): Promise<"finished" | "lost"> => {
+  const { delivery } = claimed;
+  const succeeded = (delivery.succeededBefore ?? 0) + (next.status === "delivered" ? 1 : 0);
+  const key = deliveries.key(org, delivery.id);
+  const change: Change = {
+    set: {
+      status: next.status,
+      failedAttempts: delivery.attempts - succeeded,
+      failureReason: failure ?? delivery.failureReason,
+      dueAt: dueAtOf(next),
+    },
+    add: { reached },
+    remove: next.status === "retrying" ? ["lease"] : openAttributes,
+    if: isClaimedBy(claimed),
+  };
+  const update = await table.attempt<unknown>(
+    next.status === "not_delivered"
+      ? table.transact([{ update: key, ...change }, ...countNotDelivered(org, delivery, 1)])
+      : table.update(key, change),
+  );
+  if (update.written) return "finished";
+  // A row with the same count and no lease was written by this call: its reply got lost, and the SDK tried
+  // again.
+  const row = update.failed[0]?.item as Delivery | undefined;
+  return row?.attempts === delivery.attempts && row.lease === undefined ? "finished" : "lost";
+};
+
+/** When the re-dispatch sends a message: if a delayed message is on its way, once that one counts as lost. */
+const dueAtOf = (next: Next): string | undefined => {
+  if ("retryInSeconds" in next) return secondsAfter(new Date(), next.retryInSeconds + lostAfterSeconds);
+  if ("redispatchInSeconds" in next) return secondsAfter(new Date(), next.redispatchInSeconds);
+  return undefined;
+};
+
+/**
+ * Takes back a claimed attempt that Slack or SES throttled: the attempt is not counted. The status becomes `retrying`,
+ * so that an operator can send it sooner.
+ */
+export const takeBack = async (
+  org: number,
+  claimed: ClaimedAttempt,
+  { failure, reached, retryAfterSeconds }: Outcome & { failure: string; retryAfterSeconds: number },
+): Promise<void> => {
+  const { id, attempts, failedAttempts, throttled = 0 } = claimed.delivery;
+  await table.attempt(
+    table.update(deliveries.key(org, id), {
+      set: {
+        status: "retrying",
+        attempts: attempts - 1,
+        failedAttempts: Math.min(failedAttempts, attempts - 1),
+        failureReason: failure,
+        throttled: throttled + 1,
+        dueAt: secondsAfter(new Date(), retryAfterSeconds + backoffSeconds(throttled)),
+      },
+      add: { reached },
+      remove: ["lease"],
+      if: isClaimedBy(claimed),
+    }),
+  );
+};
+
+/** Makes a delivery that cannot be attempted now due at `until`. `failureReason`: what it shows meanwhile. */
+export const postpone = async (
+  org: number,
+  { id, attempts }: Delivery,
+  until: Date,
+  failureReason?: string,
+): Promise<void> => {
+  await table.attempt(
+    table.update(deliveries.key(org, id), {
+      set: { dueAt: until.toISOString(), failureReason },
+      if: isWaiting(attempts, new Date()),
+    }),
+  );
+};
+
+/** Ends a delivery as not delivered. */
+export const giveUp = async (org: number, delivery: Delivery, failureReason: string): Promise<void> => {
+  await table.attempt(
+    table.transact([
+      {
+        update: deliveries.key(org, delivery.id),
+        set: { status: "not_delivered", failureReason },
+        remove: openAttributes,
+        if: isWaiting(delivery.attempts, new Date()),
+      },
+      ...countNotDelivered(org, delivery, 1),
+    ]),
+  );
+};
+
+/** Deletes a delivery whose channel or organization is gone. */
+export const discard = async (org: number, delivery: Delivery): Promise<void> => {
+  const { id, attempts } = delivery;
+  const group = deliveries.groupOf(delivery);
+  const deletion = deliveries.delete(org, id, group, isWaiting(attempts, new Date()));
+  await table.attempt(table.transact(deliveries.writes(org, [deletion])));
+};
+
+/** Takes a due delivery for a message that the caller sends. Undefined when there is nothing to send. */
+export const takeDue = async (key: Key, dueAt: string): Promise<Delivery | undefined> => {
+  const update = await table.attempt(
+    table.update<Delivery>(key, {
+      set: { dueAt: secondsAfter(new Date(), lostAfterSeconds) },
+      if: condition("#dueAt = :dueAt", { dueAt }),
+    }),
+  );
+  return update.written ? update.value : undefined;
+};
+
+/**
+ * Schedules a delivery by hand. `"when lost"` (default): the caller enqueues the message itself, so `dueAt` is when that
+ * message would count as lost. `"now"`: the re-dispatch sends it. A delivery that is over gets three more attempts; one
+ * that was delivered goes to all its recipients again. Returns false when an attempt is in flight or the row has changed.
+ */
+export const scheduleAgain = async (
+  org: number,
+  delivery: Delivery,
+  due: "now" | "when lost" = "when lost",
+): Promise<boolean> => {
+  const { id, status, attempts, succeededBefore = 0 } = delivery;
+  const now = new Date();
+  const wasOver = status === "not_delivered" || status === "delivered";
+  const { written } = await table.attempt(
+    table.transact([
+      {
+        update: deliveries.key(org, id),
+        set: {
+          status: status === "delivered" || status === "pending" ? "pending" : "retrying",
+          dueShard: dueShard("DELIVERY", id),
+          dueAt: secondsAfter(now, due === "now" ? 0 : lostAfterSeconds),
+          ...(wasOver && { attemptLimit: attempts + attemptsPerDispatch, waitsFrom: now.toISOString() }),
+          ...(status === "delivered" && { succeededBefore: succeededBefore + 1 }),
+        },
+        ...(status === "delivered" && { remove: ["reached"] }),
+        if: allOf(
+          condition("#status = :status AND #attempts = :attempts", { status, attempts }),
+          hasNoLease(now),
+        ),
+      },
+      ...(status === "not_delivered" ? countNotDelivered(org, delivery, -1) : []),
+    ]),
+  );
+  return written;
+};

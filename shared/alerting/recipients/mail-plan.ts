@@ -1,0 +1,57 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import type { Organization } from "../../access/organizations/organization.ts";
+import { defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
+import type { Delivery } from "../deliveries/delivery.ts";
+import { askToConfirm, unconfirmed } from "./confirmation.ts";
+import { type Addressee, addresseesOf, fingerprint } from "./recipient.ts";
+
+/**
+ * `recipients`: who gets a copy in this attempt; none if all have theirs. `giveBack` is told how many were sent, and gives
+ * the others back to the budget; it never throws. `obstacle`: why nothing may be sent for `seconds`; `isShown`: the delivery shows it.
+ */
+export type MailPlan =
+  | { recipients: Addressee[]; giveBack: (sent: number) => Promise<void> }
+  | { obstacle: string; seconds: number; isShown?: boolean };
+
+/** Until it is looked again whether somebody has confirmed. */
+const confirmationSeconds = 3_600;
+
+/** Spreads what waits for the same hour or day. */
+const spreadSeconds = 300;
+
+/** Decides who of an e-mail channel's recipients gets a copy now, and takes the copies out of the budget. */
+export const planMail = async (
+  owner: Organization,
+  row: Delivery,
+  addresses: readonly string[],
+  { dashboardUrl, logger }: { dashboardUrl: string | undefined; logger: Logger },
+): Promise<MailPlan> => {
+  const { id: org, mailBudget = defaultMailBudget } = owner;
+  const willing = (await addresseesOf(org, addresses)).filter(({ consent }) => consent !== "refused");
+  const silent = await unconfirmed(org, willing);
+  if (silent.length > 0 && dashboardUrl !== undefined) {
+    await askToConfirm(owner, silent, dashboardUrl).catch((error: Error) => {
+      // Those who have confirmed get their copy now, and the next alert asks the others.
+      logger.error("recipients could not be asked to confirm", { organizationId: org, error });
+    });
+  }
+  const all = willing.filter((each) => !silent.includes(each));
+  if (all.length === 0) {
+    const obstacle =
+      silent.length === 0 ? "all recipients have unsubscribed" : "no recipient has confirmed yet";
+    return { obstacle, seconds: confirmationSeconds, isShown: true };
+  }
+  const recipients = all.filter(({ email }) => row.reached?.has(fingerprint(org, email)) !== true);
+  const takenAt = new Date();
+  const usedUpUntil = await takeCopies(org, recipients.length, mailBudget, takenAt);
+  if (usedUpUntil === undefined) {
+    const giveBack = (sent: number): Promise<void> =>
+      giveBackCopies(org, recipients.length - sent, takenAt).catch((error: Error) => {
+        // The budget then counts copies that nobody got.
+        logger.error("copies could not be given back", { organizationId: org, error });
+      });
+    return { recipients, giveBack };
+  }
+  const seconds = (usedUpUntil.getTime() - Date.now()) / 1_000 + Math.random() * spreadSeconds;
+  return { obstacle: "budget of e-mails is used up", seconds };
+};

@@ -1,0 +1,104 @@
+/** How many copies of alerts an organization can send to people who never asked. */
+import { expect, test } from "vitest";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import { defaultMailBudget, giveBackCopies, takeCopies } from "../../shared/aws/mail/budget.ts";
+import { createOrganization, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
+import { attempt, mails, raiseFor, statusesOf, useMailServer } from "./mail-deliveries.ts";
+
+useWorkers();
+useMailServer();
+
+test("an address in two channels gets a copy from each", async () => {
+  const org = await createOrganization({});
+  const messages = await raiseFor(org, [["a@other.example"], ["A@other.example", "b@other.example"]]);
+  for (const message of messages) await attempt(message);
+  expect(mails.received.toSorted()).toEqual(["A@other.example", "a@other.example", "b@other.example"]);
+  expect(await statusesOf(org, messages)).toEqual(["delivered after 1", "delivered after 1"]);
+});
+
+test("a delivery with several messages at once leads to one copy, also in the budget", async () => {
+  const org = await createOrganization({});
+  await organizations.setMailBudget(org, { hour: 3, day: 3 });
+  const [message] = await raiseFor(org, [["a@other.example"]]);
+  if (message === undefined) throw new Error("a delivery was expected");
+  await Promise.all([attempt(message), attempt(message), attempt(message)]);
+  expect(mails.received).toEqual(["a@other.example"]);
+  expect(await takeCopies(org, 2, { hour: 3, day: 3 }, new Date())).toBeUndefined();
+});
+
+test("an alert that is delivered again by hand reaches its recipients again", async () => {
+  const org = await createOrganization({});
+  const [first] = await raiseFor(org, [["a@other.example"]]);
+  if (first === undefined) throw new Error("a delivery was expected");
+  await attempt(first);
+  await redeliver(org, first.channelId, first.deliveryId);
+  const [again] = await takeMessages("deliveries");
+  await attempt(again ?? first);
+  expect(mails.received).toEqual(["a@other.example", "a@other.example"]);
+});
+
+test("what is over the budget of an hour waits for the next, without using an attempt", async () => {
+  const org = await createOrganization({});
+  await organizations.setMailBudget(org, { hour: 100, day: 1_000 });
+  const messages = await raiseFor(
+    org,
+    Array.from({ length: 20 }, (_, channel) =>
+      Array.from({ length: 20 }, (_, index) => `stranger${channel}-${index}@other.example`),
+    ),
+  );
+  for (const message of messages) await attempt(message);
+  expect(mails.received).toHaveLength(100);
+  const statuses = await statusesOf(org, messages);
+  expect(statuses.filter((each) => each === "delivered after 1")).toHaveLength(5);
+  expect(statuses.filter((each) => each === "pending after 0")).toHaveLength(15);
+  const waiting = await deliveries.get(org, messages.at(-1)?.deliveryId ?? 0);
+  const nextHour = (Math.floor(Date.now() / 3_600_000) + 1) * 3_600_000;
+  expect(Date.parse(waiting?.dueAt ?? "")).toBeGreaterThanOrEqual(nextHour - 1_000);
+  expect(Date.parse(waiting?.dueAt ?? "")).toBeLessThanOrEqual(nextHour + 301_000);
+});
+
+test("copies that SES was too busy to take do not count against the budget", async () => {
+  const org = await createOrganization({});
+  await organizations.setMailBudget(org, { hour: 4, day: 4 });
+  const people = ["a", "b", "c"].map((name) => `${name}@other.example`);
+  const [message] = await raiseFor(org, [people]);
+  if (message === undefined) throw new Error("a delivery was expected");
+  mails.throttled = (address) => address !== "a@other.example";
+  await attempt(message);
+  expect(mails.received).toEqual(["a@other.example"]);
+  expect(await statusesOf(org, [message])).toEqual(["retrying after 0"]);
+  mails.throttled = () => false;
+  await attempt(message);
+  expect(mails.received.toSorted()).toEqual(people);
+  expect(await takeCopies(org, 1, { hour: 4, day: 4 }, new Date())).toBeUndefined();
+  expect(await takeCopies(org, 1, { hour: 4, day: 4 }, new Date())).toBeDefined();
+});
+
+test("a budget counts hours and days, and concurrent copies exactly", async () => {
+  const org = await createOrganization({});
+  const at = (time: string) => new Date(`2026-03-01T${time}Z`);
+  const budget = { hour: 10, day: 15 };
+  const results = await Promise.all(
+    Array.from({ length: 20 }, () => takeCopies(org, 1, budget, at("10:59:00"))),
+  );
+  expect(results.filter((each) => each === undefined)).toHaveLength(10);
+  expect(results.find((each) => each !== undefined)).toEqual(at("11:00:00"));
+  for (let count = 0; count < 5; count++) {
+    expect(await takeCopies(org, 1, budget, at("11:00:00"))).toBeUndefined();
+  }
+  expect(await takeCopies(org, 1, budget, at("12:00:00"))).toEqual(new Date("2026-03-02T00:00:00Z"));
+  expect(await takeCopies(org, 1, budget, new Date("2026-03-02T00:00:00Z"))).toBeUndefined();
+});
+
+test("a large message goes out first in its hour; a budget of 0 stops all", async () => {
+  const org = await createOrganization({});
+  const now = new Date("2026-03-01T10:00:00Z");
+  expect(await takeCopies(org, 20, { hour: 10, day: 10 }, now)).toBeUndefined();
+  await giveBackCopies(org, 20, now);
+  expect(await takeCopies(org, 20, { hour: 10, day: 10 }, now)).toBeUndefined();
+  expect(await takeCopies(org, 20, { hour: 10, day: 10 }, now)).toBeDefined();
+  const silent = await createOrganization({});
+  expect(await takeCopies(silent, 1, { ...defaultMailBudget, hour: 0 }, now)).toBeDefined();
+});

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { titleOfOperations } from "../../bench/month.ts";
+import { countOperations, operationCells, operationColumns, operationsOf } from "../../bench/operations.ts";
+import { expectConsistent, expectPagesStored, expectStored, type Seeded, start } from "./costs.ts";
+
+describe("with 1,000 findings everything costs what the figures say", () => {
+  let seeded: Seeded;
+  beforeAll(async () => {
+    seeded = await start(1_000);
+  });
+  afterAll(() => seeded?.stop());
+
+  test("every page of a list", () => expectPagesStored(seeded.bench));
+
+  test("every other operation", async () => {
+    const operations = await operationsOf(seeded.bench);
+    const counted = await countOperations(seeded.bench, operations);
+    const rows = operations.flatMap((operation, index) => {
+      const cost = counted[index];
+      return cost === undefined ? [] : [operationCells(operation, cost)];
+    });
+    expectStored(rows, { arm: "cost", title: titleOfOperations, columns: operationColumns });
+  });
+
+  test("after all operations the audit of the seeded organization finds nothing", () =>
+    expectConsistent(seeded));
+});

@@ -1,0 +1,225 @@
+/** The dashboard's filter by breach, on a table whose indexes lag as DynamoDB's do. */
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { undisturbed } from "../../local/dynamodb/behaviour.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { chunk } from "../../shared/aws/table/chunk.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { list } from "../../shared/findings/owned.ts";
+import type { FindingQuery } from "../../shared/findings/page.ts";
+import { deletions, type FindingGroup, findings, newFinding } from "../../shared/findings/record.ts";
+import { reserve } from "../../shared/lists/blocks.ts";
+import * as counts from "../../shared/lists/counts.ts";
+import type { Breach } from "../../shared/monitoring/hibp/breach-schema.ts";
+import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+
+const lagMilliseconds = 400;
+
+/** As many as a transaction takes with the counters of their blocks. */
+const findingsPerTransaction = 90;
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine({ ...undisturbed, indexLag: lagMilliseconds });
+  for (const id of [1, 2]) {
+    const breach: Breach = {
+      id,
+      name: `Breach${id}`,
+      title: `Breach ${id}`,
+      domain: "",
+      breachDate: "2026-01-01",
+      dataClasses: [],
+      pwnCount: 1,
+      description: "",
+    };
+    await table.put({ ...keys.breach(id), ...breach });
+  }
+  // The first query of an index gives it the content of the table, which lags from then on.
+  await list(1, { limit: 1, offset: 0, breachId: 1 });
+});
+afterAll(() => engine.stop());
+
+type Known = { id: number; breachId: number; firstDetectedAt: string; group: FindingGroup };
+
+let org = 0;
+beforeEach(() => {
+  org++;
+});
+
+/** Writes findings as scans do: half of breach 1, of two domains and two scans. Newest last. */
+const detect = async (count: number, breachOf = (place: number) => 1 + (place % 2)): Promise<Known[]> => {
+  const known: Known[] = [];
+  for (const some of chunk(await reserve(org, "FINDING", count), findingsPerTransaction)) {
+    const made = some.map((reserved, at) => {
+      const place = known.length + at;
+      const group = { scanId: 1 + (place % 3), acknowledged: false, domainId: 1 + (place % 5) };
+      const { id, createdAt: firstDetectedAt } = reserved;
+      return { reserved, id, breachId: breachOf(place), firstDetectedAt, group, emailId: place + 1 };
+    });
+    await table.transact([
+      ...findings.writes(
+        org,
+        made.map(({ reserved, group, emailId, breachId, firstDetectedAt }) => {
+          const email = `user${emailId}@demo.example`;
+          const row = newFinding(org, {
+            emailId,
+            email,
+            domainId: group.domainId,
+            breachId,
+            firstDetectedAt,
+          });
+          return findings.put(org, reserved, group, row);
+        }),
+      ),
+      ...counts.writes(org, { findings: made.map(({ group, ...each }) => ({ ...each, to: group })) }),
+    ]);
+    known.push(...made);
+  }
+  return known;
+};
+
+const acknowledge = async (finding: Known | undefined): Promise<void> => {
+  if (finding === undefined) throw new Error("There is no such finding");
+  const from = finding.group;
+  const to = { ...from, acknowledged: true };
+  const acknowledgment = {
+    at: finding.firstDetectedAt,
+    by: administrator,
+    resolution: "handled",
+    reason: null,
+  } as const;
+  await table.transact([
+    ...findings.writes(org, [findings.change(org, finding.id, { from, to, set: { acknowledgment } })]),
+    ...counts.writes(org, { findings: [{ ...finding, from, to }] }),
+  ]);
+  finding.group = to;
+};
+
+const remove = async (finding: Known | undefined): Promise<void> => {
+  const row = await findings.get(org, finding?.id ?? 0);
+  if (row === undefined) throw new Error("There is no such finding");
+  await table.transact(deletions(org, [row]));
+};
+
+/** What is shown of breach 1. */
+const page = async (filter: Partial<FindingQuery> = {}): Promise<{ ids: number[]; total: number }> => {
+  const { findings: shown, total } = await list(org, { limit: 100, offset: 0, breachId: 1, ...filter });
+  for (const { acknowledged, breach } of shown) {
+    expect(breach.id).toBe(1);
+    if (filter.acknowledged !== undefined) expect(acknowledged).toBe(filter.acknowledged);
+  }
+  return { ids: shown.map(({ id }) => id), total };
+};
+
+/** What a page must show of these findings. */
+const expected = (
+  known: readonly Known[],
+  { limit = 100, offset = 0, acknowledged, domainId, scanId }: Partial<FindingQuery> = {},
+): { ids: number[]; total: number } => {
+  const ids = known
+    .filter(({ breachId }) => breachId === 1)
+    .filter(({ group }) => acknowledged === undefined || group.acknowledged === acknowledged)
+    .filter(({ group }) => domainId === undefined || group.domainId === domainId)
+    .filter(({ group }) => scanId === undefined || group.scanId === scanId)
+    .map(({ id }) => id)
+    .reverse();
+  return { ids: ids.slice(offset, offset + limit), total: ids.length };
+};
+
+const isCaughtUp = (known: readonly Known[]): Promise<void> =>
+  vi.waitFor(async () => expect(await page()).toEqual(expected(known)), { timeout: 20_000 });
+
+test("once the index has caught up, every page is that of a naive list", async () => {
+  const known = await detect(180);
+  for (const finding of known.filter((_, place) => place % 7 === 0)) await acknowledge(finding);
+  await isCaughtUp(known);
+  const state = { acknowledged: true };
+  await vi.waitFor(async () => expect(await page(state)).toEqual(expected(known, state)), {
+    timeout: 20_000,
+  });
+  const filters: Partial<FindingQuery>[] = [
+    {},
+    state,
+    { acknowledged: false },
+    { domainId: 2 },
+    { scanId: 3 },
+    { acknowledged: false, domainId: 1, scanId: 1 },
+  ];
+  for (const filter of filters) {
+    for (const offset of [0, 1, 9, 85, 89, 90, 500]) {
+      const query = { ...filter, offset, limit: 10 };
+      expect([query, await page(query)]).toEqual([query, expected(known, query)]);
+    }
+  }
+});
+
+test("a finding that was detected a moment ago is counted at once and shown soon", async () => {
+  const known = await detect(20);
+  await isCaughtUp(known);
+  known.push(...(await detect(1, () => 1)));
+  const { ids, total } = await page();
+  expect(total).toBe(11);
+  expect(ids.filter((id) => id !== known.at(-1)?.id)).toEqual(expected(known.slice(0, -1)).ids);
+  await isCaughtUp(known);
+});
+
+test("a finding that was acknowledged a moment ago is never shown as open", async () => {
+  const known = await detect(20);
+  await isCaughtUp(known);
+  await acknowledge(known[4]);
+  const open = { acknowledged: false };
+  // The index may still call it open; its own row decides, and the counts give the total.
+  expect(await page(open)).toEqual(expected(known, open));
+  expect((await page({ acknowledged: true })).total).toBe(1);
+  expect(await page()).toEqual(expected(known));
+  await vi.waitFor(async () => expect((await page({ acknowledged: true })).ids).toEqual([known[4]?.id]));
+});
+
+test("a finding that was deleted a moment ago is never shown", async () => {
+  const known = await detect(20);
+  await isCaughtUp(known);
+  await remove(known[4]);
+  known.splice(4, 1);
+  expect(await page()).toEqual(expected(known));
+});
+
+test("a page anywhere in a breach costs little more than what it shows", async () => {
+  const known = await detect(4_000, () => 1);
+  await isCaughtUp(known);
+  const capacity = recordCapacity();
+  const limit = 50;
+  // A finding, its e-mail, and the index for a thousand findings that are newer.
+  const [each, forThousand] = [3, 20];
+  for (const [filter, thousands] of [
+    [{ offset: 0 }, 0],
+    [{ offset: 3_950 }, 4],
+    [{ offset: 0, domainId: 5 }, 4],
+  ] as const) {
+    capacity.take();
+    expect((await page({ ...filter, limit })).ids).toHaveLength(limit);
+    expect(capacity.take().readUnits).toBeLessThanOrEqual(each * limit + forThousand * thousands);
+  }
+});
+
+test("a finding's place in the index costs a write unit for each change", async () => {
+  const [finding] = await detect(1, () => 1);
+  if (finding === undefined) throw new Error("Nothing was detected");
+  const row = await findings.get(org, finding.id);
+  const { breachPartition: _, ...unindexed } = row ?? {};
+  const capacity = recordCapacity();
+  const unitsOf = async (write: Promise<unknown>): Promise<number> => {
+    await write;
+    return capacity.take().writeUnits;
+  };
+  const key = findings.key(org, finding.id);
+  const bare = { ...unindexed, ...key };
+  await table.remove(key);
+  capacity.take();
+  const put = [
+    await unitsOf(table.put({ ...bare, breachPartition: row?.breachPartition })),
+    await unitsOf(table.remove(key)),
+    await unitsOf(table.put(bare)),
+    await unitsOf(table.remove(key)),
+  ];
+  expect(put).toEqual([2, 2, 1, 1]);
+});

@@ -1,0 +1,96 @@
+/** Synthesizes stacks for tests of the template, read as CloudFormation reads it. Their functions have no code. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App } from "aws-cdk-lib";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import { afterAll, expect } from "vitest";
+import type { ApiDomain } from "../../lib/api-domain.ts";
+import { readOptions } from "../../lib/options.ts";
+import { ServiceStack } from "../../lib/service-stack.ts";
+import type { Statement } from "../../local/iam/policy.ts";
+import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
+
+export type Settings = {
+  alarmEmail?: string;
+  senderEmail?: string;
+  domain?: ApiDomain;
+  tableName?: string;
+  context?: Record<string, unknown>;
+};
+
+/** A resource as it is written, with references unresolved. */
+export type Resource = { Type: string; DeletionPolicy?: string; Properties: object };
+type Template = { Resources: Record<string, Resource> };
+export type Stack = Assembly & { template: Template; resources: Resource[] };
+
+const environment = { region: "us-east-1", accountId: "000000000000" };
+const directory = mkdtempSync(join(tmpdir(), "stacks-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The stack `breach-monitor-<stage>` with these settings. */
+export const synthesize = (stage: string, settings: Settings = {}): Stack => {
+  const { context = {}, alarmEmail, senderEmail, domain, tableName } = settings;
+  const name = `breach-monitor-${stage}`;
+  const outdir = mkdtempSync(join(directory, "cdk.out-"));
+  const app = new App({ outdir });
+  new ServiceStack(app, name, {
+    bundles: () => Code.fromInline("exports.handler = async () => {};"),
+    options: readOptions((option) => context[option]),
+    alarmEmail,
+    senderEmail,
+    domain,
+    tableName,
+  });
+  app.synth();
+  const template: Template = JSON.parse(readFileSync(join(outdir, `${name}.template.json`), "utf8"));
+  return Object.assign(openAssembly(outdir, environment), {
+    template,
+    resources: Object.values(template.Resources),
+  });
+};
+
+/** The properties of all resources of a type, such as `AWS::SQS::Queue`. */
+export const propertiesOf = <P extends object>(stack: Assembly, type: string): P[] =>
+  stack.ofType<P>(type).map(({ properties }) => properties);
+
+export type FunctionProperties = {
+  FunctionName: string;
+  Environment: { Variables: Record<string, string> };
+  MemorySize: number;
+  Role: string;
+  Timeout: number;
+  LoggingConfig: { LogGroup: string };
+  TracingConfig?: { Mode: string };
+  RecursiveLoop?: string;
+};
+
+/** The functions of a stack by their names without the stack's. */
+export const functionsOf = (stack: Assembly): Map<string, FunctionProperties> =>
+  new Map(
+    propertiesOf<FunctionProperties>(stack, "AWS::Lambda::Function").map((properties) => [
+      properties.FunctionName.slice(stack.stackName.length + 1),
+      properties,
+    ]),
+  );
+
+export const functionNamed = (stack: Assembly, name: string): FunctionProperties => {
+  const found = functionsOf(stack).get(name);
+  expect(found, name).toBeDefined();
+  return found as FunctionProperties;
+};
+
+/** The statements of a role, which has no policies but those within it. */
+export const statementsOf = (stack: Assembly, roleArn: string): Statement[] => {
+  const { properties } = stack.resource(stack.logicalIdOf(roleArn) ?? "");
+  expect(properties.ManagedPolicyArns).toBeUndefined();
+  return (properties.Policies as { PolicyDocument: { Statement: Statement[] } }[]).flatMap(
+    ({ PolicyDocument }) => PolicyDocument.Statement,
+  );
+};
+
+/** Everything that a role may do, as "action resource". */
+export const permissionsOf = (stack: Assembly, roleArn: string): string[] =>
+  statementsOf(stack, roleArn).flatMap(({ Action, Resource }) =>
+    [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${resource}`)),
+  );
