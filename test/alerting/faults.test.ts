@@ -1,59 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { wire } from "../../shared/aws/table/clients.ts";
-import { type Engine, startEngine } from "../aws/table/engine.ts";
-import { faultKinds } from "./faults/faults.ts";
-import { simulate } from "./faults/simulation.ts";
-import { startParameterStore } from "./parameter-store.ts";
+import { describe, expect, test } from "vitest";
+import { run, testRun, useEngine } from "./faults/run.ts";
 
-/**
- * FAULTS_SEED repeats a run. FAULTS_EVENTS sets its size: each event makes about two deliveries, and a run at full size
- * has 400. FAULTS_RATE is the probability that a step breaks.
- */
-const seed = process.env.FAULTS_SEED ?? "1";
-const events = Number(process.env.FAULTS_EVENTS ?? 100);
-const faultRate = Number(process.env.FAULTS_RATE ?? 0.1);
-
-let engine: Engine;
-let parameters: Awaited<ReturnType<typeof startParameterStore>>;
-beforeAll(async () => {
-  engine = await startEngine();
-  parameters = await startParameterStore();
-});
-afterAll(async () => {
-  wire().destroy();
-  await parameters.close();
-  await engine.stop();
-});
+useEngine();
 
 describe("alerts, while functions die, messages get lost or doubled, and requests fail", () => {
-  test(
-    "are all delivered or given up, counted exactly, and never posted twice at once",
-    async () => {
-      const startedAt = Date.now();
-      const result = await simulate({ url: engine.url, seed, events, faultRate });
-      console.log(
-        `FAULTS_SEED=${seed} FAULTS_EVENTS=${events} FAULTS_RATE=${faultRate}: ${result.deliveries} deliveries, ${result.posts} posts, ` +
-          `${result.virtualHours} hours in ${Math.round((Date.now() - startedAt) / 1000)} s, ${result.violations.length} violations`,
-        result.faults,
-        result.labels,
-      );
-      expect(result.violations).toEqual([]);
-      if (faultRate > 0) expect(Object.keys(result.faults)).toEqual(expect.arrayContaining([...faultKinds]));
-      expect(result.deliveries).toBeGreaterThan(events);
-      for (const name of ["healthy", "flaky", "slow", "down", "disabled"]) {
-        expect(result.labels[name]).toEqual({ delivered: expect.any(Number) });
-      }
-      for (const name of ["dead", "abandoned"]) {
-        expect(result.labels[name]).toEqual({ not_delivered: expect.any(Number) });
-      }
-      expect(result.labels.removed).toEqual({ gone: expect.any(Number) });
-    },
-    Math.max(600_000, events * 1_500),
-  );
+  testRun(100);
 
   test("run the same way again for the same seed", async () => {
-    const settings = { url: engine.url, seed: `${seed} again`, events: 20, faultRate };
-    const first = await simulate(settings);
-    expect(await simulate(settings)).toEqual(first);
+    const first = await run(10, "again");
+    expect(await run(10, "again")).toEqual(first);
   });
 });

@@ -10,7 +10,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import type { Message } from "../../shared/contract/messages.ts";
 import { deliverOne } from "./deliver-one.ts";
 
-const settings = {
+export const settings = {
   redispatchSeconds: 3_600,
   waitingSeconds: 300,
   longestWaitSeconds: 86_400,

@@ -2,11 +2,20 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import * as users from "../../shared/access/members/user.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
+import { deliver, readSubjects, type Subject } from "../../shared/alerting/deliveries/deliver.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { ask } from "../../shared/alerting/recipients/confirmation.ts";
 import { addresseesOf, find, setConsent } from "../../shared/alerting/recipients/recipient.ts";
 import { createOrganization, logger, useWorkers } from "../scanning/in-process-workers.ts";
-import { attempt, mails, raiseAgain, raiseFor, statusesOf, useMailServer } from "./mail-deliveries.ts";
+import {
+  attempt,
+  mails,
+  raiseAgain,
+  raiseFor,
+  settings,
+  statusesOf,
+  useMailServer,
+} from "./mail-deliveries.ts";
 
 useWorkers();
 useMailServer();
@@ -85,6 +94,20 @@ test("an attempt that reached some recipients is repeated for the others alone",
   await attempt({ ...message, attempt: 2 });
   expect(mails.received.sort()).toEqual(["a@other.example", "b@other.example", "c@other.example"]);
   expect(await statusesOf(org, [message])).toEqual(["delivered after 2"]);
+});
+
+test("a worker that read a delivery before an attempt was taken back sends nothing", async () => {
+  const org = await createOrganization({});
+  mails.throttled = (address) => address.startsWith("b@");
+  const [message] = await raiseFor(org, [["a@other.example", "b@other.example"]]);
+  if (message === undefined) throw new Error("a delivery was expected");
+  const [before] = await readSubjects([message]);
+  await attempt(message);
+  mails.throttled = () => false;
+  await deliver(message, before as Subject, { logger }, settings);
+  expect(mails.received).toEqual(["a@other.example"]);
+  await attempt(message);
+  expect(mails.received).toEqual(["a@other.example", "b@other.example"]);
 });
 
 describe("where recipients have to confirm", () => {

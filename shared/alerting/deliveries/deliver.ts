@@ -17,7 +17,7 @@ import type { AttemptResult } from "../senders/outbound.ts";
 import { type Report, readReport } from "../senders/report.ts";
 import { type Receiver, send } from "../senders/send.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
-import { afterFailure, attemptsLeft } from "./retries.ts";
+import { attemptsLeft, nextAfterFailure } from "./retries.ts";
 import * as transitions from "./transitions.ts";
 
 export type DeliverSettings = {
@@ -94,7 +94,7 @@ export const deliver = async (
   const result = await sendPrepared(attempt, prepared);
   const milliseconds = Date.now() - sentAt;
   if ("status" in result) await afterSuccess(attempt, prepared, result);
-  else await afterFailed(attempt, prepared, result);
+  else await afterFailure(attempt, prepared, result);
   await slowness.note(org, channel, { milliseconds, isDelivered: "status" in result }).catch((error) => {
     // This attempt is recorded; only the speed of other deliveries depends on the note.
     logError("slowness could not be noted", error);
@@ -188,7 +188,7 @@ const afterSuccess = async (
   log("delivered");
 };
 
-const afterFailed = async (
+const afterFailure = async (
   { org, message, row, channel, settings, log }: Attempt,
   { claimed, giveBack }: Prepared,
   result: Extract<AttemptResult, { failure: string }>,
@@ -202,7 +202,7 @@ const afterFailed = async (
     await giveBack(reached.size);
     return log("throttled", failure);
   }
-  const next = afterFailure(attemptsLeft(row, message.attempt), settings.redispatchSeconds);
+  const next = nextAfterFailure(attemptsLeft(row, message.attempt), settings.redispatchSeconds);
   const finished = await transitions.finish(org, claimed, next, { failure, reached });
   log(next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {

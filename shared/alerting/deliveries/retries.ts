@@ -22,7 +22,7 @@ export type Next =
  * What follows a failed attempt when `left` attempts remain. The attempts of a dispatch are 1 s and 2 s
  * apart; dispatches are `redispatchSeconds` apart; without attempts left the delivery is given up.
  */
-export const afterFailure = (left: number, redispatchSeconds: number): Next => {
+export const nextAfterFailure = (left: number, redispatchSeconds: number): Next => {
   if (left <= 0) return { status: "not_delivered" };
   // Counted from the end, because a retry by hand may start a dispatch after any attempt.
   const leftOfDispatch = left % attemptsPerDispatch;

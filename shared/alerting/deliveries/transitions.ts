@@ -18,7 +18,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { allOf, type Change, type Condition, condition } from "../../aws/table/condition.ts";
+import { allOf, asRead, type Change, type Condition, condition } from "../../aws/table/condition.ts";
 import { dueShard, type Key } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { attemptLeaseSeconds, lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
@@ -46,7 +46,7 @@ const isClaimedBy = ({ token }: ClaimedAttempt): Condition => condition("#lease.
  */
 export const claim = async (
   org: number,
-  { id, succeededBefore = 0 }: Delivery,
+  { id, succeededBefore = 0, throttled }: Delivery,
   attempt: number,
 ): Promise<ClaimedAttempt | undefined> => {
   const now = new Date();
@@ -61,7 +61,8 @@ export const claim = async (
         lease: { token, until: leaseEnd },
         dueAt: leaseEnd,
       },
-      if: isWaiting(attempt - 1, now),
+      // An attempt that was taken back since the row was read may have reached some recipients.
+      if: allOf(isWaiting(attempt - 1, now), asRead({ throttled })),
     }),
   );
   if (update.written) return { delivery: update.value, token };
