@@ -30,7 +30,7 @@ vi.mock("../../functions/dashboard-routes.ts", async (original) => {
   return { dashboardRoutes: [...dashboardRoutes, ...extra] };
 });
 
-test(`with all options and ${extraEndpoints} more endpoints the stack has at most 450 resources`, () => {
+test(`at most 450 resources with all options and ${extraEndpoints} more endpoints`, () => {
   const directory = mkdtempSync(join(tmpdir(), "resources-test-"));
   try {
     const code = join(directory, "code");

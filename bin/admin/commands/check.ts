@@ -33,7 +33,7 @@ const printReport = (report: Report): string => {
   const unlisted = differenceCount - differences.length;
   if (unlisted > 0) lines.push(`… and ${unlisted} more.`);
   for (const { kind, id } of unsettled) {
-    lines.push(`${kind} ${id} kept changing while it was read, or follows from what differs: check again.`);
+    lines.push(`${kind} ${id} kept changing while it was read: check again.`);
   }
   const left = differenceCount - repairedCount;
   lines.push(

@@ -21,7 +21,7 @@ export type Report = {
   differences: Difference[];
   differenceCount: number;
   repairedCount: number;
-  /** Subjects of which nothing is known: they changed during every reading, or follow from what differs. */
+  /** Subjects that changed during every reading, so that nothing is known about them. */
   unsettled: Subject[];
 };
 
@@ -54,7 +54,6 @@ export const audit = async (
   const others = await auditOrganization(context, [...openScans]);
   // These follow from lists, and repairs of findings and e-mails change what they should be.
   if (emailAudit.isRight) await inspector.check(() => compareSeats(org));
-  else inspector.unsettled.push({ kind: "seats", id: org });
   await inspector.check(() => compareCounts(org));
   const { differences, differenceCount, repairedCount, unsettled } = inspector;
   return {

@@ -57,7 +57,8 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
   const excess = [...new Set([...is.keys(), ...should.keys()])]
     .filter((name) => name !== "writes")
     .map((name) => ({ name, by: (is.get(name) ?? 0) - (should.get(name) ?? 0) }))
-    .filter(({ by }) => by !== 0);
+    .filter(({ by }) => by !== 0)
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
   return compare(subject, {
     key,
     row,

@@ -31,11 +31,12 @@ export const compare = async (
   { key, row, holds, reliesOn = [], given = [], says }: Derived,
 ): Promise<Problem[]> => {
   const should: Item = holds === "no row" ? Object.fromEntries(attributesOf(row)) : holds;
-  const all = Object.keys(should).filter(
+  const differing = Object.keys(should).filter(
     (name) => holds === "no row" || !isSame(valueAt(row, name), should[name]),
   );
-  if (all.length === 0) return [];
-  const wrong = all.slice(0, maximumPerRepair);
+  if (differing.length === 0) return [];
+  // A row that is not there gets its zeros too.
+  const wrong = (row === undefined ? Object.keys(should) : differing).slice(0, maximumPerRepair);
   const before = Object.fromEntries([...wrong, ...reliesOn].map((name) => [name, valueAt(row, name)]));
   const now = await table.get(key);
   const isUnchanged = Object.keys(before).every((name) => isSame(valueAt(now, name), before[name]));

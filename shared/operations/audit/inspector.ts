@@ -47,7 +47,7 @@ export class Inspector {
   /** All differences, the repaired ones included. */
   differenceCount = 0;
   repairedCount = 0;
-  /** Subjects of which nothing is known, because they changed in every reading or follow from what differs. */
+  /** Subjects that changed in every reading. */
   readonly unsettled: Subject[] = [];
   readonly #repairs: boolean;
 

@@ -163,7 +163,7 @@ const compareAddresses = async (org: number, members: readonly Email[]): Promise
   const rows = await table.getMany<{ emailId: number }>(members.map((row) => keys.address(org, row.email)));
   const elsewhere = rows.flatMap((row, at) => (row && row.emailId !== members[at]?.id ? row.emailId : []));
   const all = [...members, ...byId(await emails.getMany(org, elsewhere)).values()];
-  return compareNames("e-mail", {
+  return compareNames(org, "e-mail", {
     claims: all.map(({ id, email }) => ({
       id,
       name: email,

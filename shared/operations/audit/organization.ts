@@ -1,32 +1,16 @@
 /** Compares the rows of an organization that belong to no list. */
-import * as users from "../../access/members/user.ts";
+import type { User } from "../../access/members/user.ts";
 import * as channels from "../../alerting/channels/channel.ts";
-import {
-  asRead,
-  type Condition,
-  condition,
-  exists,
-  type Item,
-  type Write,
-} from "../../aws/table/condition.ts";
-import { type DueKind, dueShard, type Key, keys } from "../../aws/table/keys.ts";
+import { exists } from "../../aws/table/condition.ts";
+import { dueShard, type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import {
-  type AcknowledgementLock,
-  type AcknowledgementRow,
-  newLock,
-} from "../../findings/acknowledgements/record.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
-import type { ProvenDomain } from "../../monitoring/domains/proof-record.ts";
 import { emails } from "../../monitoring/emails/record.ts";
-import * as teams from "../../monitoring/teams/team.ts";
-import type { ScanLock } from "../../scanning/lock.ts";
-import { scans } from "../../scanning/record.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
 import type { Context } from "./list.ts";
-import { isOpen } from "./members.ts";
-import { compareNames } from "./names.ts";
+import { compareAcknowledgements, compareScanLock } from "./locks.ts";
+import { compareAllNames } from "./names.ts";
 
 /** Audits all of them; gives how many rows of each kind there are. `openScans`: ids of scans that were in progress. */
 export const auditOrganization = async (
@@ -48,14 +32,11 @@ export const auditOrganization = async (
   };
 };
 
-/** Removed ones too. */
-const everyUser = (org: number): Promise<users.User[]> => table.query({ pk: keys.user(org, 0).pk });
-
 /** The organization must be in the list of all; its channels, for the limit of 20, and its users must be counted. */
 const compareCounters = async (org: number): Promise<Problem[]> => {
   const fixed = [keys.organizations(org), keys.channelCount(org), keys.membership(org)];
   const [index, channelCount, membership] = await table.getMany(fixed);
-  const all = await everyUser(org);
+  const all = await table.query<User>({ pk: keys.user(org, 0).pk });
   const idsOf = (isRemoved: boolean): Set<number> | undefined => {
     const ids = all.filter(({ removed }) => removed === isRemoved).map(({ id }) => id);
     return ids.length === 0 ? undefined : new Set(ids);
@@ -100,107 +81,6 @@ export const compareSeats = async (org: number): Promise<Problem[]> => {
   return compare({ kind: "seats", id: org }, { key, row, holds: { active } });
 };
 
-/** The names of domains and teams, whose domains are proved, and the addresses of users. */
-const compareAllNames = async (org: number): Promise<Problem[]> => {
-  const listed = async (key: Key) => {
-    const rows = await table.query<Key & { id: number }>({ pk: key.pk });
-    return new Map(rows.map((row) => [row.sk, row]));
-  };
-  const single = async <Row>(names: string[], keyOf: (name: string) => Key) => {
-    const rows = await table.getMany<Row>(names.map(keyOf));
-    return new Map(names.map((name, at) => [name, rows[at]]));
-  };
-  const nameRows = [
-    await listed(keys.domainName(org, "")),
-    await listed(keys.teamName(org, "")),
-    await listed(keys.userEmail(org, "")),
-  ] as const;
-  const allDomains = await domains.list(org);
-  const allTeams = await teams.list(org);
-  const allUsers = await everyUser(org);
-  const signInKey = (email: string): Key => keys.signInAddress(email, org);
-  const emailsOfUsers = allUsers.map(({ email }) => email);
-  const signInRows = await single<{ userId: number }>(emailsOfUsers, signInKey);
-  const proofs = await single<ProvenDomain>(
-    allDomains.map(({ name }) => name),
-    keys.provenDomain,
-  );
-
-  const named = <T extends { id: number }>(
-    all: readonly T[],
-    keyOf: (org: number, id: number) => Key,
-    nameOf: (one: T) => string,
-    ifThere: (one: T) => Condition = () => exists,
-  ) =>
-    all.map((one) => {
-      const isThere = { check: keyOf(org, one.id), if: ifThere(one) };
-      return { id: one.id, name: nameOf(one), isThere };
-    });
-  const ofUsers = named(
-    allUsers.filter(({ removed }) => !removed),
-    keys.user,
-    ({ email }) => email,
-    () => users.notRemoved,
-  );
-  const proved = named(
-    allDomains.filter(({ verifiedBy }) => verifiedBy === "record"),
-    keys.domain,
-    ({ name }) => name,
-    ({ verifiedBy }) => asRead({ verifiedBy }),
-  );
-  const isForeign = (name: string): boolean => (proofs.get(name)?.organizationId ?? org) !== org;
-  const problems = await Promise.all([
-    compareNames("domain", {
-      claims: named(allDomains, keys.domain, ({ name }) => name),
-      rows: nameRows[0],
-      keyOf: (name) => keys.domainName(org, name),
-      attribute: "id",
-    }),
-    compareNames("team", {
-      claims: named(
-        allTeams,
-        keys.team,
-        ({ name }) => teams.comparable(name),
-        ({ name }) => asRead({ name }),
-      ),
-      rows: nameRows[1],
-      keyOf: (name) => keys.teamName(org, name),
-      attribute: "id",
-    }),
-    compareNames("user", {
-      claims: ofUsers,
-      rows: nameRows[2],
-      keyOf: (email) => keys.userEmail(org, email),
-      attribute: "id",
-    }),
-    compareNames("sign-in", {
-      claims: ofUsers,
-      rows: signInRows,
-      keyOf: signInKey,
-      attribute: "userId",
-      also: { organizationId: org },
-    }),
-    compareNames("domain proof", {
-      claims: proved.filter(({ name }) => !isForeign(name)),
-      rows: new Map([...proofs].filter(([name]) => !isForeign(name))),
-      keyOf: keys.provenDomain,
-      attribute: "domainId",
-      also: { organizationId: org },
-    }),
-  ]);
-  const foreign = proved.filter(({ name }) => isForeign(name));
-  return [
-    ...problems.flat(),
-    ...foreign.map(({ id, name }) => ({
-      kind: "domain proof",
-      id,
-      topic: "proof",
-      says: `it is proved, and its name is that of domain ${proofs.get(name)?.domainId}`,
-      advice: `Unverify one of the two: "domain unverify".`,
-    })),
-  ];
-};
-
 /** A removal of an e-mail or a channel must be due, and an e-mail that exists must have none. */
 const compareRemovals = async (org: number): Promise<Problem[]> => {
   const problems: Problem[] = [];
@@ -225,96 +105,4 @@ const compareRemovals = async (org: number): Promise<Problem[]> => {
   return row === undefined
     ? problems
     : [...problems, ...(await compareDue(subject, { key, row, shard: dueShard("SCAN-REQUEST", org) }))];
-};
-
-type Work = {
-  kind: string;
-  due: DueKind;
-  key: Key;
-  lock: ({ id: number } & Item) | undefined;
-  /** What is in progress: for a transaction, that it still is. */
-  inProgress: ReadonlyMap<number, Write>;
-  newLock: (id: number) => Item;
-};
-
-/** A lock must name work in progress and be due; work in progress must have the lock, with which the sweep finds it. */
-const compareLock = async (org: number, work: Work): Promise<Problem[]> => {
-  const { kind, due, key, lock, inProgress, newLock } = work;
-  const subject = { kind: `${kind} lock`, id: org };
-  const { id: holder, ...row } = lock ?? {};
-  const problems: Problem[] = [];
-  if (lock !== undefined && !inProgress.has(lock.id)) {
-    const says = `it names ${kind} ${holder}, which is not in progress`;
-    problems.push(...(await compare(subject, { key, row, holds: "no row", says })));
-  } else if (lock !== undefined) {
-    problems.push(...(await compareDue(subject, { key, row, shard: dueShard(due, org) })));
-  }
-  for (const [id, isInProgress] of inProgress) {
-    if (id === holder) continue;
-    const says = "it is in progress without the lock";
-    const advice = `Repair again when ${kind} ${holder}, which has the lock, is over.`;
-    const created = { key, row: undefined, holds: newLock(id), given: [isInProgress], says };
-    if (lock === undefined) problems.push(...(await compare({ kind, id }, created)));
-    else problems.push({ kind, id, topic: "lock", says, advice });
-  }
-  return problems;
-};
-
-const compareScanLock = async (org: number, openScans: readonly number[]): Promise<Problem[]> => {
-  const key = keys.scanLock(org);
-  const lock = await table.get<ScanLock & Item>(key);
-  const ids = new Set([...openScans, ...(lock === undefined ? [] : [lock.scanId])]);
-  const rows = (await scans.getMany(org, [...ids])).flatMap((row) => (row && isOpen(row) ? row : []));
-  return compareLock(org, {
-    kind: "scan",
-    due: "SCAN",
-    key,
-    lock: lock && { ...lock, id: lock.scanId },
-    inProgress: new Map(
-      rows.map(({ id, group }) => [
-        id,
-        { check: scans.key(org, id), if: condition("#group = :group", { group }) },
-      ]),
-    ),
-    newLock: (scanId): ScanLock => {
-      const now = new Date().toISOString();
-      return {
-        scanId,
-        fencingToken: 0,
-        renewedAt: now,
-        fruitlessSweeps: 0,
-        progress: "",
-        dueShard: dueShard("SCAN", org),
-        dueAt: now,
-      };
-    },
-  });
-};
-
-/** Requests to acknowledge many findings; one cannot have done more than there was to do. */
-const compareAcknowledgements = async (org: number): Promise<Problem[]> => {
-  const key = keys.acknowledgementLock(org);
-  const lock = await table.get<AcknowledgementLock & Item>(key);
-  const rows = await table.query<AcknowledgementRow>({ pk: keys.acknowledgement(org, 0).pk });
-  const running = rows.filter(({ status }) => status === "running");
-  const isRunning = condition("#status = :running", { running: "running" });
-  const locks = await compareLock(org, {
-    kind: "acknowledgement",
-    due: "ACKNOWLEDGEMENT",
-    key,
-    lock: lock && { ...lock, id: lock.acknowledgementId },
-    inProgress: new Map(
-      running.map(({ id }) => [id, { check: keys.acknowledgement(org, id), if: isRunning }]),
-    ),
-    // It starts over: findings that it has acknowledged already are acknowledged and counted again.
-    newLock: (id) => newLock(org, id),
-  });
-  const excessive = rows.flatMap(({ id, matching, acknowledged }) => {
-    const soFar = acknowledged ?? (lock?.acknowledgementId === id ? lock.acknowledged : 0);
-    if (soFar <= matching) return [];
-    const says = `it has acknowledged ${soFar} findings, more than the ${matching} that matched`;
-    const advice = "The findings themselves are compared one by one: see whether they differ.";
-    return [{ kind: "acknowledgement", id, topic: "progress", says, advice }];
-  });
-  return [...locks, ...excessive];
 };
