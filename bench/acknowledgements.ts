@@ -10,7 +10,7 @@ const findingsEach = 4;
 /** The most seconds for a hundred thousand findings. */
 const mostSeconds = 300;
 
-/** A second between two looks at how far the request is: each costs five read units. */
+/** A second between two looks at how far the request is: each costs two read units. */
 const lookAgainMilliseconds = 1_000;
 
 const path = "/breaches/acknowledgements";

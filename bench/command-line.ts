@@ -60,15 +60,10 @@ const parse = (args: readonly string[]) => {
   try {
     return parseArgs({
       args: [...args],
-      options: {
-        size: { type: "string", multiple: true },
-        write: { type: "boolean" },
-      },
+      options: { size: { type: "string", multiple: true }, write: { type: "boolean" } },
       allowPositionals: true,
     });
   } catch (error) {
-    // Only the first sentence of Node's message is about the mistake; the rest explains positional arguments.
-    const [sentence] = (error as Error).message.split(/\. (?=To )|\n/);
-    throw new Error(`${sentence?.replace(/\.$/, "")}. Usage: ${usage}`);
+    throw new Error(`${(error as Error).message} Usage: ${usage}`);
   }
 };

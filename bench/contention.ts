@@ -22,7 +22,6 @@ import { start } from "../shared/scanning/start.ts";
 import { createChannels } from "./alerts.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { tableOf } from "./database.ts";
-import { keepingEnvironment } from "./environment.ts";
 import { quantile, round, verdict } from "./measure.ts";
 import { domainNames } from "./seed/addresses.ts";
 import { assembly, makeDatabase } from "./service.ts";
@@ -62,27 +61,31 @@ const watchTransactions = (): { observe: Observe; take: () => Watched } => {
   };
 };
 
-type Contended = { org: number; take: () => Watched };
+/** `letNext`: the next scan finds four breaches of each address of this half, with conflicts or without. */
+type Contended = {
+  org: number;
+  take: () => Watched;
+  letNext: (half: 0 | 1, conflicts: boolean) => void;
+};
 
 /** Starts table, queues and upstream, with an organization that no scan has looked at, for `act`. */
 const contend = async <R>(
-  hasConflicts: boolean,
   progress: Context["progress"],
   act: (contended: Contended) => Promise<R>,
 ): Promise<R> => {
   const stops: (() => Promise<unknown>)[] = [];
   try {
-    const name = hasConflicts ? "contended" : "uncontended";
-    const database = await makeDatabase(name, { findings: 0, addresses }, { progress, isScanned: false });
+    const size = { findings: 0, addresses };
+    const database = await makeDatabase("contended", size, { progress, isScanned: false });
     const directory = await assembly();
     const opened = openAssembly(directory, { region: "us-east-1", accountId: "000000000000" });
     const engine = await startDynamodb({ assembly: opened, directory: database.directory });
     stops.push(engine.close);
     const { observe, take } = watchTransactions();
-    const behaviour = { ...undisturbed, latency, conflicts: hasConflicts };
+    const behaviour = { ...undisturbed, latency };
     const behaving = await startBehavingDynamodb(engine.endpoint, behaviour, observe);
     stops.push(behaving.close);
-    const hibp = await startUpstream(accountsOfBreaches(addresses, 4), domainNames);
+    const hibp = await startUpstream({}, domainNames);
     stops.push(hibp.close);
     const secrets = await serveOnLoopback((_, response) => response.end('{"SecretString":"key"}'));
     stops.push(secrets.close);
@@ -109,7 +112,12 @@ const contend = async <R>(
       await sqs.send(new CreateQueueCommand({ QueueName: name }));
       process.env[urlVariable(name)] = `${queuesUrl}/000000000000/${name}`;
     }
-    return await act({ org: database.seeded.org, take });
+    const letNext: Contended["letNext"] = (half, conflicts) => {
+      behaviour.conflicts = conflicts;
+      const accounts = Object.entries(accountsOfBreaches(addresses, 4));
+      hibp.accounts = Object.fromEntries(accounts.filter((_, index) => index % 2 <= half));
+    };
+    return await act({ org: database.seeded.org, take, letNext });
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
@@ -150,10 +158,6 @@ const atOnce = async (acts: readonly (() => Promise<unknown>)[]) => {
 };
 
 const scan = async ({ org, take }: Contended) => {
-  await createChannels(
-    org,
-    Array.from({ length: channels }, (_, index) => `https://192.0.32.8/hooks/${index}`),
-  );
   await start(org, "manual", administrator);
   for (const message of await takeMessages("scan-plans")) await plan(message, invocation());
   const checks = await takeMessages("scan-checks");
@@ -210,13 +214,20 @@ const scanCells = (
 const note = `The service's code in one process, without HTTP and functions. The table takes ${latency.read} ms for a read, ${latency.write} for a write and ${latency.transaction} for a transaction.`;
 
 const run = async ({ progress }: Context): Promise<Table[]> => {
-  progress("contention: a scan without conflicts");
-  const without = await contend(false, progress, scan);
-  progress("contention: a scan with conflicts, and people");
-  const [scanned, crowd] = await contend(true, progress, async (contended) => [
-    await scan(contended),
-    await people(contended),
-  ]);
+  const { without, scanned, crowd } = await contend(progress, async (contended) => {
+    await createChannels(
+      contended.org,
+      Array.from({ length: channels }, (_, index) => `https://192.0.32.8/hooks/${index}`),
+    );
+    progress("contention: a scan without conflicts");
+    contended.letNext(0, false);
+    const without = await scan(contended);
+    progress("contention: a scan with conflicts");
+    contended.letNext(1, true);
+    const scanned = await scan(contended);
+    progress("contention: people");
+    return { without, scanned, crowd: await people(contended) };
+  });
   const verdicts = [
     verdict("ratio", Number((scanned.seconds / without.seconds).toFixed(2)), mostRatioOfConflicts),
     verdict("tries", scanned.watched.mostTries, mostTriesOfWorker),
@@ -239,7 +250,7 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
       notes: [note],
     },
     {
-      title: `First scan of ${addresses.toLocaleString("en-US")} addresses in four breaches each, with ${channels} alert channels`,
+      title: `A scan of ${addresses.toLocaleString("en-US")} addresses, half of them in four new breaches each, with ${channels} alert channels`,
       columns: ["Conflicts", "Chunks", "Seconds", "Transactions", "Refused tries"].concat([
         "Most tries",
         "Failed",
@@ -257,5 +268,5 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
 export const contention: Arm = {
   name: "contention",
   about: "Many calls of one organization at once, and a scan with conflicts",
-  run: (context) => keepingEnvironment(() => run(context)),
+  run,
 };

@@ -6,7 +6,8 @@ import { floodTable, monthTable, titleOfOperations } from "./month.ts";
 import { countOperations, operationCells, operationColumns, operationsOf } from "./operations.ts";
 import { dollarsNote, type Units } from "./prices.ts";
 import { accountsOf } from "./seed/findings.ts";
-import { minimalAssembly, plainAssembly, seededDatabase, startBench } from "./service.ts";
+import { sizeOf } from "./seed/seed.ts";
+import { makeDatabase, minimalAssembly, plainAssembly, startBench } from "./service.ts";
 import { resourcesOf } from "./stack.ts";
 import { startUpstream } from "./upstream.ts";
 
@@ -15,7 +16,7 @@ const speed = 60;
 const millisecondsOfHour = 3_600_000 / speed;
 
 const measureOperations = async ({ progress }: Context): Promise<Table> => {
-  const database = await seededDatabase(1_000, progress);
+  const database = await makeDatabase("operations", sizeOf(1_000), { progress });
   const hibp = await startUpstream(accountsOf(database.seeded), database.seeded.domains);
   const bench = await startBench(database, { hibpUrl: hibp.url, keepsInstances: true });
   try {
@@ -42,7 +43,7 @@ const measureOperations = async ({ progress }: Context): Promise<Table> => {
 
 /** What the schedules do in an hour in which nothing is due. They read only what is due, whatever the size. */
 const measureQuietHour = async ({ progress }: Context): Promise<Units> => {
-  const database = await seededDatabase(1_000, progress);
+  const database = await makeDatabase("quiet", sizeOf(1_000), { progress });
   const hibp = await startUpstream({}, database.seeded.domains);
   const options = { hibpUrl: hibp.url, countsWorkers: true, furtherOptions: ["--speed", String(speed)] };
   const bench = await startBench(database, options);

@@ -13,8 +13,8 @@ import {
   verdict,
 } from "./measure.ts";
 import { dollarsNote } from "./prices.ts";
-import type { Seeded } from "./seed/seed.ts";
-import { type Bench, seededDatabase, startBench } from "./service.ts";
+import { type Seeded, sizeOf } from "./seed/seed.ts";
+import { type Bench, makeDatabase, startBench } from "./service.ts";
 
 const timedCalls = 30;
 
@@ -109,7 +109,7 @@ const mostOfWhole = (findings: number): number => (findings > 100_000 ? 60 : 40)
 const mostOfFiltered = 200;
 
 const measureSize = async (size: number, { progress }: Context): Promise<Table> => {
-  const database = await seededDatabase(size, progress);
+  const database = await makeDatabase(`lists-${size}`, sizeOf(size), { progress });
   const bench = await startBench(database, { keepsInstances: true });
   try {
     progress(`lists: counting pages at ${size.toLocaleString("en-US")} findings`);

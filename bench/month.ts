@@ -32,6 +32,7 @@ const alwaysFree = { queueRequests: 1_000_000, alarmMetrics: 10 };
 
 /** A run of a function that a schedule or a request invokes for a moment. */
 const shortRun = { seconds: 0.02, logBytes: 1_000 };
+const scheduledRun = { gigabyteSeconds: 0.005, logBytes: 400 };
 const accessLogBytes = 300;
 /** X-Ray traces one request a second, and this share of the others. */
 const tracedShare = 0.05;
@@ -53,7 +54,7 @@ const fixedLines = ({ resources, addresses }: Use, quietHour: Units): Line[] => 
   const polls = minutes * (capped * pollsPerMinute.capped + uncapped * pollsPerMinute.uncapped);
   const secretRequests = hours * 4 + (addresses > 0 ? days : 0);
   const runs = hours * resources.scheduledRunsPerHour;
-  const runDollars = price.schedule + price.invocation + shortRun.seconds * price.gigabyteSecond;
+  const runDollars = price.schedule + price.invocation + scheduledRun.gigabyteSeconds * price.gigabyteSecond;
   return [
     {
       item: "Queues, polled while idle",
@@ -83,7 +84,7 @@ const fixedLines = ({ resources, addresses }: Use, quietHour: Units): Line[] => 
 
 const logLine = ({ resources, addresses }: Use): Line => {
   const used = addresses > 0 ? calls * (accessLogBytes + 2 * shortRun.logBytes) : 0;
-  const gigabytes = (hours * resources.scheduledRunsPerHour * shortRun.logBytes + used) / 2 ** 30;
+  const gigabytes = (hours * resources.scheduledRunsPerHour * scheduledRun.logBytes + used) / 2 ** 30;
   const dollars = gigabytes * (price.loggedGigabyte + logMonths * price.keptLogGigabyte);
   return {
     item: "Logs, kept for three months",
@@ -183,7 +184,7 @@ export const monthTable = (uses: readonly Use[], quietHour: Units, figures: Figu
     ]),
     notes: [
       "us-east-1 on demand, before free tiers unless said, and without the HIBP subscription. A scan a day that finds nothing new; calls are 50 % findings, 20 % e-mails, 15 % scans, 10 % activity and 5 % acknowledgments.",
-      `Assumed: runs of schedules take ${1000 * shortRun.seconds} ms at 1 GB; a page has ${replyBytes / 1000} KB, without compression; each sync reads the HIBP key anew; an address with its findings takes ${bytesOfAddress} bytes of the table.`,
+      `Assumed: a scheduled run takes ${scheduledRun.gigabyteSeconds} GB-s and logs ${scheduledRun.logBytes} bytes; a page has ${replyBytes / 1000} KB, without compression; each sync reads the HIBP key anew; an address with its findings takes ${bytesOfAddress} bytes of the table.`,
     ],
   };
 };

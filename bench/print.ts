@@ -1,23 +1,10 @@
 import type { Cell, Table } from "./arm.ts";
 
-/** A table for a terminal: text is aligned left, numbers right. */
-export const asText = ({ title, columns, rows, notes = [] }: Table): string => {
-  const cells = [columns, ...rows.map((row) => columns.map((_, index) => shown(row[index] ?? null)))];
-  const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)));
-  const isNumeric = numericColumns(columns, rows);
-  const lines = cells.map((row) =>
-    row
-      .map((cell, index) =>
-        isNumeric[index] ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0),
-      )
-      .join("  ")
-      .trimEnd(),
-  );
-  const rule = widths.map((width) => "-".repeat(width)).join("  ");
-  return [title, "", lines[0], rule, ...lines.slice(1), ...notes.map((note) => `  ${note}`), ""].join("\n");
-};
+/** A table with its title and notes. */
+export const asText = ({ title, notes = [], ...table }: Table): string =>
+  [title, "", asMarkdown(table), ...notes.map((note) => `- ${note}`), ""].join("\n");
 
-/** The rows of a table for a document. */
+/** The rows of a table. */
 export const asMarkdown = ({ columns, rows }: Pick<Table, "columns" | "rows">): string => {
   const isNumeric = numericColumns(columns, rows);
   const line = (cells: string[]) => `| ${cells.join(" | ")} |`;

@@ -1,8 +1,6 @@
 import type { Context } from "./arm.ts";
 
-/**
- * Shows progress on a stream: on a terminal as a line that is written over, otherwise as one line for every tenth.
- */
+/** Shows progress on a stream: on a terminal in a line that is written over, else in a line for every tenth. */
 export const progressOn = (stream: NodeJS.WriteStream): Context["progress"] => {
   let last = "";
   return (text, done, of) => {

@@ -1,9 +1,7 @@
-/**
- * The entry point of `npm run bench`: measures the real template on the real engine and prints the tables of
- * each arm.
- */
+/** The entry point of `npm run bench`: measures the real template on the real engine. */
+import { spawnSync } from "node:child_process";
 import type { Arm } from "./arm.ts";
-import { type ArmName, asksForHelp, help, readCommandLine, sizes } from "./command-line.ts";
+import { type ArmName, sizes as allSizes, asksForHelp, help, readCommandLine } from "./command-line.ts";
 import { fillDocuments } from "./documents.ts";
 import { store } from "./figures.ts";
 import { asText } from "./print.ts";
@@ -16,8 +14,16 @@ const load = async (name: ArmName): Promise<Arm> => {
   return arm;
 };
 
-const commandFor = (name: ArmName, sizes: readonly number[]): string =>
-  ["npm run bench --", name, "--write", ...sizes.map((size) => `--size ${size}`)].join(" ");
+const optionsOf = (sizes: readonly number[], write: boolean): string[] => [
+  ...sizes.flatMap((size) => ["--size", String(size)]),
+  ...(write ? ["--write"] : []),
+];
+
+/** @throws Error when the arm fails. */
+const runAlone = (args: readonly string[]): void => {
+  const { status } = spawnSync(process.execPath, [import.meta.filename, ...args], { stdio: "inherit" });
+  if (status !== 0) throw new Error(`The arm ${args[0]} failed`);
+};
 
 const run = async (): Promise<void> => {
   const args = process.argv.slice(2);
@@ -25,18 +31,28 @@ const run = async (): Promise<void> => {
     process.stdout.write(help());
     return;
   }
-  const settings = readCommandLine(args);
-  const progress = progressOn(process.stderr);
-  const isWhole = settings.sizes.length === sizes.length;
-  for (const name of settings.arms) {
-    const arm = await load(name);
-    progress(`${arm.name}: ${arm.about}`);
-    const tables = await arm.run({ progress, sizes: settings.sizes });
-    for (const table of tables) process.stdout.write(`\n${asText(table)}`);
-    // Written after each arm, so that nothing measured is lost when a later arm fails.
-    if (settings.write) store(name, commandFor(name, isWhole ? [] : settings.sizes), tables, isWhole);
+  const { arms, sizes, write } = readCommandLine(args);
+  const [name, ...others] = arms;
+  if (name === undefined) return;
+  // Each arm has a process of its own: it sets environment variables, and clients of AWS keep their endpoints.
+  if (others.length > 0) {
+    for (const each of arms) runAlone([each, ...optionsOf(sizes, write)]);
+    return;
   }
-  if (settings.write) fillDocuments();
+  const arm = await load(name);
+  const progress = progressOn(process.stderr);
+  progress(`${arm.name}: ${arm.about}`);
+  const tables = await arm.run({ progress, sizes });
+  for (const table of tables) process.stdout.write(`\n${asText(table)}`);
+  if (!write) return;
+  const isWhole = sizes.length === allSizes.length;
+  store(
+    name,
+    ["npm run bench --", name, ...optionsOf(isWhole ? [] : sizes, write)].join(" "),
+    tables,
+    isWhole,
+  );
+  fillDocuments();
 };
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

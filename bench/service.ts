@@ -13,7 +13,7 @@ import type { Context } from "./arm.ts";
 import { createDatabase } from "./database.ts";
 import { functionsOf } from "./functions.ts";
 import { isRunning, treeOf } from "./processes.ts";
-import { type Seeded, seed, sizeOf } from "./seed/seed.ts";
+import { type Seeded, seed } from "./seed/seed.ts";
 import type { Size } from "./seed/shape.ts";
 
 export type Bench = {
@@ -72,22 +72,7 @@ const synthesizeWith = async (name: string, context: Record<string, string>): Pr
 /** A seeded table: the directory of its data, and what it holds. */
 export type Database = { directory: string; seeded: Seeded };
 
-const databases = new Map<number, Promise<Database>>();
-
-/**
- * A seeded table with this many findings, made once for each process. An arm also sees what earlier arms
- * wrote to it.
- */
-export const seededDatabase = (findings: number, progress: Context["progress"]): Promise<Database> => {
-  let database = databases.get(findings);
-  if (database === undefined) {
-    database = makeDatabase(`seeded-${findings}`, sizeOf(findings), { progress });
-    databases.set(findings, database);
-  }
-  return database;
-};
-
-/** A seeded table that only the caller uses. `name` must be new in this process. */
+/** Makes a seeded table. `name` must be new in this process. */
 export const makeDatabase = async (
   name: string,
   size: Size,

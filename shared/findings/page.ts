@@ -72,30 +72,46 @@ type PageOfIds = { ids: number[]; total: number };
 const idsOfBreach = async (
   org: number,
   breachId: number,
-  { limit, offset, acknowledged, domainId, scanId }: FindingQuery,
+  query: FindingQuery,
   matches: (group: FindingGroup) => boolean,
 ): Promise<PageOfIds> => {
-  const counted =
-    domainId === undefined && scanId === undefined
-      ? counts.read(org).then(({ byBreach }) => byBreach.get(breachId))
-      : undefined;
+  const isCounted = query.domainId === undefined && query.scanId === undefined;
+  const counting = isCounted ? countOf(org, breachId, query.acknowledged) : undefined;
+  const [{ ids, found }, total] = await Promise.all([
+    readIndex(org, breachId, query, matches, counting),
+    counting,
+  ]);
+  return { ids, total: total ?? found };
+};
+
+const countOf = async (org: number, breachId: number, acknowledged: boolean | undefined): Promise<number> => {
+  const counted = (await counts.read(org)).byBreach.get(breachId) ?? { open: 0, acknowledged: 0 };
+  return (acknowledged === true ? 0 : counted.open) + (acknowledged === false ? 0 : counted.acknowledged);
+};
+
+/** `found`: how many matching findings were read. With `counting`, how many there are, no more are read than the page needs. */
+const readIndex = async (
+  org: number,
+  breachId: number,
+  { limit, offset, acknowledged }: FindingQuery,
+  matches: (group: FindingGroup) => boolean,
+  counting: Promise<number> | undefined,
+): Promise<{ ids: number[]; found: number }> => {
   const pages = table.queryPages<{ id: number; group: string }>({
     index: breachIndex,
     pk: breachPartition(org, breachId),
     descending: true,
-    limit: counted !== undefined && acknowledged === undefined ? offset + limit : undefined,
+    limit: counting !== undefined && acknowledged === undefined ? offset + limit : undefined,
   });
   const ids: number[] = [];
   let found = 0;
-  for await (const page of pages) {
-    const matching = page.filter((entry) => matches(findings.groupOf(entry)));
+  for await (const entries of pages) {
+    const matching = entries.filter((entry) => matches(findings.groupOf(entry)));
     ids.push(...matching.slice(Math.max(0, offset - found), offset + limit - found).map(({ id }) => id));
     found += matching.length;
-    if (counted !== undefined && found >= offset + limit) break;
+    if (counting !== undefined && found >= Math.min(offset + limit, await counting)) break;
   }
-  if (counted === undefined) return { ids, total: found };
-  const { open, acknowledged: closed } = (await counted) ?? { open: 0, acknowledged: 0 };
-  return { ids, total: (acknowledged === true ? 0 : open) + (acknowledged === false ? 0 : closed) };
+  return { ids, found };
 };
 
 /** The e-mail's row names its findings; with `matches` each of them is read. */

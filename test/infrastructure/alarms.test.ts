@@ -2,15 +2,12 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { App } from "aws-cdk-lib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
-import { bundleFunctions } from "../../lib/bundle.ts";
-import { readOptions } from "../../lib/options.ts";
-import { ServiceStack } from "../../lib/service-stack.ts";
 import { openLog } from "../../local/lambda/log.ts";
-import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
+import type { Assembly } from "../../local/template/assembly.ts";
 import { channelNotOpened, silentSchedule } from "../../shared/contract/log-lines.ts";
+import { propertiesOf, synthesize } from "./stacks.ts";
 
 type Alarm = {
   AlarmName: string;
@@ -33,34 +30,12 @@ type MetricFilter = {
 };
 type Query = { Name: string; LogGroupNames: string[]; QueryString: string };
 
-const stackName = "breach-monitor-alarms";
+const all = synthesize("alarms", { alarmEmail: "oncall@example.com" });
+const minimal = synthesize("alarms", { alarmEmail: "oncall@example.com", context: { alarms: "minimal" } });
+const { stackName } = all;
 const directory = mkdtempSync(join(tmpdir(), "alarms-test-"));
-let all: Assembly;
-let minimal: Assembly;
-
-beforeAll(async () => {
-  const bundles = await bundleFunctions(join(directory, "bundles"));
-  const synthesize = (alarms: string | undefined): Assembly => {
-    const outdir = join(directory, `cdk.out-${alarms}`);
-    const app = new App({ outdir });
-    new ServiceStack(app, stackName, {
-      bundles,
-      options: readOptions((name) => (name === "alarms" ? alarms : undefined)),
-      alarmEmail: "oncall@example.com",
-      senderEmail: undefined,
-      domain: undefined,
-      tableName: undefined,
-    });
-    app.synth();
-    return openAssembly(outdir, { region: "us-east-1", accountId: "000000000000" });
-  };
-  all = synthesize(undefined);
-  minimal = synthesize("minimal");
-});
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const propertiesOf = <P extends object>(assembly: Assembly, type: string): P[] =>
-  assembly.ofType<P>(type).map(({ properties }) => properties);
 const alarmNames = (assembly: Assembly): string[] =>
   propertiesOf<Alarm>(assembly, "AWS::CloudWatch::Alarm").map(({ AlarmName }) =>
     AlarmName.slice(stackName.length + 1),
@@ -223,6 +198,16 @@ describe("alarms of the API", () => {
       ComparisonOperator: "GreaterThanThreshold",
     });
   });
+});
+
+test("with an alarm address every alarm notifies it, also when the alarm is over", () => {
+  expect(propertiesOf(all, "AWS::SNS::Subscription")).toMatchObject([
+    { Protocol: "email", Endpoint: "oncall@example.com" },
+  ]);
+  const topics = all.ofType("AWS::SNS::Topic").map(({ logicalId }) => all.physicalId(logicalId));
+  for (const alarm of propertiesOf<Alarm>(all, "AWS::CloudWatch::Alarm")) {
+    expect(alarm).toMatchObject({ AlarmActions: topics, OKActions: topics });
+  }
 });
 
 test("dead-letters goes off while there are any", () => {

@@ -30,7 +30,7 @@ vi.mock("../../functions/dashboard-routes.ts", async (original) => {
   return { dashboardRoutes: [...dashboardRoutes, ...extra] };
 });
 
-test(`at most 450 resources with all options and ${extraEndpoints} more endpoints`, () => {
+test(`${extraEndpoints} more endpoints and all options fit into 450 resources`, () => {
   const directory = mkdtempSync(join(tmpdir(), "resources-test-"));
   try {
     const code = join(directory, "code");

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { signedIn, visitor } from "../dashboard/signed-in.ts";
 import { expectRefusal } from "../endpoints/reply.ts";
-import { boundary, multipart, postForm, preview } from "../endpoints/upload.ts";
+import { boundary, postForm, preview } from "../endpoints/upload.ts";
 import { createChannel, listDeliveries } from "./alert-channels.ts";
 import type { Reply } from "./client.ts";
 import { eventually } from "./eventually.ts";
@@ -137,22 +137,6 @@ describe("bodies", () => {
 describe("files", () => {
   const content = "email\nada@demo.example\n";
 
-  test("named after a path of the server are read like any other", async () => {
-    const plan = (await preview(organization.api, content)).body;
-    for (const name of [
-      "../../../etc/passwd.csv",
-      "/dev/stdin.txt",
-      "..\\\\..\\\\win.ini.csv",
-      "$(reboot).csv",
-      "%2e%2e%2fx.csv",
-    ]) {
-      expect([name, await preview(organization.api, content, name)]).toMatchObject([
-        name,
-        { status: 200, body: plan },
-      ]);
-    }
-  });
-
   test("with two names, or one that ends before its end, count as the type they have", async () => {
     const refused = [
       "people.exe\0.csv.exe",
@@ -173,25 +157,6 @@ describe("files", () => {
     ]) {
       expectRefusal(await postForm(organization.api, part(disposition)), 400, /^file: /);
     }
-  });
-
-  test("that hold another form are text, and add no field or file to the one they are in", async () => {
-    const inner = `--inner\r\nContent-Disposition: form-data; name="file"; filename="b.csv"\r\n\r\neve@demo.example\r\n--inner--`;
-    const form = multipart([
-      { name: "file", filename: "a.csv", type: "multipart/mixed; boundary=inner", content: inner },
-    ]);
-    const nested = await postForm(organization.api, form);
-    const twice = await postForm(
-      organization.api,
-      form,
-      `multipart/form-data; boundary=${boundary}; boundary=inner`,
-    );
-    for (const reply of [nested, twice]) {
-      expect(reply).toMatchObject({ status: 200, body: { emails: [{ email: "eve@demo.example" }] } });
-    }
-    const encoded = Buffer.from("email\nada@demo.example\n").toString("base64");
-    const transfer = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Transfer-Encoding: base64\r\n\r\n${encoded}\r\n--${boundary}--\r\n`;
-    expectRefusal(await postForm(organization.api, transfer), 400, /no e-mail addresses/);
   });
 });
 

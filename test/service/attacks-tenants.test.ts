@@ -11,7 +11,7 @@ import { type Client, createClient, type Reply } from "./client.ts";
 import { createKeyClient, createOrganization } from "./organization.ts";
 import { exchange, requestText } from "./raw-request.ts";
 
-import { createTenant, stateOf, type Tenant, untilAcknowledged } from "./tenant.ts";
+import { createTenant, stateOf, type Tenant } from "./tenant.ts";
 
 let attacker: Tenant;
 let victim: Tenant;
@@ -99,22 +99,6 @@ describe("ids of another organization", () => {
       if (isFilter) expect(foreign).toMatchObject({ status: 200, body: { total: 0 } });
       else if (isDryRun) expect(foreign).toMatchObject({ status: 200, body: { matching: 0 } });
       else expect([attempt, foreign.status]).toEqual([attempt, 404]);
-    }
-  });
-
-  test("beside one's own refuse the whole request: nothing of either is acknowledged", async () => {
-    const ids = [attacker.ids.finding, victim.ids.finding];
-    expectRefusal(await attacker.api.post("/breaches/acknowledgements", { ids }), 404, /finding/);
-    const { body } = await attacker.api.get("/breaches");
-    expect(body).toMatchObject({ unacknowledged: body.total });
-    expect(body.total).toBeGreaterThan(0);
-  });
-
-  test("in a filter of findings acknowledge none of them", async () => {
-    for (const filter of [{ emailId: victim.ids.email }, { scanId: victim.ids.scan }]) {
-      const asked = await attacker.api.post("/breaches/acknowledgements", { filter });
-      expect(asked).toMatchObject({ status: 202, body: { matching: 0 } });
-      await untilAcknowledged(attacker.api, asked.body.id);
     }
   });
 
