@@ -5,11 +5,13 @@
  * leaves differences.
  */
 import { parseArgs } from "node:util";
+import { Refusal } from "../shared/contract/errors.ts";
 import { commands } from "./admin/commands.ts";
 import { connect } from "./admin/connect.ts";
 import { CommandError } from "./admin/error.ts";
 import { help, written } from "./admin/help.ts";
 import { print } from "./admin/print.ts";
+import { endProgress } from "./admin/progress.ts";
 import { runCommand } from "./admin/run-command.ts";
 
 const run = async (args: string[]): Promise<void> => {
@@ -36,7 +38,9 @@ const run = async (args: string[]): Promise<void> => {
     port: values.port as string | undefined,
     stack: values.stack as string | undefined,
   });
-  const result = await runCommand(name, command, values as Record<string, string>, stack);
+  const result = await runCommand(name, command, values as Record<string, string>, stack).finally(
+    endProgress,
+  );
   const show = (command.print ?? print) as typeof print;
   process.stdout.write(values.json === true ? `${JSON.stringify(result)}\n` : show(result));
   if ((command.isWrong as ((given: typeof result) => boolean) | undefined)?.(result)) process.exitCode = 1;
@@ -88,10 +92,15 @@ const firstSentence = (message: string): string => {
   return `${sentence?.replace(/\.$/, "")}.`;
 };
 
+const sentenceOf = (error: unknown): string => {
+  if (error instanceof CommandError) return error.message;
+  if (error instanceof Refusal) return `${error.message}.`;
+  return `The command failed: ${error instanceof Error ? error.message : String(error)}`;
+};
+
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${error instanceof CommandError ? message : `The command failed: ${message}`}\n`);
+  process.stderr.write(`${sentenceOf(error)}\n`);
   process.exitCode = 1;
 }

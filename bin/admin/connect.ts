@@ -23,20 +23,22 @@ export const connect = async (where: {
   const stack =
     where.stack !== undefined ? await findDeployed(where.stack) : await findLocal(where.port ?? defaultPort);
   const { outputs } = stack;
-  process.env.TABLE_NAME = outputs.TableName;
-  process.env.SCAN_PLANS_QUEUE_URL = outputs.ScanPlansQueueUrl;
-  process.env.DELIVERIES_QUEUE_URL = outputs.DeliveriesQueueUrl;
-  process.env.ACKNOWLEDGEMENTS_QUEUE_URL = outputs.AcknowledgementsQueueUrl;
-  // Stacks of releases that did not seal do not have it.
-  process.env.CHANNEL_KEY_PARAMETER = outputs.ChannelKeyParameter ?? "";
+  for (const [variable, output] of Object.entries(outputOf)) process.env[variable] = outputs[output];
   return stack;
 };
 
-const readOutputs = ["TableName", "ScanPlansQueueUrl", "DeliveriesQueueUrl", "AcknowledgementsQueueUrl"];
+/** Environment variables that the modules of `shared/` read, and the outputs of the stack with their values. */
+const outputOf = {
+  TABLE_NAME: "TableName",
+  SCAN_PLANS_QUEUE_URL: "ScanPlansQueueUrl",
+  DELIVERIES_QUEUE_URL: "DeliveriesQueueUrl",
+  ACKNOWLEDGEMENTS_QUEUE_URL: "AcknowledgementsQueueUrl",
+  CHANNEL_KEY_PARAMETER: "ChannelKeyParameter",
+};
 
-/** Whether a stack with these outputs is this service's: it has all that `connect` reads. */
+/** Whether a stack with these outputs is this service's. */
 const isService = (outputs: Record<string, string> | undefined): outputs is Record<string, string> =>
-  readOutputs.every((name) => outputs?.[name] !== undefined);
+  Object.values(outputOf).every((name) => outputs?.[name] !== undefined);
 
 const findDeployed = async (name: string): Promise<Stack> => {
   if (name === "") throw new CommandError("--stack must name a stack, such as breach-monitor-production.");

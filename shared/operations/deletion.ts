@@ -20,7 +20,7 @@ const locksOf = (org: number): Key[] => [keys.scanLock(org), keys.acknowledgemen
 export const begin = async (org: number, also?: readonly Write[]): Promise<"begun" | "unknown"> => {
   if ((await organizations.get(org)) === undefined) return "unknown";
   await organizations.markDeleting(org, also);
-  for (const { pk } of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(pk);
+  for (const key of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(key);
   for (const key of locksOf(org)) await table.remove(key);
   return "begun";
 };
@@ -69,12 +69,12 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.channelRemoval(org, 0),
     keys.acknowledgement(org, 0),
   ];
-  for (const { pk } of partitions) await deletePartition(pk);
+  for (const each of partitions) await deletePartition(each);
   for (const place of counts.places) await table.remove(keys.counts(org, place));
-  await deletePartition(keys.user(org, 0).pk, (user) =>
-    table.remove(keys.signInAddress((user as unknown as { email: string }).email, org)),
+  await deletePartition<{ email: string }>(keys.user(org, 0), ({ email }) =>
+    table.remove(keys.signInAddress(email, org)),
   );
-  await deletePartition(keys.seats(org).pk);
+  await deletePartition(keys.seats(org));
   await table.remove(keys.organizations(org));
   await table.remove(key);
 };
@@ -95,30 +95,25 @@ const releaseNames = async (org: number): Promise<void> => {
 const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
   for (const { block } of await directories.read(org, kind)) {
     if (!mayGoOn()) return false;
-    await deleteMembers(org, kind, block);
+    await deletePartition<{ email: string }>(keys.member(org, kind, block, 0), async ({ sk, email }) => {
+      if (kind === "EMAIL") await table.remove(keys.address(org, email));
+      if (kind !== "SCAN") return;
+      for (const keyOf of [keys.chunk, keys.closedChunk])
+        await deletePartition(keyOf(org, Number(sk), 0, ""));
+    });
     await table.remove(keys.directory(org, kind, block));
   }
   // What is left are notes.
-  await deletePartition(keys.directory(org, kind, 0).pk);
+  await deletePartition(keys.directory(org, kind, 0));
   return true;
 };
 
-const deleteMembers = (org: number, kind: ListKind, block: number): Promise<void> =>
-  deletePartition(keys.member(org, kind, block, 0).pk, async (member) => {
-    if (kind === "EMAIL")
-      await table.remove(keys.address(org, (member as unknown as { email: string }).email));
-    if (kind === "SCAN") {
-      const scan = Number(member.sk);
-      await deletePartition(keys.chunk(org, scan, 0, "").pk);
-      await deletePartition(keys.closedChunk(org, scan, 0, "").pk);
-    }
-  });
-
-const deletePartition = async (
-  pk: string,
-  before: (row: Key) => Promise<void> = async () => {},
+/** Deletes all rows of the partition of a key. What is of a row goes `before` it. */
+const deletePartition = async <Row extends object>(
+  { pk }: Key,
+  before: (row: Row & Key) => Promise<void> = async () => {},
 ): Promise<void> => {
-  for await (const page of table.queryPages<Key>({ pk })) {
+  for await (const page of table.queryPages<Row & Key>({ pk })) {
     for (const part of chunk(page, concurrency)) {
       await Promise.all(
         part.map(async (row) => {

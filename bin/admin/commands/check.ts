@@ -1,6 +1,7 @@
-import { audit, type Progress, type Report } from "../../../shared/operations/audit/audit.ts";
+import { audit, type Report } from "../../../shared/operations/audit/audit.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization } from "../flags.ts";
+import { showProgress } from "../progress.ts";
 
 export const checkCommand: Commands = {
   check: {
@@ -10,22 +11,14 @@ export const checkCommand: Commands = {
     isLongAct: ({ repair }) => repair !== undefined,
     run: async (flags) => {
       const { id } = await findOrganization(flags);
-      return auditWithProgress(id, flags.repair !== undefined);
+      const progress = (kind: string, done: number, total: number): void =>
+        showProgress(`Checking ${kind} blocks: ${done} of ${total}`);
+      return { id, ...(await audit(id, { repair: flags.repair !== undefined, progress })) };
     },
     print: (report: Report) => printReport(report),
     isWrong: ({ differenceCount, repairedCount, unsettled }: Report) =>
       differenceCount > repairedCount || unsettled.length > 0,
   },
-};
-
-/** Shows the progress of the audit if standard error is a terminal. */
-const auditWithProgress = async (id: number, repair: boolean): Promise<{ id: number } & Report> => {
-  const shown = process.stderr.isTTY ? showProgress(process.stderr) : undefined;
-  try {
-    return { id, ...(await audit(id, { repair, ...(shown && { progress: shown.progress }) })) };
-  } finally {
-    shown?.clear();
-  }
 };
 
 const printReport = (report: Report): string => {
@@ -51,18 +44,4 @@ const printReport = (report: Report): string => {
         }`,
   );
   return `${lines.join("\n")}\n`;
-};
-
-const intervalMilliseconds = 100;
-
-const showProgress = (stream: NodeJS.WriteStream): { progress: Progress; clear: () => void } => {
-  let lastShownAt = 0;
-  return {
-    progress: (kind, done, total) => {
-      if (Date.now() - lastShownAt < intervalMilliseconds) return;
-      lastShownAt = Date.now();
-      stream.write(`\r\x1b[KChecking ${kind}: ${done} of ${total}`);
-    },
-    clear: () => stream.write("\r\x1b[K"),
-  };
 };

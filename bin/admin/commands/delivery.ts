@@ -13,6 +13,7 @@ import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, nextPage, notFound, oneOf, parse, parseId, parsePage } from "../flags.ts";
 import { printPage } from "../print.ts";
+import { showProgress } from "../progress.ts";
 import { findReceivingChannel } from "./channel.ts";
 
 /** The status as people see it: "not delivered" for `not_delivered`. */
@@ -89,13 +90,9 @@ const retry = async (organization: Organization, id: number) => {
 
 const retryAllOf = async (organization: Organization, channelId: number) => {
   await findReceivingChannel(organization, channelId);
-  let isShown = false;
-  const retried = await byHand.retryAll(organization.id, channelId, (soFar) => {
-    if (!process.stderr.isTTY) return;
-    isShown = true;
-    process.stderr.write(`\r${soFar} made due`);
-  });
-  if (isShown) process.stderr.write("\n");
+  const retried = await byHand.retryAll(organization.id, channelId, (soFar) =>
+    showProgress(`${soFar} made due`),
+  );
   return { channelId, retried };
 };
 

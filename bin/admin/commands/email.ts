@@ -7,6 +7,7 @@ import { importedAddress } from "../../../shared/monitoring/imports/import-schem
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, parsePath } from "../flags.ts";
+import { showProgress } from "../progress.ts";
 
 export const emailCommands: Commands = {
   "email import": {
@@ -48,7 +49,7 @@ const importEmails = async (org: number, text: string) => {
     org,
     [...rows].map(([email, domainId]) => ({ email, domainId, ownerName: null })),
     administrator,
-    showProgress(rows.size),
+    (done) => showProgress(`${done} of ${rows.size} added`),
   );
   return {
     added: imported,
@@ -88,9 +89,3 @@ const readAddresses = async (
   }
   return { rows, invalid };
 };
-
-const showProgress =
-  (total: number) =>
-  (done: number): void => {
-    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total}${done >= total ? "\n" : ""}`);
-  };

@@ -3,6 +3,7 @@ import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts"
 import { erase, type Trace } from "../../../shared/operations/personal-data/erase.ts";
 import type { Commands } from "../command.ts";
 import { parse } from "../flags.ts";
+import { showProgress } from "../progress.ts";
 
 export const eraseCommand: Commands = {
   erase: {
@@ -14,15 +15,11 @@ export const eraseCommand: Commands = {
     run: async (flags) => {
       const address = parse("email", emailAddress, flags.email);
       const dryRun = flags["dry-run"] !== undefined;
+      const progress = (rows: number): void => showProgress(`${rows} rows read`);
       const traces = await erase(address, { dryRun, actor: administrator, progress });
-      if (process.stderr.isTTY) process.stderr.write("\n");
       return { traces: summed(traces) };
     },
   },
-};
-
-const progress = (rows: number): void => {
-  if (process.stderr.isTTY) process.stderr.write(`\r${rows.toLocaleString("en-US")} rows read`);
 };
 
 /** How many rows of each kind and organization there were, and what became of them. */

@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import * as z from "zod/mini";
 import { administrator } from "../../../shared/access/activity/actor.ts";
-import { Refusal } from "../../../shared/contract/errors.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
 import {
   type Acknowledgement,
@@ -13,6 +12,7 @@ import { acknowledgeReason, resolution } from "../../../shared/findings/finding-
 import type { Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, oneOf, parse, parseId, parseTime } from "../flags.ts";
+import { showProgress } from "../progress.ts";
 
 const state = z.enum(["true", "false"]);
 
@@ -37,15 +37,10 @@ export const findingCommands: Commands = {
     run: async (flags, _, also) => {
       const { id: org } = await findOrganization(flags);
       const request = readRequest(flags);
-      try {
-        if (flags["dry-run"] !== undefined)
-          return { matching: await acknowledgements.countMatching(org, request) };
-        const { id } = await acknowledgements.request(org, request, administrator, also);
-        return await untilEnded(org, id);
-      } catch (error) {
-        if (error instanceof Refusal) throw new CommandError(`${error.message}.`);
-        throw error;
-      }
+      if (flags["dry-run"] !== undefined)
+        return { matching: await acknowledgements.countMatching(org, request) };
+      const { id } = await acknowledgements.request(org, request, administrator, also);
+      return untilEnded(org, id);
     },
     isWrong: ({ status }: Partial<Acknowledgement>) => status === "failed",
   },
@@ -85,20 +80,8 @@ const untilEnded = async (org: number, id: number): Promise<Acknowledgement> => 
   for (;;) {
     const acknowledgement = await acknowledgements.get(org, id);
     const hasEnded = acknowledgement.status !== "running";
-    if (process.stderr.isTTY) {
-      process.stderr.write(`\r\x1b[K${bar(acknowledgement)}${hasEnded ? "\n" : ""}`);
-    }
+    showProgress(`${acknowledgement.acknowledged} of ${acknowledgement.matching} acknowledged`);
     if (hasEnded) return acknowledgement;
     await setTimeout(lookAgainMilliseconds);
   }
-};
-
-const barWidth = 40;
-
-/** `[############----]  75 %  750 of 1,000`. */
-const bar = ({ acknowledged, matching }: Acknowledgement): string => {
-  const share = matching === 0 ? 1 : acknowledged / matching;
-  const filled = "#".repeat(Math.floor(share * barWidth)).padEnd(barWidth, "-");
-  const percent = String(Math.floor(share * 100)).padStart(3);
-  return `[${filled}] ${percent} %  ${acknowledged.toLocaleString("en-US")} of ${matching.toLocaleString("en-US")}`;
 };

@@ -44,27 +44,27 @@ export const exists: Condition = { expression: "attribute_exists(#pk)" };
 export const absent: Condition = { expression: "attribute_not_exists(#pk)" };
 
 /**
- * The condition that a row's attributes are still as they were read. A value `undefined` means that the row
- * must not have the attribute.
+ * The condition that a row's attributes are still as they were read. A name may be a path, as of a change. A value
+ * `undefined` means that the row must not have the attribute.
  */
 export const asRead = (attributes: Record<string, unknown>): Condition => {
-  const entries = Object.entries(attributes).map(([name, value], index) => ({
-    name,
-    value,
-    placeholder: `read${index}`,
-  }));
+  const entries = Object.entries(attributes).map(([path, value], index) => {
+    const segments = path.split(".").map((name, depth) => [`read${index}_${depth}`, name] as const);
+    const name = segments.map(([alias]) => `#${alias}`).join(".");
+    return { name, segments, value, placeholder: `read${index}` };
+  });
   return {
     ...condition(
       entries
-        .map(({ value, placeholder }) =>
-          value === undefined ? `attribute_not_exists(#${placeholder})` : `#${placeholder} = :${placeholder}`,
+        .map(({ name, value, placeholder }) =>
+          value === undefined ? `attribute_not_exists(${name})` : `${name} = :${placeholder}`,
         )
         .join(" AND "),
       Object.fromEntries(
         entries.flatMap(({ value, placeholder }) => (value === undefined ? [] : [[placeholder, value]])),
       ),
     ),
-    names: Object.fromEntries(entries.map(({ name, placeholder }) => [placeholder, name])),
+    names: Object.fromEntries(entries.flatMap(({ segments }) => segments)),
   };
 };
 

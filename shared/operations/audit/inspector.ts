@@ -1,134 +1,112 @@
 /**
- * Finds differences between rows that must agree, while the service is at work. The rows of one subject are
- * read one after another, so a single reading can see a change half made: only what several readings in a row
- * show is reported.
+ * Finds differences between rows that must agree, while the service is at work. Rows are read one after another, so a
+ * single reading can see a change half made: only what several readings in a row show is reported.
  */
 import { setTimeout } from "node:timers/promises";
-import { chunk } from "../../aws/table/chunk.ts";
+import type { Write } from "../../aws/table/condition.ts";
 import * as table from "../../aws/table/table.ts";
 
-/** What an inspection is about: a kind of thing and its id. */
+/** What is compared: a kind of thing and its id. */
 export type Subject = { kind: string; id: number };
 
-/**
- * What is wrong with a subject; `says` holds ids and counts only. It has either `repair` or advice for a
- * person.
- */
-export type Problem = {
-  says: string;
-  /** Writes on condition that the rows are still as they were read. */
-  repair?: (() => Promise<void>) | undefined;
-  advice?: string | undefined;
+export type Problem = Subject & {
+  /** Tells problems of one subject apart. */
+  topic: string;
+  /** What is wrong, with ids and counts only. Undefined: the rows have changed between two reads, which proves nothing. */
+  says: string | undefined;
+  /** Gives a transaction whose conditions hold if the rows are still as they were read. */
+  repair?: () => Write[] | Promise<Write[]>;
+  /** What a person can do where there is no repair. */
+  advice?: string;
 };
 
 /** A problem as it is reported. */
 export type Difference = Subject & { says: string; repaired: boolean; advice?: string };
 
-/** The result of an inspection that saw its rows change between two reads: it proves nothing. */
-export const changedDuringRead = Symbol("changed during read");
-
-/** Reads a subject's rows afresh; undefined when they agree. */
-export type Inspection<P extends Problem> = () => Promise<P | typeof changedDuringRead | undefined>;
-
-export type Inspector = {
-  /** The first thousand. */
-  differences: Difference[];
-  /** All differences, the repaired ones included. */
-  differenceCount: number;
-  repairedCount: number;
-  /** Subjects that changed in every reading. */
-  unsettled: Subject[];
-  /**
-   * Inspects a subject, reports a problem and, with `repair`, repairs it. Gives a problem that is not
-   * repaired.
-   */
-  inspect: <P extends Problem>(subject: Subject, inspection: Inspection<P>) => Promise<P | undefined>;
-  inspectAll: (
-    kind: string,
-    ids: readonly number[],
-    inspectionOf: (id: number) => Inspection<Problem>,
-  ) => Promise<void>;
-};
+/** Reads rows afresh and gives what is wrong with them. */
+export type Comparison = () => Promise<Problem[]>;
 
 /** How many readings in a row must show the same problem before it is reported. */
 const equalReadings = 3;
 const maximumReadings = 30;
-const maximumRepairs = 5;
 
 /** The first pauses are short, because most problems are changes half made. */
 const pauseMilliseconds = (reading: number): number => Math.min(10 * 2 ** reading, 300);
 
+/** A repair corrects as many attributes of a row as one update can name. */
+const maximumRepairs = 100;
+
 /** Further differences are only counted. */
 const maximumListed = 1000;
 
-/** Subjects inspected at the same time. */
-const concurrency = 8;
+const identityOf = ({ kind, id, topic }: Problem): string => `${kind} ${id} ${topic}`;
 
-export const createInspector = ({ repair }: { repair: boolean }): Inspector => {
-  const report = (subject: Subject, problem: Problem, repaired: boolean): void => {
-    inspector.differenceCount++;
-    if (repaired) inspector.repairedCount++;
-    if (inspector.differences.length >= maximumListed) return;
-    const { says, advice } = problem;
-    inspector.differences.push({
-      ...subject,
-      says,
-      repaired,
-      ...(!repaired && advice !== undefined && { advice }),
-    });
-  };
+export class Inspector {
+  /** The first thousand. */
+  readonly differences: Difference[] = [];
+  /** All differences, the repaired ones included. */
+  differenceCount = 0;
+  repairedCount = 0;
+  /** Subjects that changed in every reading. */
+  readonly unsettled: Subject[] = [];
+  readonly #repairs: boolean;
 
-  const inspector: Inspector = {
-    differences: [],
-    differenceCount: 0,
-    repairedCount: 0,
-    unsettled: [],
-    inspect: async (subject, inspection) => {
-      let repaired: Problem | undefined;
-      for (let repairs = 0; ; repairs++) {
-        const problem = await readUntilSettled(inspection);
-        if (problem === changedDuringRead) {
-          inspector.unsettled.push(subject);
-          return undefined;
-        }
-        if (problem === undefined) {
-          if (repaired !== undefined) report(subject, repaired, true);
-          return undefined;
-        }
-        if (!repair || problem.repair === undefined || repairs >= maximumRepairs) {
-          report(subject, problem, false);
-          return problem;
-        }
-        const { written } = await table.attempt(problem.repair());
-        // A failed condition means that the rows have changed since they were read. The next inspection reads
-        // them again.
-        if (written) repaired ??= problem;
+  constructor({ repair }: { repair: boolean }) {
+    this.#repairs = repair;
+  }
+
+  /** Reports what is wrong and, if that is wanted, repairs it. Gives what is still wrong. */
+  async check(comparison: Comparison): Promise<Problem[]> {
+    const repaired = new Map<string, Problem>();
+    let problems = await settled(comparison);
+    for (let repairs = 0; this.#repairs && repairs < maximumRepairs; repairs++) {
+      const repairable = problems.filter(({ says, repair }) => says !== undefined && repair !== undefined);
+      if (repairable.length === 0) break;
+      for (const problem of repairable) {
+        const writes = (await problem.repair?.()) ?? [];
+        // A failed condition means that the rows have changed since they were read. They are read again.
+        const { written } = await table.attempt(table.transact(writes));
+        const identity = identityOf(problem);
+        if (written && !repaired.has(identity)) repaired.set(identity, problem);
       }
-    },
-    inspectAll: async (kind, ids, inspectionOf) => {
-      for (const some of chunk(ids, concurrency)) {
-        await Promise.all(some.map((id) => inspector.inspect({ kind, id }, inspectionOf(id))));
-      }
-    },
-  };
-  return inspector;
-};
-
-const readUntilSettled = async <P extends Problem>(
-  inspection: Inspection<P>,
-): Promise<P | typeof changedDuringRead | undefined> => {
-  let last: P | undefined;
-  let equal = 0;
-  for (let reading = 0; reading < maximumReadings; reading++) {
-    const problem = await inspection();
-    if (problem === undefined) return undefined;
-    if (problem === changedDuringRead) equal = 0;
-    else {
-      equal = problem.says === last?.says ? equal + 1 : 1;
-      last = problem;
-      if (equal >= equalReadings) return problem;
+      problems = await settled(comparison);
     }
+    for (const problem of problems) {
+      repaired.delete(identityOf(problem));
+      if (problem.says === undefined) this.unsettled.push({ kind: problem.kind, id: problem.id });
+      else this.#report(problem, false);
+    }
+    for (const problem of repaired.values()) this.#report(problem, true);
+    return problems;
+  }
+
+  #report({ kind, id, says = "", advice }: Problem, repaired: boolean): void {
+    this.differenceCount++;
+    if (repaired) this.repairedCount++;
+    if (this.differences.length >= maximumListed) return;
+    const isAdvised = !repaired && advice !== undefined;
+    this.differences.push({ kind, id, says, repaired, ...(isAdvised && { advice }) });
+  }
+}
+
+/** The problems that all readings show; those that each reading shows differently say nothing. */
+const settled = async (comparison: Comparison): Promise<Problem[]> => {
+  let suspects: { problem: Problem; equal: number }[] | undefined;
+  for (let reading = 0; ; reading++) {
+    const found = new Map((await comparison()).map((problem) => [identityOf(problem), problem]));
+    // What is damaged shows in the first reading.
+    suspects ??= [...found.values()].map((problem) => ({ problem, equal: 0 }));
+    suspects = suspects.flatMap(({ problem, equal }) => {
+      const again = found.get(identityOf(problem));
+      if (again === undefined) return [];
+      if (again.says === undefined) return [{ problem: again, equal: 0 }];
+      return [{ problem: again, equal: again.says === problem.says ? equal + 1 : 1 }];
+    });
+    if (suspects.every(({ equal }) => equal >= equalReadings)) break;
+    if (reading === maximumReadings) break;
     await setTimeout(pauseMilliseconds(reading));
   }
-  return changedDuringRead;
+  return suspects.map(({ problem, equal }) =>
+    equal >= equalReadings ? problem : { ...problem, says: undefined },
+  );
 };

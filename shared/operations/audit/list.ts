@@ -1,128 +1,148 @@
+/** Compares the directory of a list with its members, and the row that ids are handed out from with the ids in use. */
 import { chunk } from "../../aws/table/chunk.ts";
+import { asRead, type Item, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys, type ListKind } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { blockOf, drawBlocks, firstIdOf } from "../../lists/blocks.ts";
 import type { Member } from "../../lists/counted-list.ts";
 import * as directories from "../../lists/directory.ts";
-import type { Inspector } from "./inspector.ts";
-import { type AuditedList, inspectBlock, wrongIn } from "./list-block.ts";
-import { inspectHead } from "./list-head.ts";
+import { isReserved } from "../../lists/group-key.ts";
+import { compare } from "./derived-row.ts";
+import type { Inspector, Problem } from "./inspector.ts";
 
-export type ListAudit = {
-  rows: number;
-  blocks: number;
-  /**
-   * By group key: by how much the directory's counters exceed the members, as far as that is not repaired.
-   */
-  excess: Map<string, number>;
+/** What the audit needs of a counted list. */
+type AuditedList<M extends Member> = {
+  kind: ListKind;
+  members: (org: number, block: number) => Promise<M[]>;
 };
 
-const always = ["id", "createdAt", "group"] as const;
-type Always = (typeof always)[number];
+/** `isRight`: the directory counts what there is. */
+export type ListAudit = { rows: number; blocks: number; isRight: boolean };
 
-/** How many blocks are read ahead. */
-const concurrency = 4;
+/** Is called with the number of blocks of a list that are done, and the number of all. */
+export type Progress = (kind: string, done: number, total: number) => void;
+
+export type Context = { org: number; inspector: Inspector; progress: Progress };
 
 /**
- * How many of the latest blocks without counters are searched for members. Most belong to other
+ * Goes through a list, oldest block first. Compares the members of each block with its counters and by `problemsOf`, then the head
+ * row with the ids in use.
+ */
+export const auditList = async <M extends Member>(
+  { org, inspector, progress }: Context,
+  list: AuditedList<M>,
+  problemsOf: (members: M[]) => Promise<Problem[]>,
+): Promise<ListAudit> => {
+  const { kind } = list;
+  const name = kind.toLowerCase();
+  const blocks = await blocksOf(org, kind);
+  const audited: ListAudit = { rows: 0, blocks: blocks.length, isRight: true };
+  let latest = "";
+  let highestId = 0;
+  for (const [at, block] of blocks.entries()) {
+    const subject = { kind: `${name} block`, id: block };
+    const key = keys.directory(org, kind, block);
+    let members: M[] = [];
+    const left = await inspector.check(async () => {
+      const row = await table.get<Item>(key);
+      members = await list.members(org, block);
+      // Whoever writes a member counts it in the same transaction.
+      const derived = { key, row, holds: directoryRow(row, members, latest), reliesOn: ["writes"] };
+      return [...(await compare(subject, derived)), ...(await problemsOf(members))];
+    });
+    if (left.some((problem) => problem.kind === subject.kind)) audited.isRight = false;
+    for (const { createdAt } of members) if (createdAt > latest) latest = createdAt;
+    highestId = Math.max(highestId, members.at(-1)?.id ?? 0);
+    audited.rows += members.length;
+    progress(name, at + 1, blocks.length);
+  }
+  const used = { highestId, latest, blocks: Math.max(blocks.at(-1) ?? -1, blockOf(highestId)) + 1 };
+  await inspector.check(() => compareHead(org, kind, used));
+  return audited;
+};
+
+/**
+ * How many of the latest blocks that the directory does not name are searched for members. Most belong to other
  * organizations.
  */
 const maximumProbes = 2000;
 const probesAtOnce = 16;
 
-/**
- * Goes through a list, oldest block first, with a few blocks in memory. Compares the members of each block
- * with its counters, then the head row with the ids in use. `visit` gets the members of every block.
- */
-export const auditList = async <M extends Member, Name extends keyof M & string>(
-  org: number,
-  list: AuditedList<M>,
-  inspector: Inspector,
-  options: {
-    /** Attributes that `visit` reads besides `id`, `createdAt` and `group`. */
-    attributes: readonly Name[];
-    visit: (rows: Pick<M, Name | Always>[]) => Promise<void>;
-    progress: (done: number, of: number) => void;
-  },
-): Promise<ListAudit> => {
-  const { kind } = list;
-  const project = [...new Set<string>([...always, ...options.attributes])];
-  const directory = await directories.read(org, kind);
-  const byNumber = new Map(directory.map((block) => [block.block, block]));
-  const uncounted = await blocksWithoutCounters(org, kind, byNumber);
-  const blocks = [...byNumber.keys(), ...uncounted].sort((one, other) => one - other);
-  const expected = directory.reduce(
-    (sum, { counts }) => sum + [...counts.values()].reduce((all, count) => all + count, 0),
-    0,
-  );
-
-  const passed: ListAudit = { rows: 0, blocks: blocks.length, excess: new Map() };
-  let latest = "";
-  let highestId = 0;
-  const reading: Promise<M[]>[] = [];
-  const readAhead = (index: number): void => {
-    const block = blocks[index];
-    if (block === undefined) return;
-    const members = list.members(org, block, { project });
-    // Errors are thrown where this promise is awaited, and not as unhandled rejections.
-    members.catch(() => {});
-    reading[index] = members;
-  };
-  for (let index = 0; index < concurrency; index++) readAhead(index);
-  for (const [index, block] of blocks.entries()) {
-    const members = (await reading[index]) as M[];
-    delete reading[index];
-    readAhead(index + concurrency);
-
-    if (wrongIn(byNumber.get(block), members, latest) !== undefined) {
-      const left = await inspector.inspect(
-        { kind: `${kind.toLowerCase()} block`, id: block },
-        inspectBlock(org, list, block, latest),
-      );
-      for (const [groupKey, by] of left?.excess ?? []) {
-        passed.excess.set(groupKey, (passed.excess.get(groupKey) ?? 0) + by);
-      }
-    }
-    for (const { createdAt } of members) if (createdAt > latest) latest = createdAt;
-    highestId = Math.max(highestId, members.at(-1)?.id ?? 0);
-    passed.rows += members.length;
-    await options.visit(members);
-    options.progress(passed.rows, Math.max(expected, passed.rows));
+/** The blocks that the directory names or that hold members, ascending. */
+const blocksOf = async (org: number, kind: ListKind): Promise<number[]> => {
+  const named = new Set((await directories.read(org, kind)).map(({ block }) => block));
+  const head = await table.get<Partial<Head>>(keys.listHead(org, kind));
+  const drawn = (await table.get<{ value?: number }>(keys.counter(kind)))?.value ?? 0;
+  const newest = Math.min(head?.block ?? drawn, drawn);
+  const unnamed: number[] = [];
+  for (let block = newest; block >= 0 && unnamed.length < maximumProbes; block--) {
+    if (!named.has(block)) unnamed.push(block);
   }
-  await inspector.inspect(
-    { kind: `${kind.toLowerCase()} ids`, id: org },
-    inspectHead(org, kind, { highestId, latest, highestBlock: blocks.at(-1) ?? -1 }),
-  );
-  return passed;
+  for (const some of chunk(unnamed, probesAtOnce)) {
+    const probe = async (block: number): Promise<void> => {
+      const { pk } = keys.member(org, kind, block, 0);
+      const members = await table.query<Key>({ pk, limit: 1, project: ["pk"] });
+      if (members.length > 0) named.add(block);
+    };
+    await Promise.all(some.map(probe));
+  }
+  return [...named].sort((one, other) => one - other);
 };
 
-/** Blocks that hold members although the directory does not name them. */
-const blocksWithoutCounters = async (
-  org: number,
-  kind: ListKind,
-  known: ReadonlyMap<number, unknown>,
-): Promise<number[]> => {
-  const [head, counter] = await table.getMany<{ block?: number; value?: number }>([
-    keys.listHead(org, kind),
-    keys.counter(kind),
-  ]);
+/**
+ * What the directory must say of a block with these members: how many there are of each group key, and `from`.
+ * `notBefore`: the latest time of a member of an earlier block.
+ */
+const directoryRow = (row: Item | undefined, members: readonly Member[], notBefore: string): Item => {
+  const names = Object.keys(row ?? {}).filter((name) => !isReserved(name));
+  const counts = Map.groupBy(members, ({ group }) => group);
+  const from = Number(row?.from ?? 0);
+  const earliest = notBefore === "" ? 1 : Date.parse(notBefore);
+  const oldest = Math.min(...members.map(({ createdAt }) => Date.parse(createdAt)));
+  const isEmpty = members.length === 0 && from === 0;
+  const isFromRight = isEmpty || (from >= earliest && from <= oldest);
+  return {
+    ...Object.fromEntries(names.map((name) => [name, undefined])),
+    ...Object.fromEntries([...counts].map(([groupKey, some]) => [groupKey, some.length])),
+    from: isFromRight ? row?.from : Number.isFinite(oldest) ? oldest : earliest,
+  };
+};
+
+/** As in lists/blocks.ts. */
+type Head = { block: number; next: number; left: number; at: string };
+type Used = { highestId: number; latest: string; blocks: number };
+
+/**
+ * Ids are reserved before they are used, so the head row, read after the members, lies beyond all of them. The rows do
+ * not tell which ids of its block are reserved, so that a repair hands out none of them any more.
+ */
+const compareHead = async (org: number, kind: ListKind, used: Used): Promise<Problem[]> => {
+  const subject = { kind: `${kind.toLowerCase()} ids`, id: org };
+  const key = keys.listHead(org, kind);
+  const head = await table.get<Head>(key);
+  const counter = await table.get<{ value: number }>(keys.counter(kind));
   const drawn = counter?.value ?? 0;
-  const unknown: number[] = [];
-  for (
-    let block = Math.min(head?.block ?? drawn, drawn);
-    block >= 0 && unknown.length < maximumProbes;
-    block--
-  ) {
-    if (!known.has(block)) unknown.push(block);
-  }
-  const found: number[] = [];
-  for (const part of chunk(unknown, probesAtOnce)) {
-    await Promise.all(
-      part.map(async (block) => {
-        const { pk } = keys.member(org, kind, block, 0);
-        const [member] = await table.query<Key>({ pk, limit: 1, project: ["pk"] });
-        if (member !== undefined) found.push(block);
-      }),
-    );
-  }
-  return found;
+  const drawnProblems = await compare(subject, {
+    key: keys.counter(kind),
+    row: counter,
+    holds: { value: Math.max(drawn, used.blocks) },
+  });
+  const { block, next, left, at } = head ?? { block: -1, next: 0, left: 0, at: "" };
+  const isRight =
+    block < Math.max(drawn, used.blocks) &&
+    block >= used.blocks - 1 &&
+    next > used.highestId &&
+    left >= 0 &&
+    next + left === firstIdOf(block + 1) &&
+    at >= used.latest;
+  if (isRight || (head === undefined && used.blocks === 0) || drawnProblems.length > 0) return drawnProblems;
+  const repair = async (): Promise<Write[]> => {
+    const fresh = await drawBlocks(kind, 1);
+    const from = [new Date().toISOString(), at, used.latest].sort().at(-1);
+    const first = firstIdOf(fresh);
+    const set = { block: fresh, next: first, left: firstIdOf(fresh + 1) - first, at: from, from };
+    return [{ update: key, set, if: asRead({ block: head?.block, next: head?.next, left: head?.left }) }];
+  };
+  const says = `the next id is ${next}, ${left} are left of block ${block}; id ${used.highestId} of block ${used.blocks - 1} is in use`;
+  return [{ ...subject, topic: "head", says, repair }];
 };

@@ -1,0 +1,246 @@
+/** Compares the members of lists with themselves and with the rows that belong to them. */
+import { entries } from "../../access/activity/activity.ts";
+import { type Delivery, deliveries } from "../../alerting/deliveries/delivery.ts";
+import { absent, asRead, condition, exists } from "../../aws/table/condition.ts";
+import { breachPartition, dueShard, keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { type FindingRecord, findings } from "../../findings/record.ts";
+import type { countedList, Member } from "../../lists/counted-list.ts";
+import type { GroupFields } from "../../lists/group-key.ts";
+import * as domains from "../../monitoring/domains/domain.ts";
+import { type Email, emails } from "../../monitoring/emails/record.ts";
+import * as teams from "../../monitoring/teams/team.ts";
+import { type ScanRecord, scans } from "../../scanning/record.ts";
+import { compare, compareDue } from "./derived-row.ts";
+import type { Problem } from "./inspector.ts";
+import { compareNames } from "./names.ts";
+
+/** Gives what is wrong with the members of a block. */
+type MembersComparison<M> = (members: readonly M[]) => Promise<Problem[]>;
+
+const forEach = async <M>(
+  members: readonly M[],
+  problemsOf: (member: M) => Promise<Problem[]>,
+): Promise<Problem[]> => (await Promise.all(members.map(problemsOf))).flat();
+
+const byId = <M extends { id: number }>(rows: readonly (M | undefined)[]): Map<number, M> =>
+  new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row]])));
+
+/** A member must be counted in the group that its row tells. `reads`: attributes that tell it. */
+const compareGroup = <G extends GroupFields, T extends object>(
+  list: ReturnType<typeof countedList<G, T>>,
+  { org, kind }: { org: number; kind: string },
+  row: Member<T>,
+  to: G,
+  reads: readonly (keyof T & string)[],
+): Problem[] => {
+  const should = list.groupKeyOf(to);
+  if (should === row.group) return [];
+  const unchanged = asRead(Object.fromEntries(reads.map((name) => [name, row[name]])));
+  return [
+    {
+      kind,
+      id: row.id,
+      topic: "group",
+      says: `it is counted under ${row.group}, should be under ${should}`,
+      repair: () =>
+        list.writes(org, [list.change(org, row.id, { from: list.groupOf(row), to, if: unchanged })]),
+    },
+  ];
+};
+
+export const findingsOf =
+  (org: number): MembersComparison<FindingRecord> =>
+  async (members) => {
+    const scanIds = new Set(members.flatMap((row) => findings.groupOf(row).scanId ?? []));
+    const ofScans = byId(await scans.getMany(org, [...scanIds]));
+    const holders = byId(await emails.getMany(org, [...new Set(members.map(({ emailId }) => emailId))]));
+    return forEach(members, async (row) => {
+      const { id, breachId, emailId } = row;
+      const group = findings.groupOf(row);
+      const to = {
+        ...group,
+        scanId: ofScans.has(group.scanId ?? 0) ? group.scanId : null,
+        acknowledged: row.acknowledgment !== undefined,
+      };
+      const holds = { breachPartition: breachPartition(org, breachId) };
+      const holder = holders.get(emailId);
+      return [
+        ...compareGroup(findings, { org, kind: "finding" }, row, to, ["acknowledgment"]),
+        ...(await compare({ kind: "finding", id }, { key: findings.key(org, id), row, holds })),
+        ...(holder?.findings[breachId] === id ? [] : await compareHolder(org, row, holder)),
+      ];
+    });
+  };
+
+/** A finding that its e-mail does not hold must be held by the removal of its e-mail, which deletes it. */
+const compareHolder = async (
+  org: number,
+  finding: FindingRecord,
+  email: Email | undefined,
+): Promise<Problem[]> => {
+  const { id, breachId, emailId, lastSeenAt } = finding;
+  const [removal, address, now] = await Promise.all([
+    table.get<{ findings: number[] }>(keys.removal(org, emailId)),
+    table.get<{ emailId: number }>(keys.address(org, finding.email)),
+    findings.get(org, id),
+  ]);
+  if (now === undefined || removal?.findings.includes(id)) return [];
+  const problem = { kind: "finding", id, topic: "holder" };
+  const key = emails.key(org, emailId);
+  const group = findings.groupOf(finding);
+  const remove = findings.writes(org, [findings.delete(org, id, group)]);
+  if (email === undefined) {
+    const says = `its e-mail ${emailId} is not there`;
+    const advice = `The row of e-mail ${emailId} is lost: restore it from a backup of the table.`;
+    if (address?.emailId === emailId)
+      return [{ ...problem, says: `${says}, but its address row is`, advice }];
+    return [{ ...problem, says, repair: () => [{ check: key, if: absent }, ...remove] }];
+  }
+  const heldId = email.findings[breachId];
+  if (heldId !== undefined) {
+    const isHeld = { check: key, if: asRead({ [`findings.${breachId}`]: heldId }) };
+    const others = [isHeld, { check: findings.key(org, heldId), if: exists }];
+    const says = `e-mail ${emailId} has another finding of breach ${breachId}: ${heldId}`;
+    return [{ ...problem, says, repair: () => [...others, ...remove] }];
+  }
+  const hold = {
+    update: key,
+    set: { [`findings.${breachId}`]: id },
+    add: {
+      unacknowledged: group.acknowledged ? 0 : 1,
+      gone: new Set(lastSeenAt === undefined ? [] : [breachId]),
+    },
+    if: condition(`attribute_not_exists(#findings.#${breachId})`),
+  };
+  const unchanged = { check: findings.key(org, id), if: asRead({ group: finding.group, lastSeenAt }) };
+  return [{ ...problem, says: `e-mail ${emailId} does not hold it`, repair: () => [hold, unchanged] }];
+};
+
+export const emailsOf = async (org: number): Promise<MembersComparison<Email>> => {
+  const domainIds = new Set((await domains.list(org)).map(({ id }) => id));
+  const teamIds = new Set((await teams.list(org)).map(({ id }) => id));
+  return async (members) => {
+    const ids = members.flatMap((row) => Object.values(row.findings));
+    const named = byId(await findings.getMany(org, ids));
+    const summaries = await forEach(members, (row) =>
+      compare(
+        { kind: "e-mail", id: row.id },
+        {
+          key: emails.key(org, row.id),
+          row,
+          holds: summaryOf(row, named),
+          reliesOn: ["findings", "unacknowledged", "gone", "group"],
+        },
+      ),
+    );
+    const owners = await forEach(members, async (row) => {
+      const { domainId, teamId } = emails.groupOf(row);
+      const isOwned = domainIds.has(domainId) && (teamId === null || teamIds.has(teamId));
+      return isOwned ? [] : compareOwners(org, row);
+    });
+    return [...summaries, ...owners, ...(await compareAddresses(org, members))];
+  };
+};
+
+/** What an e-mail's row must say about the findings that it names: those that are there, how many are open, and which disappeared upstream. */
+const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
+  const named = Object.entries(row.findings).map(([breach, id]) => ({ breach, finding: byId.get(id) }));
+  const isOwn = ({ breach, finding }: (typeof named)[number]): boolean =>
+    finding?.emailId === row.id && finding.breachId === Number(breach);
+  const own = named.filter(isOwn).flatMap(({ finding }) => finding ?? []);
+  const gone = own.filter(({ lastSeenAt }) => lastSeenAt !== undefined).map(({ breachId }) => breachId);
+  const foreign = named.filter((each) => !isOwn(each));
+  return {
+    ...Object.fromEntries(foreign.map(({ breach }) => [`findings.${breach}`, undefined])),
+    unacknowledged: own.filter((each) => !findings.groupOf(each).acknowledged).length,
+    gone: gone.length > 0 ? new Set(gone) : undefined,
+  };
+};
+
+/** The row that makes an address unique must name the e-mail of this address. */
+const compareAddresses = async (org: number, members: readonly Email[]): Promise<Problem[]> => {
+  const rows = await table.getMany<{ emailId: number }>(members.map((row) => keys.address(org, row.email)));
+  const elsewhere = rows.flatMap((row, at) => (row && row.emailId !== members[at]?.id ? row.emailId : []));
+  const all = [...members, ...byId(await emails.getMany(org, elsewhere)).values()];
+  return compareNames(org, "e-mail", {
+    claims: all.map(({ id, email }) => ({
+      id,
+      name: email,
+      isThere: { check: emails.key(org, id), if: exists },
+    })),
+    rows: new Map(members.map(({ email }, at) => [email, rows[at]])),
+    keyOf: (email) => keys.address(org, email),
+    attribute: "emailId",
+  });
+};
+
+/** An e-mail's domain must exist, and its team if it has one. */
+const compareOwners = async (org: number, row: Email): Promise<Problem[]> => {
+  const { domainId, teamId } = emails.groupOf(row);
+  const [domain, team, removal, now] = await Promise.all([
+    domains.get(org, domainId),
+    teamId === null ? undefined : teams.get(org, teamId),
+    teamId === null ? undefined : table.get<{ dueAt?: string }>(keys.teamRemoval(org, teamId)),
+    emails.get(org, row.id),
+  ]);
+  // The sweep still moves e-mails out of a team that was just deleted.
+  const isTeamLost = teamId !== null && team === undefined && removal?.dueAt === undefined;
+  if (now === undefined || (domain !== undefined && !isTeamLost)) return [];
+  const says =
+    domain === undefined ? `its domain ${domainId} is not there` : `its team ${teamId} is not there`;
+  const advice = "Restore the missing row from a backup of the table, or remove the e-mail.";
+  return [{ kind: "e-mail", id: row.id, topic: "owners", says, advice }];
+};
+
+/** Whether a scan is in progress. */
+export const isOpen = (row: { group: string }): boolean =>
+  ["pending", "running"].includes(scans.groupOf(row).status);
+
+/**
+ * The counters of a scan that is over must be possible. It can have found more than the findings that are there now: removing an
+ * e-mail deletes its findings.
+ */
+export const scansOf =
+  (org: number): MembersComparison<ScanRecord> =>
+  async (members) => {
+    const counts = new Map<number | null, number>();
+    for (const block of await findings.directory(org)) {
+      for (const [group, count] of block.counts) {
+        const { scanId } = findings.groupOf({ group });
+        counts.set(scanId, (counts.get(scanId) ?? 0) + count);
+      }
+    }
+    const over = members.filter((row) => !isOpen(row));
+    return forEach(over, ({ id, ...row }) => {
+      const { newBreachesFound, scannedEmails, failedEmails, totalEmails } = row;
+      const isCompleted = scans.groupOf(row).status === "completed";
+      const holds = {
+        newBreachesFound: Math.max(newBreachesFound, counts.get(id) ?? 0),
+        totalEmails: isCompleted ? scannedEmails + failedEmails : totalEmails,
+      };
+      const reliesOn = ["group", "scannedEmails", "failedEmails"];
+      return compare({ kind: "scan", id }, { key: scans.key(org, id), row, holds, reliesOn });
+    });
+  };
+
+type Entry = NonNullable<Awaited<ReturnType<typeof entries.get>>>;
+
+export const entriesOf =
+  (org: number): MembersComparison<Entry> =>
+  (members) =>
+    forEach(members, async (row) => {
+      const { category } = row;
+      return compareGroup(entries, { org, kind: "activity entry" }, row, { category }, ["category"]);
+    });
+
+/** A delivery must be in the due index exactly while it is open. */
+export const deliveriesOf =
+  (org: number): MembersComparison<Delivery> =>
+  (members) =>
+    forEach(members, (row) => {
+      const { id, status } = row;
+      const shard = ["pending", "retrying"].includes(status) ? dueShard("DELIVERY", id) : undefined;
+      const key = deliveries.key(org, id);
+      return compareDue({ kind: "delivery", id }, { key, row, shard, reliesOn: ["status"] });
+    });
