@@ -114,6 +114,7 @@ const prepareOne = async (
 ): Promise<Prepared[]> => {
   const { org, alertChannels, deliveryIds } = recording;
   const pending = pendingOf(row, open.change);
+  if (sizeOf(pending) === 0) return [];
   for (let size = Math.min(sizeOf(pending), table.maxTransactionWrites); size > 0; size--) {
     const first = firstOf(pending, size);
     const writes = writesOfChange(recording, row, domain, first, open.ids);
@@ -124,7 +125,7 @@ const prepareOne = async (
     recording.deliveryIds = unused;
     return [one];
   }
-  return [];
+  throw new Error("The writes of one breach do not fit into a transaction");
 };
 
 /** An e-mail that has changed after it was read is written alone, so that others do not fail with it. */
