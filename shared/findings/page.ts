@@ -47,13 +47,12 @@ export const page = async (org: number, query: FindingQuery): Promise<Page> => {
     });
     return { rows: items, total, unacknowledged: findings.sum(directory, isOpen) };
   }
-  const [{ ids, total }, directory] = await Promise.all([
+  const [{ rows, total }, directory] = await Promise.all([
     emailId === undefined
-      ? idsOfBreach(org, breachId as number, query, matches)
-      : idsOfEmail(org, emailId, query, isFiltered ? matches : undefined),
+      ? ofBreach(org, breachId as number, query, matches)
+      : ofEmail(org, emailId, query, isFiltered ? matches : undefined),
     findings.directory(org),
   ]);
-  const rows = await findings.getMany(org, ids);
   return {
     // What was deleted or acknowledged since its id was read does not belong on the page any more.
     rows: rows.filter((row) => row !== undefined).filter((row) => matches(findings.groupOf(row))),
@@ -62,26 +61,26 @@ export const page = async (org: number, query: FindingQuery): Promise<Page> => {
   };
 };
 
-/** The ids of a page, newest first, and how many there are in all. */
-type PageOfIds = { ids: number[]; total: number };
+/** The findings of a page, newest first, undefined where one is gone, and how many there are in all. */
+type Found = { rows: (FindingRecord | undefined)[]; total: number };
 
 /**
  * From the index by breach, which is eventually consistent: a finding that was detected or acknowledged a moment ago can be missing. The
  * total is exact where the counts tell it, and the index is then read up to the page. 14 read units for a thousand findings.
  */
-const idsOfBreach = async (
+const ofBreach = async (
   org: number,
   breachId: number,
   query: FindingQuery,
   matches: (group: FindingGroup) => boolean,
-): Promise<PageOfIds> => {
+): Promise<Found> => {
   const isCounted = query.domainId === undefined && query.scanId === undefined;
   const counting = isCounted ? countOf(org, breachId, query.acknowledged) : undefined;
   const [{ ids, found }, total] = await Promise.all([
     readIndex(org, breachId, query, matches, counting),
     counting,
   ]);
-  return { ids, total: total ?? found };
+  return { rows: await findings.getMany(org, ids), total: total ?? found };
 };
 
 const countOf = async (org: number, breachId: number, acknowledged: boolean | undefined): Promise<number> => {
@@ -114,23 +113,21 @@ const readIndex = async (
   return { ids, found };
 };
 
-/** The e-mail's row names its findings; with `matches` each of them is read. */
-const idsOfEmail = async (
+/** The e-mail's row names its findings; with `matches` all of them are read. */
+const ofEmail = async (
   org: number,
   emailId: number,
   { limit, offset, breachId }: FindingQuery,
   matches: ((group: FindingGroup) => boolean) | undefined,
-): Promise<PageOfIds> => {
+): Promise<Found> => {
   const email = await emails.get(org, emailId);
-  let ids = Object.entries(email?.findings ?? {})
+  const ids = Object.entries(email?.findings ?? {})
     .filter(([breach]) => breachId === undefined || Number(breach) === breachId)
     .map(([, id]) => id)
     .sort((one, other) => other - one);
-  if (matches !== undefined) {
-    const rows = await findings.getMany(org, ids);
-    ids = rows
-      .filter((row) => row !== undefined && matches(findings.groupOf(row)))
-      .map((row) => row?.id ?? 0);
-  }
-  return { ids: ids.slice(offset, offset + limit), total: ids.length };
+  const onPage = <T>(all: readonly T[]): T[] => all.slice(offset, offset + limit);
+  if (matches === undefined) return { rows: await findings.getMany(org, onPage(ids)), total: ids.length };
+  const all = await findings.getMany(org, ids);
+  const matching = all.filter((row) => row !== undefined && matches(findings.groupOf(row)));
+  return { rows: onPage(matching), total: matching.length };
 };
