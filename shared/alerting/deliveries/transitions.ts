@@ -11,7 +11,7 @@
  * | `giveUp`        | waiting, as read                | not delivered                                   | deliver    |
  * | `discard`       | waiting, as read                | deleted                                         | deliver    |
  * | `takeDue`       | due, as read                    | due when a message would count as lost          | redispatch |
- * | `scheduleAgain` | in any state but attempted      | pending or retrying, due                        | operator   |
+ * | `scheduleAgain` | in any state but attempted      | pending or retrying, due                        | by-hand    |
  *
  * Waiting: pending or retrying, due, and without a lease that holds. Attempted: with a lease. Deleting a channel deletes
  * its deliveries in any state (history.ts).
