@@ -5,6 +5,7 @@
  * A note is only a hint. A page believes it if as many of the members that it names have the group key as the
  * directory counts (read-members.ts). So notes are written without conditions, at any time.
  */
+import type { Logger } from "@aws-lambda-powertools/logger";
 import { keys, type ListKind } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { type Block, type Counts, type Note, type Notes, read } from "./directory.ts";
@@ -45,6 +46,25 @@ export const refresh = async (
       }),
     );
     await table.put({ ...keys.notes(org, kind, row), notes: JSON.stringify(notes) });
+  }
+};
+
+/**
+ * Refreshes notes after work on the members has ended. A failure is only logged, because the next work of this kind does the
+ * same.
+ */
+export const renew = async (
+  org: number,
+  kinds: readonly ListKind[],
+  mayGoOn: () => boolean,
+  logger: Logger,
+): Promise<void> => {
+  for (const kind of kinds) {
+    try {
+      await refresh(org, kind, mayGoOn);
+    } catch (error) {
+      logger.warn("rare members are noted later", { organizationId: org, kind, error: error as Error });
+    }
   }
 };
 

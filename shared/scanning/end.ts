@@ -23,6 +23,9 @@ const maximumTries = 20;
 /** How many chunks are closed at the same time. */
 const concurrency = 25;
 
+/** Notes are the last thing that a function does, when little of its time may be left. */
+const noteMilliseconds = 8_000;
+
 /** `reason`: why a scan ends before its work is done, as the end of a sentence. */
 type Ending = { reason?: string; logger: Logger };
 
@@ -105,23 +108,9 @@ const tryToEnd = async (
     reason,
   });
   await enqueueAlerts(org, raised.messages, logger);
-  await renewNotes(org, logger);
+  const notesEndAt = Date.now() + noteMilliseconds;
+  await notes.renew(org, notes.notedKinds, () => Date.now() < notesEndAt, logger);
   return true;
-};
-
-/** Notes are the last thing that a function does, when little of its time may be left. */
-const noteMilliseconds = 8_000;
-
-/** Notes rare members of the lists that grow with scans. If this fails, the end of the next scan does it. */
-const renewNotes = async (org: number, logger: Logger): Promise<void> => {
-  const endsAt = Date.now() + noteMilliseconds;
-  for (const kind of notes.notedKinds) {
-    try {
-      await notes.refresh(org, kind, () => Date.now() < endsAt);
-    } catch (error) {
-      logger.warn("rare members are noted later", { organizationId: org, kind, error: error as Error });
-    }
-  }
 };
 
 /**

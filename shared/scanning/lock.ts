@@ -1,5 +1,5 @@
 import { type Condition, condition } from "../aws/table/condition.ts";
-import { keys } from "../aws/table/keys.ts";
+import { dueShard, keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { renewalSeconds, timeoutSeconds } from "../contract/scan-timing.ts";
 
@@ -26,6 +26,17 @@ export type ScanLock = {
    */
   dueAt: string;
 };
+
+/** The lock of a scan that begins `at` this time (ISO 8601). */
+export const newLock = (org: number, scanId: number, at: string): ScanLock => ({
+  scanId,
+  fencingToken: 0,
+  renewedAt: at,
+  fruitlessSweeps: 0,
+  progress: "",
+  dueShard: dueShard("SCAN", org),
+  dueAt: at,
+});
 
 /** Generous, since ending a scan whose worker is still at work would discard what that worker finds. */
 const clockSkewSeconds = 60;

@@ -12,10 +12,10 @@
  */
 
 import { absent, condition, type Write } from "../aws/table/condition.ts";
-import { dueShard, keys } from "../aws/table/keys.ts";
+import { keys } from "../aws/table/keys.ts";
 import type { Reserved } from "../lists/blocks.ts";
 import type { FinalCounts } from "./final-counts.ts";
-import { heldBy, type ScanLock } from "./lock.ts";
+import { heldBy, newLock } from "./lock.ts";
 import { type ScanRecord, scans } from "./record.ts";
 import type { ScanType } from "./scan-schema.ts";
 
@@ -27,15 +27,6 @@ export const starting = (
   counts: { totalEmails: number; skippedEmails: number },
 ): Write[] => {
   const { id, createdAt } = reserved;
-  const lock: ScanLock = {
-    scanId: id,
-    fencingToken: 0,
-    renewedAt: createdAt,
-    fruitlessSweeps: 0,
-    progress: "",
-    dueShard: dueShard("SCAN", org),
-    dueAt: createdAt,
-  };
   const scan = scans.put(
     org,
     reserved,
@@ -54,7 +45,7 @@ export const starting = (
     },
   );
   return [
-    { put: { ...keys.scanLock(org), ...lock }, if: absent, refusal: "scanInProgress" },
+    { put: { ...keys.scanLock(org), ...newLock(org, id, createdAt) }, if: absent, refusal: "scanInProgress" },
     ...scans.writes(org, [scan]),
   ];
 };

@@ -1,4 +1,3 @@
-import type { Logger } from "@aws-lambda-powertools/logger";
 import * as organizations from "../../access/organizations/organization.ts";
 import type { Invocation } from "../../aws/queue/consume.ts";
 import * as queue from "../../aws/queue/queue.ts";
@@ -40,7 +39,8 @@ export const work = async (
   if (outcome === "stopped") {
     await queue.send("acknowledgements", { organizationId: org, acknowledgementId: id });
   } else if (outcome === "done" && (await end(org, row, job.lock, "completed", logger))) {
-    await noteFindings(org, hasTime, logger);
+    // The open findings that are left are rare now.
+    await notes.renew(org, ["FINDING"], hasTime, logger);
   }
 };
 
@@ -128,16 +128,3 @@ class Job {
     return true;
   }
 }
-
-/** The open findings that are left are rare now. */
-const noteFindings = async (org: number, mayGoOn: () => boolean, logger: Logger): Promise<void> => {
-  try {
-    await notes.refresh(org, "FINDING", mayGoOn);
-  } catch (error) {
-    logger.warn("rare members are noted later", {
-      organizationId: org,
-      kind: "FINDING",
-      error: error as Error,
-    });
-  }
-};

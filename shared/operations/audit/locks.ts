@@ -7,7 +7,7 @@ import {
   type AcknowledgementRow,
   newLock,
 } from "../../findings/acknowledgements/record.ts";
-import type { ScanLock } from "../../scanning/lock.ts";
+import { newLock as newScanLock, type ScanLock } from "../../scanning/lock.ts";
 import { scans } from "../../scanning/record.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
@@ -63,18 +63,7 @@ export const compareScanLock = async (org: number, openScans: readonly number[])
         { check: scans.key(org, id), if: condition("#group = :group", { group }) },
       ]),
     ),
-    newLock: (scanId): ScanLock => {
-      const now = new Date().toISOString();
-      return {
-        scanId,
-        fencingToken: 0,
-        renewedAt: now,
-        fruitlessSweeps: 0,
-        progress: "",
-        dueShard: dueShard("SCAN", org),
-        dueAt: now,
-      };
-    },
+    newLock: (scanId) => newScanLock(org, scanId, new Date().toISOString()),
   });
 };
 
