@@ -13,6 +13,7 @@ import {
   verdict,
 } from "./measure.ts";
 import { dollarsNote } from "./prices.ts";
+import { addressOf } from "./seed/addresses.ts";
 import { type Seeded, sizeOf } from "./seed/seed.ts";
 import { type Bench, makeDatabase, startBench } from "./service.ts";
 
@@ -38,6 +39,7 @@ const pagesOf = ({ findings, addresses, scanIds, scanCount, activityCount }: See
   const scans = (path: string, offset?: number) => page("v1", "list-scans", path, offset);
   const activity = (path: string, offset?: number) => page("v1", "list-activity", path, offset);
   const ofDashboard = (path: string) => page("dashboard", "list-findings", path);
+  const searching = (text: string) => page("dashboard", "find-emails", `/emails?q=${text}`);
   const middle = (count: number): number => Math.floor(count / 2);
   return [
     breaches("/breaches"),
@@ -54,6 +56,8 @@ const pagesOf = ({ findings, addresses, scanIds, scanCount, activityCount }: See
     emails("/emails?domainId=1"),
     emails("/emails?domainId=3"),
     emails("/emails?isActive=false"),
+    searching(addressOf(middle(addresses))),
+    searching("one.seeded"),
     scans("/scans"),
     scans("/scans", middle(scanCount)),
     scans("/scans?status=failed"),

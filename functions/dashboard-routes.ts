@@ -11,6 +11,7 @@ import { createSignInLink } from "./create-sign-in-link/endpoint.ts";
 import { createTeam } from "./create-team/endpoint.ts";
 import { deleteTeam } from "./delete-team/endpoint.ts";
 import { endSession } from "./end-session/endpoint.ts";
+import { findEmails } from "./find-emails/endpoint.ts";
 import { getOrganization } from "./get-organization/endpoint.ts";
 import { getOverview } from "./get-overview/endpoint.ts";
 import { getRecipient } from "./get-recipient/endpoint.ts";
@@ -66,6 +67,7 @@ export const dashboardRoutes: readonly Route[] = [
   { method: "DELETE", path: "/members/{id}", name: "remove-member", endpoint: removeMember },
   { method: "GET", path: "/overview", name: "get-overview", endpoint: getOverview },
   { method: "GET", path: "/findings", name: "list-findings", endpoint: listFindings },
+  { method: "GET", path: "/emails", name: "find-emails", endpoint: findEmails },
   { method: "PATCH", path: "/emails/{id}", name: "assign-email", endpoint: assignEmail },
   {
     method: "GET",

@@ -3,6 +3,7 @@
 import { keys } from "../../shared/aws/table/keys.ts";
 import { rowOfEmail } from "../../shared/monitoring/domains/own-checks.ts";
 import { type EmailRow, emails } from "../../shared/monitoring/emails/record.ts";
+import { ownerWordRows } from "../../shared/monitoring/emails/search.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
 import type { FindingTotals } from "./findings.ts";
 import { buildList } from "./list-rows.ts";
@@ -39,7 +40,8 @@ export const emailRows = function* (
       teamId: team === 0 ? null : team,
       isActive: isActive(index),
     };
-    yield { ...keys.address(org, email), emailId: reserved.id };
+    yield { ...keys.address(org, email), emailId: reserved.id, domainId: group.domainId };
+    yield* ownerWordRows(org, { id: reserved.id, domainId: group.domainId, ownerName: row.ownerName });
     yield list.memberRow(emails.put(org, reserved, group, row));
   }
   yield* list.remainingRows();

@@ -10,6 +10,7 @@ import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
 import { emails } from "../monitoring/emails/record.ts";
+import { ownerWordWrites } from "../monitoring/emails/search.ts";
 import { deletions, type FindingRecord, findings } from "./record.ts";
 
 /** Time for the request to finish; after it the sweep takes over the removal. */
@@ -25,10 +26,15 @@ export const remove = async (org: number, id: number, actor: Actor): Promise<voi
     if (row === undefined) throw new Refusal("emailNotFound");
     const slot = await activity.slot(org);
     const from = emails.groupOf(row);
-    const asRead = condition("#findings = :findings", { findings: row.findings });
+    const { ownerName } = row;
+    const asRead = condition("#findings = :findings AND #ownerName = :ownerName", {
+      findings: row.findings,
+      ownerName,
+    });
     const others: Write[] = [
       ...emails.writes(org, [emails.delete(org, id, from, asRead)]),
       { delete: keys.address(org, row.email) },
+      ...ownerWordWrites(org, { id, domainId: from.domainId, ownerName: null }, ownerName),
       ...(from.isActive ? [seats(org, -1, owner.billing)] : []),
       ...activity.writes(org, slot, { action: "email.removed", summary: `Removed ${row.email}`, actor }),
     ];

@@ -5,6 +5,8 @@ import { type Key, keys, type ListKind, listKinds, organizationOf } from "../aws
 import * as table from "../aws/table/table.ts";
 import * as counts from "../lists/counts.ts";
 import * as directories from "../lists/directory.ts";
+import { type Email, emails } from "../monitoring/emails/record.ts";
+import { ownerWordRows } from "../monitoring/emails/search.ts";
 
 /** Rows that are deleted at the same time. */
 const concurrency = 25;
@@ -95,8 +97,13 @@ const releaseNames = async (org: number): Promise<void> => {
 const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
   for (const { block } of await directories.read(org, kind)) {
     if (!mayGoOn()) return false;
-    await deletePartition<{ email: string }>(keys.member(org, kind, block, 0), async ({ sk, email }) => {
-      if (kind === "EMAIL") await table.remove(keys.address(org, email));
+    await deletePartition<Email>(keys.member(org, kind, block, 0), async (row) => {
+      const { sk } = row;
+      if (kind === "EMAIL") {
+        const { domainId } = emails.groupOf(row);
+        for (const key of [keys.address(org, row.email), ...ownerWordRows(org, { ...row, domainId })])
+          await table.remove(key);
+      }
       if (kind !== "SCAN") return;
       for (const keyOf of [keys.chunk, keys.closedChunk])
         await deletePartition(keyOf(org, Number(sk), 0, ""));

@@ -8,6 +8,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import * as removal from "../../shared/findings/email-removal.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import * as monitored from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import * as teams from "../../shared/monitoring/teams/team.ts";
 import {
@@ -25,7 +26,7 @@ type Case = { org: number; emailId: number; teamId: number | null; event: AlertE
 /** Scans an e-mail that is in two breaches, and gives the event of its alert. */
 const findBreaches = async (options: { inTeam?: boolean } = {}): Promise<Case> => {
   const org = await createOrganization({ "acme.example": 1 });
-  const [email] = (await monitored.list(org, { limit: 1, offset: 0 })).emails;
+  const [email] = (await emailList.list(org, { limit: 1, offset: 0 })).emails;
   if (email === undefined) throw new Error("There is no e-mail");
   const team = options.inTeam ? await teams.create(org, "Engines", administrator) : undefined;
   const teamId = team?.id ?? null;
@@ -110,7 +111,7 @@ test("a team that is gone is not named", async () => {
 test("an e-mail that was removed is not named, even if its address is monitored again", async () => {
   const found = await findBreaches({ inTeam: true });
   const { org, emailId } = found;
-  const [listed] = (await monitored.list(org, { limit: 1, offset: 0 })).emails;
+  const [listed] = (await emailList.list(org, { limit: 1, offset: 0 })).emails;
   if (listed === undefined) throw new Error("There is no e-mail");
   const { email, domain } = listed;
   await removal.remove(org, emailId, administrator);

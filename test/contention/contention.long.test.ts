@@ -11,6 +11,7 @@ import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import * as emails from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { type Command, intercept } from "../aws/table/intercept.ts";
 import {
@@ -130,7 +131,7 @@ describe("one organization", () => {
   test("50 calls at once are all done, each within a few tries", async () => {
     const { breaches: open } = await findings.list(org, { limit: 100, offset: 0, acknowledged: false });
     const before = await actionCount();
-    const { emails: addresses } = await emails.list(org, { limit: 100, offset: 0 });
+    const { emails: addresses } = await emailList.list(org, { limit: 100, offset: 0 });
     const [domain] = await domains.list(org);
     const domainId = domain?.id ?? 0;
     const calls = Array.from({ length: 50 }, (_, index) => () => {
@@ -149,7 +150,7 @@ describe("one organization", () => {
     console.log("50 mixed calls:", JSON.stringify(watched));
     expect(await actionCount()).toBe(before + 35);
     const { total } = await findings.list(org, { limit: 1, offset: 0, acknowledged: true });
-    const { total: added } = await emails.list(org, { limit: 1, offset: 0 });
+    const { total: added } = await emailList.list(org, { limit: 1, offset: 0 });
     expect({ total, added }).toEqual({ total: 20, added: addressCount + 10 });
     expect(watched.most).toBeLessThanOrEqual(mostTries);
   });

@@ -8,6 +8,7 @@ import * as acknowledging from "../../shared/findings/finding.ts";
 import { findings } from "../../shared/findings/record.ts";
 import * as counts from "../../shared/lists/counts.ts";
 import * as monitored from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
 import { createOrganization, runChecks, startAndPlan, useWorkers } from "../scanning/in-process-workers.ts";
@@ -57,7 +58,7 @@ const createScanned = async (): Promise<{ org: number; emailIds: number[] }> => 
   const org = await createOrganization({ [domain]: 12 });
   await startAndPlan(org);
   await runChecks();
-  const { emails: listed } = await monitored.list(org, { limit: 100, offset: 0 });
+  const { emails: listed } = await emailList.list(org, { limit: 100, offset: 0 });
   const byAddress = new Map(listed.map(({ id, email }) => [email, id]));
   const emailIds = Array.from({ length: 12 }, (_, index) => byAddress.get(`user${index}@${domain}`) ?? 0);
   return { org, emailIds };

@@ -3,7 +3,7 @@ import { condition, conditionFields } from "../../shared/aws/table/condition.ts"
 import type { Message } from "../../shared/contract/messages.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
-import * as emails from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import type { MonitoredEmail } from "../../shared/monitoring/emails/email-schema.ts";
 import { rangeName } from "../../shared/monitoring/emails/watermark.ts";
 import { check } from "../../shared/scanning/check.ts";
@@ -57,7 +57,7 @@ const blocksOf = ({ chunk }: Message<"scan-checks">): number[] =>
 const lastScans = async (indexes: readonly number[]): Promise<(string | null)[]> => {
   const all: MonitoredEmail[] = [];
   for (let offset = 0; offset < addressCount; offset += 100) {
-    all.push(...(await emails.list(org, { limit: 100, offset })).emails);
+    all.push(...(await emailList.list(org, { limit: 100, offset })).emails);
   }
   return indexes.map(
     (index) => all.find(({ email }) => email === `user${index}@${domainName}`)?.lastScannedAt ?? null,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
 import { blockSize, reserve } from "../../shared/lists/blocks.ts";
-import * as emails from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
 import type { EmailChange } from "../../shared/scanning/compare-email.ts";
 import { recordCheck } from "../../shared/scanning/record-check.ts";
@@ -34,7 +34,7 @@ const planned = async (addressCounts: Record<string, number>) => {
 
 /** A change that is not the chunk's: user1 of covered.example is in a breach. */
 const otherChange = async (org: number): Promise<EmailChange> => {
-  const { emails: listed } = await emails.list(org, { limit: 3, offset: 0 });
+  const { emails: listed } = await emailList.list(org, { limit: 3, offset: 0 });
   const other = listed.find(({ email }) => email === "user1@covered.example");
   return { emailId: other?.id ?? 0, found: [1], gone: [], back: [] };
 };

@@ -10,7 +10,7 @@ import { blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts"
 import { read } from "../../shared/lists/directory.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { ownChecks } from "../../shared/monitoring/domains/own-checks.ts";
-import * as emails from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { chunksLeft } from "../../shared/scanning/email-chunks.ts";
 import { scans } from "../../shared/scanning/record.ts";
@@ -147,7 +147,7 @@ test("a chunk that is finished while its scan ends early counts as checked", asy
     totalEmails: 3,
     errorMessage: null,
   });
-  const { emails: listed } = await emails.list(org, { limit: 3, offset: 0 });
+  const { emails: listed } = await emailList.list(org, { limit: 3, offset: 0 });
   const [domain] = await domains.list(org);
   expect(listed.map(({ lastScannedAt }) => lastScannedAt)).toEqual(Array(3).fill(domain?.planAt));
   expect((await ownChecks(org)).domains).toEqual(new Set());
@@ -183,7 +183,7 @@ test("a scan that got the lock after one with a higher id does not plan for ever
 test("notes the rare findings of all blocks but the newest", async () => {
   workers.breached["large.example"] = { 0: ["Alpha"] };
   const org = await createOrganization({ "large.example": 2 });
-  const [{ id: emailId, email } = { id: 0, email: "" }] = (await emails.list(org, { limit: 1, offset: 0 }))
+  const [{ id: emailId, email } = { id: 0, email: "" }] = (await emailList.list(org, { limit: 1, offset: 0 }))
     .emails;
   // Findings as earlier scans would have found them.
   const ids = await reserve(org, "FINDING", 2 * blockSize);

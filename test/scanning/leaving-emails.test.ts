@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import * as emails from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { plan } from "../../shared/scanning/plan.ts";
 import { recordCheck } from "../../shared/scanning/record-check.ts";
@@ -60,7 +61,7 @@ describe("e-mails of a domain that is unverified during a scan", () => {
       if (howLong === "for a moment") await verify(org, domain?.id);
       await endEarly(org, scanId);
       expect(await foundBy(org, scanId)).toBe(0);
-      const listed = await emails.list(org, { limit: 10, offset: 0 });
+      const listed = await emailList.list(org, { limit: 10, offset: 0 });
       expect(listed.emails.map(({ lastScannedAt }) => lastScannedAt)).toEqual([null, null, null]);
 
       // The next scan finds what this one did not record.
@@ -85,7 +86,7 @@ describe("e-mails that leave a scan between its plan and their check", () => {
     let chunks = await takeMessages("scan-checks");
     const [domain] = await domains.list(org);
     if (how === "disabled") {
-      const { emails: listed } = await emails.list(org, { limit: 5, offset: 0 });
+      const { emails: listed } = await emailList.list(org, { limit: 5, offset: 0 });
       for (const each of listed.filter((each) => each.domain.id === domain?.id)) {
         await emails.setActive(org, each.id, false, administrator);
       }
@@ -104,7 +105,7 @@ describe("e-mails that leave a scan between its plan and their check", () => {
       newBreachesFound: 0,
       errorMessage: null,
     });
-    const { emails: listed } = await emails.list(org, { limit: 5, offset: 0 });
+    const { emails: listed } = await emailList.list(org, { limit: 5, offset: 0 });
     expect(listed.filter(({ lastScannedAt }) => lastScannedAt !== null)).toHaveLength(2);
   });
 });

@@ -6,7 +6,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import type { Message } from "../../shared/contract/messages.ts";
 import * as removals from "../../shared/findings/email-removal.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import * as emails from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { lookUp } from "../../shared/scanning/look-up.ts";
 import { reply } from "../monitoring/hibp/upstream-server.ts";
 import {
@@ -145,7 +145,7 @@ test("answers after the scan's end check no address, and its cursors expire", as
   expect(await rows()).toHaveLength(1);
   await runLookUps();
   expect(await readScan(org, scanId)).toMatchObject({ status: "failed", scannedEmails: 0, totalEmails: 2 });
-  const { emails: listed } = await emails.list(org, { limit: 2, offset: 0 });
+  const { emails: listed } = await emailList.list(org, { limit: 2, offset: 0 });
   expect(listed.map(({ lastScannedAt }) => lastScannedAt)).toEqual([null, null]);
   for (const row of await rows()) {
     expect((row[timeToLive] ?? 0) - Date.now() / 1000).toBeGreaterThan(86_400);
@@ -155,7 +155,7 @@ test("answers after the scan's end check no address, and its cursors expire", as
 test("an address that is removed while it is looked up does not hinder the others", async () => {
   const org = await createOrganization({ "single.example": 3 });
   const scanId = await startAndPlan(org);
-  const { emails: before } = await emails.list(org, { limit: 3, offset: 0 });
+  const { emails: before } = await emailList.list(org, { limit: 3, offset: 0 });
   const [removed, ...kept] = before;
   let removing: Promise<void> | undefined;
   workers.upstream.answer = (path, request, response) => {
@@ -164,7 +164,7 @@ test("an address that is removed while it is looked up does not hinder the other
   };
   await runLookUps();
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed" });
-  const { emails: after } = await emails.list(org, { limit: 3, offset: 0 });
+  const { emails: after } = await emailList.list(org, { limit: 3, offset: 0 });
   expect(after.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
   for (const { lastScannedAt } of after) expect(lastScannedAt).not.toBeNull();
 });

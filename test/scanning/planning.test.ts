@@ -5,6 +5,7 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import * as emails from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import * as limiter from "../../shared/monitoring/hibp/limiter.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { changesOf, keepChanges } from "../../shared/scanning/email-chunks.ts";
@@ -118,7 +119,7 @@ test("with slow answers progress is saved every few seconds, before the last ans
   expect(seen.size).toBeGreaterThan(1);
   expect(chunksBeforeTheEnd).toBeGreaterThan(0);
   await runChecks();
-  const listed = (await emails.list(org, { limit: 100, offset: 0 })).emails;
+  const listed = (await emailList.list(org, { limit: 100, offset: 0 })).emails;
   expect(listed.find(({ id }) => id === lateId)?.lastScannedAt).toBeNull();
 });
 

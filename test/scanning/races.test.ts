@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as findings from "../../shared/findings/finding.ts";
-import * as emails from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { lookUp } from "../../shared/scanning/look-up.ts";
 import { recordCheck } from "../../shared/scanning/record-check.ts";
@@ -90,6 +90,6 @@ test("a finding in an unfinished chunk keeps the time at which it was last seen"
   const after = await lastSeen();
   expect(after["user0@seen.example"]).toBe(before["user0@seen.example"]);
   expect(String(after["user1@seen.example"]) > String(before["user1@seen.example"])).toBe(true);
-  const listed = (await emails.list(org, { limit: 10, offset: 0 })).emails;
+  const listed = (await emailList.list(org, { limit: 10, offset: 0 })).emails;
   expect(Object.fromEntries(listed.map(({ email, lastScannedAt }) => [email, lastScannedAt]))).toEqual(after);
 });

@@ -26,6 +26,9 @@ export type CounterKind =
 /** The id in decimal digits, padded to the 16 that 2^53 has. */
 export const padded = (id: number): string => String(id).padStart(16, "0");
 
+/** Rows that are found by the beginning of a text share a partition with those that begin with the same two characters. */
+const beginning = (text: string): string => [...text].slice(0, 2).join("");
+
 /** Notes sort before the rows of blocks, so that a query that does not need them does not read them (lists/directory.ts). */
 export const notePrefix = "#NOTE#";
 
@@ -80,8 +83,19 @@ export const keys = {
   /** Counts the alert channels, so that concurrent requests cannot create more than the maximum. */
   channelCount: (org: number): Key => ({ pk: `ORG#${org}`, sk: "CHANNEL-COUNT" }),
   channel: (org: number, id: number): Key => ({ pk: `ORG#${org}#CHANNEL`, sk: padded(id) }),
-  /** Keeps an address unique within its organization. Holds the e-mail's id. */
-  address: (org: number, email: string): Key => ({ pk: `ORG#${org}#ADDRESS#${email}`, sk: "ADDRESS" }),
+  /**
+   * Keeps an address unique within its organization, and finds it by its beginning. Holds the ids of the e-mail and of its
+   * domain.
+   */
+  address: (org: number, email: string): Key => ({
+    pk: `ORG#${org}#ADDRESS#${beginning(email)}`,
+    sk: email,
+  }),
+  /** Finds an e-mail by a word of its owner's name (monitoring/emails/search.ts). */
+  ownerWord: (org: number, word: string, email: number): Key => ({
+    pk: `ORG#${org}#OWNER-WORD#${beginning(word)}`,
+    sk: `${word}#${padded(email)}`,
+  }),
   /** A removed e-mail whose findings are still to be deleted. */
   removal: (org: number, email: number): Key => ({ pk: `ORG#${org}#REMOVAL`, sk: padded(email) }),
   /** A removed alert channel whose delivery history is still to be deleted. */

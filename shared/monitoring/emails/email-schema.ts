@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { count, idField } from "../../contract/page.ts";
+import { booleanParameter, count, idField, idParameter, pageQuery } from "../../contract/page.ts";
+import { isQuery } from "../../contract/search-text.ts";
 import { text, timestamp } from "../../contract/text.ts";
 
 /**
@@ -37,3 +38,23 @@ export const monitoredEmail = z
   })
   .check(z.meta({ id: "MonitoredEmail" }));
 export type MonitoredEmail = z.infer<typeof monitoredEmail>;
+
+/** Query parameters of lists of e-mails. */
+export const emailFilters = {
+  ...pageQuery,
+  domainId: z.optional(idParameter("domainId")).check(z.meta({ description: "Only e-mails of this domain" })),
+  teamId: z.optional(idParameter("teamId")).check(z.meta({ description: "Only e-mails of this team" })),
+  isActive: z
+    .optional(booleanParameter("isActive"))
+    .check(z.meta({ description: "Only enabled (`true`) or disabled (`false`) e-mails" })),
+};
+
+/** What e-mails are found by (search.ts). */
+export const searchText = text(200).check(
+  z.refine(isQuery, "must have at least two letters or digits"),
+  z.meta({
+    description:
+      "The beginning of an address, of the name of a domain, or of words of an owner's name, without case and accents",
+    examples: ["ada"],
+  }),
+);

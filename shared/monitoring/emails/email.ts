@@ -12,8 +12,9 @@ import * as counts from "../../lists/counts.ts";
 import * as domains from "../domains/domain.ts";
 import { noteEmail } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
-import { domainOf, type MonitoredEmail } from "./email-schema.ts";
-import { type EmailGroup, emails, isBreached, newEmailRow } from "./record.ts";
+import { domainOf } from "./email-schema.ts";
+import { emails, isBreached, newEmailRow } from "./record.ts";
+import { ownerWordWrites } from "./search.ts";
 import { lastScannedAt } from "./watermark.ts";
 
 export type NewEmail = {
@@ -54,10 +55,11 @@ export const add = (org: number, input: NewEmail, actor: Actor, count: Count = u
     const row = newEmailRow({ email, ownerName }, domain);
     await table.transact([
       {
-        put: { ...keys.address(org, email), emailId: reserved.id },
+        put: { ...keys.address(org, email), emailId: reserved.id, domainId },
         if: absent,
         refusal: "emailAlreadyMonitored",
       },
+      ...ownerWordWrites(org, { id: reserved.id, domainId, ownerName }, null),
       { ...seats(org, 1, owner.billing), refusal: "seatAllowanceReached" },
       domains.unchanged(org, domain, { mustBeVerified: true }),
       ...(teamId === null ? [] : [teams.mustExist(org, teamId)]),
@@ -137,8 +139,16 @@ export const assign = (
     await table.transact([
       ...(teamId == null ? [] : [teams.mustExist(org, teamId)]),
       ...emails.writes(org, [
-        emails.change(org, id, { from, to, ...(!isSameOwner && { set: { ownerName } }) }),
+        emails.change(org, id, {
+          from,
+          to,
+          ...(!isSameOwner && {
+            set: { ownerName },
+            if: condition("#ownerName = :before", { before: row.ownerName }),
+          }),
+        }),
       ]),
+      ...(isSameOwner ? [] : ownerWordWrites(org, { id, domainId: from.domainId, ownerName }, row.ownerName)),
       ...activity.writes(org, slot, {
         action: "email.updated",
         summary: `Changed the team or owner of ${row.email}`,
@@ -146,80 +156,3 @@ export const assign = (
       }),
     ]);
   });
-
-/** The domains and teams that the groups refer to, in one request. */
-const referencesOf = async (org: number, groups: readonly EmailGroup[]) => {
-  const domainIds = [...new Set(groups.map((group) => group.domainId))];
-  const teamIds = [...new Set(groups.map((group) => group.teamId))].filter((id) => id !== null);
-  const rows = await table.getMany<{ id: number }>([
-    ...domainIds.map((id) => keys.domain(org, id)),
-    ...teamIds.map((id) => keys.team(org, id)),
-  ]);
-  const byId = <T>(some: typeof rows) =>
-    new Map(some.filter((row) => row !== undefined).map((row) => [row.id, row as T]));
-  return {
-    domains: byId<domains.Domain>(rows.slice(0, domainIds.length)),
-    teams: byId<teams.Team>(rows.slice(domainIds.length)),
-  };
-};
-
-/** A page of monitored e-mails, newest first; `total` counts all e-mails that match the filters. */
-export const list = async (
-  org: number,
-  query: {
-    limit: number;
-    offset: number;
-    domainId?: number | undefined;
-    teamId?: number | undefined;
-    isActive?: boolean | undefined;
-  },
-): Promise<{ emails: MonitoredEmail[]; total: number }> => {
-  const { domainId, teamId, isActive, limit, offset } = query;
-  const filtered = domainId !== undefined || teamId !== undefined || isActive !== undefined;
-  const { items, total, joined } = await emails.page(org, {
-    limit,
-    offset,
-    attributes: [
-      "createdAt",
-      "email",
-      "ownerName",
-      "afterScan",
-      "lastScannedAt",
-      "findings",
-      "unacknowledged",
-    ],
-    join: (groups) => referencesOf(org, groups),
-    ...(filtered && {
-      matches: (group) =>
-        (domainId === undefined || group.domainId === domainId) &&
-        (teamId === undefined || group.teamId === teamId) &&
-        (isActive === undefined || group.isActive === isActive),
-    }),
-  });
-  const groups = items.map(emails.groupOf);
-  const isJoined = (group: EmailGroup): boolean =>
-    joined.domains.has(group.domainId) && (group.teamId === null || joined.teams.has(group.teamId));
-  // An e-mail that was added between the two reads of the page can be the first of its domain or team.
-  const references = groups.every(isJoined) ? joined : await referencesOf(org, groups);
-  return {
-    total,
-    emails: items.map((row) => {
-      const group = emails.groupOf(row);
-      const domain = references.domains.get(group.domainId);
-      if (domain === undefined) throw new Error(`E-mail ${row.id} refers to a domain that does not exist`);
-      const team = group.teamId === null ? undefined : references.teams.get(group.teamId);
-      return {
-        id: row.id,
-        email: row.email,
-        ownerName: row.ownerName,
-        isActive: group.isActive,
-        lastScannedAt: lastScannedAt(row, domain),
-        createdAt: row.createdAt,
-        domain: { id: domain.id, name: domain.name },
-        team: team === undefined ? null : { id: team.id, name: team.name },
-        breachCount: Object.keys(row.findings).length,
-        unacknowledgedBreachCount: row.unacknowledged,
-      };
-    }),
-  };
-};

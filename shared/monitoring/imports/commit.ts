@@ -15,6 +15,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { type Reserved, reserve } from "../../lists/blocks.ts";
 import * as domains from "../domains/domain.ts";
 import { emails, newEmailRow } from "../emails/record.ts";
+import { ownerWordWrites } from "../emails/search.ts";
 import type { ImportPlan } from "./import-schema.ts";
 import { monitoredOf, plan } from "./plan.ts";
 
@@ -123,7 +124,13 @@ const importFirst = async (
   ]);
   const writesOf = (row: Pending, domain: domains.Domain, isActive: boolean) => ({
     check: domains.unchanged(org, domain, { mustBeVerified: true }),
-    address: { put: { ...keys.address(org, row.email), emailId: row.reserved.id }, if: absent },
+    found: [
+      {
+        put: { ...keys.address(org, row.email), emailId: row.reserved.id, domainId: domain.id },
+        if: absent,
+      },
+      ...ownerWordWrites(org, { ...row, id: row.reserved.id }, null),
+    ],
     email: emails.put(
       org,
       row.reserved,
@@ -143,7 +150,7 @@ const importFirst = async (
     const domain = domainsById.get(row.domainId);
     if (domain?.verified === true && !monitored.has(row.email)) {
       const writes = writesOf(row, domain, taken.length < mostEnabled);
-      if (!budget.take([writes.check, writes.address, ...emails.writes(org, [writes.email])])) break;
+      if (!budget.take([writes.check, ...writes.found, ...emails.writes(org, [writes.email])])) break;
       taken.push(writes);
     }
     rows++;
@@ -153,7 +160,7 @@ const importFirst = async (
   await table.transact([
     ...othersOf(done),
     ...new Map(taken.map(({ check }) => [rowOf(check), check])).values(),
-    ...taken.map(({ address }) => address),
+    ...taken.flatMap(({ found }) => found),
     ...emails.writes(
       org,
       taken.map(({ email }) => email),

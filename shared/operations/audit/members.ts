@@ -9,6 +9,7 @@ import type { countedList, Member } from "../../lists/counted-list.ts";
 import type { GroupFields } from "../../lists/group-key.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
+import { ownerWordRows } from "../../monitoring/emails/search.ts";
 import * as teams from "../../monitoring/teams/team.ts";
 import { type ScanRecord, scans } from "../../scanning/record.ts";
 import { compare, compareDue } from "./derived-row.ts";
@@ -139,7 +140,8 @@ export const emailsOf = async (org: number): Promise<MembersComparison<Email>> =
       const isOwned = domainIds.has(domainId) && (teamId === null || teamIds.has(teamId));
       return isOwned ? [] : compareOwners(org, row);
     });
-    return [...summaries, ...owners, ...(await compareAddresses(org, members))];
+    const found = await Promise.all([compareAddresses(org, members), compareOwnerWords(org, members)]);
+    return [...summaries, ...owners, ...found.flat()];
   };
 };
 
@@ -164,15 +166,30 @@ const compareAddresses = async (org: number, members: readonly Email[]): Promise
   const elsewhere = rows.flatMap((row, at) => (row && row.emailId !== members[at]?.id ? row.emailId : []));
   const all = [...members, ...byId(await emails.getMany(org, elsewhere)).values()];
   return compareNames(org, "e-mail", {
-    claims: all.map(({ id, email }) => ({
-      id,
-      name: email,
-      isThere: { check: emails.key(org, id), if: exists },
+    claims: all.map((row) => ({
+      id: row.id,
+      name: row.email,
+      isThere: { check: emails.key(org, row.id), if: exists },
+      also: { domainId: emails.groupOf(row).domainId },
     })),
     rows: new Map(members.map(({ email }, at) => [email, rows[at]])),
     keyOf: (email) => keys.address(org, email),
     attribute: "emailId",
   });
+};
+
+/** The words of an owner's name must lead to the e-mail. */
+const compareOwnerWords = async (org: number, members: readonly Email[]): Promise<Problem[]> => {
+  const named = members.filter(({ ownerName }) => ownerName !== null);
+  const expected = named.flatMap((row) =>
+    ownerWordRows(org, { ...row, domainId: emails.groupOf(row).domainId }).map((word) => ({ row, word })),
+  );
+  const rows = await table.getMany(expected.map(({ word }) => word));
+  const problems = expected.map(({ row, word: { pk, sk, ...holds } }, at) => {
+    const given = [{ check: emails.key(org, row.id), if: asRead({ ownerName: row.ownerName }) }];
+    return compare({ kind: "e-mail", id: row.id }, { key: { pk, sk }, row: rows[at], holds, given });
+  });
+  return (await Promise.all(problems)).flat();
 };
 
 /** An e-mail's domain must exist, and its team if it has one. */

@@ -1,6 +1,6 @@
 /** Rows that keep names and addresses unique. */
 import * as users from "../../access/members/user.ts";
-import { asRead, type Condition, exists, type Write } from "../../aws/table/condition.ts";
+import { asRead, type Condition, exists, type Item, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
@@ -101,8 +101,8 @@ export const compareAllNames = async (org: number): Promise<Problem[]> => {
 
 /** Things whose names are unique, and the rows of their names. */
 type Names<Attribute extends string> = {
-  /** The things that have a name. `isThere`: for a transaction, that the thing still has it. */
-  claims: readonly { id: number; name: string; isThere: Write }[];
+  /** The things that have a name. `isThere`: for a transaction, that the thing still has it; `also`: what else the name's row holds. */
+  claims: readonly { id: number; name: string; isThere: Write; also?: Item }[];
   /** By name; undefined: there is none. */
   rows: ReadonlyMap<string, (Record<Attribute, number> & { organizationId?: number }) | undefined>;
   keyOf: (name: string) => Key;
@@ -127,7 +127,7 @@ export const compareNames = async <Attribute extends string>(
     const says = `a name row names ${subject.id}, which does not have the name`;
     problems.push(...(await compare(subject, { key: keyOf(name), row, holds: "no row", says })));
   }
-  for (const { id, name, isThere } of claims) {
+  for (const { id, name, isThere, also } of claims) {
     const row = rows.get(name);
     const other = row?.[attribute];
     const isTaken = other !== id && byName.get(name)?.some((claim) => claim.id === other);
@@ -137,7 +137,7 @@ export const compareNames = async <Attribute extends string>(
       problems.push({ kind, id, topic: "name", says, advice });
       continue;
     }
-    const holds = { [attribute]: id, ...(isOfDeployment && { organizationId: org }) };
+    const holds = { ...also, [attribute]: id, ...(isOfDeployment && { organizationId: org }) };
     problems.push(...(await compare({ kind, id }, { key: keyOf(name), row, holds, given: [isThere] })));
   }
   return problems;

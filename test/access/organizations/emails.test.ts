@@ -8,6 +8,7 @@ import * as findings from "../../../shared/findings/finding.ts";
 import { findings as findingRows } from "../../../shared/findings/record.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import * as emails from "../../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import {
   createOrganization,
   invocation,
@@ -32,7 +33,7 @@ describe("removing an e-mail with many findings", () => {
   const create = async () => {
     const org = await createOrganization({ "covered.example": 2 });
     await scan(org);
-    const listed = (await emails.list(org, { limit: 10, offset: 0 })).emails;
+    const listed = (await emailList.list(org, { limit: 10, offset: 0 })).emails;
     const id = listed.find(({ email }) => email.startsWith("user0@"))?.id ?? 0;
     expect(await left(org)).toEqual({ listed: 100, counted: 100 });
     return { org, id };
@@ -65,7 +66,7 @@ describe("removing an e-mail with many findings", () => {
     };
     dieAfter(1);
     await expect(removals.remove(org, id, administrator)).rejects.toThrow("The function died");
-    expect((await emails.list(org, { limit: 10, offset: 0 })).total).toBe(1);
+    expect((await emailList.list(org, { limit: 10, offset: 0 })).total).toBe(1);
     const { counted } = await left(org);
     expect(counted).toBeGreaterThan(0);
     expect(counted).toBeLessThan(100);
@@ -90,7 +91,7 @@ describe("adding an e-mail while its domain changes", () => {
     onTableRequest(adding, "before", () => domains.setVerified(org, domainId, false));
     const added = emails.add(org, { email: "late@covered.example", domainId }, administrator);
     await expect(added).rejects.toMatchObject({ refusal: "domainNotVerified" });
-    expect((await emails.list(org, { limit: 1, offset: 0 })).total).toBe(0);
+    expect((await emailList.list(org, { limit: 1, offset: 0 })).total).toBe(0);
   });
 
   test("does not read as checked by a scan that asked before it was there", async () => {
@@ -99,7 +100,7 @@ describe("adding an e-mail while its domain changes", () => {
     onTableRequest(adding, "before", () => scan(org));
     const late = { email: "late@covered.example", domainId: domain?.id ?? 0 };
     const id = await emails.add(org, late, administrator);
-    const listed = (await emails.list(org, { limit: 10, offset: 0 })).emails;
+    const listed = (await emailList.list(org, { limit: 10, offset: 0 })).emails;
     expect(listed.find((each) => each.id === id)?.lastScannedAt).toBeNull();
   });
 });

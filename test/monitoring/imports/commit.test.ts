@@ -8,6 +8,7 @@ import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import * as emails from "../../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import { emails as emailRows } from "../../../shared/monitoring/emails/record.ts";
 import { commit } from "../../../shared/monitoring/imports/commit.ts";
 import { plan } from "../../../shared/monitoring/imports/plan.ts";
@@ -74,7 +75,7 @@ const counted = async (org: number) => {
   const directory = await emailRows.directory(org);
   const all = emailRows.sum(directory);
   const active = emailRows.sum(directory, ({ isActive }) => isActive);
-  const { emails: page } = await emails.list(org, { limit: 1000, offset: 0 });
+  const { emails: page } = await emailList.list(org, { limit: 1000, offset: 0 });
   const addresses = await table.getMany(page.map(({ email }) => keys.address(org, email)));
   expect(page).toHaveLength(all);
   expect(new Set(page.map(({ email }) => email)).size).toBe(all);
@@ -230,7 +231,7 @@ test("a scan that begins during the import does not count later addresses as che
   // Scan 7 completes: e-mails that were imported before it began count as checked, later ones do not.
   const checkedAt = new Date().toISOString();
   await table.update(keys.domain(org, domainId), { set: { checkedByScan: 7, checkedAt } });
-  const { emails: page } = await emails.list(org, { limit: 100, offset: 0 });
+  const { emails: page } = await emailList.list(org, { limit: 100, offset: 0 });
   const oldestFirst = page.reverse().map(({ lastScannedAt }) => lastScannedAt);
   const checked = oldestFirst.filter((at) => at !== null).length;
   expect(checked).toBeGreaterThan(0);

@@ -8,6 +8,7 @@ import * as table from "../../../shared/aws/table/table.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import * as domainRemovals from "../../../shared/monitoring/domains/domain-removal.ts";
 import * as emailsOf from "../../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import { emails } from "../../../shared/monitoring/emails/record.ts";
 import * as teams from "../../../shared/monitoring/teams/team.ts";
 import * as teamList from "../../../shared/monitoring/teams/team-list.ts";
@@ -78,8 +79,8 @@ describe("deleting a team", () => {
     await teamRemovals.remove(org, team.id, administrator);
     expect(await inTeam(org, team.id)).toBe(0);
     expect(await inTeam(org, other.id)).toBe(20);
-    expect((await emailsOf.list(org, { ...page, teamId: team.id })).total).toBe(0);
-    expect((await emailsOf.list(org, page)).total).toBe(120);
+    expect((await emailList.list(org, { ...page, teamId: team.id })).total).toBe(0);
+    expect((await emailList.list(org, page)).total).toBe(120);
     expect(await logged(org, "team.deleted")).toBe(1);
     expect(await table.get(keys.teamRemoval(org, team.id))).not.toHaveProperty("dueAt");
     await expect(teamRemovals.remove(org, team.id + 1_000, administrator)).rejects.toMatchObject({
@@ -125,12 +126,12 @@ describe("deleting a team", () => {
     });
     await expect(teamRemovals.remove(org, team.id, administrator)).rejects.toThrow("killed");
     expect(cut.happened).toBe(true);
-    expect((await emailsOf.list(org, page)).emails.map((email) => email.team)).toEqual(Array(5).fill(null));
+    expect((await emailList.list(org, page)).emails.map((email) => email.team)).toEqual(Array(5).fill(null));
     await teamRemovals.remove(org, team.id, administrator);
     await table.update(keys.teamRemoval(org, team.id), { set: { dueAt: new Date(0).toISOString() } });
     await sweepNow();
     expect(await inTeam(org, team.id)).toBe(0);
-    expect((await emailsOf.list(org, page)).total).toBe(5);
+    expect((await emailList.list(org, page)).total).toBe(5);
     expect(await logged(org, "team.deleted")).toBe(1);
     expect(await table.get(keys.teamRemoval(org, team.id))).not.toHaveProperty("dueAt");
   });

@@ -1,0 +1,141 @@
+/** Pages of monitored e-mails. */
+import { keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import * as domains from "../domains/domain.ts";
+import * as teams from "../teams/team.ts";
+import type { MonitoredEmail } from "./email-schema.ts";
+import { type EmailGroup, emails } from "./record.ts";
+import * as search from "./search.ts";
+import { lastScannedAt } from "./watermark.ts";
+
+export type EmailQuery = {
+  limit: number;
+  offset: number;
+  domainId?: number | undefined;
+  teamId?: number | undefined;
+  isActive?: boolean | undefined;
+};
+
+/** A page, newest first; `total` counts all e-mails that match the filters. */
+type Page = { emails: MonitoredEmail[]; total: number };
+
+const attributes = [
+  "createdAt",
+  "email",
+  "ownerName",
+  "afterScan",
+  "lastScannedAt",
+  "findings",
+  "unacknowledged",
+] as const;
+
+type Row = Pick<
+  NonNullable<Awaited<ReturnType<typeof emails.get>>>,
+  (typeof attributes)[number] | "id" | "group"
+>;
+
+/** The domains and teams that the groups refer to, in one request. */
+const referencesOf = async (org: number, groups: readonly EmailGroup[]) => {
+  const domainIds = [...new Set(groups.map((group) => group.domainId))];
+  const teamIds = [...new Set(groups.map((group) => group.teamId))].filter((id) => id !== null);
+  const rows = await table.getMany<{ id: number }>([
+    ...domainIds.map((id) => keys.domain(org, id)),
+    ...teamIds.map((id) => keys.team(org, id)),
+  ]);
+  const byId = <T>(some: typeof rows) =>
+    new Map(some.filter((row) => row !== undefined).map((row) => [row.id, row as T]));
+  return {
+    domains: byId<domains.Domain>(rows.slice(0, domainIds.length)),
+    teams: byId<teams.Team>(rows.slice(domainIds.length)),
+  };
+};
+type References = Awaited<ReturnType<typeof referencesOf>>;
+
+const isFiltered = ({ domainId, teamId, isActive }: EmailQuery): boolean =>
+  domainId !== undefined || teamId !== undefined || isActive !== undefined;
+
+const matches =
+  ({ domainId, teamId, isActive }: EmailQuery) =>
+  (group: EmailGroup): boolean =>
+    (domainId === undefined || group.domainId === domainId) &&
+    (teamId === undefined || group.teamId === teamId) &&
+    (isActive === undefined || group.isActive === isActive);
+
+export const list = async (org: number, query: EmailQuery): Promise<Page> => {
+  const { limit, offset } = query;
+  const { items, total, joined } = await emails.page(org, {
+    limit,
+    offset,
+    attributes,
+    join: (groups) => referencesOf(org, groups),
+    ...(isFiltered(query) && { matches: matches(query) }),
+  });
+  return { emails: await shown(org, items, joined), total };
+};
+
+/**
+ * The e-mails that a text finds (search.ts), in three trips: what it finds, the directory with single rows, and the rows of the page.
+ * Total and filters are exact.
+ */
+export const find = async (org: number, text: string, query: EmailQuery): Promise<Page> => {
+  const { limit, offset } = query;
+  const { domainIds, emails: found } = await search.find(org, text);
+  const single = found.filter(({ domainId }) => !domainIds.has(domainId));
+  // Other pages are read only where their rows decide what is on this one.
+  const isPage = domainIds.size === 0 && !isFiltered(query);
+  const wanted = isPage ? single.slice(offset, offset + limit) : single;
+  // Single rows can move the rows of whole domains by as many places.
+  const first = Math.max(0, offset - single.length);
+  const [rows, ofDomains, domainsById, allTeams] = await Promise.all([
+    emails.getMany(
+      org,
+      wanted.map(({ id }) => id),
+    ),
+    domainIds.size === 0
+      ? { items: [], total: 0 }
+      : emails.page(org, {
+          limit: offset + limit - first,
+          offset: first,
+          attributes,
+          matches: (group) => domainIds.has(group.domainId) && matches(query)(group),
+        }),
+    domains.getMany(org, [...domainIds, ...wanted.map(({ domainId }) => domainId)]),
+    teams.list(org),
+  ]);
+  const matching = rows.flatMap((row) =>
+    row !== undefined && matches(query)(emails.groupOf(row)) ? row : [],
+  );
+  const known = { domains: domainsById, teams: new Map(allTeams.map((team) => [team.id, team])) };
+  if (isPage) return { emails: await shown(org, matching, known), total: single.length };
+  const items = [...ofDomains.items, ...matching]
+    .sort((one, other) => other.id - one.id)
+    .slice(offset - first, offset - first + limit);
+  return { emails: await shown(org, items, known), total: ofDomains.total + matching.length };
+};
+
+/** As clients see them. `known`: what was read for their groups. */
+const shown = async (org: number, rows: readonly Row[], known: References): Promise<MonitoredEmail[]> => {
+  const groups = rows.map(emails.groupOf);
+  const isKnown = (group: EmailGroup): boolean =>
+    known.domains.has(group.domainId) && (group.teamId === null || known.teams.has(group.teamId));
+  // An e-mail that was added between the two reads of the page can be the first of its domain or team.
+  const references = groups.every(isKnown) ? known : await referencesOf(org, groups);
+  return rows.map((row) => {
+    const group = emails.groupOf(row);
+    const domain = references.domains.get(group.domainId);
+    if (domain === undefined) throw new Error(`E-mail ${row.id} refers to a domain that does not exist`);
+    const team = group.teamId === null ? undefined : references.teams.get(group.teamId);
+    return {
+      id: row.id,
+      email: row.email,
+      ownerName: row.ownerName,
+      isActive: group.isActive,
+      lastScannedAt: lastScannedAt(row, domain),
+      createdAt: row.createdAt,
+      domain: { id: domain.id, name: domain.name },
+      team: team === undefined ? null : { id: team.id, name: team.name },
+      breachCount: Object.keys(row.findings).length,
+      unacknowledgedBreachCount: row.unacknowledged,
+    };
+  });
+};
