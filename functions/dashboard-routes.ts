@@ -1,6 +1,7 @@
 import type { Route } from "../shared/contract/endpoint.ts";
 import { addDomain } from "./add-domain/endpoint.ts";
 import { assignEmail } from "./assign-email/endpoint.ts";
+import { changeEmails } from "./change-emails/endpoint.ts";
 import { changeMember } from "./change-member/endpoint.ts";
 import { changeOrganization } from "./change-organization/endpoint.ts";
 import { changeTeam } from "./change-team/endpoint.ts";
@@ -68,6 +69,7 @@ export const dashboardRoutes: readonly Route[] = [
   { method: "GET", path: "/overview", name: "get-overview", endpoint: getOverview },
   { method: "GET", path: "/findings", name: "list-findings", endpoint: listFindings },
   { method: "GET", path: "/emails", name: "find-emails", endpoint: findEmails },
+  { method: "POST", path: "/emails/changes", name: "change-emails", endpoint: changeEmails },
   { method: "PATCH", path: "/emails/{id}", name: "assign-email", endpoint: assignEmail },
   {
     method: "GET",

@@ -16,6 +16,7 @@ export const organizationLimits = {
   importCommits: 20,
   emailChanges: 60,
   emailAddsAndRemovals: 60,
+  emailBulkChanges: 20,
   alertConfigWrites: 60,
   alertTests: 20,
   acknowledgements: 20,

@@ -9,12 +9,33 @@ import { dueShard, keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
-import { emails } from "../monitoring/emails/record.ts";
+import { type EmailWrites, inBulk, transactionOf } from "../monitoring/emails/changes.ts";
+import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
 import { ownerWordWrites } from "../monitoring/emails/search.ts";
 import { deletions, type FindingRecord, findings } from "./record.ts";
 
 /** Time for the request to finish; after it the sweep takes over the removal. */
 const removalLeaseMilliseconds = 60_000;
+
+/** The writes that remove an e-mail besides those of its findings. */
+const removalOf = (org: number, row: Email): EmailWrites => {
+  const { id, ownerName } = row;
+  const from = emails.groupOf(row);
+  const asRead = condition("#findings = :findings AND #ownerName = :ownerName", {
+    findings: row.findings,
+    ownerName,
+  });
+  const by = from.isActive ? -1 : 0;
+  return {
+    email: emails.delete(org, id, from, asRead),
+    others: [
+      { delete: keys.address(org, row.email) },
+      ...ownerWordWrites(org, { id, domainId: from.domainId, ownerName: null }, ownerName),
+    ],
+    seats: by,
+    breachedEmails: isBreached(row) ? by : 0,
+  };
+};
 
 /**
  * Removes an e-mail and deletes its findings. The first transaction removes the e-mail with as many findings
@@ -25,28 +46,52 @@ export const remove = async (org: number, id: number, actor: Actor): Promise<voi
     const [owner, row] = await Promise.all([organizations.existing(org), emails.get(org, id)]);
     if (row === undefined) throw new Refusal("emailNotFound");
     const slot = await activity.slot(org);
-    const from = emails.groupOf(row);
-    const { ownerName } = row;
-    const asRead = condition("#findings = :findings AND #ownerName = :ownerName", {
-      findings: row.findings,
-      ownerName,
-    });
+    const removal = removalOf(org, row);
     const others: Write[] = [
-      ...emails.writes(org, [emails.delete(org, id, from, asRead)]),
-      { delete: keys.address(org, row.email) },
-      ...ownerWordWrites(org, { id, domainId: from.domainId, ownerName: null }, ownerName),
-      ...(from.isActive ? [seats(org, -1, owner.billing)] : []),
+      // The row that counts the findings counts the breached e-mail too.
+      ...transactionOf(org, [{ ...removal, breachedEmails: 0 }]),
+      ...(removal.seats === 0 ? [] : [seats(org, removal.seats, owner.billing)]),
       ...activity.writes(org, slot, { action: "email.removed", summary: `Removed ${row.email}`, actor }),
     ];
     const { now, later } = await split(org, Object.values(row.findings), others);
     await table.transact([
       ...others,
-      ...deletions(org, now, { breachedEmails: from.isActive && now.length > 0 ? -1 : 0 }),
+      ...deletions(org, now, { breachedEmails: removal.breachedEmails }),
       ...(later.length > 0 ? [unfinished(org, id, later)] : []),
     ]);
     return later;
   });
   await deleteFindings(org, id, rest);
+};
+
+/** How long a request goes on deleting findings of e-mails that are removed; the sweep deletes the rest. */
+const deletionMilliseconds = 10_000;
+
+/**
+ * Removes many e-mails. Their findings are deleted afterwards, for ten seconds here, and by the sweep. Refuses `emailNotFound` before
+ * anything is removed.
+ */
+export const removeMany = async (
+  org: number,
+  ids: readonly number[],
+  actor: Actor,
+): Promise<{ changed: number; skipped: number }> => {
+  const removed = await inBulk(org, {
+    ids,
+    action: "emails.removed",
+    summaryOf: (count) => `Removed ${count} ${count === 1 ? "email" : "emails"}`,
+    actor,
+    writesOf: async (rows) =>
+      rows.map((row) => {
+        const removal = removalOf(org, row);
+        const named = Object.values(row.findings);
+        if (named.length > 0) removal.others.push(unfinished(org, row.id, named));
+        return removal;
+      }),
+  });
+  const endsAt = Date.now() + deletionMilliseconds;
+  for (const id of removed) if (Date.now() < endsAt) await resume(org, id);
+  return { changed: removed.length, skipped: new Set(ids).size - removed.length };
 };
 
 /** Finishes a removal that was interrupted. Does nothing if the removal is finished already. */

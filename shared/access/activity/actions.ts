@@ -6,6 +6,8 @@ export const categoryOf = {
   "email.disabled": "monitoring",
   "email.updated": "monitoring",
   "emails.imported": "monitoring",
+  "emails.updated": "monitoring",
+  "emails.removed": "monitoring",
   "domain.added": "monitoring",
   "domain.verified": "monitoring",
   "domain.unverified": "monitoring",

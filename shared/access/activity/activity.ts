@@ -24,3 +24,18 @@ export const writes = (
   const entry = entries.put(org, reserved, { category }, { action, category, summary, actor });
   return entries.writes(org, [entry]);
 };
+
+/**
+ * The writes that log an action of several transactions, for each of them: the first adds the entry, and later ones (`isLogged`) change
+ * its summary.
+ */
+export const counting = (
+  org: number,
+  reserved: Reserved,
+  isLogged: boolean,
+  entry: { action: Action; summary: string; actor: Actor },
+): Write[] => {
+  if (!isLogged) return writes(org, reserved, entry);
+  const from = { category: categoryOf[entry.action] };
+  return entries.writes(org, [entries.change(org, reserved.id, { from, set: { summary: entry.summary } })]);
+};

@@ -26,11 +26,12 @@ export const ownChecks = async (org: number): Promise<OwnChecks> => {
 
 export const rowOfEmail = (email: number): number => Math.floor(blockOf(email) / blocksPerRow);
 
-/** Notes an e-mail; the note is permanent. */
-export const noteEmail = (org: number, email: number): Write => ({
-  update: keys.ownChecksOfEmails(org, rowOfEmail(email)),
-  add: { ids: new Set([email]) },
-});
+/** Notes e-mails; the note is permanent. */
+export const noteEmails = (org: number, ids: readonly number[]): Write[] =>
+  [...Map.groupBy(ids, rowOfEmail)].map(([row, noted]) => ({
+    update: keys.ownChecksOfEmails(org, row),
+    add: { ids: new Set(noted) },
+  }));
 
 /** Notes all e-mails of a domain, until `forgetDomain`. */
 export const noteDomain = (org: number, domain: number): Promise<void> =>

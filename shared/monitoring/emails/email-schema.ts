@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { booleanParameter, count, idField, idParameter, pageQuery } from "../../contract/page.ts";
+import { notEmpty } from "../../contract/patch.ts";
 import { isQuery } from "../../contract/search-text.ts";
 import { text, timestamp } from "../../contract/text.ts";
 
@@ -58,3 +59,30 @@ export const searchText = text(200).check(
     examples: ["ada"],
   }),
 );
+
+/** Whose an e-mail is: fields of a body that changes it. */
+export const assignment = {
+  teamId: z.optional(z.nullable(idField)).check(z.meta({ description: "null: no team" })),
+  ownerName: z.optional(z.nullable(ownerName)),
+};
+
+const maximumChanges = 500;
+
+export const emailChanges = z
+  .object({
+    ids: z
+      .array(idField)
+      .check(
+        z.minLength(1),
+        z.maxLength(maximumChanges),
+        z.meta({ description: "If one of them is not the organization's, nothing is done" }),
+      ),
+    set: z.optional(z.strictObject({ isActive: z.optional(z.boolean()), ...assignment }).check(notEmpty)),
+    remove: z.optional(z.literal(true)),
+  })
+  .check(
+    z.refine(({ set, remove }) => (set === undefined) !== (remove === undefined), {
+      error: "Exactly one of set and remove is required",
+      path: [],
+    }),
+  );

@@ -2,20 +2,18 @@ import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import { seats } from "../../access/billing/billing.ts";
 import * as organizations from "../../access/organizations/organization.ts";
-import { absent, condition } from "../../aws/table/condition.ts";
+import { absent } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { reserveOne } from "../../lists/blocks.ts";
-import * as counts from "../../lists/counts.ts";
 import * as domains from "../domains/domain.ts";
-import { noteEmail } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
+import { changeOf, type EmailChange, transactionOf } from "./changes.ts";
 import { domainOf } from "./email-schema.ts";
-import { emails, isBreached, newEmailRow } from "./record.ts";
+import { emails, newEmailRow } from "./record.ts";
 import { ownerWordWrites } from "./search.ts";
-import { lastScannedAt } from "./watermark.ts";
 
 export type NewEmail = {
   email: string;
@@ -83,29 +81,14 @@ export const setActive = (
   withOptimisticRetry(async () => {
     const [owner, row] = await Promise.all([organizations.existing(org), emails.get(org, id), count()]);
     if (row === undefined) throw new Refusal("emailNotFound");
-    const from = emails.groupOf(row);
-    const domain = await domains.existing(org, from.domainId);
+    const domain = await domains.existing(org, emails.groupOf(row).domainId);
     if (isActive && !domain.verified) throw new Refusal("domainNotVerified");
-    if (from.isActive === isActive) return;
-
+    const change = changeOf(org, row, { isActive }, domain);
+    if (change === undefined) return;
     const slot = await activity.slot(org);
     await table.transact([
-      { ...seats(org, isActive ? 1 : -1, owner.billing), refusal: "seatAllowanceReached" },
-      domains.unchanged(org, domain, { mustBeVerified: isActive }),
-      ...emails.writes(org, [
-        emails.change(org, id, {
-          from,
-          to: { ...from, isActive },
-          // Enabled: scans in progress leave it out. Disabled: its domain's later checks do not count for it.
-          set: isActive ? { afterScan: domain.plannedByScan } : { lastScannedAt: lastScannedAt(row, domain) },
-          if: condition(
-            "#afterScan = :afterScan AND #lastScannedAt = :lastScannedAt AND #findings = :findings",
-            { afterScan: row.afterScan, lastScannedAt: row.lastScannedAt, findings: row.findings },
-          ),
-        }),
-      ]),
-      ...(isActive ? [] : [noteEmail(org, id)]),
-      ...counts.writes(org, { breachedEmails: isBreached(row) ? (isActive ? 1 : -1) : 0 }),
+      ...transactionOf(org, [change]),
+      { ...seats(org, change.seats, owner.billing), refusal: "seatAllowanceReached" },
       ...activity.writes(org, slot, {
         action: isActive ? "email.enabled" : "email.disabled",
         summary: `${isActive ? "Enabled" : "Disabled"} ${row.email}`,
@@ -121,34 +104,22 @@ export const setActive = (
 export const assign = (
   org: number,
   id: number,
-  { teamId, ownerName }: { teamId?: number | null | undefined; ownerName?: string | null | undefined },
+  set: Omit<EmailChange, "isActive">,
   actor: Actor,
 ): Promise<void> =>
   withOptimisticRetry(async () => {
+    const { teamId } = set;
     const [row, team] = await Promise.all([
       emails.get(org, id),
       teamId == null ? undefined : teams.get(org, teamId),
     ]);
     if (row === undefined) throw new Refusal("emailNotFound");
     if (teamId != null && team === undefined) throw new Refusal("teamNotFound");
-    const from = emails.groupOf(row);
-    const to = { ...from, ...(teamId !== undefined && { teamId }) };
-    const isSameOwner = ownerName === undefined || ownerName === row.ownerName;
-    if (to.teamId === from.teamId && isSameOwner) return;
+    const change = changeOf(org, row, set, undefined);
+    if (change === undefined) return;
     const slot = await activity.slot(org);
     await table.transact([
-      ...(teamId == null ? [] : [teams.mustExist(org, teamId)]),
-      ...emails.writes(org, [
-        emails.change(org, id, {
-          from,
-          to,
-          ...(!isSameOwner && {
-            set: { ownerName },
-            if: condition("#ownerName = :before", { before: row.ownerName }),
-          }),
-        }),
-      ]),
-      ...(isSameOwner ? [] : ownerWordWrites(org, { id, domainId: from.domainId, ownerName }, row.ownerName)),
+      ...transactionOf(org, [change]),
       ...activity.writes(org, slot, {
         action: "email.updated",
         summary: `Changed the team or owner of ${row.email}`,

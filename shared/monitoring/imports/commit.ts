@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { categoryOf } from "../../access/activity/actions.ts";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import { seats } from "../../access/billing/billing.ts";
@@ -169,7 +168,7 @@ const importFirst = async (
   return done;
 };
 
-/** Adds the import's entry to the activity log with the first rows, and changes its count with later ones. */
+/** The import's entry in the activity log. */
 const entryWrites = (
   org: number,
   slot: Reserved,
@@ -181,10 +180,7 @@ const entryWrites = (
     imported: earlier.imported + done.imported,
     disabled: earlier.disabled + done.disabled,
   });
-  const action = "emails.imported";
-  if (earlier.imported === 0) return activity.writes(org, slot, { action, summary, actor });
-  const from = { category: categoryOf[action] };
-  return activity.entries.writes(org, [activity.entries.change(org, slot.id, { from, set: { summary } })]);
+  return activity.counting(org, slot, earlier.imported > 0, { action: "emails.imported", summary, actor });
 };
 
 const summaryOf = ({ imported, disabled }: Progress): string =>
