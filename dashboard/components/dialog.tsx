@@ -38,8 +38,10 @@ export function Dialog({
       aria-labelledby={heading}
       onCancel={(event) => staysOpen && event.preventDefault()}
       onClose={(event) => {
+        // The event of a dialog that is gone must not close one that was opened since.
+        if (!event.currentTarget.isConnected) return;
         // Browsers close a dialog at the second Esc, whatever the page says.
-        if (staysOpen && event.currentTarget.isConnected) event.currentTarget.showModal();
+        if (staysOpen) event.currentTarget.showModal();
         else onClose();
       }}
     >
