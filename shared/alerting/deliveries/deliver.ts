@@ -186,8 +186,8 @@ const afterSuccess = async (
   result: AttemptResult,
 ): Promise<void> => {
   await transitions.finish(org, claimed, { status: "delivered" }, { reached: reachedIn(org, result) });
-  await failing.noteWorking(org, channel);
   log("delivered");
+  await failing.noteWorking(org, channel);
 };
 
 const afterFailure = async (

@@ -118,7 +118,8 @@ const delimiterOf = (text: string): string => {
 
 /**
  * The entries of the columns that are headed like "email", if one holds an address. A row's entry is the address in the
- * best of them, else the text in the best of them. A row that has more cells than the header may be shifted.
+ * best of them, else the text in the best of them. A row that has more cells than the header may be shifted. (In a table
+ * with passwords one would be taken for an address.)
  */
 const inColumns = (records: readonly string[][], header: Header): Candidate[] | undefined => {
   const rows = records.slice(header.record + 1).filter((cells) => !isExample(cells));
@@ -129,8 +130,8 @@ const inColumns = (records: readonly string[][], header: Header): Candidate[] | 
   for (const cells of rows) {
     const texts = columns.map((index) => (cells[index] ?? "").trim());
     const inColumn = texts.find(isAddressLike);
-    const shifted =
-      inColumn === undefined && cells.length > header.columnCount ? cells.find(isAddressLike) : undefined;
+    const mayBeShifted = cells.length > header.columnCount && header.passwordColumns.length === 0;
+    const shifted = inColumn === undefined && mayBeShifted ? cells.find(isAddressLike) : undefined;
     const cell = inColumn ?? shifted ?? texts[0] ?? "";
     if (cell === "") continue;
     const owner = shifted === undefined ? ownerOf(cells, header.nameColumns) : undefined;

@@ -56,6 +56,11 @@ describe("templates that are filled in", () => {
       ["ada@a.example, Ada L"],
     ],
     [
+      "a row that is shifted onto its password",
+      "Name,Email,Password\nKahn, Bob,bob,p@ss.word\nAda,ada@a.example,q@ss.word\n",
+      ["Bob, Kahn", "ada@a.example, Ada"],
+    ],
+    [
       "passwords by other names",
       "Full name,Contact,Pwd,Temporary pass,Initial passcode\nAda,ada@a.example,p@ss.word,q@ss.word,r@ss.word\n",
       ["ada@a.example, Ada"],
