@@ -6,7 +6,7 @@ import * as organizations from "../../shared/access/organizations/organization.t
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
 import { redeliver, sendTest } from "../../shared/alerting/deliveries/by-hand.ts";
-import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import { deliveries, ofChannel } from "../../shared/alerting/deliveries/delivery.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { channelNotOpened } from "../../shared/contract/log-lines.ts";
@@ -24,15 +24,15 @@ useWorkers();
 let receiver: Server;
 let origin: string;
 /** The next responses of the receiver; without one it responds with 200. */
-let responses: { status: number; retryAfter?: string }[] = [];
+let responses: { status: number; retryAfter?: string; text?: string }[] = [];
 let received = 0;
 
 beforeAll(async () => {
   receiver = createServer((request, response) => {
-    const { status, retryAfter } = responses.shift() ?? { status: 200 };
+    const { status, retryAfter, text } = responses.shift() ?? { status: 200 };
     received++;
     request.resume();
-    response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end();
+    response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end(text);
   });
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
@@ -130,6 +130,68 @@ test("an old delivery that is sent again by hand waits like a new one", async ()
   responses = [{ status: 429, retryAfter: "30" }];
   await delivery.deliver(1);
   expect(await row()).toMatchObject({ status: "retrying", attempts: 0, throttled: 1 });
+  await takeMessages("deliveries");
+});
+
+test.each([
+  [{ status: 404 }, "HTTP 404"],
+  [{ status: 404, text: "no_service" }, "HTTP 404 (no_service)"],
+  [{ status: 410, text: "channel_is_archived" }, "HTTP 410 (channel_is_archived)"],
+  [{ status: 403, text: "action_prohibited" }, "HTTP 403 (action_prohibited)"],
+  [{ status: 403, text: '{"ok":false,"error":"invalid_token"}' }, "HTTP 403 (invalid_token)"],
+])("%j of Slack ends a delivery at its first attempt", async (response, failureReason) => {
+  const delivery = await deliveryFor("slack");
+  responses = [response];
+  await delivery.deliver(1);
+  const row = await delivery.row();
+  expect(row).toMatchObject({ status: "not_delivered", attempts: 1, failedAttempts: 1, failureReason });
+  expect(row?.dueAt).toBeUndefined();
+  // Retries of other tests come after their delay.
+  const retries = await takeMessages("delivery-retries");
+  expect(retries.filter(({ organizationId }) => organizationId === delivery.org)).toEqual([]);
+});
+
+test.each([
+  ["slack", { status: 403, text: "some proxy" }],
+  ["slack", { status: 500, text: "rollup_error" }],
+  ["webhook", { status: 404 }],
+  ["webhook", { status: 410, text: "channel_is_archived" }],
+] as const)("a %s channel tries again after %j", async (kind, response) => {
+  const delivery = await deliveryFor(kind);
+  responses = [response];
+  await delivery.deliver(1);
+  expect(await delivery.row()).toMatchObject({
+    status: "retrying",
+    attempts: 1,
+    failureReason: `HTTP ${response.status}`,
+  });
+  await takeMessages("delivery-retries");
+});
+
+test("the other channels are told of one that gives up, once until it delivers again", async () => {
+  const { org, channelId, deliver, redeliver, row } = await deliveryFor("slack");
+  const other = { channel: "webhook", config: { url: `${origin}/other` } } as const;
+  const otherId = await configure.create(org, { ...flags, ...other }, administrator, async () => {});
+  const told = async (): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const rows of ofChannel(org, otherId)) {
+      for (const { event } of rows) if (event.type === "scan_error") found.push(event.error);
+    }
+    return found;
+  };
+  const attempt = async (response: (typeof responses)[number]) => {
+    responses = [response];
+    await deliver(((await row())?.attempts ?? 0) + 1);
+    await redeliver();
+  };
+  const sentence = `Alerts do not reach the Slack alert channel ${channelId}: HTTP 404 (no_service). Check its settings, then send it a test.`;
+  await attempt({ status: 404, text: "no_service" });
+  expect(await told()).toEqual([sentence]);
+  await attempt({ status: 410 });
+  expect(await told()).toEqual([sentence]);
+  await attempt({ status: 200 });
+  await attempt({ status: 404, text: "no_service" });
+  expect(await told()).toEqual([sentence, sentence]);
   await takeMessages("deliveries");
 });
 

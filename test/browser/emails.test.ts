@@ -58,6 +58,13 @@ describe("E-mails", () => {
     const { page } = await signInTo(organization);
     await page.getByRole("button", { name: "Import" }).click();
     const dialog = page.getByRole("dialog", { name: "Import addresses" });
+    const note = dialog.getByText("was read as Windows-1252");
+    const latin1 = Buffer.from("email,name\nj@demo.example,J\xfcrgen\n", "latin1");
+    await dialog
+      .getByLabel("File")
+      .setInputFiles({ name: "latin.csv", mimeType: "text/csv", buffer: latin1 });
+    await note.waitFor();
+    await dialog.getByText("Jürgen").waitFor();
     const lines = [
       "email,name",
       "grace@demo.example,Grace",
@@ -72,6 +79,7 @@ describe("E-mails", () => {
     const status = (text: string) => dialog.getByRole("row").filter({ hasText: text });
     await status("alan@demo.example").getByText("Will be imported").waitFor();
     await dialog.getByText("Stands further up in the file").waitFor();
+    expect(await note.count()).toBe(0);
     await status("watched@demo.example").getByText("Watched already").waitFor();
     await status("somebody@other.example").getByText("Not an address of a verified domain").waitFor();
     await dialog.getByText("3 addresses are watched").waitFor();

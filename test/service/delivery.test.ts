@@ -131,6 +131,24 @@ describe.concurrent("deliveries over hours", () => {
     await expect(retry()).rejects.toThrow("The delivery was delivered.");
   }, 240_000);
 
+  test("a Slack hook that is gone ends its deliveries, and another channel is told", async () => {
+    const told = await createChannel("told", accept);
+    answers.set("/gone", (response) => void response.writeHead(410).end("channel_is_archived"));
+    const api = await createKeyClient(told.org, service.apiUrl);
+    const config = { webhookUrl: `${receiver.origin}/gone` };
+    const { body } = await api.post("/alert-configs", { channel: "slack", config });
+    const gone = { org: told.org, id: body.id as number, path: "/gone" };
+    const failureReason = "HTTP 410 (channel_is_archived)";
+    await raiseEvents(gone, 2);
+    await untilAll(gone, { status: "not delivered", attempts: 1, failureReason });
+    await untilAll(told, { status: "delivered" });
+    await pause(1);
+    expect(received(gone)).toHaveLength(2);
+    expect(received(told).map((post) => eventOf(post).data.error)).toEqual([
+      `Alerts do not reach the Slack alert channel ${gone.id}: ${failureReason}. Check its settings, then send it a test.`,
+    ]);
+  });
+
   test("a receiver that is down for a while gets every event once it is back", async () => {
     const channel = await createChannel("down", reset);
     const ids = await raiseEvents(channel, 3);

@@ -7,6 +7,7 @@ import { TextField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
 import { useAction } from "../../components/use-action.ts";
+import { isUnicode } from "../../text/encoding.ts";
 import { count } from "../../text/words.ts";
 import { PlanRows, Quote } from "./plan.tsx";
 
@@ -14,6 +15,7 @@ import { PlanRows, Quote } from "./plan.tsx";
 export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const [file, setFile] = useState<File>();
   const [plan, setPlan] = useState<ImportPlan>();
+  const [isGuessed, setGuessed] = useState(false);
   const [hasChanged, setChanged] = useState(false);
   const action = useAction();
   const rows = plan?.emails.filter(({ status }) => status === "will_import") ?? [];
@@ -21,6 +23,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   const preview = (chosen: File) =>
     action.run(async () => {
       setPlan(await call("POST /v1/emails/import/preview", { file: chosen }));
+      setGuessed(!isUnicode(new Uint8Array(await chosen.arrayBuffer())));
     });
 
   const commit = () =>
@@ -75,6 +78,12 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
       {plan !== undefined && (
         <>
           <Quote plan={plan} />
+          {isGuessed && (
+            <p>
+              The file is not in UTF-8 and was read as Windows-1252. If names look wrong below, save it as CSV
+              UTF-8.
+            </p>
+          )}
           <PlanRows plan={plan} />
         </>
       )}

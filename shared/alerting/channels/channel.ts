@@ -29,6 +29,8 @@ export type Channel = Flags & {
   createdAt: string;
   /** ISO 8601; see slowness.ts. */
   slowUntil?: string;
+  /** ISO 8601; see failing.ts. */
+  failingSince?: string;
 } & StoredForm;
 
 /** Whether a channel is enabled and notified of events of this type. */

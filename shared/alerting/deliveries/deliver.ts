@@ -9,6 +9,7 @@ import { channelNotOpened } from "../../contract/log-lines.ts";
 import type { Message } from "../../contract/messages.ts";
 import type { Channel, ChannelForm } from "../channels/channel.ts";
 import { ChannelKeyUnavailable } from "../channels/channel-key.ts";
+import * as failing from "../channels/failing.ts";
 import { ChannelNotOpened, open } from "../channels/seal.ts";
 import * as slowness from "../channels/slowness.ts";
 import { planMail } from "../recipients/mail-plan.ts";
@@ -180,12 +181,13 @@ const sendPrepared = (
 };
 
 const afterSuccess = async (
-  { org, log }: Attempt,
+  { org, channel, log }: Attempt,
   { claimed }: Prepared,
   result: AttemptResult,
 ): Promise<void> => {
   await transitions.finish(org, claimed, { status: "delivered" }, { reached: reachedIn(org, result) });
   log("delivered");
+  await failing.noteWorking(org, channel);
 };
 
 const afterFailure = async (
@@ -193,7 +195,7 @@ const afterFailure = async (
   { claimed, giveBack }: Prepared,
   result: Extract<AttemptResult, { failure: string }>,
 ): Promise<void> => {
-  const { failure, retryAfterSeconds } = result;
+  const { failure, retryAfterSeconds, isFinal = false } = result;
   const reached = reachedIn(org, result);
   const isTooOld = Date.now() >= waitsUntil(row, settings);
   // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
@@ -202,7 +204,9 @@ const afterFailure = async (
     await giveBack(reached.size);
     return log("throttled", failure);
   }
-  const next = nextAfterFailure(attemptsLeft(row, message.attempt), settings.redispatchSeconds);
+  const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
+  const next = nextAfterFailure(left, settings.redispatchSeconds);
+  if (next.status === "not_delivered") await failing.noteFailing(org, channel, failure);
   const finished = await transitions.finish(org, claimed, next, { failure, reached });
   log(next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {

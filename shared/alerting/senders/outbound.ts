@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import net, { type LookupFunction, type Socket } from "node:net";
 import { addAbortSignal } from "node:stream";
 import tls from "node:tls";
@@ -22,12 +22,18 @@ const nextAddressAfterMilliseconds = 2000;
 /**
  * What became of one attempt to send. `status` (2xx): delivered. `failure` is a short reason for people and
  * never contains the url, a header or a part of the response. With `retryAfterSeconds` the receiver throttled
- * the attempt and asks for this pause (0: it named none). `reached`: the addresses that got their e-mail, also of an
- * attempt that failed for others.
+ * the attempt and asks for this pause (0: it named none). `isFinal`: further attempts are of no use. `reached`: the
+ * addresses that got their e-mail, also of an attempt that failed for others.
  */
-export type AttemptResult = ({ status: number } | { failure: string; retryAfterSeconds?: number }) & {
-  reached?: readonly string[];
-};
+export type AttemptResult = (
+  | { status: number }
+  | { failure: string; retryAfterSeconds?: number; isFinal?: boolean }
+) & { reached?: readonly string[] };
+
+/**
+ * Why a failed response, of which it gets at most 16 KiB of text, makes further attempts useless. Undefined: it does not.
+ */
+type FinalReason = (status: number, text: string) => string | undefined;
 
 /** A receiver that asks for a longer pause gets this one. */
 const maximumRetryAfterSeconds = 3_600;
@@ -36,16 +42,17 @@ const maximumRetryAfterSeconds = 3_600;
  * Posts JSON to a public HTTPS url; the rules of destination.ts are checked again for each call. One deadline
  * covers DNS, connecting, TLS, headers and body. Redirects and the environment's proxies are never followed.
  *
- * A 2xx status means delivered, even if the body (read up to 16 KiB) then fails. Everything else is a
- * `failure`: the function never throws, and it leaves no open socket and no timer.
+ * A 2xx status means delivered, even if headers behind it are malformed or the body (read up to 16 KiB) fails.
+ * Everything else is a `failure`: the function never throws, and it leaves no open socket and no timer.
  */
 export const post = async (input: {
   url: string;
   headers: Record<string, string>;
   body: Buffer | string;
   deadlineSeconds?: number;
+  finalReason?: FinalReason;
 }): Promise<AttemptResult> => {
-  const { url, headers, body, deadlineSeconds = sendTimeoutSeconds } = input;
+  const { url, deadlineSeconds = sendTimeoutSeconds } = input;
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), deadlineSeconds * 1000);
   try {
@@ -53,7 +60,7 @@ export const post = async (input: {
     if (!destination.ok) return { failure: destination.reason };
     const resolved = await resolveDestination(destination, { signal: deadline.signal });
     if (!resolved.ok) return { failure: resolved.reason };
-    return await send({ destination, addresses: resolved.addresses, headers, body, signal: deadline.signal });
+    return await send({ ...input, destination, addresses: resolved.addresses, signal: deadline.signal });
   } finally {
     clearTimeout(timer);
   }
@@ -65,19 +72,21 @@ const send = async (input: {
   headers: Record<string, string>;
   body: Buffer | string;
   signal: AbortSignal;
+  finalReason?: FinalReason;
 }): Promise<AttemptResult> => {
-  const { destination, addresses, headers, body, signal } = input;
+  const { destination, addresses, headers, body, signal, finalReason } = input;
   let socket: Socket | undefined;
   try {
     socket = await connectTo(destination, addresses, signal);
-    const response = await request(socket, destination.url, headers, body);
-    const status = response.statusCode ?? 0;
-    if (status === 429) return { failure: "HTTP 429", retryAfterSeconds: retryAfterOf(response) };
+    const { status, response } = await request(socket, destination.url, headers, body);
+    if (status === 429) return { failure: "HTTP 429", retryAfterSeconds: retryAfterOf(response?.headers) };
     if (status < 200 || status >= 300) {
+      const reason = finalReason?.(status, await readSome(response));
+      if (reason !== undefined) return { failure: reason, isFinal: true };
       return { failure: isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}` };
     }
     // The status alone decides. The body is read so that the receiver can finish writing it.
-    await readSome(response).catch(() => undefined);
+    await readSome(response);
     return { status };
   } catch (error) {
     return { failure: signal.aborted ? "timeout" : describeFailure(error) };
@@ -87,7 +96,7 @@ const send = async (input: {
 };
 
 /** The seconds of a Retry-After header (RFC 9110, section 10.2.3); 0 for a date, and without the header. */
-const retryAfterOf = ({ headers }: IncomingMessage): number =>
+const retryAfterOf = (headers: IncomingHttpHeaders = {}): number =>
   /^\d{1,9}$/.test(headers["retry-after"] ?? "")
     ? Math.min(maximumRetryAfterSeconds, Number(headers["retry-after"]))
     : 0;
@@ -132,35 +141,75 @@ const connectTo = async (
   return socket;
 };
 
-/** Sends a POST and resolves with the response once its headers are there. Rejects when the socket closes. */
+/** `response` is undefined when nothing but the status line could be read. */
+type Answer = { status: number; response?: IncomingMessage };
+
+/** Sends a POST and resolves once the headers of the response are there. Rejects when the socket closes. */
 const request = (
   socket: Socket,
   { host, pathname, search }: URL,
   headers: Record<string, string>,
   body: Buffer | string,
-): Promise<IncomingMessage> =>
+): Promise<Answer> =>
   new Promise((resolve, reject) => {
+    let beginning = "";
     httpRequest({
       // Without an agent no proxy of the environment applies.
       createConnection: () => socket,
       method: "POST",
       path: pathname + search,
-      headers: { host, "user-agent": userAgent, "content-type": "application/json", ...headers },
+      headers: {
+        host,
+        "user-agent": userAgent,
+        // Without it some web application firewalls refuse the request.
+        accept: "*/*",
+        "content-type": "application/json",
+        ...headers,
+      },
       maxHeaderSize: maximumHeaderBytes,
     })
-      .on("response", resolve)
-      .on("error", reject)
+      .on("socket", () => {
+        // In front of the parser, which may refuse these bytes.
+        socket.prependListener("data", (bytes: Buffer) => {
+          if (beginning.length < longestStatusLine)
+            beginning += bytes.toString("latin1", 0, longestStatusLine);
+        });
+      })
+      .on("response", (response) => resolve({ status: response.statusCode ?? 0, response }))
+      .on("error", (error) => {
+        const status = isMalformed.test(findCode(error)) ? statusIn(beginning) : undefined;
+        if (status === undefined) reject(error);
+        else resolve({ status });
+      })
       // Neither event comes when the receiver switches protocols.
       .on("close", () => reject(new ConnectionError("ECONNRESET")))
       .end(body);
   });
 
-const readSome = async (response: IncomingMessage): Promise<void> => {
+/** Codes of headers that Node's parser refuses, for example with two lengths of the body. Not that they are too large. */
+const isMalformed = /^HPE_(?!HEADER_OVERFLOW$)/;
+
+/** In characters, up to its reason. */
+const longestStatusLine = 32;
+
+/** The final status in the first line of a response (RFC 9112, section 4). */
+const statusIn = (beginning: string): number | undefined => {
+  const [, status] = /^\s*HTTP\/1\.\d ([2-5]\d\d)(?!\S)/.exec(beginning) ?? [];
+  return status === undefined ? undefined : Number(status);
+};
+
+/** The beginning of a body. One that fails gives what has arrived. */
+const readSome = async (response: IncomingMessage | undefined): Promise<string> => {
+  const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of response) {
-    bytes += chunk.length;
-    if (bytes > maximumBodyBytes) return;
-  }
+  try {
+    for await (const chunk of response ?? []) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > maximumBodyBytes) break;
+    }
+  } catch {}
+  return Buffer.concat(chunks).toString("utf8", 0, maximumBodyBytes);
 };
 
 class ConnectionError extends Error {

@@ -14,7 +14,9 @@ export const decode = (bytes: Uint8Array): string => {
     first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
   const text = decodeAs(encoding, bytes) ?? (encoding === "utf-8" ? windows1252.decode(bytes) : undefined);
   if (text?.includes("\0") !== false) throw invalidFile("is not a text file");
-  return text.replace(control, (character) => readableControl(character));
+  return text
+    .replace(betweenDelimiters, (part) => decodedTwice(part) ?? part)
+    .replace(control, (character) => readableControl(character));
 };
 
 const decodeAs = (encoding: string, bytes: Uint8Array): string | undefined => {
@@ -26,6 +28,24 @@ const decodeAs = (encoding: string, bytes: Uint8Array): string | undefined => {
 };
 
 const windows1252 = new TextDecoder("windows-1252");
+
+/** Roughly a cell. Files that were put together mix texts with and without damage. */
+const betweenDelimiters = /[^\r\n\t,;"]+/g;
+
+/** Characters that stand for a byte when Windows-1252 or ISO 8859-1 is read. */
+const byteOf = new Map(
+  Array.from({ length: 256 }, (_, byte) => byte).flatMap((byte): [string, number][] => [
+    [String.fromCharCode(byte), byte],
+    [windows1252.decode(Uint8Array.of(byte)), byte],
+  ]),
+);
+
+/** The text behind UTF-8 that was read as Windows-1252 or ISO 8859-1 ("GroÃŸmann"). Undefined: it is not such a text. */
+const decodedTwice = (text: string): string | undefined => {
+  if (!/[^\0-\x7f]/.test(text)) return undefined;
+  const bytes = Array.from(text, (character) => byteOf.get(character));
+  return bytes.every((byte) => byte !== undefined) ? decodeAs("utf-8", Uint8Array.from(bytes)) : undefined;
+};
 
 /** Control characters other than line ends, page breaks and tabs. */
 const control = /[^\P{Cc}\t\n\v\f\r\u0085]/gu;

@@ -64,23 +64,34 @@ const lineEnds = ["\r\n", "\n", "\r"];
 /** Undefined if a quoted field never ends: reading on would silently lose every address behind the quote. */
 const recordsOf = (text: string): string[][] | undefined => {
   try {
-    const records: string[][] = parse(text, {
-      delimiter: delimiterOf(text),
-      record_delimiter: lineEnds,
-      relax_column_count: true,
-      relax_quotes: true,
-      skip_empty_lines: true,
-    });
-    return records.map((cells) => cells.map(withoutFormula));
+    const delimiter = delimiterOf(text);
+    const records = parsed(text, delimiter);
+    // Spreadsheets that took a table for a single column quote each line as a whole.
+    const areLines = records[0]?.[0]?.includes(delimiter) && records.every(({ length }) => length === 1);
+    return areLines ? parsed(records.join("\n"), delimiter) : records;
   } catch (error) {
     if ((error as CsvError).code === "CSV_QUOTE_NOT_CLOSED") return undefined;
     throw error;
   }
 };
 
-/** Spreadsheets are made to keep a text as it is by `="text"`. */
-const withoutFormula = (cell: string): string =>
-  cell.startsWith('="') && cell.endsWith('"') ? cell.slice(2, -1) : cell;
+const parsed = (text: string, delimiter: string): string[][] => {
+  const records: string[][] = parse(text, {
+    delimiter,
+    record_delimiter: lineEnds,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+  });
+  return records.map((cells) => cells.map(unquoted));
+};
+
+/**
+ * The text of `="text"`, by which spreadsheets keep it as it is, and of a quoted cell whose inner quotes are not doubled,
+ * which the parser leaves as it stands.
+ */
+const unquoted = (cell: string): string =>
+  /^="|^".*"./s.test(cell) && cell.endsWith('"') ? cell.replace(/^=?"|"$/g, "").replaceAll('\\"', '"') : cell;
 
 const delimiters = [",", ";", "\t"];
 
@@ -106,20 +117,24 @@ const delimiterOf = (text: string): string => {
 };
 
 /**
- * The entries of the columns that are headed like "email" and hold an address, if there is one. A row's entry
- * stands in the best of them that is not empty there.
+ * The entries of the columns that are headed like "email", if one holds an address. A row's entry is the address in the
+ * best of them, else the text in the best of them. A row that has more cells than the header may be shifted. (In a table
+ * with passwords one would be taken for an address.)
  */
 const inColumns = (records: readonly string[][], header: Header): Candidate[] | undefined => {
   const rows = records.slice(header.record + 1).filter((cells) => !isExample(cells));
   const withAddresses = columnsWithAddresses(rows);
-  const [best, ...others] = header.addressColumns.filter(({ index }) => withAddresses.has(index));
-  if (best === undefined) return undefined;
+  const columns = header.addressColumns.filter((index) => withAddresses.has(index)).slice(0, maximumColumns);
+  if (columns.length === 0) return undefined;
   const found: Candidate[] = [];
   for (const cells of rows) {
-    const cellOf = ({ index }: { index: number }): string => (cells[index] ?? "").trim();
-    const cell = cellOf(best) || (others.map(cellOf).find(isAddressLike) ?? "");
+    const texts = columns.map((index) => (cells[index] ?? "").trim());
+    const inColumn = texts.find(isAddressLike);
+    const mayBeShifted = cells.length > header.columnCount && header.passwordColumns.length === 0;
+    const shifted = inColumn === undefined && mayBeShifted ? cells.find(isAddressLike) : undefined;
+    const cell = inColumn ?? shifted ?? texts[0] ?? "";
     if (cell === "") continue;
-    const owner = ownerOf(cells, header.nameColumns);
+    const owner = shifted === undefined ? ownerOf(cells, header.nameColumns) : undefined;
     const addresses = addressesInColumn(cell);
     for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, email, owner);
   }
@@ -128,6 +143,9 @@ const inColumns = (records: readonly string[][], header: Header): Candidate[] | 
 
 /** Templates of directories show how to fill them in by a row that begins with "Example:". */
 const isExample = ([first = ""]: readonly string[]): boolean => /^\s*example\s*:/i.test(first);
+
+/** Columns that a row's address is looked for in. Bounds the time, since a file may have as many columns as rows. */
+const maximumColumns = 20;
 
 /** Goes through the rows once for all columns, since a file may have as many columns as rows. */
 const columnsWithAddresses = (rows: readonly string[][]): Set<number> => {

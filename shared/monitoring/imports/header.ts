@@ -8,8 +8,8 @@ export type Header = {
   /** The index of the record that is the header. */
   record: number;
   columnCount: number;
-  /** The columns headed like "email", best first. Empty when only names are headed. */
-  addressColumns: readonly Column[];
+  /** The columns headed like "email", best first, then those of further addresses. Empty when none is headed like "email". */
+  addressColumns: readonly number[];
   nameColumns: NameColumns;
   /** Their cells are never read, since a password may look like an address. */
   passwordColumns: readonly number[];
@@ -18,8 +18,6 @@ export type Header = {
    */
   rank: number;
 };
-
-type Column = { index: number; rank: number };
 
 /** Indexes of the columns that together make up an owner's name. */
 export type NameColumns = readonly number[];
@@ -34,15 +32,21 @@ const addressHeadings = [
   /userprincipalname|^(user|login|logon|account)name$|^(user)?log[io]n$/,
 ] as const;
 
-/** Headings of addresses that are not meant to be monitored, and of columns that only mention e-mail. */
+/** Headings of addresses of other people, and of columns that only mention e-mail. */
 const otherHeadings =
-  /recovery|^second|secondary|^new|password|alternat|other|personal|private|privat|home|backup|manager|alias|status|verified|type|label|format|optin|date|domain|sent|count/;
+  /manager|supervisor|assistant|emergency|approver|sponsor|createdby|modifiedby|password|status|verified|type|label|format|optin|date|domain|sent|count/;
+
+/** Headings of the owner's further addresses, which count only in rows without another. */
+const furtherHeadings =
+  /recovery|^second|secondary|^new|alternat|other|personal|private|privat|home|backup|alias/;
+const furtherRank = addressHeadings.length;
 
 const passwordHeadings =
-  /password|passwort|kennwort|motdepasse|contrasena|senha|wachtwoord|passphrase|secret/;
+  /password|passwort|kennwort|motdepasse|contrasena|senha|wachtwoord|passphrase|passcode|pass$|pwd|secret/;
 
 const fullNames = new Set([
-  ..."displayname fullname ownername owner employeename anzeigename vollstandigername".split(" "),
+  ..."displayname fullname legalname preferredname contactname".split(" "),
+  ..."ownername owner employeename anzeigename vollstandigername".split(" "),
   ..."nomcomplet nombrecompleto nomecompleto nomeecognome volledigenaam".split(" "),
 ]);
 const givenNames = new Set("firstname givenname forename vorname prenom nombre nome voornaam".split(" "));
@@ -57,11 +61,12 @@ const names = new Set(["name", "nom", "naam"]);
 const maximumRecordsBefore = 20;
 
 /**
- * The first record with a heading like "email". Else the first of all records, if it heads names or passwords. It stands
- * before the first record that holds an address, but for titles.
+ * The first record with a heading like "email" and another heading, or else with the first alone, as in the title "Email
+ * list". Else the first of all records, if it heads names or passwords. It stands before the first record that holds an
+ * address, but for titles.
  */
 export const firstHeader = (records: readonly (readonly string[])[]): Header | undefined => {
-  let ofNames: Header | undefined;
+  let found: Header | undefined;
   for (const [record, cells] of records.slice(0, maximumRecordsBefore).entries()) {
     if (isTitle(cells)) continue;
     const headings = cells.map(headingsIn);
@@ -70,31 +75,36 @@ export const firstHeader = (records: readonly (readonly string[])[]): Header | u
       .map((heading, index) => ({ index, rank: rankOf(heading) }))
       .filter(({ rank }) => rank >= 0)
       .sort((a, b) => a.rank - b.rank || a.index - b.index);
-    const [best] = columns;
-    if (best === undefined && record > 0) continue;
+    const rank = columns[0]?.rank ?? furtherRank;
+    const isOfAddresses = rank < furtherRank;
+    if (!isOfAddresses && record > 0) continue;
     const header = {
       record,
       columnCount: cells.length,
-      addressColumns: columns,
+      addressColumns: isOfAddresses ? columns.map(({ index }) => index) : [],
       nameColumns: nameColumnsOf(headings),
       passwordColumns: headings.flatMap((heading, index) =>
         heading.some((text) => passwordHeadings.test(text)) ? [index] : [],
       ),
-      rank: best?.rank ?? addressHeadings.length,
+      rank,
     };
-    if (best !== undefined) return header;
-    if (header.nameColumns.length + header.passwordColumns.length > 0) ofNames = header;
+    if (isOfAddresses && filled(cells).length > 1) return header;
+    const isOfNames = header.nameColumns.length + header.passwordColumns.length > 0;
+    if ((isOfAddresses || isOfNames) && rank < (found?.rank ?? Infinity)) found = header;
   }
-  return ofNames;
+  return found;
 };
 
 export const isAddressLike = (cell: string): boolean => cell.includes("@");
 
-/** A sentence with an address in it, alone on its line. */
+const filled = (cells: readonly string[]): string[] => cells.filter((cell) => cell.trim() !== "");
+
+/** A sentence with an address in it, alone on its line; a comment; or who made the file ("Run by:,admin@demo.example"). */
 const isTitle = (cells: readonly string[]): boolean => {
-  const filled = cells.filter((cell) => cell.trim() !== "");
-  const [only = ""] = filled;
-  return filled.length === 1 && isAddressLike(only) && !/[<>]/.test(only) && /(\p{L}+\s+){3}/u.test(only);
+  const [first = "", ...more] = filled(cells);
+  if (!cells.some(isAddressLike) || more.length > 1) return false;
+  if (/^\s*#|\bby\b/i.test(first)) return true;
+  return more.length === 0 && !/[<>]/.test(first) && /(\p{L}+\s+){3}/u.test(first);
 };
 
 const maximumHeadingCharacters = 60;
@@ -119,11 +129,12 @@ const normalize = (text: string): string =>
     .toLowerCase()
     .replace(/[^\p{Letter}@]/gu, "");
 
-/** The best rank of a cell's headings, -1 if it heads no addresses. */
+/** The best rank of a cell's headings, `furtherRank` if it heads further addresses, -1 if it heads none. */
 const rankOf = (headings: readonly string[]): number => {
   if (headings.some((heading) => otherHeadings.test(heading))) return -1;
   const ranks = headings.map((heading) => addressHeadings.findIndex((pattern) => pattern.test(heading)));
-  return ranks.filter((rank) => rank >= 0).sort()[0] ?? -1;
+  const rank = ranks.filter((each) => each >= 0).sort()[0] ?? -1;
+  return rank >= 0 && headings.some((heading) => furtherHeadings.test(heading)) ? furtherRank : rank;
 };
 
 const nameColumnsOf = (headings: readonly (readonly string[])[]): NameColumns => {

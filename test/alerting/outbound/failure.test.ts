@@ -63,7 +63,8 @@ describe("no response", () => {
   test.each([
     "220 mail.acme.io ESMTP s3cret\r\n",
     "HTTP/1.1 2x0 s3cret\r\n\r\n",
-    "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n",
+    "HTTP/1.1 2000 OK\r\n\r\n",
+    "s3cret\r\nHTTP/1.1 200 OK\r\n\r\n",
   ])("because the receiver does not speak HTTP: %j", async (answer) => {
     const { origin, connections } = await listen((socket) => socket.write(answer));
     expect((await send(origin)).result).toEqual({ failure: "not a valid HTTP response" });

@@ -23,6 +23,7 @@ describe("a request", () => {
       host: `127.0.0.1:${receiver.port}`,
       connection: "close",
       "user-agent": "breach-monitor/1",
+      accept: "*/*",
       "content-type": "application/json",
       "content-length": String(body.length),
       "x-service-signature": sign(body, "s3cret"),

@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders, RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { startReceiver } from "../../../local/harness/receiver.ts";
+import type { AttemptResult } from "../../../shared/alerting/senders/outbound.ts";
 import { allow, closing, listen, receive, send } from "./set-up.ts";
 
 const endWith =
@@ -108,6 +109,43 @@ describe("the status of a response decides:", () => {
       setTimeout(() => socket.resetAndDestroy(), 50);
     });
     expect((await send(origin)).result).toEqual({ status: 200 });
+  });
+
+  const malformed: [string, string][] = [
+    [
+      "two ways to say where the body ends",
+      "\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n",
+    ],
+    ["lines that end without CR", "\ncontent-length: 2\n\nok"],
+    ["a last line that ends without CR", "\r\nx: y\n\nok"],
+    ["the same length twice", "\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\nok"],
+    ["two lengths", "\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok"],
+    ["a negative length", "\r\ncontent-length: -1\r\n\r\n"],
+    ["a space before a colon", "\r\nx : y\r\n\r\nok"],
+    ["a header without a colon", "\r\ngarbage\r\n\r\nok"],
+    ["a folded header", "\r\nx: a\r\n b\r\n\r\nok"],
+    ["a control character", "\r\nx: \u0001\r\n\r\nok"],
+    ["a broken chunk", "\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"],
+  ];
+  test.each(malformed)("a response with %s is judged by its status", async (_name, rest) => {
+    const answers: [string, AttemptResult][] = [
+      ["HTTP/1.1 200 OK", { status: 200 }],
+      ["HTTP/1.1 204", { status: 204 }],
+      ["HTTP/1.1 307 Moved", { failure: "redirect (307) not followed" }],
+      ["HTTP/1.1 429 Slower", { failure: "HTTP 429", retryAfterSeconds: 0 }],
+      ["HTTP/1.0 503 Down", { failure: "HTTP 503" }],
+    ];
+    for (const [line, expected] of answers) {
+      // In two pieces, as networks may cut it; the connection stays open, as if there were more.
+      const { origin, connections } = await listen((socket) => {
+        socket.write(line.slice(0, 10));
+        setTimeout(() => socket.write(line.slice(10) + rest), 20);
+      });
+      const { result, seconds } = await send(origin, 1);
+      expect([line, result]).toEqual([line, expected]);
+      expect(seconds).toBeLessThan(2);
+      await expect.poll(() => connections.size).toBe(0);
+    }
   });
 
   test("a failure is returned before its body arrives", async () => {

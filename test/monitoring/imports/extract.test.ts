@@ -524,6 +524,12 @@ describe("hostile files take linear time", () => {
     ["columns of headings", "email,".repeat(size / 6)],
     ["columns of headings above as many rows", `x\n${"email,".repeat(30_000)}\n${"x\n".repeat(90_000)}`],
     [
+      "empty rows below addresses in as many columns",
+      `${"email,".repeat(30_000)}\n${"x@y,".repeat(30_000)}\n${",\n".repeat(90_000)}`,
+    ],
+    ["UTF-8 that was read as Windows-1252", "Ã¼".repeat(size / 4)],
+    ["letters in a single line", "é".repeat(size / 2)],
+    [
       "a long name beside many addresses",
       `Name,Contact\n${"n ".repeat(400_000)},${"a@b.example ".repeat(500)}`,
     ],
