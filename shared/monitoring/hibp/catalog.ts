@@ -124,9 +124,7 @@ const fetchList = async ({
   waitSeconds: number;
   callSeconds?: number | undefined;
 }): Promise<Listed> => {
-  // The rate may be of any age: syncs and planners refresh it, and a refresh here would cost two more calls.
-  const { rpm } = await subscription.current({ waitSeconds, maxAgeSeconds: Number.POSITIVE_INFINITY });
-  const list = await withUpstream(rpm, () => breaches(callSeconds), { waitSeconds });
+  const list = await withUpstream(await subscription.rate(), () => breaches(callSeconds), { waitSeconds });
   return new Map(
     list.map((breach) => {
       const { addedDate: _, modifiedDate: _m, isSensitive: _s, isRetired: _r, ...details } = breach;
