@@ -205,14 +205,37 @@ export const subscriptionStatus = async (): Promise<SubscriptionStatus> => {
   };
 };
 
+/** Endpoints of which nothing is read. */
+type OtherResource =
+  | "dataclasses"
+  | "breachedaccount/range"
+  | "stealerlogsbyemail"
+  | "stealerlogsbywebsitedomain"
+  | "stealerlogsbyemaildomain";
+
+/** Whether an endpoint answers this key, for people who try it. A 404 of a look-up is an answer. Throws `UpstreamFailure`. */
+export const probe = async (resource: Resource, argument = ""): Promise<void> => {
+  await ask(resource, encode(argument), { timeoutSeconds: 60, maxBytes: 64 * megabyte });
+};
+
 /** HIBP's times are in UTC, mostly without saying so. */
 const utcOf = (time: string | null): string | null =>
   time === null ? null : new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`).toISOString();
 
+const lookUps: readonly Resource[] = [
+  "breacheddomain",
+  "breachedaccount",
+  "breachedaccount/range",
+  "stealerlogsbyemail",
+  "stealerlogsbywebsitedomain",
+  "stealerlogsbyemaildomain",
+];
+
 /** Stands for a 404, which as an answer to a look-up means: no breaches. */
 const notFound = Symbol("not found");
 
-type Resource =
+export type Resource =
+  | OtherResource
   | "breaches"
   | "breacheddomain"
   | "breachedaccount"
@@ -250,9 +273,8 @@ const request = async (
     });
     if (response.status !== 200) {
       const isPage = await hasPage(response);
-      const isLookUp = resource === "breacheddomain" || resource === "breachedaccount";
       // HIBP's own 404 is no page: one comes from the edge, or from a wrong HIBP_BASE_URL.
-      if (response.status === 404 && isLookUp && !isPage) return notFound;
+      if (response.status === 404 && lookUps.includes(resource) && !isPage) return notFound;
       throw failureOf(resource, response, isPage);
     }
     body = await readBounded(resource, response, maxBytes);

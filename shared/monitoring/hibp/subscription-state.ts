@@ -49,6 +49,21 @@ export const domainKey = (name: string): Key => ({
   sk: `${domainPrefix}${name}`,
 });
 
+/** The row of the subscription; undefined before HIBP's first answer. */
+export const storedSubscription = async (): Promise<SubscriptionRow | undefined> => {
+  const { pk: _, sk: __, ...row } = (await table.get<SubscriptionRow & Key>(keys.subscription())) ?? {};
+  return Object.keys(row).length === 0 ? undefined : row;
+};
+
+/** Every domain that was verified at HIBP, in order of the alphabet. */
+export const listedDomains = async (): Promise<SubscribedDomain[]> => {
+  const rows = await table.query<SubscribedDomain & Key>({
+    pk: keys.subscription().pk,
+    prefix: domainPrefix,
+  });
+  return rows.map(({ pk: _, sk, ...row }) => ({ ...row, name: sk.slice(domainPrefix.length) }));
+};
+
 /** `listed`: the domains that were verified at HIBP; `subscription`: undefined before HIBP's first answer. */
 export type Coverage = {
   listed: ReadonlyMap<string, SubscribedDomain>;

@@ -5,7 +5,7 @@
  */
 import { chunk } from "../../aws/table/chunk.ts";
 import type { Write } from "../../aws/table/condition.ts";
-import { type Key, keys } from "../../aws/table/keys.ts";
+import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import {
   type SubscribedDomain,
@@ -17,10 +17,11 @@ import {
 import {
   type Coverage,
   domainKey,
-  domainPrefix,
+  listedDomains,
   maximumAgeSeconds,
   type SubscriptionRow,
   storedCoverage,
+  storedSubscription,
 } from "./subscription-state.ts";
 import { withUpstream } from "./upstream.ts";
 
@@ -36,12 +37,12 @@ const cautiousRpm = 10;
 /** What HIBP says of a key that can do nothing. Other failures of `subscription/status` say nothing about other endpoints. */
 const endsEverything: readonly (UpstreamFailureKind | undefined)[] = ["unauthorized", "no_subscription"];
 
-/** What HIBP says where the plan lacks an endpoint. */
-const isLacking = (kind: UpstreamFailureKind): boolean =>
+/** Whether a failure of this kind says that the plan lacks the endpoint, provided that HIBP accepts the key. */
+export const lacks = (kind: UpstreamFailureKind): boolean =>
   kind === "unauthorized" || kind === "no_subscription" || kind === "forbidden";
 
 /** Requests a minute, as HIBP last said, or as the smallest subscription has them. Never asks HIBP. */
-export const rate = async (): Promise<number> => (await read())?.rpm ?? cautiousRpm;
+export const rate = async (): Promise<number> => (await storedSubscription())?.rpm ?? cautiousRpm;
 
 /**
  * The rate, and what HIBP says about these domains (lower case). Asks HIBP again when its answer is older than an hour, or
@@ -91,7 +92,7 @@ export const refresh = async (options: Waiting = {}): Promise<void> => {
   }
   const isAnswered = !(status instanceof UpstreamFailure);
   const listed = await ask(isAnswered ? status.rpm : knownRpm, subscribedDomains);
-  const lacksList = listed instanceof UpstreamFailure && isLacking(listed.kind);
+  const lacksList = isAnswered && listed instanceof UpstreamFailure && lacks(listed.kind);
   const failure = [status, listed].find(
     (each) => each instanceof UpstreamFailure && !(each === listed && lacksList),
   );
@@ -110,17 +111,11 @@ export const refresh = async (options: Waiting = {}): Promise<void> => {
   if (failure !== undefined) throw failure;
 };
 
-const read = (): Promise<SubscriptionRow | undefined> => table.get<SubscriptionRow>(keys.subscription());
-
 /**
  * Writes only what differs. Two concurrent calls can leave a mixture of both answers until the next refresh.
  */
 const storeDomains = async (domains: readonly SubscribedDomain[]): Promise<void> => {
-  const rows = await table.query<SubscribedDomain & Key>({
-    pk: keys.subscription().pk,
-    prefix: domainPrefix,
-  });
-  const stored = new Map(rows.map(({ pk: _, sk, ...row }) => [sk.slice(domainPrefix.length), row]));
+  const stored = new Map((await listedDomains()).map((domain) => [domain.name, domain]));
   const wanted = new Set(domains.map(({ name }) => name));
   const writes: Write[] = [
     ...domains
