@@ -1,6 +1,7 @@
 import { scheduled } from "../../shared/aws/queue/scheduled.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
+import { rate } from "../../shared/monitoring/hibp/subscription-state.ts";
 import { requestScanOfAll } from "../../shared/scanning/scan-request.ts";
 
 export const handler = scheduled(async (_, { logger }) => {
@@ -12,7 +13,7 @@ export const handler = scheduled(async (_, { logger }) => {
       await requestScanOfAll("catalog_triggered", Number(process.env.STAGGER_INTERVAL_SECONDS));
   });
   logger.info("catalog synced", {
-    rpm: await subscription.rate(),
+    rpm: await rate(),
     added: added.length,
     changed: changed.length,
   });

@@ -10,8 +10,10 @@ import { chunk } from "../aws/table/chunk.ts";
 import * as table from "../aws/table/table.ts";
 import * as notes from "../lists/notes.ts";
 import * as domains from "../monitoring/domains/domain.ts";
+import * as limiter from "../monitoring/hibp/limiter.ts";
+import { rate } from "../monitoring/hibp/subscription-state.ts";
 import { type ChunkLeft, chunksLeft, closeChunk } from "./email-chunks.ts";
-import { alertsOf, errorMessageOf, failureReasons, finalCounts } from "./final-counts.ts";
+import { alertsOf, errorMessageOf, failureReasons, finalCounts, reasonOf } from "./final-counts.ts";
 import { scans } from "./record.ts";
 import { setWatermarks } from "./set-watermarks.ts";
 import { ending } from "./transitions.ts";
@@ -73,7 +75,12 @@ const tryToEnd = async (
 
   const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
   const isCompleted = scannedCount > 0;
-  const because = [...(reason === undefined ? [] : [reason]), ...failureReasons(scan)].join("; ");
+  const isHeldUp = counts.unreachedCount > 0 && (await limiter.isUsedUp(await rate()));
+  const because = [
+    ...(reason === undefined ? [] : [reason]),
+    ...failureReasons(scan),
+    ...(isHeldUp ? [reasonOf.rate_limited] : []),
+  ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
   const raised = await delivery.raise(org, alertChannels, alertsOf(counts, isCompleted, errorMessage));
   const status = isCompleted ? "completed" : "failed";

@@ -62,7 +62,7 @@ export const reasonOf: Readonly<Record<UpstreamFailureKind, string>> = {
   no_subscription: "Have I Been Pwned has no active subscription for the API key",
   forbidden: "Have I Been Pwned refused to look addresses up with this API key",
   blocked: "Have I Been Pwned blocked this service at its edge",
-  rate_limited: "Have I Been Pwned did not answer within its rate limit",
+  rate_limited: "the rate limit of Have I Been Pwned is used up",
   bad_request: "Have I Been Pwned refused an address as malformed",
   unavailable: "Have I Been Pwned did not answer",
 };

@@ -7,7 +7,7 @@ import * as domains from "../monitoring/domains/domain.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
 import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
-import * as subscription from "../monitoring/hibp/subscription.ts";
+import { rate } from "../monitoring/hibp/subscription-state.ts";
 import { type LookUp, lookUpAccounts } from "../monitoring/hibp/upstream.ts";
 import { maximumDelaySeconds } from "./ask-upstream.ts";
 import type { Check } from "./check-writes.ts";
@@ -83,7 +83,7 @@ const takeStep = async (
   const checkedAt = new Date().toISOString();
   const { answers, waitSeconds, refusal } = await lookUpAccounts(
     rows.map((row) => row.email),
-    await subscription.rate(),
+    await rate(),
   );
   const answered = rows.slice(0, answers.length);
   const spareSeconds = Math.max(0, Math.min(maximumWaitSeconds, (remainingSeconds() - saveSeconds) / 2));

@@ -612,7 +612,7 @@ describe("options", () => {
     expect(functionsWith(new RegExp(`^ssm:GetParameter .*${parameter}$`), cheapest)).toEqual(using("hibp"));
   });
 
-  test("functions that ask HIBP tell it whom to contact, if the deployment names somebody", () => {
+  test("functions that ask HIBP have the contact that the deployment names", () => {
     const contact = "security@acme.example";
     const named = [...functionsOf(staging)]
       .filter(([, { Environment }]) => Environment.Variables.HIBP_CONTACT === contact)

@@ -7,8 +7,12 @@ import {
   subscriptionStatus,
   UpstreamFailure,
 } from "../../../shared/monitoring/hibp/hibp.ts";
-import { lacks, rate } from "../../../shared/monitoring/hibp/subscription.ts";
-import { listedDomains, storedSubscription } from "../../../shared/monitoring/hibp/subscription-state.ts";
+import { lacks } from "../../../shared/monitoring/hibp/subscription.ts";
+import {
+  listedDomains,
+  rate,
+  storedSubscription,
+} from "../../../shared/monitoring/hibp/subscription-state.ts";
 import { withUpstream } from "../../../shared/monitoring/hibp/upstream.ts";
 import type { Commands } from "../command.ts";
 import type { Stack } from "../connect.ts";

@@ -55,6 +55,12 @@ export const storedSubscription = async (): Promise<SubscriptionRow | undefined>
   return Object.keys(row).length === 0 ? undefined : row;
 };
 
+/** The rate of the smallest subscription, used until HIBP says which subscription it is. */
+export const cautiousRpm = 10;
+
+/** Requests a minute that HIBP allows, as far as it has said so. */
+export const rate = async (): Promise<number> => (await storedSubscription())?.rpm ?? cautiousRpm;
+
 /** Every domain that was verified at HIBP, in order of the alphabet. */
 export const listedDomains = async (): Promise<SubscribedDomain[]> => {
   const rows = await table.query<SubscribedDomain & Key>({

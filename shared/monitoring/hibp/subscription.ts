@@ -16,12 +16,13 @@ import {
 } from "./hibp.ts";
 import {
   type Coverage,
+  cautiousRpm,
   domainKey,
   listedDomains,
   maximumAgeSeconds,
+  rate,
   type SubscriptionRow,
   storedCoverage,
-  storedSubscription,
 } from "./subscription-state.ts";
 import { withUpstream } from "./upstream.ts";
 
@@ -31,18 +32,12 @@ export type Waiting = { waitSeconds?: number };
 const coverageMaxAgeSeconds = 60;
 const defaultWaitSeconds = 60;
 
-/** The rate of the smallest subscription, used until HIBP says which subscription it is. */
-const cautiousRpm = 10;
-
 /** What HIBP says of a key that can do nothing. Other failures of `subscription/status` say nothing about other endpoints. */
 const endsEverything: readonly (UpstreamFailureKind | undefined)[] = ["unauthorized", "no_subscription"];
 
 /** Whether a failure of this kind says that the plan lacks the endpoint, provided that HIBP accepts the key. */
 export const lacks = (kind: UpstreamFailureKind): boolean =>
   kind === "unauthorized" || kind === "no_subscription" || kind === "forbidden";
-
-/** Requests a minute, as HIBP last said, or as the smallest subscription has them. Never asks HIBP. */
-export const rate = async (): Promise<number> => (await storedSubscription())?.rpm ?? cautiousRpm;
 
 /**
  * The rate, and what HIBP says about these domains (lower case). Asks HIBP again when its answer is older than an hour, or

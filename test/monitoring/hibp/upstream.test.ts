@@ -4,7 +4,7 @@ import * as table from "../../../shared/aws/table/table.ts";
 import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
 import * as limiter from "../../../shared/monitoring/hibp/limiter.ts";
 import * as subscription from "../../../shared/monitoring/hibp/subscription.ts";
-import { noSearchOf } from "../../../shared/monitoring/hibp/subscription-state.ts";
+import { noSearchOf, rate } from "../../../shared/monitoring/hibp/subscription-state.ts";
 import { lookUpAccounts, withUpstream } from "../../../shared/monitoring/hibp/upstream.ts";
 import { type Engine, startEngine } from "../../aws/table/engine.ts";
 import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
@@ -204,7 +204,7 @@ describe("the subscription", () => {
     subscribe(500, ["A.example", "b.example"]);
     expect(await listedOf(["a.example", "c.example"])).toEqual(["a.example"]);
     expect(await listedOf(["a.example", "c.example"])).toEqual(["a.example"]);
-    expect(await subscription.rate()).toBe(500);
+    expect(await rate()).toBe(500);
     expect(upstream.requests.map(({ path }) => path)).toEqual(["subscription/status", "subscribeddomains"]);
   });
 
@@ -225,7 +225,7 @@ describe("the subscription", () => {
     await age(7_200);
     upstream.answer = (_path, _request, response) => reply(response, 429, "", { "retry-after": "50" });
     expect(await listedOf(["a.example", "b.example"])).toEqual(["a.example"]);
-    expect(await subscription.rate()).toBe(500);
+    expect(await rate()).toBe(500);
     for (const [status, kind] of [
       [401, "unauthorized"],
       [404, "no_subscription"],
