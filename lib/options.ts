@@ -6,6 +6,8 @@ export type Options = {
   /** Whether the workers that ask for it have a maximum of concurrent invocations. */
   maximumConcurrency: boolean;
   hibpApiKey: HibpApiKeyChoice;
+  /** Whom HIBP reaches about this deployment: an e-mail address or an https url, in the user agent. */
+  hibpContact: string | undefined;
   /** How many requests a second API Gateway lets through, all clients together. It answers 429 to the others. */
   requestsPerSecond: number;
   /** Whether a web ACL limits the requests of each address before API Gateway counts them. */
@@ -46,6 +48,7 @@ export function readOptions(contextOf: (name: string) => unknown): Options {
       contextOf("hibpApiKey") ?? (isCheap ? "parameter" : "secret"),
       hibpApiKeys,
     ),
+    hibpContact: contact("hibpContact", contextOf("hibpContact")),
     requestsPerSecond: rate("requestsPerSecond", contextOf("requestsPerSecond")),
     webAcl: flag("webAcl", contextOf("webAcl"), false),
     tableEncryption: choice("tableEncryption", contextOf("tableEncryption"), tableEncryptions),
@@ -79,6 +82,16 @@ function parameterName(name: string, value: unknown): string | undefined {
   const isName = typeof value === "string" && /^(?:\/[\w.-]+)+$/.test(value);
   if (!isName)
     throw new Error(`${name} must be the name of a parameter, such as /breach-monitor/proxy-secret`);
+  return value;
+}
+
+/** Goes into a header, in parentheses. */
+function contact(name: string, value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  const isContact = typeof value === "string" && /^(?:[\w.+-]+@[\w.-]+|https:\/\/[\w./~%-]+)$/.test(value);
+  if (!isContact || value.length > 200) {
+    throw new Error(`${name} must be an e-mail address or an https url, not "${value}"`);
+  }
   return value;
 }
 

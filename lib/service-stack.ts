@@ -69,6 +69,7 @@ export class ServiceStack extends Stack {
       table,
       queues,
       hibpApiKey,
+      hibpContact: options.hibpContact,
       limitsConcurrency: options.maximumConcurrency,
       channelKeyParameter,
       proxySecretParameter: options.trustedProxySecret,
@@ -162,6 +163,7 @@ export class ServiceStack extends Stack {
       ...("secret" in hibpApiKey
         ? { HibpSecretName: hibpApiKey.secretName }
         : { HibpApiKeyParameter: hibpApiKey.parameter }),
+      ...(options.hibpContact !== undefined && { HibpContact: options.hibpContact }),
       ChannelKeyParameter: channelKeyParameter,
       ScheduleGroupName: scheduleGroup.ref,
       ScheduledScanFunctionArn: scheduledScan.function.functionArn,

@@ -32,6 +32,8 @@ export type Resources = {
   table: Pick<ITable, "tableName" | "tableArn">;
   queues: Record<QueueName, Queue>;
   hibpApiKey: HibpApiKey;
+  /** Undefined: the user agent names nobody. */
+  hibpContact: string | undefined;
   /** Whether workers have the maximum of concurrent invocations that their contracts name. */
   limitsConcurrency: boolean;
   /** The name of the parameter with the key of alert channels, from its first slash. Functions make it. */
@@ -88,6 +90,7 @@ export function grantOf(
     table,
     queues,
     hibpApiKey,
+    hibpContact,
     channelKeyParameter,
     proxySecretParameter,
     scheduleGroup,
@@ -225,18 +228,20 @@ export function grantOf(
         environment: { SCHEDULED_SCAN_ROLE_ARN: roleArn },
       };
     }
-    case "hibp":
+    case "hibp": {
+      const contact = hibpContact === undefined ? {} : { HIBP_CONTACT: hibpContact };
       return "secret" in hibpApiKey
         ? {
             actions: ["secretsmanager:GetSecretValue"],
             resources: [hibpApiKey.secret.secretArn],
-            environment: { HIBP_API_KEY_SECRET_ARN: hibpApiKey.secret.secretArn },
+            environment: { HIBP_API_KEY_SECRET_ARN: hibpApiKey.secret.secretArn, ...contact },
           }
         : {
             actions: ["ssm:GetParameter"],
             resources: [parameterArn(hibpApiKey.parameter)],
-            environment: { HIBP_API_KEY_PARAMETER: hibpApiKey.parameter },
+            environment: { HIBP_API_KEY_PARAMETER: hibpApiKey.parameter, ...contact },
           };
+    }
     case "channel-key":
       return {
         actions: ["ssm:GetParameter", "ssm:PutParameter"],

@@ -2,6 +2,7 @@ import { isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BehaviourSettings } from "./dynamodb/behaviour.ts";
+import { type PlanName, plans } from "./hibp/plans.ts";
 
 /** What the options of `npm start` come to. */
 export type Settings = {
@@ -18,6 +19,8 @@ export type Settings = {
   hibpUrl: string | undefined;
   /** The directory that the embedded HIBP server answers from; undefined: the built-in breaches. */
   breachesDirectory: string | undefined;
+  /** The plan of the embedded HIBP server; undefined: one that includes everything, without a rate that is felt. */
+  plan: PlanName | undefined;
   /** How DynamoDB behaves beyond what its engine does. */
   dynamodb: BehaviourSettings;
   withDemo: boolean;
@@ -32,6 +35,7 @@ const options = {
   dns: { type: "string" },
   "hibp-url": { type: "string" },
   breaches: { type: "string" },
+  plan: { type: "string" },
   "table-latency": { type: "string" },
   "lost-replies": { type: "string" },
   "index-lag": { type: "string" },
@@ -49,6 +53,7 @@ export const usage = `Usage: npm start -- [option]...
   --dns IP:PORT         the name server that is asked for the records that prove domains
   --hibp-url URL        another HIBP-compatible server than the embedded one; its key in HIBP_API_KEY
   --breaches DIR        the embedded HIBP server answers from catalog.json and accounts.json there
+  --plan NAME           the embedded HIBP server has the plan core, pro or high-rpm, and its rate
   --table-latency R/W/T milliseconds that reads, writes and transactions take besides the engine's
   --lost-replies N      the probability that the reply to a write gets lost after it was done
   --index-lag N         milliseconds by which the table's indexes lag behind it
@@ -80,6 +85,9 @@ export const readCommandLine = (
   if (values["hibp-url"] !== undefined && values.breaches !== undefined) {
     throw new Error("--breaches is for the embedded HIBP server, so it can't be used with --hibp-url.");
   }
+  if (values["hibp-url"] !== undefined && values.plan !== undefined) {
+    throw new Error("--plan is for the embedded HIBP server, so it can't be used with --hibp-url.");
+  }
   const readDirectory = (option: string, path: string | undefined) => {
     if (path === "") throw new Error(`${option} must name a directory, not "".`);
     return path === undefined ? undefined : resolve(workingDirectory, path);
@@ -98,6 +106,7 @@ export const readCommandLine = (
     nameServer: values.dns === undefined ? undefined : readNameServer(values.dns),
     hibpUrl: values["hibp-url"] === undefined ? undefined : readHibpUrl(values["hibp-url"]),
     breachesDirectory: readDirectory("--breaches", values.breaches),
+    plan: values.plan === undefined ? undefined : readPlan(values.plan),
     dynamodb: {
       conflicts: true,
       latency: readLatency(values["table-latency"] ?? "0/0/0"),
@@ -164,6 +173,13 @@ const readNameServer = (value: string): string => {
     throw new Error(`--dns takes an IPv4 address and a port, such as 127.0.0.1:5353, not "${value}".`);
   }
   return value;
+};
+
+const readPlan = (value: string): PlanName => {
+  if (!Object.hasOwn(plans, value)) {
+    throw new Error(`--plan must be ${Object.keys(plans).join(" or ")}, not "${value}".`);
+  }
+  return value as PlanName;
 };
 
 const readHibpUrl = (value: string): string => {

@@ -48,6 +48,7 @@ export const run = async (settings: Settings, lifetime: Lifetime): Promise<void>
         AWS_REGION: region,
         AWS_ACCESS_KEY_ID: administrator,
         AWS_SECRET_ACCESS_KEY: "local",
+        HIBP_BASE_URL: hibp.url,
       },
       dataDirectory: data.path,
     }),
@@ -73,7 +74,9 @@ const prepare = async (
   const key =
     settings.hibpUrl === undefined ? embeddedHibpKey : (process.env.HIBP_API_KEY ?? embeddedHibpKey);
   const embedded = async (): Promise<string> => {
-    const server = await started(startHibp({ directory: settings.breachesDirectory, apiKey: key }));
+    const server = await started(
+      startHibp({ directory: settings.breachesDirectory, apiKey: key, plan: settings.plan }),
+    );
     return server.url;
   };
   const [url] = await Promise.all([

@@ -5,7 +5,7 @@ export type StackInformation = {
   stackName: string;
   region: string;
   outputs: Readonly<Record<string, string>>;
-  /** Variables with which an AWS SDK reaches the service's resources with full rights. */
+  /** Variables with which an AWS SDK reaches the service's resources with full rights, and HIBP's address. */
   environment: Readonly<Record<string, string>>;
   dataDirectory: string;
 };

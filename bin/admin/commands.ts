@@ -12,6 +12,7 @@ import { orgCommands } from "./commands/org.ts";
 import { scanCommands } from "./commands/scan.ts";
 import { sessionCommands } from "./commands/session.ts";
 import { teamCommands } from "./commands/team.ts";
+import { upstreamCommands } from "./commands/upstream.ts";
 import { userCommands } from "./commands/user.ts";
 
 /** Every command by its name, in the order in which help lists them. */
@@ -29,5 +30,6 @@ export const commands: Commands = {
   ...deliveryCommands,
   ...checkCommand,
   ...eraseCommand,
+  ...upstreamCommands,
   ...operatorLogCommands,
 };

@@ -17,7 +17,7 @@ export type HibpServer = {
   /** Milliseconds until a request is answered. */
   latency: number;
   /** The failure with which a path (after /api/v3/) is answered; undefined: it is answered as usual. */
-  fail: (path: string) => { status: number; headers?: Record<string, string> } | undefined;
+  fail: (path: string) => { status: number; headers?: Record<string, string>; body?: string } | undefined;
   /** The requested paths (after /api/v3/) and when they came, in milliseconds since the epoch. */
   requests: { path: string; at: number }[];
   close: () => Promise<void>;
@@ -29,9 +29,12 @@ export const startHibpServer = async (): Promise<HibpServer> => {
     hibp.requests.push({ path, at: Date.now() });
     if (hibp.latency > 0) await setTimeout(hibp.latency);
     const failure = hibp.fail(path);
-    const [status, body] = failure === undefined ? answerTo(hibp, path) : [failure.status, undefined];
-    response.writeHead(status, { "content-type": "application/json", ...failure?.headers });
-    response.end(body === undefined ? "" : JSON.stringify(body));
+    const [status, body] = answerTo(hibp, path);
+    response.writeHead(failure?.status ?? status, {
+      "content-type": "application/json",
+      ...failure?.headers,
+    });
+    response.end(failure === undefined ? body && JSON.stringify(body) : failure.body);
   });
   const hibp: HibpServer = {
     url: `${server.url}/api/v3`,

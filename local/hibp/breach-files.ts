@@ -1,4 +1,4 @@
-/** The files that the server answers from: `catalog.json` and `accounts.json` of a directory. */
+/** The files that the server answers from: `catalog.json`, `accounts.json` and, if it is there, `stealer-logs.json` of a directory. */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -11,6 +11,8 @@ export type Breaches = {
   byName: ReadonlyMap<string, Breach>;
   /** Domain → alias → breach names; domain and alias in lower case. */
   domains: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+  /** Address in lower case → domains of the websites whose logins were taken from it. */
+  stealerLogs: ReadonlyMap<string, readonly string[]>;
 };
 
 /**
@@ -22,7 +24,11 @@ export const openBreachFiles = async (
   directory: string,
   report: (line: string) => void,
 ): Promise<() => Promise<Breaches>> => {
-  const paths = { catalog: join(directory, "catalog.json"), accounts: join(directory, "accounts.json") };
+  const paths: Paths = {
+    catalog: join(directory, "catalog.json"),
+    accounts: join(directory, "accounts.json"),
+    stealerLogs: join(directory, "stealer-logs.json"),
+  };
 
   const loadOrKeep = async (lastGood: Promise<Breaches>): Promise<Breaches> => {
     try {
@@ -33,11 +39,11 @@ export const openBreachFiles = async (
     }
   };
 
-  let version = await versionOf(paths.catalog, paths.accounts);
+  let version = await versionOf(...Object.values(paths));
   let latest = load(paths);
   await latest;
   return async () => {
-    const found = await versionOf(paths.catalog, paths.accounts);
+    const found = await versionOf(...Object.values(paths));
     if (found !== version) {
       version = found;
       latest = loadOrKeep(latest);
@@ -46,13 +52,20 @@ export const openBreachFiles = async (
   };
 };
 
-const load = async (paths: { catalog: string; accounts: string }): Promise<Breaches> => {
+type Paths = Record<"catalog" | "accounts" | "stealerLogs", string>;
+
+const load = async (paths: Paths): Promise<Breaches> => {
   const catalog = readCatalog(await readJson(paths.catalog), paths.catalog);
   const accounts = readAccounts(await readJson(paths.accounts), paths.accounts);
+  const isThere = (await versionOf(paths.stealerLogs)) !== "missing";
+  const stealerLogs = readAccounts(isThere ? await readJson(paths.stealerLogs) : {}, paths.stealerLogs);
   return {
     catalog,
     byName: new Map(catalog.map((breach) => [breach.Name.toLowerCase(), breach])),
     domains: groupByDomain(accounts),
+    stealerLogs: new Map(
+      [...stealerLogs].map(([address, websites]) => [address.toLowerCase(), websites.toSorted()]),
+    ),
   };
 };
 
@@ -92,14 +105,14 @@ const readCatalog = (value: unknown, path: string): Breach[] => {
 
 const readAccounts = (value: unknown, path: string): Map<string, string[]> => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new Error(`${path} must be an object of addresses, each with an array of breach names.`);
+    throw new Error(`${path} must be an object of addresses, each with an array of names.`);
   }
   for (const [address, names] of Object.entries(value)) {
     if (!/^[^@\s][^\s]*@[^@\s]+$/.test(address)) {
       throw new Error(`${path} has a key that is not an e-mail address.`);
     }
     if (!Array.isArray(names) || names.some((name) => typeof name !== "string")) {
-      throw new Error(`${path} has an address whose value is not an array of breach names.`);
+      throw new Error(`${path} has an address whose value is not an array of names.`);
     }
   }
   return new Map(Object.entries(value));

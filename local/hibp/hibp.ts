@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { listenOnLoopback, type Reply } from "../loopback.ts";
 import * as answers from "./answers.ts";
 import { type Breaches, openBreachFiles } from "./breach-files.ts";
+import { type Plan, type PlanName, plans } from "./plans.ts";
 
 export type HibpServer = {
   /** Ends in `/api/v3`. */
@@ -16,20 +17,24 @@ const demoDomain = "demo.example";
 const rateWindowMilliseconds = 60_000;
 
 /**
- * Serves the API from `catalog.json` (an array of breach objects) and `accounts.json` (`{"address":
- * ["BreachName"]}`) of a directory, or of the built-in invented breaches. Both files are read afresh when
- * they change. Rejects when they cannot be read at the start.
+ * Serves the API from `catalog.json` (an array of breach objects), `accounts.json` (`{"address":
+ * ["BreachName"]}`) and optionally `stealer-logs.json` (`{"address": ["website.example"]}`) of a directory, or of the built-in
+ * invented breaches. The files are read afresh when they change. Rejects when they cannot be read at the start.
  */
 export const startHibp = async (settings: {
   directory: string | undefined;
   apiKey: string;
-  /** Address look-ups per minute, which /subscription/status tells clients. */
+  /** Undefined: Pro, with so high a rate that nobody waits for it. */
+  plan?: PlanName | undefined;
+  /** Address look-ups per minute, which /subscription/status tells clients, instead of the plan's. */
   rpm?: number;
   report?: (line: string) => void;
 }): Promise<HibpServer> => {
-  const { directory = builtInDirectory, apiKey, rpm = 12_000, report = console.error } = settings;
+  const { directory = builtInDirectory, apiKey, report = console.error } = settings;
+  const named = settings.plan === undefined ? { ...plans.pro, rpm: 12_000 } : plans[settings.plan];
+  const plan = { ...named, rpm: settings.rpm ?? named.rpm };
   const read = await openBreachFiles(directory, report);
-  const limiter = openLimiter(rpm);
+  const limiter = openLimiter(plan.rpm);
   // A domain stays subscribed when its last breach vanishes from the file, as it would at HIBP.
   const subscribed = new Set([demoDomain]);
 
@@ -38,13 +43,19 @@ export const startHibp = async (settings: {
     if ("status" in request) return request;
     const breaches = await read();
     for (const domain of breaches.domains.keys()) subscribed.add(domain);
-    // The catalog needs no key.
-    if (request.resource === "breaches") return answers.breaches(breaches);
+    const { resource = "", argument } = request;
+    const withoutKey: Record<string, () => Reply> = {
+      breaches: () => answers.breaches(breaches),
+      breach: () => answers.breach(breaches, argument),
+      latestbreach: () => answers.latestBreach(breaches),
+      dataclasses: () => answers.dataClasses(breaches),
+    };
+    if (Object.hasOwn(withoutKey, resource)) return (withoutKey[resource] as () => Reply)();
     const key = incoming.headers["hibp-api-key"];
     if (key !== apiKey) {
       return answers.refuse(401, `Access denied due to ${key ? "invalid" : "missing"} hibp-api-key.`);
     }
-    return answerWithKey(request, breaches, { limiter, subscribed, rpm });
+    return answerWithKey(request, breaches, { limiter, subscribed, plan });
   });
   return { url: `${server.url}/api/v3`, close: server.close };
 };
@@ -70,29 +81,49 @@ const decode = (text: string): string | undefined => {
   }
 };
 
+const notInPlan = answers.refuse(403, "Your HIBP API key does not have access to this resource");
+const notSubscribed = answers.refuse(403, "The domain is not among the subscribed domains.");
+
 const answerWithKey = (
   { resource, argument }: Request,
   breaches: Breaches,
-  { limiter, subscribed, rpm }: { limiter: Limiter; subscribed: ReadonlySet<string>; rpm: number },
+  { limiter, subscribed, plan }: { limiter: Limiter; subscribed: ReadonlySet<string>; plan: Plan },
 ): Reply => {
+  const limited = (answer: () => Reply): Reply => {
+    const waitSeconds = limiter();
+    return waitSeconds === 0
+      ? answer()
+      : {
+          ...answers.refuse(429, `Rate limit is exceeded. Try again in ${waitSeconds} seconds.`),
+          headers: { "retry-after": String(waitSeconds) },
+        };
+  };
+  /** What the plan must include, and the domain that must have been verified. */
+  const restricted = (isIncluded: boolean, domain: string, answer: () => Reply): Reply => {
+    if (!isIncluded) return notInPlan;
+    return subscribed.has(domain.toLowerCase()) ? answer() : notSubscribed;
+  };
+  const { includesDomainSearch, isPro, includesKAnon } = plan;
   switch (resource) {
     case "breachedaccount": {
-      const waitSeconds = limiter();
-      return waitSeconds === 0
-        ? answers.breachedAccount(breaches, argument)
-        : {
-            ...answers.refuse(429, `Rate limit is exceeded. Try again in ${waitSeconds} seconds.`),
-            headers: { "retry-after": String(waitSeconds) },
-          };
+      const [, prefix] = /^range\/(.*)$/.exec(argument) ?? [];
+      if (prefix === undefined) return limited(() => answers.breachedAccount(breaches, argument));
+      return includesKAnon ? limited(() => answers.breachedAccountRange(breaches, prefix)) : notInPlan;
     }
     case "breacheddomain":
-      return subscribed.has(argument.toLowerCase())
-        ? answers.breachedDomain(breaches, argument)
-        : answers.refuse(403, "The domain is not among the subscribed domains.");
+      return restricted(includesDomainSearch, argument, () => answers.breachedDomain(breaches, argument));
     case "subscribeddomains":
-      return answers.subscribedDomains(breaches, subscribed);
+      return includesDomainSearch ? answers.subscribedDomains(breaches, subscribed) : notInPlan;
+    case "stealerlogsbyemail":
+      return restricted(isPro, argument.slice(argument.lastIndexOf("@") + 1), () =>
+        limited(() => answers.stealerLogsByEmail(breaches, argument)),
+      );
+    case "stealerlogsbywebsitedomain":
+      return restricted(isPro, argument, () => answers.stealerLogsByWebsiteDomain(breaches, argument));
+    case "stealerlogsbyemaildomain":
+      return restricted(isPro, argument, () => answers.stealerLogsByEmailDomain(breaches, argument));
     case "subscription":
-      return argument === "status" ? answers.subscriptionStatus(rpm) : answers.refuse(404, "Not found");
+      return argument === "status" ? answers.subscriptionStatus(plan) : answers.refuse(404, "Not found");
     default:
       return answers.refuse(404, "Not found");
   }

@@ -3,19 +3,21 @@ import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
-import { breachedDomain, UpstreamFailure } from "../monitoring/hibp/hibp.ts";
+import { breachedDomain, UpstreamFailure, type UpstreamFailureKind } from "../monitoring/hibp/hibp.ts";
 import * as subscription from "../monitoring/hibp/subscription.ts";
+import { type Coverage, type NoSearch, noSearchOf } from "../monitoring/hibp/subscription-state.ts";
 import { withUpstream } from "../monitoring/hibp/upstream.ts";
 import type { Planner } from "./fencing-token.ts";
 
 /**
  * What HIBP answered about a domain. "checked": `breachNames` holds the names of the breaches of each alias
- * (the part of an address before the @). "single": the subscription does not cover the domain, so its
+ * (the part of an address before the @). "single": HIBP does not search the domain, so its
  * addresses are looked up one by one. "failed": no answer.
  */
 export type DomainAnswer = { domain: Domain } & (
-  | { state: "checked"; breachNames: Map<string, string[]> }
-  | { state: "single" | "failed" }
+  | { state: "checked"; breachNames: Map<string, string[]>; reason?: undefined }
+  | { state: "single"; reason: NoSearch }
+  | { state: "failed"; reason: UpstreamFailureKind }
 );
 
 /** Answers stay in memory until they are compared: a batch ends once it has this many breached aliases. */
@@ -52,19 +54,19 @@ export const askUpstream = async (
   });
   let aliases = 0;
   try {
-    const { rpm } = await subscription.current(waiting());
     const names = domains.map(({ name }) => name);
-    const covered = await subscription.covered(names, waiting());
+    const { rpm, coverage } = await subscription.forDomains(names, waiting());
     for (const each of domains) {
       // The order matters: claim, ask, read the e-mails. E-mails added or enabled after the claim are not part
       // of this scan.
       const domain = await claim(org, scanId, each);
       if (domain === undefined) continue;
-      if (!covered.has(domain.name)) {
-        answers.push({ domain, state: "single" });
+      const reason = noSearchOf(domain.name, coverage);
+      if (reason !== undefined) {
+        answers.push({ domain, state: "single", reason });
         continue;
       }
-      const answer = await askAboutDomain(domain, rpm, waiting());
+      const answer = await askAboutDomain(domain, rpm, coverage, waiting());
       answers.push(answer);
       if (answer.state === "checked") aliases += answer.breachNames.size;
       if (aliases > aliasesPerBatch || Date.now() > endsAt || !hasTimeToAsk(invocation)) break;
@@ -77,10 +79,14 @@ export const askUpstream = async (
   }
 };
 
-/** Asks HIBP for the breached aliases of a domain. "single": by this answer the domain is not covered. */
+/**
+ * Asks HIBP for the breached aliases of a domain. "single": by this answer the domain is not covered. Says nothing about the key: the
+ * look-ups that follow do.
+ */
 const askAboutDomain = async (
   domain: Domain,
   rpm: number,
+  { listed }: Coverage,
   waiting: { waitSeconds: number },
 ): Promise<DomainAnswer> => {
   try {
@@ -88,9 +94,15 @@ const askAboutDomain = async (
     return { domain, state: "checked", breachNames };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    if (error.kind === "forbidden") return { domain, state: "single" };
-    if (error.kind === "bad_request" || error.kind === "unavailable") return { domain, state: "failed" };
-    throw error;
+    const { kind } = error;
+    if (kind === "forbidden") {
+      return { domain, state: "single", reason: listed.has(domain.name) ? "too_large" : "refused" };
+    }
+    if (kind === "unauthorized" || kind === "no_subscription") {
+      return { domain, state: "single", reason: "no_domain_search" };
+    }
+    if (kind === "rate_limited") throw error;
+    return { domain, state: "failed", reason: kind };
   }
 };
 
@@ -102,7 +114,7 @@ const claim = async (org: number, scanId: number, { id }: Domain): Promise<Domai
   const claimed = await table.attempt(
     table.update<Domain>(keys.domain(org, id), {
       set: { plannedByScan: scanId, planAt: new Date().toISOString(), planState: "fetching" },
-      remove: ["planBatch"],
+      remove: ["planBatch", "planReason"],
       if: condition(
         "#verified = :verified AND (#plannedByScan < :scan OR (#plannedByScan = :scan AND #planState = :fetching))",
         { verified: true, scan: scanId, fetching: "fetching" },

@@ -6,17 +6,18 @@ import type { DomainAnswer } from "./ask-upstream.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
 import { chunkName, inChunks, lookupChunk } from "./email-chunks.ts";
 import type { Planner } from "./fencing-token.ts";
+import { addFailures, type Failures } from "./record.ts";
 
 /** How many blocks of e-mails are read at the same time. */
 const concurrency = 8;
 
 /**
- * What is to be done for a batch. `unchanged`: e-mails that need no write; `failed`: e-mails of domains
- * without an answer.
+ * What is to be done for a batch. `unchanged`: e-mails that need no write; `failures`: how many e-mails are of domains
+ * without an answer, by its reason.
  */
 export type BatchWork = {
   unchanged: number;
-  failed: number;
+  failures: Failures;
   /** `changes` is empty in chunks of look-ups. */
   chunks: { chunk: string; emails: number; changes: EmailChange[] }[];
 };
@@ -26,7 +27,7 @@ export const compareBatch = async (
   { org, scanId }: Planner,
   answers: readonly DomainAnswer[],
 ): Promise<BatchWork> => {
-  const work: BatchWork = { unchanged: 0, failed: 0, chunks: [] };
+  const work: BatchWork = { unchanged: 0, failures: new Map(), chunks: [] };
   const byDomain = new Map(answers.map((answer) => [answer.domain.id, answer]));
   const breachIds = await breachIdsOf(answers);
   const blocks = emails.blocks(
@@ -44,13 +45,11 @@ export const compareBatch = async (
         const answer = byDomain.get(group.domainId);
         if (answer === undefined || !isIncluded(row, group, scanId)) continue;
         if (answer.state === "checked") {
-          const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds), {
-            complete: true,
-          });
+          const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));
           if (change === undefined) work.unchanged++;
           else changes.push(change);
         } else if (answer.state === "single") single.push(row);
-        else work.failed++;
+        else addFailures(work.failures, answer.reason, 1);
       }
       if (changes.length > 0) changed.push(changes);
       if (single.length > 0) {

@@ -6,18 +6,17 @@ import type { Email, EmailGroup } from "../monitoring/emails/record.ts";
 export const isIncluded = (row: Email, group: EmailGroup, scanId: number): boolean =>
   group.isActive && row.afterScan < scanId;
 
-/** What an answer changes for one e-mail, as breach ids: found, gone from HIBP, back after being gone. */
+/** What an answer changes for one e-mail, as breach ids: found, gone from the answers, back after being gone. */
 export type EmailChange = { emailId: number; found: number[]; gone: number[]; back: number[] };
 
 /**
  * What an answer changes for an e-mail, or undefined when nothing does. `breachIds`: the breaches that the
- * e-mail is in by this answer. `complete`: whether the answer names all of them, as only a domain search
- * does; then a missing breach is gone.
+ * e-mail is in by this answer. A breach that it lacks was not seen, so it counts as gone; look-ups of single addresses
+ * lack sensitive ones.
  */
 export const compareEmail = (
   email: Pick<Email, "id" | "findings" | "gone">,
   breachIds: ReadonlySet<number>,
-  { complete }: { complete: boolean },
 ): EmailChange | undefined => {
   const found: number[] = [];
   const back: number[] = [];
@@ -26,11 +25,9 @@ export const compareEmail = (
     if (email.findings[id] === undefined) found.push(id);
     else if (email.gone?.has(id)) back.push(id);
   }
-  if (complete) {
-    for (const key of Object.keys(email.findings)) {
-      const id = Number(key);
-      if (!breachIds.has(id) && !email.gone?.has(id)) gone.push(id);
-    }
+  for (const key of Object.keys(email.findings)) {
+    const id = Number(key);
+    if (!breachIds.has(id) && !email.gone?.has(id)) gone.push(id);
   }
   if (found.length + back.length + gone.length === 0) return undefined;
   return { emailId: email.id, found, gone, back };

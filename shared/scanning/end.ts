@@ -10,9 +10,10 @@ import { chunk } from "../aws/table/chunk.ts";
 import * as table from "../aws/table/table.ts";
 import * as notes from "../lists/notes.ts";
 import * as domains from "../monitoring/domains/domain.ts";
-import type { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
+import * as limiter from "../monitoring/hibp/limiter.ts";
+import { rate } from "../monitoring/hibp/subscription-state.ts";
 import { type ChunkLeft, chunksLeft, closeChunk } from "./email-chunks.ts";
-import { alertsOf, errorMessageOf, finalCounts } from "./final-counts.ts";
+import { alertsOf, errorMessageOf, failureReasons, finalCounts, reasonOf } from "./final-counts.ts";
 import { scans } from "./record.ts";
 import { setWatermarks } from "./set-watermarks.ts";
 import { ending } from "./transitions.ts";
@@ -28,12 +29,6 @@ const noteMilliseconds = 8_000;
 
 /** `reason`: why a scan ends before its work is done, as the end of a sentence. */
 type Ending = { reason?: string; logger: Logger };
-
-/** Why a failure of HIBP ends a scan. */
-export const reasonOf = (failure: UpstreamFailure): string =>
-  failure.kind === "unauthorized"
-    ? "Have I Been Pwned refused the API key"
-    : "Have I Been Pwned did not answer";
 
 /**
  * Ends a scan, exactly once: completed when at least one e-mail was checked, else failed. E-mails of
@@ -80,7 +75,13 @@ const tryToEnd = async (
 
   const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
   const isCompleted = scannedCount > 0;
-  const errorMessage = errorMessageOf(counts, isCompleted, reason);
+  const isHeldUp = counts.unreachedCount > 0 && (await limiter.isUsedUp(await rate()));
+  const because = [
+    ...(reason === undefined ? [] : [reason]),
+    ...failureReasons(scan),
+    ...(isHeldUp ? [reasonOf.rate_limited] : []),
+  ].join("; ");
+  const errorMessage = errorMessageOf(counts, isCompleted, because);
   const raised = await delivery.raise(org, alertChannels, alertsOf(counts, isCompleted, errorMessage));
   const status = isCompleted ? "completed" : "failed";
   const attempt = await table.attempt(
@@ -105,7 +106,7 @@ const tryToEnd = async (
     scannedCount,
     failedCount,
     newBreachCount,
-    reason,
+    ...(because !== "" && { reason: because }),
   });
   await enqueueAlerts(org, raised.messages, logger);
   const notesEndAt = Date.now() + noteMilliseconds;

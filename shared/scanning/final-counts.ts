@@ -2,6 +2,7 @@ import type { AlertEvent } from "../alerting/deliveries/delivery.ts";
 import { findings } from "../findings/record.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { emails } from "../monitoring/emails/record.ts";
+import type { UpstreamFailureKind } from "../monitoring/hibp/hibp.ts";
 import { chunksLeft } from "./email-chunks.ts";
 import { holdsBatchOf, isPlanned } from "./progress.ts";
 import type { ScanRecord } from "./record.ts";
@@ -55,13 +56,35 @@ export const finalCounts = async (
   };
 };
 
-/** Why a scan failed, or why some e-mails of a completed scan did; null when nothing failed. */
+/** Why e-mails fail, as the end of a sentence. */
+export const reasonOf: Readonly<Record<UpstreamFailureKind, string>> = {
+  unauthorized: "Have I Been Pwned refused the API key",
+  no_subscription: "Have I Been Pwned has no active subscription for the API key",
+  forbidden: "Have I Been Pwned refused to look addresses up with this API key",
+  blocked: "Have I Been Pwned blocked this service at its edge",
+  rate_limited: "the rate limit of Have I Been Pwned is used up",
+  bad_request: "Have I Been Pwned refused an address as malformed",
+  unavailable: "Have I Been Pwned did not answer",
+};
+
+/** Why e-mails of a scan failed, the most frequent reason first. */
+export const failureReasons = (scan: ScanRecord): string[] =>
+  (Object.keys(reasonOf) as UpstreamFailureKind[])
+    .map((kind) => ({ kind, count: scan[`failed_${kind}`] ?? 0 }))
+    .filter(({ count }) => count > 0)
+    .sort((one, other) => other.count - one.count)
+    .map(({ kind }) => reasonOf[kind]);
+
+/**
+ * Why a scan failed, or why some e-mails of a completed scan did; null when nothing failed. `reason`: as the end of a
+ * sentence, empty if there is none.
+ */
 export const errorMessageOf = (
   { failedCount, totalEmails }: FinalCounts,
   isCompleted: boolean,
-  reason: string | undefined,
+  reason: string,
 ): string | null => {
-  const because = reason === undefined ? "" : `: ${reason}`;
+  const because = reason === "" ? "" : `: ${reason}`;
   if (!isCompleted && totalEmails === 0)
     return `No active emails on verified domains were left to scan${because}`;
   if (!isCompleted) return `None of ${totalEmails} monitored emails could be scanned${because}`;

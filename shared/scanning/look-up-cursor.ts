@@ -6,7 +6,7 @@ import { timeoutSeconds } from "../contract/scan-timing.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { type ChunkKey, expiryAfter } from "./email-chunks.ts";
 import { maximumScanMilliseconds } from "./lock.ts";
-import { scans } from "./record.ts";
+import { type Failures, failureCounts, scans } from "./record.ts";
 
 /**
  * How far the look-ups of a chunk are: e-mails with ids up to `cursor` are done. One worker at a time has the
@@ -66,9 +66,9 @@ export type LookUpStep = {
   next: number;
   /** How many addresses HIBP answered, did not answer, and how many of the chunk are left. */
   checked: number;
-  failed: number;
+  failures: Failures;
   left: number;
-  /** The e-mails that the answers did not change. */
+  /** The e-mails to which the answers added nothing. */
   unchanged: readonly Email[];
   checkedAt: string;
 };
@@ -79,8 +79,8 @@ export type LookUpStep = {
  */
 export const saveStep = async (key: ChunkKey, step: LookUpStep): Promise<boolean> => {
   const { org, scanId, batch, chunk } = key;
-  const { cursor, next, checked, failed, left, checkedAt } = step;
-  if (checked + failed === 0 && left > 0) return true;
+  const { cursor, next, checked, failures, left, checkedAt } = step;
+  if (checked + failures.size === 0 && left > 0) return true;
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return false;
   const path = `remaining.${batch}.${chunk}`;
@@ -91,7 +91,7 @@ export const saveStep = async (key: ChunkKey, step: LookUpStep): Promise<boolean
     ...scans.writes(org, [
       scans.change(org, scanId, {
         from: { ...scans.groupOf(scan), status: "running" },
-        add: { scannedEmails: checked, failedEmails: failed },
+        add: { scannedEmails: checked, ...failureCounts(failures) },
         ...(left === 0 ? { remove: [path] } : { set: { [path]: left } }),
         if: condition(`attribute_exists(#remaining.#${batch}.#${chunk})`),
       }),

@@ -7,17 +7,17 @@ import * as domains from "../monitoring/domains/domain.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
 import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
-import * as subscription from "../monitoring/hibp/subscription.ts";
+import { rate } from "../monitoring/hibp/subscription-state.ts";
 import { type LookUp, lookUpAccounts } from "../monitoring/hibp/upstream.ts";
 import { maximumDelaySeconds } from "./ask-upstream.ts";
 import type { Check } from "./check-writes.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
 import { type ChunkKey, rangesOfChunk } from "./email-chunks.ts";
-import { end, endIfNotServed, reasonOf } from "./end.ts";
+import { end, endIfNotServed } from "./end.ts";
 import { renewLock } from "./lock.ts";
 import { acquireLease, releaseLease, saveStep } from "./look-up-cursor.ts";
 import { isDone } from "./progress.ts";
-import { scans } from "./record.ts";
+import { addFailures, type Failures, scans } from "./record.ts";
 import { recordCheck } from "./record-check.ts";
 
 /** Addresses of one step. A worker that dies loses the answers of one step, and progress shows after each. */
@@ -42,25 +42,20 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
   if (!(await acquireLease(key, message.cursor))) return;
 
   let cursor = message.cursor;
-  try {
-    for (;;) {
-      const step = await takeStep(key, cursor, invocation);
-      cursor = step.cursor;
-      if (step.isOver) return;
-      if (step.waitSeconds > 0 || remainingSeconds() < lookUpStepSeconds) {
-        await releaseLease(key, cursor);
-        await queue.send(
-          "scan-lookups",
-          { ...message, cursor },
-          { delaySeconds: Math.min(maximumDelaySeconds, Math.ceil(step.waitSeconds)), group: String(org) },
-        );
-        return;
-      }
-      if (!(await renewLock(org, scanId))) return;
+  for (;;) {
+    const step = await takeStep(key, cursor, invocation);
+    cursor = step.cursor;
+    if (step.isOver) return;
+    if (step.waitSeconds > 0 || remainingSeconds() < lookUpStepSeconds) {
+      await releaseLease(key, cursor);
+      await queue.send(
+        "scan-lookups",
+        { ...message, cursor },
+        { delaySeconds: Math.min(maximumDelaySeconds, Math.ceil(step.waitSeconds)), group: String(org) },
+      );
+      return;
     }
-  } catch (error) {
-    if (!(error instanceof UpstreamFailure)) throw error;
-    await end(org, scanId, { reason: reasonOf(error), logger });
+    if (!(await renewLock(org, scanId))) return;
   }
 };
 
@@ -86,14 +81,9 @@ const takeStep = async (
   });
   const rows = ahead.slice(0, addressesPerStep);
   const checkedAt = new Date().toISOString();
-  // The rate may be of any age: the planner has just stored it, and the catalog's sync refreshes it.
-  const { rpm } = await subscription.current({
-    waitSeconds: maximumWaitSeconds,
-    maxAgeSeconds: Number.POSITIVE_INFINITY,
-  });
-  const { answers, waitSeconds } = await lookUpAccounts(
+  const { answers, waitSeconds, refusal } = await lookUpAccounts(
     rows.map((row) => row.email),
-    rpm,
+    await rate(),
   );
   const answered = rows.slice(0, answers.length);
   const spareSeconds = Math.max(0, Math.min(maximumWaitSeconds, (remainingSeconds() - saveSeconds) / 2));
@@ -111,11 +101,14 @@ const takeStep = async (
   );
   if (unchanged === undefined) return { cursor, isOver: true, waitSeconds: 0 };
 
-  const failed = answers.filter((answer) => answer instanceof UpstreamFailure).length;
-  const left = ahead.length - answered.length;
+  const failures: Failures = new Map();
+  for (const answer of answers) if (answer instanceof UpstreamFailure) addFailures(failures, answer.kind, 1);
+  const checked = answers.filter((answer) => !(answer instanceof UpstreamFailure)).length;
+  const unasked = ahead.length - answered.length;
+  if (refusal !== undefined) addFailures(failures, refusal.kind, unasked);
+  const left = refusal === undefined ? unasked : 0;
   const next = left === 0 ? toId : (answered.at(-1)?.id ?? cursor);
-  const checked = answers.length - failed;
-  const isSaved = await saveStep(key, { cursor, next, checked, failed, left, unchanged, checkedAt });
+  const isSaved = await saveStep(key, { cursor, next, checked, failures, left, unchanged, checkedAt });
   if (left === 0 || !isSaved) {
     const scan = await scans.get(org, scanId);
     if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
@@ -124,7 +117,10 @@ const takeStep = async (
   return { cursor: next, isOver: false, waitSeconds: answers.length < rows.length ? waitSeconds : 0 };
 };
 
-/** Records the changes that answers make and returns the other e-mails; undefined when the scan is over. */
+/**
+ * Records the changes that answers make and returns the e-mails that this did not mark as checked; undefined when the
+ * scan is over.
+ */
 const recordAnswers = async (
   check: Check,
   rows: readonly Email[],
@@ -137,9 +133,9 @@ const recordAnswers = async (
     const answer = answers[index];
     if (answer === undefined || answer instanceof UpstreamFailure) continue;
     const ofAddress = new Set(answer.map((name) => breachIds.get(name)).filter((id) => id !== undefined));
-    const change = compareEmail(row, ofAddress, { complete: false });
-    if (change === undefined) unchanged.push(row);
-    else changes.push(change);
+    const change = compareEmail(row, ofAddress);
+    if (change !== undefined) changes.push(change);
+    if (change === undefined || change.found.length + change.back.length === 0) unchanged.push(row);
   }
   return (await recordCheck(check, changes)) === undefined ? undefined : unchanged;
 };

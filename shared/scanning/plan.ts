@@ -11,7 +11,7 @@ import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
 import { askUpstream, type DomainAnswer, hasTimeToAsk } from "./ask-upstream.ts";
 import { compareBatch } from "./compare-batch.ts";
 import { type ChunkLeft, chunksLeft, isLookup, keepChanges } from "./email-chunks.ts";
-import { end, endIfNotServed, reasonOf } from "./end.ts";
+import { end, endIfNotServed } from "./end.ts";
 import {
   acquireFencingToken,
   type Planner,
@@ -19,10 +19,11 @@ import {
   pausePlanning,
   renewWhile,
 } from "./fencing-token.ts";
+import { reasonOf } from "./final-counts.ts";
 import { heldWithToken, renewLock } from "./lock.ts";
 import { createCursor, cursorOf } from "./look-up-cursor.ts";
 import { isDone, isPlanned } from "./progress.ts";
-import { type ScanRecord, scans } from "./record.ts";
+import { failureCounts, type ScanRecord, scans } from "./record.ts";
 import { running } from "./transitions.ts";
 
 /** A batch is saved in one transaction, which changes the scan and each domain. */
@@ -69,7 +70,7 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
     if (planned !== undefined && isDone(planned)) await end(org, scanId, { logger });
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    await end(org, scanId, { reason: reasonOf(error), logger });
+    await end(org, scanId, { reason: reasonOf[error.kind], logger });
   }
 };
 
@@ -140,7 +141,7 @@ const compareAndSave = async (
       ...scans.writes(org, [
         scans.change(org, scanId, {
           from: { ...scans.groupOf(scan), status: "running" },
-          add: { scannedEmails: work.unchanged, failedEmails: work.failed },
+          add: { scannedEmails: work.unchanged, ...failureCounts(work.failures) },
           set: {
             ...(answers.length > 0 && { [`remaining.${batch}`]: remaining }),
             ...(last && { planned: true }),
@@ -149,9 +150,9 @@ const compareAndSave = async (
         }),
       ]),
       ...answers.map(
-        ({ domain, state }): Write => ({
+        ({ domain, state, reason }): Write => ({
           update: keys.domain(org, domain.id),
-          set: { planState: state, planBatch: batch },
+          set: { planState: state, planBatch: batch, planReason: reason },
           if: condition(
             "#verified = :verified AND #plannedByScan = :scan AND #planState = :fetching AND #planAt = :planAt",
             { verified: true, scan: scanId, fetching: "fetching", planAt: domain.planAt },

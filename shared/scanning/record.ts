@@ -1,5 +1,19 @@
 import { countedList } from "../lists/counted-list.ts";
+import type { UpstreamFailureKind } from "../monitoring/hibp/hibp.ts";
 import type { ScanStatus, ScanType } from "./scan-schema.ts";
+
+/** How many e-mails failed, by the kind of HIBP's failure. */
+export type Failures = Map<UpstreamFailureKind, number>;
+
+export const addFailures = (failures: Failures, kind: UpstreamFailureKind, count: number): void => {
+  if (count > 0) failures.set(kind, (failures.get(kind) ?? 0) + count);
+};
+
+/** What failures add to a scan's row. */
+export const failureCounts = (failures: Failures): Record<string, number> => ({
+  failedEmails: [...failures.values()].reduce((sum, count) => sum + count, 0),
+  ...Object.fromEntries([...failures].map(([kind, count]) => [`failed_${kind}`, count])),
+});
 
 /** A scan as stored. Its domains are planned in batches, whose work is cut into chunks (email-chunks.ts). */
 export type ScanRow = {
@@ -24,7 +38,7 @@ export type ScanRow = {
    * scan, exactly once. Each finished chunk rewrites the whole row, so it has to stay small.
    */
   remaining: Record<string, Record<string, number>>;
-};
+} & { [Kind in UpstreamFailureKind as `failed_${Kind}`]?: number };
 
 export type ScanGroup = { type: ScanType; status: ScanStatus };
 

@@ -35,6 +35,7 @@ const staging = synthesize("staging", {
     confirmRecipients: "true",
     tableEncryption: "aws-managed",
     gatewayRequestIds: false,
+    hibpContact: "security@acme.example",
     trustedProxySecret: "/breach-monitor/staging/proxy-secret",
   },
 });
@@ -611,6 +612,14 @@ describe("options", () => {
     expect(functionsWith(new RegExp(`^ssm:GetParameter .*${parameter}$`), cheapest)).toEqual(using("hibp"));
   });
 
+  test("functions that ask HIBP have the contact that the deployment names", () => {
+    const contact = "security@acme.example";
+    const named = [...functionsOf(staging)]
+      .filter(([, { Environment }]) => Environment.Variables.HIBP_CONTACT === contact)
+      .map(([name]) => name);
+    expect(named.sort()).toEqual(using("hibp"));
+  });
+
   test("the place of the key and the maximum of workers can be chosen beside the alarms", () => {
     const context: Record<string, unknown> = {
       alarms: "minimal",
@@ -625,6 +634,7 @@ describe("options", () => {
 
   test.each([
     [{ hibpApiKey: "file" }, 'hibpApiKey must be secret or parameter, not "file"'],
+    [{ hibpContact: "Ada (a)" }, 'hibpContact must be an e-mail address or an https url, not "Ada (a)"'],
     [{ maximumConcurrency: "10" }, 'maximumConcurrency must be true or false, not "10"'],
     [{ alarms: "some" }, 'alarms must be all or minimal, not "some"'],
     [{ requestsPerSecond: "0" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "0"'],

@@ -19,6 +19,7 @@ describe("the command line", () => {
       allowedOrigins: [],
       hibpUrl: undefined,
       breachesDirectory: undefined,
+      plan: undefined,
       withDemo: true,
     });
   });
@@ -27,7 +28,7 @@ describe("the command line", () => {
     const text =
       "--port 0 --data data --speed 3600 --allow-origin http://127.0.0.1:9000 --allow-origin https://hooks.example/ " +
       "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo --table-latency 4/8/30 --lost-replies 0.01 " +
-      "--index-lag 800";
+      "--index-lag 800 --plan high-rpm";
     expect(read(...text.split(" "))).toEqual({
       port: 0,
       dataDirectory: "/home/ada/data",
@@ -42,6 +43,7 @@ describe("the command line", () => {
       nameServer: "127.0.0.1:5353",
       hibpUrl: undefined,
       breachesDirectory: "/home/breaches",
+      plan: "high-rpm",
       withDemo: false,
     });
     expect(read("--memory", "--hibp-url", "http://127.0.0.1:9001/api/v3/")).toMatchObject({
@@ -83,6 +85,8 @@ describe("the command line", () => {
     [["--breaches", ""], '--breaches must name a directory, not "".'],
     [["--memory", "--data", "x"], "--memory keeps no data"],
     [["--breaches", "x", "--hibp-url", "http://a/api/v3"], "--breaches is for the embedded HIBP server"],
+    [["--plan", "ultra"], '--plan must be core or pro or high-rpm, not "ultra".'],
+    [["--plan", "pro", "--hibp-url", "http://a/api/v3"], "--plan is for the embedded HIBP server"],
     [["--dns", "localhost:53"], "--dns takes an IPv4 address and a port, such as 127.0.0.1:5353, not"],
     [["--dns", "127.0.0.1"], "--dns takes an IPv4 address and a port"],
     [["--dns", "127.0.0.1:0"], "--dns takes an IPv4 address and a port"],

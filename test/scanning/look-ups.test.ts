@@ -7,6 +7,7 @@ import type { Message } from "../../shared/contract/messages.ts";
 import * as removals from "../../shared/findings/email-removal.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
+import * as limiter from "../../shared/monitoring/hibp/limiter.ts";
 import { lookUp } from "../../shared/scanning/look-up.ts";
 import { reply } from "../monitoring/hibp/upstream-server.ts";
 import {
@@ -109,6 +110,17 @@ test("addresses beyond the rate limit are looked up in later minutes", async () 
     scannedEmails: 11,
     newBreachesFound: 11,
     errorMessage: expect.stringContaining("1 of 12 monitored emails could not be scanned"),
+  });
+});
+
+test("a scan that ends while it waits for the rate names the rate", async () => {
+  const { org, scanId } = await planned(3);
+  await limiter.pause(3_600);
+  await endEarly(org, scanId);
+  expect(await readScan(org, scanId)).toMatchObject({
+    status: "failed",
+    errorMessage:
+      "None of 3 monitored emails could be scanned: for a test; the rate limit of Have I Been Pwned is used up",
   });
 });
 

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import type { LocalService } from "../../local/harness/service.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { admin } from "./admin.ts";
 import { createOrganization, type Organization } from "./organization.ts";
 import { startOwnService } from "./own-service.ts";
@@ -92,7 +94,7 @@ describe("a domain that the subscription does not cover", () => {
     expect(await scan(organization.api)).toMatchObject({ scannedEmails: 2, errorMessage: null });
   });
 
-  test("keeps findings of sensitive breaches, which look-ups leave out", async () => {
+  test("keeps findings of sensitive breaches, which look-ups leave out, as last seen", async () => {
     await add("one");
     hibp.catalog = [...hibp.catalog, { ...inventedBreach("Sensitive"), IsSensitive: true }];
     hibp.accounts = { [`one@${domain}`]: ["Sensitive"] };
@@ -103,7 +105,12 @@ describe("a domain that the subscription does not cover", () => {
     const [finding] = (await findings()).breaches;
     const email = (await emailsByAlias()).one;
     expect(String(email?.lastScannedAt) > String(before?.lastScannedAt)).toBe(true);
-    expect(finding?.lastSeenAt).toBe(email?.lastScannedAt);
+    expect(finding?.lastSeenAt).toBe(before?.lastScannedAt);
+    hibp.accounts = { [`one@${domain}`]: ["Sensitive"] };
+    await scan(organization.api);
+    const [seenAgain] = (await findings()).breaches;
+    expect(seenAgain?.id).toBe(finding?.id);
+    expect(seenAgain?.lastSeenAt).toBe((await emailsByAlias()).one?.lastScannedAt);
   });
 });
 
@@ -232,6 +239,40 @@ describe("a covered domain", () => {
     const ended = await scan(organization.api);
     expect(ended.status).toBe("failed");
     expect(ended.errorMessage).toContain("Have I Been Pwned refused the API key");
+  });
+});
+
+describe("on a new deployment", () => {
+  beforeEach(async () => {
+    await add("one");
+    hibp.accounts = { [`one@${domain}`]: ["Alpha"] };
+    await Promise.all([table.remove(keys.subscription()), table.remove(keys.limiter())]);
+  });
+  const asked = (path: string) => hibp.requests.filter((each) => each.path.startsWith(path)).length;
+
+  test.each([401, 403])("a plan without domain search (%i) looks addresses up", async (status) => {
+    hibp.fail = (path) => (path.startsWith("subscribeddomains") ? { status } : undefined);
+    expect(await scan(organization.api)).toMatchObject({
+      status: "completed",
+      newBreachesFound: 1,
+      errorMessage: null,
+    });
+    expect(asked("breacheddomain")).toBe(0);
+    const { domains } = await admin("domain list", { org: organization.id }, service.apiUrl);
+    expect(domains).toMatchObject([{ scannedBy: "address by address: the plan has no domain search" }]);
+  });
+
+  test("a key without a subscription fails the scan at once, and it says so", async () => {
+    hibp.fail = (path) =>
+      path === "subscription/status"
+        ? { status: 404, body: '{"statusCode":404,"message":"No active subscription found."}' }
+        : undefined;
+    expect(await scan(organization.api)).toMatchObject({
+      status: "failed",
+      errorMessage:
+        "None of 1 monitored emails could be scanned: Have I Been Pwned has no active subscription for the API key",
+    });
+    expect(hibp.requests.map(({ path }) => path)).toEqual(["subscription/status"]);
   });
 });
 

@@ -3,8 +3,14 @@ import * as organizations from "../../../shared/access/organizations/organizatio
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
+import { noSearchOfDomain } from "../../../shared/monitoring/domains/domain-list.ts";
 import { provenDomain } from "../../../shared/monitoring/domains/proof-record.ts";
 import { refusalOf } from "../../../shared/monitoring/domains/refused-names.ts";
+import {
+  type Coverage,
+  noSearchInWords,
+  storedCoverage,
+} from "../../../shared/monitoring/hibp/subscription-state.ts";
 import type { Command, Commands, Flags } from "../command.ts";
 import type { Stack } from "../connect.ts";
 import { CommandError } from "../error.ts";
@@ -106,13 +112,26 @@ export const domainCommands: Commands = {
     "Says that a domain is no longer the organization's: its addresses are not scanned.",
   ),
   "domain list": {
-    about: "Lists the domains, newest first.",
+    about: "Lists the domains, newest first, with whether and why not HIBP searches them whole.",
     flags: { org: "required ID" },
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
-      return { domains: (await domains.list(org)).map(shown).reverse() };
+      const all = await domains.list(org);
+      const coverage = await storedCoverage(all.map(({ name }) => name));
+      return {
+        domains: all
+          .map((domain) => ({ ...shown(domain), scannedBy: scannedBy(domain, coverage) }))
+          .reverse(),
+      };
     },
   },
+};
+
+const scannedBy = (domain: domains.Domain, coverage: Coverage): string => {
+  if (!domain.verified) return "nothing: not verified";
+  const reason = noSearchOfDomain(domain, coverage);
+  if (reason !== undefined) return `address by address: ${noSearchInWords[reason]}`;
+  return coverage.listed.has(domain.name) ? "domain search" : "domain search, if HIBP allows it";
 };
 
 const shown = ({ id, name, verified, createdAt }: domains.Domain) => ({ id, name, verified, createdAt });

@@ -2,7 +2,7 @@
 
 import { pageOf } from "../../lists/short-list.ts";
 import { emails } from "../emails/record.ts";
-import { type Coverage, storedCoverage } from "../hibp/subscription-state.ts";
+import { type Coverage, type NoSearch, noSearchOf, storedCoverage } from "../hibp/subscription-state.ts";
 import * as domains from "./domain.ts";
 import type { Domain } from "./domain-row.ts";
 import type { ListedDomain } from "./domain-schema.ts";
@@ -34,10 +34,23 @@ const shown = (domain: Domain, coverage: Coverage, emailCount: number): ListedDo
   verifiedAt: domain.verifiedAt ?? null,
   checkedAt: domain.lookedUpAt ?? null,
   record: recordOf(domain),
-  coverage: isSearched(domain, coverage) ? "domain_search" : "address_by_address",
+  coverage:
+    coverage.listed.has(domain.name) && noSearchOfDomain(domain, coverage) === undefined
+      ? "domain_search"
+      : "address_by_address",
   emailCount,
 });
 
-/** A scan may have learned after the last synchronization that a domain cannot be searched. */
-const isSearched = ({ name, planState, planAt = "" }: Domain, { covered, at = "" }: Coverage): boolean =>
-  covered.has(name) && !(planState === "single" && planAt > at);
+/**
+ * Why HIBP does not search a domain whole, undefined if nothing says so. The last scan may have learned it after the
+ * last synchronization, which never learns that a domain is too large.
+ */
+export const noSearchOfDomain = (domain: Domain, coverage: Coverage): NoSearch | undefined => {
+  const { name, planState, planReason, planAt = "" } = domain;
+  const stored = noSearchOf(name, coverage);
+  if (stored !== undefined || planState !== "single") return stored;
+  const isNews = planAt > (coverage.subscription?.at ?? "");
+  return planReason === "too_large" || isNews
+    ? ((planReason as NoSearch | undefined) ?? "refused")
+    : undefined;
+};

@@ -1,3 +1,6 @@
+import type { UpstreamFailureKind } from "../hibp/hibp.ts";
+import type { NoSearch } from "../hibp/subscription-state.ts";
+
 /**
  * A domain of an organization, with the watermark of its last check. The watermark tells for all e-mails of
  * the domain when they were last checked, so that a scan without new findings writes no e-mail's row.
@@ -33,6 +36,8 @@ export type Domain = {
   planAt?: string;
   /** How far the scan `plannedByScan` is with this domain. */
   planState?: PlanState;
+  /** Why `planState` is "single" or "failed", if HIBP said so. */
+  planReason?: NoSearch | UpstreamFailureKind;
   /** Id of the batch of domains that the scan `plannedByScan` planned together. */
   planBatch?: number;
   /** Watermark: id of the latest scan that finished checking this domain; 0 before the first. */

@@ -16,7 +16,8 @@ import { drawId } from "../../lists/blocks.ts";
 import { type State, stateKey } from "./breach-details.ts";
 import type { BreachDetails } from "./breach-schema.ts";
 import { breaches, malformed, UpstreamFailure } from "./hibp.ts";
-import * as subscription from "./subscription.ts";
+import type { Waiting } from "./subscription.ts";
+import { rate } from "./subscription-state.ts";
 import { withUpstream } from "./upstream.ts";
 
 /** Ids of breaches. `isBaseline` says that no earlier sync has completed. */
@@ -48,7 +49,7 @@ const defaultWaitSeconds = 60;
  */
 export const sync = async (
   announce: (news: News) => Promise<void> = async () => {},
-  { waitSeconds = defaultWaitSeconds }: subscription.Waiting = {},
+  { waitSeconds = defaultWaitSeconds }: Waiting = {},
 ): Promise<News> => {
   const listed = await fetchList({ waitSeconds });
   const digest = digestOf(listed);
@@ -97,7 +98,7 @@ const maximumUnlisted = 100;
  */
 export const idsFor = async (
   names: Iterable<string>,
-  { waitSeconds = defaultWaitSeconds, callSeconds }: subscription.Waiting & { callSeconds?: number } = {},
+  { waitSeconds = defaultWaitSeconds, callSeconds }: Waiting & { callSeconds?: number } = {},
 ): Promise<Map<string, number>> => {
   const wanted = [...new Set(names)];
   if (wanted.some((name) => !knownIds.has(name))) await ids();
@@ -124,9 +125,7 @@ const fetchList = async ({
   waitSeconds: number;
   callSeconds?: number | undefined;
 }): Promise<Listed> => {
-  // The rate may be of any age: syncs and planners refresh it, and a refresh here would cost two more calls.
-  const { rpm } = await subscription.current({ waitSeconds, maxAgeSeconds: Number.POSITIVE_INFINITY });
-  const list = await withUpstream(rpm, () => breaches(callSeconds), { waitSeconds });
+  const list = await withUpstream(await rate(), () => breaches(callSeconds), { waitSeconds });
   return new Map(
     list.map((breach) => {
       const { addedDate: _, modifiedDate: _m, isSensitive: _s, isRetired: _r, ...details } = breach;

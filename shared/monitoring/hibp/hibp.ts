@@ -14,15 +14,21 @@ import { breachName, type ListedBreach, upstreamBreach } from "./breach-schema.t
 
 /**
  * - `rate_limited`: 429; the key must rest for `retryAfterSeconds`.
- * - `unauthorized`: 401; the key is missing, malformed or revoked.
- * - `forbidden`: 403; the subscription does not cover this domain.
+ * - `unauthorized`: 401; the key is missing, malformed or revoked, or its plan lacks this endpoint.
+ * - `no_subscription`: 402, or 404 of `subscription/status`; nobody pays for the key.
+ * - `forbidden`: 403; the plan lacks this endpoint or does not cover this domain.
+ * - `blocked`: 403 with an HTML page; HIBP's edge does not let the service through.
  * - `bad_request`: 400; HIBP refuses this address or domain, others may work.
  * - `unavailable`: 5xx, timeout, broken connection, redirect, malformed or oversized answer.
+ *
+ * docs/hibp.md says what the service does then.
  */
 export type UpstreamFailureKind =
   | "rate_limited"
   | "unauthorized"
+  | "no_subscription"
   | "forbidden"
+  | "blocked"
   | "bad_request"
   | "unavailable";
 
@@ -41,7 +47,13 @@ export class UpstreamFailure extends Error {
 }
 
 const publicBaseUrl = "https://haveibeenpwned.com/api/v3";
-const userAgent = "breach-monitor";
+
+/** HIBP blocks by user agent, and asks that it tell who is calling. HIBP_CONTACT: an e-mail address or a url. */
+const userAgent = (): string => {
+  const { HIBP_CONTACT: contact } = process.env;
+  return contact ? `breach-monitor (${contact})` : "breach-monitor";
+};
+
 const keyMaxAgeSeconds = 300;
 
 /** A full window of HIBP's rate limit: after it, earlier requests no longer count. */
@@ -101,41 +113,129 @@ export const breachedAccount = async (address: string): Promise<string[]> => {
   return [...new Set(entries.map((entry) => entry.Name))];
 };
 
-/** Domains that the subscription can search, in lower case. */
-export const subscribedDomains = async (): Promise<string[]> => {
-  const answer = await ask("subscribeddomains", "", { timeoutSeconds: 30, maxBytes: 32 * megabyte });
-  const entries = parse("subscribeddomains", z.array(z.object({ DomainName: z.string() })), answer);
-  return [...new Set(entries.map((entry) => entry.DomainName.toLowerCase()))];
-};
+const countOrNull = z.catch(z.nullable(z.int().check(z.minimum(0))), null);
+const timeOrNull = z.catch(z.nullable(z.iso.datetime({ offset: true, local: true })), null);
+const flag = z.catch(z.boolean(), false);
 
 /** A field that is missing or malformed does not make the whole answer fail. */
-const subscriptionForm = z.object({
-  Rpm: z.int().check(z.positive()),
-  SubscriptionName: z.catch(z.nullable(z.string().check(z.maxLength(200))), null),
-  SubscribedUntil: z.catch(z.nullable(z.iso.datetime({ offset: true, local: true })), null),
+const subscribedDomainForm = z.object({
+  DomainName: z.string(),
+  PwnCount: countOrNull,
+  PwnCountExcludingSpamLists: countOrNull,
+  PwnCountExcludingSpamListsAtLastSubscriptionRenewal: countOrNull,
+  NextSubscriptionRenewal: timeOrNull,
 });
 
-/** `rpm`: requests a minute that the key may make; `subscribedUntil`: ISO 8601. */
-export type SubscriptionStatus = { rpm: number; plan: string | null; subscribedUntil: string | null };
+/**
+ * A domain that was verified at HIBP, in lower case. The counts are of its breached addresses, null before its first
+ * search: in all, without spam lists, and without spam lists when the subscription was last renewed. The last one
+ * decides until `nextRenewal` (ISO 8601) whether the domain is too large for the plan.
+ */
+export type SubscribedDomain = {
+  name: string;
+  pwnCount: number | null;
+  pwnCountWithoutSpam: number | null;
+  pwnCountAtRenewal: number | null;
+  nextRenewal: string | null;
+};
+
+export const subscribedDomains = async (): Promise<SubscribedDomain[]> => {
+  const answer = await ask("subscribeddomains", "", { timeoutSeconds: 30, maxBytes: 32 * megabyte });
+  const entries = parse("subscribeddomains", z.array(subscribedDomainForm), answer);
+  const byName = new Map(entries.map((entry) => [entry.DomainName.toLowerCase(), entry]));
+  return [...byName].map(([name, entry]) => ({
+    name,
+    pwnCount: entry.PwnCount,
+    pwnCountWithoutSpam: entry.PwnCountExcludingSpamLists,
+    pwnCountAtRenewal: entry.PwnCountExcludingSpamListsAtLastSubscriptionRenewal,
+    nextRenewal: utcOf(entry.NextSubscriptionRenewal),
+  }));
+};
+
+const textOrNull = z.catch(z.nullable(z.string().check(z.maxLength(200))), null);
+
+/** A field that is missing or malformed, except for the rate, does not make the whole answer fail. */
+const subscriptionForm = z.object({
+  Rpm: z.int().check(z.positive()),
+  SubscriptionName: textOrNull,
+  Description: textOrNull,
+  SubscribedUntil: timeOrNull,
+  DomainSearchMaxBreachedAccounts: countOrNull,
+  MaxBreachedDomains: countOrNull,
+  IncludesStealerLogs: flag,
+  IncludesBulkDomainAdd: flag,
+  IncludesAutoSubdomainVerification: flag,
+  IncludesCustomerDomains: flag,
+  IncludesKAnon: flag,
+});
+
+/**
+ * What the key's subscription allows. `rpm`: requests a minute; `subscribedUntil`: ISO 8601; `maxBreachedAccounts`: breached
+ * addresses of the largest domain that it searches; `maxDomains`: null is without limit.
+ */
+export type SubscriptionStatus = {
+  rpm: number;
+  plan: string | null;
+  description: string | null;
+  subscribedUntil: string | null;
+  maxBreachedAccounts: number | null;
+  maxDomains: number | null;
+  includesStealerLogs: boolean;
+  includesBulkDomainAdd: boolean;
+  includesAutoSubdomainVerification: boolean;
+  includesCustomerDomains: boolean;
+  includesKAnon: boolean;
+};
 
 export const subscriptionStatus = async (): Promise<SubscriptionStatus> => {
   const answer = await ask("subscription/status", "", { timeoutSeconds: 30, maxBytes: megabyte });
-  const { Rpm, SubscriptionName, SubscribedUntil } = parse("subscription/status", subscriptionForm, answer);
+  const status = parse("subscription/status", subscriptionForm, answer);
   return {
-    rpm: Rpm,
-    plan: SubscriptionName?.toWellFormed() ?? null,
-    subscribedUntil: SubscribedUntil === null ? null : utcOf(SubscribedUntil),
+    rpm: status.Rpm,
+    plan: status.SubscriptionName?.toWellFormed() ?? null,
+    description: status.Description?.toWellFormed() ?? null,
+    subscribedUntil: utcOf(status.SubscribedUntil),
+    maxBreachedAccounts: status.DomainSearchMaxBreachedAccounts,
+    maxDomains: status.MaxBreachedDomains,
+    includesStealerLogs: status.IncludesStealerLogs,
+    includesBulkDomainAdd: status.IncludesBulkDomainAdd,
+    includesAutoSubdomainVerification: status.IncludesAutoSubdomainVerification,
+    includesCustomerDomains: status.IncludesCustomerDomains,
+    includesKAnon: status.IncludesKAnon,
   };
 };
 
+/** Endpoints of which nothing is read. */
+type OtherResource =
+  | "dataclasses"
+  | "breachedaccount/range"
+  | "stealerlogsbyemail"
+  | "stealerlogsbywebsitedomain"
+  | "stealerlogsbyemaildomain";
+
+/** Whether an endpoint answers this key, for people who try it. A 404 of a look-up is an answer. Throws `UpstreamFailure`. */
+export const probe = async (resource: Resource, argument = ""): Promise<void> => {
+  await ask(resource, encode(argument), { timeoutSeconds: 60, maxBytes: 64 * megabyte });
+};
+
 /** HIBP's times are in UTC, mostly without saying so. */
-const utcOf = (time: string): string =>
-  new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`).toISOString();
+const utcOf = (time: string | null): string | null =>
+  time === null ? null : new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`).toISOString();
+
+const lookUps: readonly Resource[] = [
+  "breacheddomain",
+  "breachedaccount",
+  "breachedaccount/range",
+  "stealerlogsbyemail",
+  "stealerlogsbywebsitedomain",
+  "stealerlogsbyemaildomain",
+];
 
 /** Stands for a 404, which as an answer to a look-up means: no breaches. */
 const notFound = Symbol("not found");
 
-type Resource =
+export type Resource =
+  | OtherResource
   | "breaches"
   | "breacheddomain"
   | "breachedaccount"
@@ -166,17 +266,16 @@ const request = async (
   let body: string;
   try {
     const response = await fetch(`${base}/${resource}${argument === "" ? "" : `/${argument}`}`, {
-      headers: { "hibp-api-key": key, "user-agent": userAgent, accept: "application/json" },
+      headers: { "hibp-api-key": key, "user-agent": userAgent(), accept: "application/json" },
       // A followed redirect would carry the key to another host.
       redirect: "manual",
       signal: AbortSignal.timeout(Math.ceil(timeoutSeconds * 1_000)),
     });
     if (response.status !== 200) {
-      await response.body?.cancel();
-      if (response.status === 404 && (resource === "breacheddomain" || resource === "breachedaccount")) {
-        return notFound;
-      }
-      throw failureOf(resource, response);
+      const isPage = await hasPage(response);
+      // HIBP's own 404 is no page: one comes from the edge, or from a wrong HIBP_BASE_URL.
+      if (response.status === 404 && lookUps.includes(resource) && !isPage) return notFound;
+      throw failureOf(resource, response, isPage);
     }
     body = await readBounded(resource, response, maxBytes);
   } catch (error) {
@@ -197,15 +296,29 @@ const request = async (
   }
 };
 
-const failureOf = (resource: Resource, response: Response): UpstreamFailure => {
-  const message = `HIBP answered ${response.status} to ${resource}`;
+/** Whether the body is an HTML page. Closes the connection. */
+const hasPage = async (response: Response): Promise<boolean> => {
+  const reader = response.body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  const isHtml = response.headers.get("content-type")?.startsWith("text/html") ?? false;
+  return isHtml || new TextDecoder().decode(value).trimStart().startsWith("<");
+};
+
+const failureOf = (resource: Resource, response: Response, isPage: boolean): UpstreamFailure => {
+  const message = `HIBP answered ${response.status}${isPage ? " with a page" : ""} to ${resource}`;
+  if (response.status === 404 && resource === "subscription/status" && !isPage) {
+    return new UpstreamFailure("no_subscription", message);
+  }
   switch (response.status) {
     case 400:
       return new UpstreamFailure("bad_request", message);
     case 401:
       return new UpstreamFailure("unauthorized", `${message}: the API key is not accepted`);
+    case 402:
+      return new UpstreamFailure("no_subscription", message);
     case 403:
-      return new UpstreamFailure("forbidden", message);
+      return new UpstreamFailure(isPage ? "blocked" : "forbidden", message);
     case 429:
       return new UpstreamFailure(
         "rate_limited",

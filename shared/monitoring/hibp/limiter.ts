@@ -59,6 +59,12 @@ export const reserve = async (
   return { granted: 0, waitSeconds: 1 };
 };
 
+/** Whether look-ups would have to wait now. Reserves nothing. */
+export const isUsedUp = async (rpm: number): Promise<boolean> => {
+  const row = await table.get<LimiterRow>(keys.limiter());
+  return take(row, 1, rpm - reservedForCalls(rpm), Date.now()).grant.granted === 0;
+};
+
 /** Pauses all grants for this long. Never shortens a longer pause. */
 export const pause = async (seconds: number): Promise<void> => {
   const pausedUntil = Date.now() + (seconds + clockDifferenceSeconds) * 1_000;

@@ -1,18 +1,26 @@
 /**
  * What the HIBP subscription allows: its rate, and the domains that it can search. The table keeps HIBP's
- * answers in one row with the rate and one row for each domain, so that looking up a few domains costs the
+ * answers in one row with the plan and one row for each domain, so that looking up a few domains costs the
  * same with ten thousand.
  */
 import { chunk } from "../../aws/table/chunk.ts";
-import { exists } from "../../aws/table/condition.ts";
-import { type Key, keys } from "../../aws/table/keys.ts";
+import type { Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { subscribedDomains, subscriptionStatus, UpstreamFailure } from "./hibp.ts";
 import {
+  type SubscribedDomain,
+  subscribedDomains,
+  subscriptionStatus,
+  UpstreamFailure,
+  type UpstreamFailureKind,
+} from "./hibp.ts";
+import {
+  type Coverage,
+  cautiousRpm,
   domainKey,
-  domainPrefix,
+  listedDomains,
   maximumAgeSeconds,
-  type Subscription,
+  rate,
   type SubscriptionRow,
   storedCoverage,
 } from "./subscription-state.ts";
@@ -24,91 +32,95 @@ export type Waiting = { waitSeconds?: number };
 const coverageMaxAgeSeconds = 60;
 const defaultWaitSeconds = 60;
 
-/** The rate of the smallest subscription, used until HIBP says which subscription it is. */
-const cautiousRpm = 10;
+/** What HIBP says of a key that can do nothing. Other failures of `subscription/status` say nothing about other endpoints. */
+const endsEverything: readonly (UpstreamFailureKind | undefined)[] = ["unauthorized", "no_subscription"];
+
+/** Whether a failure of this kind says that the plan lacks the endpoint, provided that HIBP accepts the key. */
+export const lacks = (kind: UpstreamFailureKind): boolean =>
+  kind === "unauthorized" || kind === "no_subscription" || kind === "forbidden";
 
 /**
- * The subscription, at most `maxAgeSeconds` old (default: an hour); older when HIBP does not answer.
- * @throws UpstreamFailure when no answer is stored and HIBP gives none, or when HIBP does not accept the key.
+ * The rate, and what HIBP says about these domains (lower case). Asks HIBP again when its answer is older than an hour, or
+ * when it lacks a domain and is older than a minute. Without an answer, what was known before holds.
+ * @throws UpstreamFailure of kind `unauthorized` or `no_subscription`
  */
-export const current = async ({
-  maxAgeSeconds = maximumAgeSeconds,
-  ...waiting
-}: { maxAgeSeconds?: number } & Waiting = {}): Promise<Subscription> => {
-  const known = await read();
-  if (known !== undefined && ageSeconds(known) <= maxAgeSeconds) return known;
-  return refreshOr(known, waiting);
-};
-
-/**
- * Which of these domains (lower case) the subscription can search. Asks HIBP again when a domain is missing
- * and the stored answer is older than a minute.
- * @throws UpstreamFailure when no answer is stored and HIBP gives none, or when HIBP does not accept the key.
- */
-export const covered = async (
+export const forDomains = async (
   domains: readonly string[],
   options: Waiting = {},
-): Promise<ReadonlySet<string>> => {
-  const { covered: found } = await storedCoverage(domains);
-  if (domains.every((domain) => found.has(domain))) return found;
-  const known = await read();
-  if (known !== undefined && ageSeconds(known) <= coverageMaxAgeSeconds) return found;
-  const refreshed = await refreshOr(known, options);
-  return refreshed === known ? found : (await storedCoverage(domains)).covered;
+): Promise<{ rpm: number; coverage: Coverage }> => {
+  let coverage = await storedCoverage(domains);
+  const isComplete = domains.every((domain) => coverage.listed.has(domain));
+  if (isOld(coverage.subscription, isComplete ? maximumAgeSeconds : coverageMaxAgeSeconds)) {
+    await refresh(options).catch((error: unknown) => {
+      if (!(error instanceof UpstreamFailure) || endsEverything.includes(error.kind)) throw error;
+    });
+    coverage = await storedCoverage(domains);
+  }
+  return { rpm: coverage.subscription?.rpm ?? cautiousRpm, coverage };
 };
+
+const isOld = (row: SubscriptionRow | undefined, maxAgeSeconds: number): boolean =>
+  row?.at === undefined ||
+  endsEverything.includes(row.failedFor) ||
+  Date.now() - Date.parse(row.at) > 1_000 * maxAgeSeconds;
 
 /**
- * Asks HIBP with two calls and stores its answers. Throws `UpstreamFailure`; the stored answers then stay.
+ * Asks HIBP with two calls and stores what it answers; the rest stays as stored. That the plan lacks the list of domains is an
+ * answer.
+ * @throws UpstreamFailure, the first other one; of kind `unauthorized` or `no_subscription` only for the status
  */
-export const refresh = async (options: Waiting = {}): Promise<Subscription> => {
+export const refresh = async (options: Waiting = {}): Promise<void> => {
   const deadline = Date.now() + (options.waitSeconds ?? defaultWaitSeconds) * 1_000;
-  const waiting = () => ({ waitSeconds: Math.max(0, (deadline - Date.now()) / 1_000) });
+  const ask = <T>(rpm: number, call: () => Promise<T>): Promise<T | UpstreamFailure> =>
+    withUpstream(rpm, call, { waitSeconds: Math.max(0, (deadline - Date.now()) / 1_000) }).catch(
+      (error: unknown) => {
+        if (error instanceof UpstreamFailure) return error;
+        throw error;
+      },
+    );
   const at = new Date().toISOString();
-  const knownRpm = (await read())?.rpm ?? cautiousRpm;
-  try {
-    const status = await withUpstream(knownRpm, subscriptionStatus, waiting());
-    await storeDomains(await withUpstream(status.rpm, subscribedDomains, waiting()));
-    const row: SubscriptionRow = { ...status, at };
-    await table.put({ ...keys.subscription(), ...row });
-    return { rpm: status.rpm, at };
-  } catch (error) {
-    if (error instanceof UpstreamFailure && error.kind !== "rate_limited") await noteFailure(at);
-    throw error;
+  const knownRpm = await rate();
+  const status = await ask(knownRpm, subscriptionStatus);
+  if (status instanceof UpstreamFailure && endsEverything.includes(status.kind)) {
+    await table.update(keys.subscription(), { set: { failedAt: at, failedFor: status.kind } });
+    throw status;
   }
+  const isAnswered = !(status instanceof UpstreamFailure);
+  const listed = await ask(isAnswered ? status.rpm : knownRpm, subscribedDomains);
+  const lacksList = isAnswered && listed instanceof UpstreamFailure && lacks(listed.kind);
+  const failure = [status, listed].find(
+    (each) => each instanceof UpstreamFailure && !(each === listed && lacksList),
+  );
+  if (!(listed instanceof UpstreamFailure)) await storeDomains(listed);
+  else if (lacksList) await storeDomains([]);
+  const domainSearch = lacksList ? "missing" : listed instanceof UpstreamFailure ? undefined : "included";
+  // A 429 is not noted: HIBP works.
+  const noted =
+    failure instanceof UpstreamFailure && failure.kind !== "rate_limited"
+      ? { failedAt: at, failedFor: failure.kind }
+      : {};
+  await table.update(keys.subscription(), {
+    set: { ...(isAnswered && { ...status, at }), domainSearch, ...noted },
+    ...(failure === undefined && { remove: ["failedAt", "failedFor"] }),
+  });
+  if (failure !== undefined) throw failure;
 };
-
-/** Without an answer that is stored there is nothing to note: `state` then says that HIBP does not work. */
-const noteFailure = async (failedAt: string): Promise<void> => {
-  await table.attempt(table.update(keys.subscription(), { set: { failedAt }, if: exists }));
-};
-
-const refreshOr = async (known: Subscription | undefined, options: Waiting): Promise<Subscription> => {
-  try {
-    return await refresh(options);
-  } catch (error) {
-    const mayPass = error instanceof UpstreamFailure && error.kind !== "unauthorized";
-    if (known === undefined || !mayPass) throw error;
-    return known;
-  }
-};
-
-const read = async (): Promise<Subscription | undefined> => {
-  const row = await table.get<Subscription>(keys.subscription());
-  return row === undefined ? undefined : { rpm: row.rpm, at: row.at };
-};
-
-const ageSeconds = ({ at }: Subscription): number => (Date.now() - Date.parse(at)) / 1_000;
 
 /**
  * Writes only what differs. Two concurrent calls can leave a mixture of both answers until the next refresh.
  */
-const storeDomains = async (domains: readonly string[]): Promise<void> => {
-  const wanted = new Set(domains);
-  const rows = await table.query<Key>({ pk: keys.subscription().pk, prefix: domainPrefix, project: ["sk"] });
-  const stored = new Set(rows.map(({ sk }) => sk.slice(domainPrefix.length)));
-  const writes = [
-    ...[...wanted].filter((name) => !stored.has(name)).map((name) => ({ put: domainKey(name) })),
-    ...[...stored].filter((name) => !wanted.has(name)).map((name) => ({ delete: domainKey(name) })),
+const storeDomains = async (domains: readonly SubscribedDomain[]): Promise<void> => {
+  const stored = new Map((await listedDomains()).map((domain) => [domain.name, domain]));
+  const wanted = new Set(domains.map(({ name }) => name));
+  const writes: Write[] = [
+    ...domains
+      .filter((domain) => !isSame(domain, stored.get(domain.name)))
+      .map((domain) => ({ put: { ...domainKey(domain.name), ...domain } })),
+    ...[...stored.keys()].filter((name) => !wanted.has(name)).map((name) => ({ delete: domainKey(name) })),
   ];
   for (const batch of chunk(writes, table.maxTransactionWrites)) await table.transact(batch);
 };
+
+const isSame = (domain: SubscribedDomain, row: Partial<SubscribedDomain> | undefined): boolean =>
+  row !== undefined &&
+  Object.entries(domain).every(([name, value]) => row[name as keyof SubscribedDomain] === value);

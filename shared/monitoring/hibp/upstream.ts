@@ -1,9 +1,9 @@
 /** Calls to HIBP, each with a grant of the deployment's rate limiter. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { breachedAccount, UpstreamFailure } from "./hibp.ts";
+import { breachedAccount, UpstreamFailure, type UpstreamFailureKind } from "./hibp.ts";
 import * as limiter from "./limiter.ts";
 
-/** How often a call is made that HIBP does not answer. */
+/** How often a call is made that HIBP does not answer, or answers with a 429. */
 const maxTries = 3;
 const maxConcurrentLookUps = 8;
 
@@ -39,8 +39,10 @@ export const withUpstream = async <T>(
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       if (error.kind === "rate_limited") await limiter.pause(error.retryAfterSeconds);
-      else if (error.kind !== "unavailable" || attempt >= maxTries || Date.now() > deadline) throw error;
-      else await sleep(1_000 * attempt++);
+      else if (error.kind !== "unavailable" || Date.now() > deadline) throw error;
+      if (attempt >= maxTries) throw error;
+      if (error.kind === "unavailable") await sleep(1_000 * attempt);
+      attempt++;
     }
   }
 };
@@ -48,19 +50,20 @@ export const withUpstream = async <T>(
 /** The names of the breaches of an address, or why there is no answer. */
 export type LookUp = string[] | UpstreamFailure;
 
+/** Failures that are about the key or the service, so that the next address would fail in the same way. */
+const refusals: readonly UpstreamFailureKind[] = ["unauthorized", "no_subscription", "forbidden", "blocked"];
+
 /**
  * Looks addresses up one by one, as many as the rate allows at this moment (pass about 25). Takes a few
  * seconds, at most about 25. An address for which HIBP does not answer is looked up a second time.
  *
  * `answers` belong to the first addresses, in their order. When there are fewer answers than addresses, call
- * again with the other addresses after `waitSeconds`.
- *
- * @throws UpstreamFailure of kind `unauthorized`: HIBP does not accept the key.
+ * again with the other addresses after `waitSeconds`, unless there is a `refusal`: then HIBP refuses them all.
  */
 export const lookUpAccounts = async (
   addresses: readonly string[],
   rpm: number,
-): Promise<{ answers: LookUp[]; waitSeconds: number }> => {
+): Promise<{ answers: LookUp[]; waitSeconds: number; refusal?: UpstreamFailure }> => {
   if (addresses.length === 0) return { answers: [], waitSeconds: 0 };
   const grant = await limiter.reserve(addresses.length, rpm, { bulk: true });
   if ("waitSeconds" in grant) return { answers: [], waitSeconds: grant.waitSeconds };
@@ -73,7 +76,7 @@ export const lookUpAccounts = async (
       const index = next++;
       const result = await lookUp(addresses[index] as string, rpm);
       if (!(result instanceof UpstreamFailure)) results[index] = result;
-      else if (result.kind === "unauthorized") halt = result;
+      else if (refusals.includes(result.kind)) halt = result;
       else if (result.kind === "rate_limited") {
         halt = result;
         await limiter.pause(result.retryAfterSeconds);
@@ -82,9 +85,9 @@ export const lookUpAccounts = async (
   };
   await Promise.all(Array.from({ length: maxConcurrentLookUps }, lookUpNext));
 
-  if (halt?.kind === "unauthorized") throw halt;
   const end = results.indexOf(undefined);
   const answers = (end === -1 ? results : results.slice(0, end)) as LookUp[];
+  if (halt !== undefined && halt.kind !== "rate_limited") return { answers, waitSeconds: 0, refusal: halt };
   return { answers, waitSeconds: halt === undefined ? 1 : halt.retryAfterSeconds + 1 };
 };
 

@@ -33,6 +33,7 @@ const internal = [
   "proofToken",
   "remaining",
   "planState",
+  "planReason",
   "stale",
 ];
 

@@ -46,6 +46,13 @@ describe("requests", () => {
     }
   });
 
+  test("name the deployment's contact in the user agent", async () => {
+    vi.stubEnv("HIBP_CONTACT", "security@acme.example");
+    await hibp.breachedAccount(address);
+    vi.unstubAllEnvs();
+    expect(upstream.requests[0]?.headers["user-agent"]).toBe("breach-monitor (security@acme.example)");
+  });
+
   test("read the secret once, not at every call", async () => {
     const before = upstream.secretReads();
     await Promise.all([1, 2, 3, 4].map((n) => hibp.breachedAccount(`${n}@a.example`)));
@@ -95,6 +102,7 @@ describe("a failed look-up never reads as clean", () => {
   test.each([
     [400, "bad_request"],
     [401, "unauthorized"],
+    [402, "no_subscription"],
     [403, "forbidden"],
     [429, "rate_limited"],
     [500, "unavailable"],
@@ -172,8 +180,28 @@ describe("a failed look-up never reads as clean", () => {
   test("a 404 is an answer to look-ups only", async () => {
     expect(await hibp.breachedAccount(address)).toEqual([]);
     expect(await hibp.breachedDomain("a.example")).toEqual(new Map());
-    for (const call of [hibp.breaches, hibp.subscribedDomains, hibp.subscriptionStatus]) {
+    for (const call of [hibp.breaches, hibp.subscribedDomains]) {
       expect((await failure(call())).kind).toBe("unavailable");
+    }
+    expect((await failure(hibp.subscriptionStatus())).kind).toBe("no_subscription");
+  });
+
+  test("a page is HIBP's edge speaking: neither a plan's refusal nor clean", async () => {
+    for (const [status, kind] of [
+      [403, "blocked"],
+      [404, "unavailable"],
+      [503, "unavailable"],
+    ] as const) {
+      for (const [body, type] of [
+        ["\n<!DOCTYPE html><title>Attention Required!</title>", "text/plain"],
+        ["", "text/html; charset=UTF-8"],
+      ] as const) {
+        upstream.answer = (_path, _request, response) =>
+          reply(response, status, body, { "content-type": type });
+        expect((await failure(hibp.breachedAccount(address))).kind).toBe(kind);
+        expect((await failure(hibp.breachedDomain("a.example"))).kind).toBe(kind);
+        expect((await failure(hibp.subscriptionStatus())).kind).toBe(kind);
+      }
     }
   });
 
@@ -266,12 +294,11 @@ describe("answers", () => {
       process.env.HIBP_BASE_URL = `${server.url}/`;
       const list = await hibp.breaches();
       expect(list.length).toBeGreaterThanOrEqual(8);
-      expect(await hibp.subscriptionStatus()).toEqual({
+      expect(await hibp.subscriptionStatus()).toMatchObject({
         rpm: 77,
-        plan: "Embedded",
         subscribedUntil: "2099-12-31T00:00:00.000Z",
       });
-      expect(await hibp.subscribedDomains()).toContain("demo.example");
+      expect((await hibp.subscribedDomains()).map(({ name }) => name)).toContain("demo.example");
       const aliases = await hibp.breachedDomain("demo.example");
       const names = new Set(list.map(({ name }) => name));
       expect([...aliases.values()].flat().every((name) => names.has(name))).toBe(true);

@@ -4,6 +4,7 @@ import * as table from "../../../shared/aws/table/table.ts";
 import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
 import * as limiter from "../../../shared/monitoring/hibp/limiter.ts";
 import * as subscription from "../../../shared/monitoring/hibp/subscription.ts";
+import { noSearchOf, rate } from "../../../shared/monitoring/hibp/subscription-state.ts";
 import { lookUpAccounts, withUpstream } from "../../../shared/monitoring/hibp/upstream.ts";
 import { type Engine, startEngine } from "../../aws/table/engine.ts";
 import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
@@ -58,6 +59,16 @@ describe("withUpstream", () => {
     const late = await failure(withUpstream(10, call, { waitSeconds: 5 }));
     expect(late.kind).toBe("rate_limited");
     expect(late.retryAfterSeconds).toBeGreaterThanOrEqual(100);
+  });
+
+  test("makes a call that HIBP answers with a 429 three times", async () => {
+    let calls = 0;
+    const call = async (): Promise<never> => {
+      calls++;
+      throw new UpstreamFailure("rate_limited", "slow down", 0);
+    };
+    expect((await failure(withUpstream(10, call, { waitSeconds: 60 }))).message).toBe("slow down");
+    expect(calls).toBe(3);
   });
 
   test("makes a call that HIBP does not answer three times, each with its own grant", async () => {
@@ -145,9 +156,16 @@ describe("lookUpAccounts", () => {
     expect(refusals.get(2)).toBe(2);
   });
 
-  test("answers for no address when HIBP does not accept the key", async () => {
-    upstream.answer = (_path, _request, response) => reply(response, 401);
-    expect((await failure(lookUpAccounts(addresses, 1_000))).kind).toBe("unauthorized");
+  test.each([
+    [401, "", "unauthorized"],
+    [402, "", "no_subscription"],
+    [403, "", "forbidden"],
+    [403, "<html>", "blocked"],
+  ] as const)("asks about no further address after a refusal (%i %s)", async (status, body, kind) => {
+    upstream.answer = (_path, _request, response) => reply(response, status, body);
+    const { answers, refusal } = await lookUpAccounts(addresses, 1_000);
+    expect(answers).toEqual([]);
+    expect(refusal?.kind).toBe(kind);
     expect(upstream.requests.length).toBeLessThanOrEqual(8);
   });
 
@@ -177,11 +195,16 @@ describe("the subscription", () => {
   const age = (seconds: number): Promise<unknown> =>
     table.update(keys.subscription(), { set: { at: new Date(Date.now() - seconds * 1_000).toISOString() } });
 
+  const listedOf = async (domains: string[]): Promise<string[]> => {
+    const { coverage } = await subscription.forDomains(domains, { waitSeconds: 1 });
+    return [...coverage.listed.keys()];
+  };
+
   test("is fetched once and then kept", async () => {
     subscribe(500, ["A.example", "b.example"]);
-    expect(await subscription.current()).toMatchObject({ rpm: 500 });
-    expect(await subscription.current()).toMatchObject({ rpm: 500 });
-    expect(await subscription.covered(["a.example", "c.example"])).toEqual(new Set(["a.example"]));
+    expect(await listedOf(["a.example", "c.example"])).toEqual(["a.example"]);
+    expect(await listedOf(["a.example", "c.example"])).toEqual(["a.example"]);
+    expect(await rate()).toBe(500);
     expect(upstream.requests.map(({ path }) => path)).toEqual(["subscription/status", "subscribeddomains"]);
   });
 
@@ -189,10 +212,10 @@ describe("the subscription", () => {
     subscribe(500, ["a.example"]);
     await subscription.refresh();
     subscribe(500, ["b.example"]);
-    expect(await subscription.covered(["b.example"])).toEqual(new Set());
+    expect(await listedOf(["b.example"])).toEqual([]);
     await age(61);
-    expect(await subscription.covered(["b.example"])).toEqual(new Set(["b.example"]));
-    expect(await subscription.covered(["a.example"])).toEqual(new Set());
+    expect(await listedOf(["b.example"])).toEqual(["b.example"]);
+    expect(await listedOf(["a.example"])).toEqual([]);
     expect(upstream.requests).toHaveLength(4);
   });
 
@@ -201,31 +224,89 @@ describe("the subscription", () => {
     await subscription.refresh();
     await age(7_200);
     upstream.answer = (_path, _request, response) => reply(response, 429, "", { "retry-after": "50" });
-    expect(await subscription.current({ waitSeconds: 1 })).toMatchObject({ rpm: 500 });
-    expect(await subscription.covered(["a.example", "b.example"], { waitSeconds: 1 })).toEqual(
-      new Set(["a.example"]),
-    );
-    await table.remove(keys.limiter());
-    upstream.answer = (_path, _request, response) => reply(response, 401);
-    expect((await failure(subscription.current())).kind).toBe("unauthorized");
+    expect(await listedOf(["a.example", "b.example"])).toEqual(["a.example"]);
+    expect(await rate()).toBe(500);
+    for (const [status, kind] of [
+      [401, "unauthorized"],
+      [404, "no_subscription"],
+    ] as const) {
+      await table.remove(keys.limiter());
+      upstream.answer = (_path, _request, response) => reply(response, status);
+      expect((await failure(subscription.forDomains(["a.example"]))).kind).toBe(kind);
+    }
   });
 
-  test("is a failure when nothing is stored and HIBP does not answer", async () => {
+  test("that has ended is asked about again before its answer is an hour old", async () => {
+    subscribe(500, ["a.example"]);
+    await subscription.refresh();
+    upstream.answer = (_path, _request, response) => reply(response, 404);
+    expect((await failure(subscription.refresh())).kind).toBe("no_subscription");
+    expect((await failure(subscription.forDomains(["a.example"]))).kind).toBe("no_subscription");
+    subscribe(500, ["a.example"]);
+    expect(await listedOf(["a.example"])).toEqual(["a.example"]);
+  });
+
+  test("keeps all fields of both answers, also of plans that leave some empty", async () => {
+    const renewal = "2027-05-30T00:00:00Z";
+    const status = {
+      SubscriptionName: "Pro 2",
+      Description: "For tests.",
+      SubscribedUntil: renewal,
+      Rpm: 100,
+      DomainSearchMaxBreachedAccounts: 50_000,
+      MaxBreachedDomains: null,
+      IncludesStealerLogs: true,
+      IncludesBulkDomainAdd: true,
+      IncludesAutoSubdomainVerification: true,
+      IncludesCustomerDomains: true,
+      IncludesKAnon: true,
+    };
+    const domain = {
+      DomainName: "A.example",
+      PwnCount: 7,
+      PwnCountExcludingSpamLists: 6,
+      PwnCountExcludingSpamListsAtLastSubscriptionRenewal: 5,
+      NextSubscriptionRenewal: renewal,
+    };
+    upstream.answer = (path, _request, response) =>
+      reply(response, 200, path === "subscription/status" ? status : [domain, { DomainName: "b.example" }]);
+    await subscription.refresh();
+    const { coverage } = await subscription.forDomains(["a.example", "b.example"]);
+    const subscribedUntil = "2027-05-30T00:00:00.000Z";
+    expect(coverage.subscription).toMatchObject({
+      plan: "Pro 2",
+      description: "For tests.",
+      subscribedUntil,
+      rpm: 100,
+      maxBreachedAccounts: 50_000,
+      maxDomains: null,
+      includesStealerLogs: true,
+      includesBulkDomainAdd: true,
+      includesAutoSubdomainVerification: true,
+      includesCustomerDomains: true,
+      includesKAnon: true,
+    });
+    const counts = { pwnCount: 7, pwnCountWithoutSpam: 6, pwnCountAtRenewal: 5 };
+    expect(coverage.listed.get("a.example")).toMatchObject({ ...counts, nextRenewal: subscribedUntil });
+    expect(coverage.listed.get("b.example")).toMatchObject({ pwnCount: null, nextRenewal: null });
+  });
+
+  test("is taken for the smallest when nothing is stored and HIBP does not tell it", async () => {
     upstream.answer = (_path, _request, response) => reply(response, 403);
-    expect((await failure(subscription.current())).kind).toBe("forbidden");
-    expect((await failure(subscription.covered(["a.example"]))).kind).toBe("forbidden");
+    expect((await failure(subscription.refresh())).kind).toBe("forbidden");
+    const { rpm, coverage } = await subscription.forDomains(["a.example"]);
+    expect(rpm).toBe(10);
+    expect(noSearchOf("a.example", coverage)).toBeUndefined();
   });
 
   test("holds 10,000 domains and stores only what changes of them", async () => {
     const domains = Array.from({ length: 10_000 }, (_, n) => `department-${n}.subsidiary.example`);
     subscribe(500, domains);
     await subscription.refresh();
-    expect((await subscription.covered(["department-9999.subsidiary.example"])).size).toBe(1);
+    expect(await listedOf(["department-9999.subsidiary.example"])).toHaveLength(1);
     subscribe(500, [...domains.slice(1), "new.example"]);
     await subscription.refresh();
-    expect(await subscription.covered(["department-0.subsidiary.example", "new.example"])).toEqual(
-      new Set(["new.example"]),
-    );
-    expect(JSON.stringify(await table.get(keys.subscription())).length).toBeLessThan(200);
+    expect(await listedOf(["department-0.subsidiary.example", "new.example"])).toEqual(["new.example"]);
+    expect(JSON.stringify(await table.get(keys.subscription())).length).toBeLessThan(600);
   });
 });

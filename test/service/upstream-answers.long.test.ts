@@ -1,0 +1,223 @@
+/** The table of docs/hibp.md: what the service does and says when one endpoint of HIBP answers something else and all others work. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
+import { inventedBreach } from "../../local/harness/invented-breach.ts";
+import type { LocalService } from "../../local/harness/service.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { domainPrefix } from "../../shared/monitoring/hibp/subscription-state.ts";
+import { admin } from "./admin.ts";
+import { createOrganization } from "./organization.ts";
+import { startOwnService } from "./own-service.ts";
+import { listFindings, scan } from "./scan.ts";
+
+const page = {
+  headers: { "content-type": "text/html" },
+  body: "<!DOCTYPE html><title>Just a moment</title>",
+};
+
+/** What an endpoint answers, instead of its answer. */
+const answers = {
+  "401": { status: 401, body: '{"statusCode":401,"message":"Access denied due to invalid hibp-api-key."}' },
+  "402": { status: 402, body: '{"statusCode":402,"message":"Payment required."}' },
+  "403": { status: 403, body: '{"statusCode":403,"message":"Your plan does not include this."}' },
+  "403 page": { status: 403, ...page },
+  "404": { status: 404, body: '{"statusCode":404,"message":"No active subscription found."}' },
+  "404 page": { status: 404, ...page },
+  "429": { status: 429, headers: { "retry-after": "1" } },
+  "503": { status: 503 },
+  "200 page": { status: 200, ...page },
+};
+type Answer = keyof typeof answers;
+
+/** HIBP searches one domain whole and another one not. Both have one address, which is in one breach. */
+const listed = "listed.example";
+const unlisted = "unlisted.example";
+
+const whole = "domain search";
+const single = (reason: string) => `address by address: ${reason}`;
+const notVerified = single("not verified at HIBP");
+const noSearch = single("the plan has no domain search");
+const refused = single("HIBP refuses to search it");
+const tooLarge = single("too large for the plan, or more domains than the plan has");
+const tried = "domain search, if HIBP allows it";
+
+type Outcome = {
+  /** The addresses that were checked, and those of them whose breach was found. */
+  checked: number;
+  found: number;
+  /** How the scan's sentence about the others ends. */
+  says: string | null;
+  /** How the command line says that the domains are scanned. */
+  scannedBy: [listed: string, unlisted: string];
+};
+
+const asUsual: Outcome = { checked: 2, found: 2, says: null, scannedBy: [whole, notVerified] };
+const untold: Outcome = { ...asUsual, scannedBy: [tried, refused] };
+const unlistedFails = (says: string): Outcome => ({ ...asUsual, checked: 1, found: 1, says });
+const listedFails = unlistedFails;
+const nothing = (says: string): Outcome => ({ checked: 0, found: 0, says, scannedBy: [tried, tried] });
+
+const didNotAnswer = "Have I Been Pwned did not answer";
+const refusedKey = "Have I Been Pwned refused the API key";
+const noSubscription = "Have I Been Pwned has no active subscription for the API key";
+const blocked = "Have I Been Pwned blocked this service at its edge";
+const forbidden = "Have I Been Pwned refused to look addresses up with this API key";
+
+const outcomes: Record<string, Record<Answer, Outcome>> = {
+  "subscription/status": {
+    "401": nothing(refusedKey),
+    "402": nothing(noSubscription),
+    "403": asUsual,
+    "403 page": asUsual,
+    "404": nothing(noSubscription),
+    "404 page": asUsual,
+    "429": asUsual,
+    "503": asUsual,
+    "200 page": asUsual,
+  },
+  subscribeddomains: {
+    "401": { ...asUsual, scannedBy: [noSearch, noSearch] },
+    "402": { ...asUsual, scannedBy: [noSearch, noSearch] },
+    "403": { ...asUsual, scannedBy: [noSearch, noSearch] },
+    "403 page": untold,
+    "404": untold,
+    "404 page": untold,
+    "429": untold,
+    "503": untold,
+    "200 page": untold,
+  },
+  breacheddomain: {
+    "401": { ...asUsual, scannedBy: [noSearch, notVerified] },
+    "402": { ...asUsual, scannedBy: [noSearch, notVerified] },
+    "403": { ...asUsual, scannedBy: [tooLarge, notVerified] },
+    "403 page": listedFails(blocked),
+    "404": { ...asUsual, found: 1 },
+    "404 page": listedFails(didNotAnswer),
+    "429": asUsual,
+    "503": listedFails(didNotAnswer),
+    "200 page": listedFails(didNotAnswer),
+  },
+  breachedaccount: {
+    "401": unlistedFails(refusedKey),
+    "402": unlistedFails(noSubscription),
+    "403": unlistedFails(forbidden),
+    "403 page": unlistedFails(blocked),
+    "404": { ...asUsual, found: 1 },
+    "404 page": unlistedFails(didNotAnswer),
+    "429": asUsual,
+    "503": unlistedFails(didNotAnswer),
+    "200 page": unlistedFails(didNotAnswer),
+  },
+  breaches: {
+    "401": asUsual,
+    "402": asUsual,
+    "403": asUsual,
+    "403 page": asUsual,
+    "404": asUsual,
+    "404 page": asUsual,
+    "429": asUsual,
+    "503": asUsual,
+    "200 page": asUsual,
+  },
+};
+
+/** A scan waits for these as long as they answer 429, so they answer it so often only. */
+const waitedFor = ["breacheddomain", "breachedaccount"];
+const refusalsOfWaitedFor = 2;
+
+let hibp: HibpServer;
+let service: LocalService;
+
+beforeAll(async () => {
+  hibp = await startHibpServer();
+  hibp.covered = [listed];
+  service = await startOwnService(["--memory", "--hibp-url", hibp.url]);
+});
+
+afterAll(async () => {
+  await service?.stop();
+  await hibp?.close();
+});
+
+/** As on a new deployment: nothing of HIBP's answers is stored. */
+const forget = async (): Promise<void> => {
+  const { pk } = keys.subscription();
+  const domains = await table.query<{ pk: string; sk: string }>({ pk, prefix: domainPrefix });
+  await Promise.all(
+    [keys.limiter(), keys.subscription(), ...domains].map(({ pk, sk }) => table.remove({ pk, sk })),
+  );
+};
+
+let count = 0;
+beforeEach(() => {
+  count++;
+  hibp.requests = [];
+});
+
+const cases = Object.entries(outcomes).flatMap(([endpoint, byAnswer]) =>
+  Object.entries(byAnswer).map(([answer, outcome]) => ({ endpoint, answer: answer as Answer, outcome })),
+);
+
+describe("while all other endpoints work", () => {
+  test.each(cases)(
+    "$endpoint answers $answer",
+    { timeout: 90_000 },
+    async ({ endpoint, answer, outcome }) => {
+      hibp.fail = () => undefined;
+      const {
+        id: org,
+        domainId,
+        api,
+      } = await createOrganization({}, { domain: listed, apiUrl: service.apiUrl });
+      const { id: otherId } = await admin(
+        "domain add",
+        { org, name: unlisted, verified: true, force: true },
+        service.apiUrl,
+      );
+      await api.post("/emails", { email: `ada@${listed}`, domainId });
+      await api.post("/emails", { email: `ada@${unlisted}`, domainId: otherId });
+      // A breach that the service does not know, so that it asks for the list of breaches.
+      const breach = `Breach${count}`;
+      hibp.catalog = [...hibp.catalog, inventedBreach(breach)];
+      hibp.accounts = { [`ada@${listed}`]: [breach], [`ada@${unlisted}`]: [breach] };
+      await forget();
+      let asked = 0;
+      hibp.fail = (path) => {
+        if (!path.startsWith(endpoint)) return undefined;
+        asked++;
+        const isOver = answer === "429" && waitedFor.includes(endpoint) && asked > refusalsOfWaitedFor;
+        return isOver ? undefined : answers[answer];
+      };
+
+      const { checked, found, says, scannedBy } = outcome;
+      const ended = await scan(api, 80);
+      expect(asked).toBeGreaterThan(0);
+      const sentence =
+        checked === 0
+          ? "None of 2 monitored emails could be scanned"
+          : "1 of 2 monitored emails could not be scanned and will be retried on the next scan";
+      expect(ended).toMatchObject({
+        status: checked === 0 ? "failed" : "completed",
+        scannedEmails: checked,
+        newBreachesFound: found,
+        errorMessage: says === null ? null : `${sentence}: ${says}`,
+      });
+      expect(await listFindings(api)).toHaveLength(found);
+      const { domains } = await admin("domain list", { org }, service.apiUrl);
+      expect((domains as { scannedBy: string }[]).map((each) => each.scannedBy)).toEqual(
+        scannedBy.toReversed(),
+      );
+
+      // What failed is looked at again, and nothing else is new.
+      hibp.fail = () => undefined;
+      await forget();
+      expect(await scan(api)).toMatchObject({
+        status: "completed",
+        scannedEmails: 2,
+        newBreachesFound: 2 - found,
+        errorMessage: null,
+      });
+    },
+  );
+});
