@@ -13,6 +13,13 @@ export const refuse = (status: number, message: string): Reply => ({
 
 export const breaches = ({ catalog }: Breaches): Reply => ok(catalog);
 
+/** The breach that was added last: the one with the highest `AddedDate`. */
+export const latestBreach = ({ catalog }: Breaches): Reply => {
+  const addedAt = ({ AddedDate }: Breach) => String(AddedDate ?? "");
+  const [latest] = catalog.toSorted((a, b) => addedAt(b).localeCompare(addedAt(a)));
+  return latest === undefined ? notFound : ok(latest);
+};
+
 /** Names of one address's breaches, without sensitive and retired ones, which only a domain search returns. */
 export const breachedAccount = ({ domains, byName }: Breaches, address: string): Reply => {
   const at = address.lastIndexOf("@");

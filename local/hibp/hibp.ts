@@ -40,6 +40,7 @@ export const startHibp = async (settings: {
     for (const domain of breaches.domains.keys()) subscribed.add(domain);
     // The catalog needs no key.
     if (request.resource === "breaches") return answers.breaches(breaches);
+    if (request.resource === "latestbreach") return answers.latestBreach(breaches);
     const key = incoming.headers["hibp-api-key"];
     if (key !== apiKey) {
       return answers.refuse(401, `Access denied due to ${key ? "invalid" : "missing"} hibp-api-key.`);
