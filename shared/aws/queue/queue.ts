@@ -11,6 +11,7 @@ import type { SQSRecord } from "aws-lambda";
 import type { Message, QueueName } from "../../contract/messages.ts";
 import { withVersion } from "../../contract/version.ts";
 import { urlVariable } from "../../contract/worker.ts";
+import { shortTimeouts } from "../timeouts.ts";
 
 /** SQS accepts ten messages and 1 MiB in a batch; some bytes are left for what SQS adds to the bodies. */
 const maximumBatch = 10;
@@ -23,7 +24,7 @@ export type Sending = {
 
 let sqs: SQSClient | undefined;
 const client = (): SQSClient => {
-  sqs ??= new SQSClient({ maxAttempts: 4 });
+  sqs ??= new SQSClient({ maxAttempts: 3, requestHandler: shortTimeouts });
   return sqs;
 };
 

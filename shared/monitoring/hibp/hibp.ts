@@ -10,6 +10,7 @@ import { SecretsProvider } from "@aws-lambda-powertools/parameters/secrets";
 import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import { ParameterNotFound } from "@aws-sdk/client-ssm";
 import * as z from "zod/mini";
+import { timeouts } from "../../aws/timeouts.ts";
 import { breachName, type ListedBreach, upstreamBreach } from "./breach-schema.ts";
 
 /**
@@ -259,10 +260,7 @@ const encode = (argument: string): string => {
   return encodeURIComponent(argument);
 };
 
-const clientConfig = {
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
-};
+const clientConfig = { maxAttempts: 3, requestHandler: timeouts };
 let secrets: SecretsProvider | undefined;
 let parameters: SSMProvider | undefined;
 
