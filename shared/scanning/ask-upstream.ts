@@ -7,6 +7,7 @@ import { breachedDomain, UpstreamFailure } from "../monitoring/hibp/hibp.ts";
 import * as subscription from "../monitoring/hibp/subscription.ts";
 import { withUpstream } from "../monitoring/hibp/upstream.ts";
 import type { Planner } from "./fencing-token.ts";
+import { type BreachNames, keepAnswer, keptAnswers } from "./kept-answers.ts";
 
 /**
  * What HIBP answered about a domain. "checked": `breachNames` holds the names of the breaches of each alias
@@ -14,7 +15,7 @@ import type { Planner } from "./fencing-token.ts";
  * addresses are looked up one by one. "failed": no answer.
  */
 export type DomainAnswer = { domain: Domain } & (
-  | { state: "checked"; breachNames: Map<string, string[]> }
+  | { state: "checked"; breachNames: BreachNames }
   | { state: "single" | "failed" }
 );
 
@@ -35,7 +36,7 @@ export const hasTimeToAsk = ({ remainingSeconds }: Invocation): boolean =>
   remainingSeconds() >= saveSeconds + requestSeconds;
 
 /**
- * Claims domains and asks HIBP about them one by one, as far as time, rate limit and memory allow; the other domains
+ * Claims domains and asks HIBP about them one by one, unless an earlier try to plan them has its answer, as far as time, rate limit and memory allow; the other domains
  * stay without an answer. `delaySeconds`: the rate limit allows the next request after this delay.
  */
 export const askUpstream = async (
@@ -55,17 +56,24 @@ export const askUpstream = async (
     const { rpm } = await subscription.current(waiting());
     const names = domains.map(({ name }) => name);
     const covered = await subscription.covered(names, waiting());
-    for (const each of domains) {
+    const kept = await keptAnswers(org, scanId, domains);
+    const answerAbout = async (each: Domain): Promise<DomainAnswer | undefined> => {
+      const breachNames = kept.get(each.id);
+      if (breachNames !== undefined) return { domain: each, state: "checked", breachNames };
       // The order matters: claim, ask, read the e-mails. E-mails added or enabled after the claim are not part
       // of this scan.
       const domain = await claim(org, scanId, each);
-      if (domain === undefined) continue;
-      if (!covered.has(domain.name)) {
-        answers.push({ domain, state: "single" });
-        continue;
-      }
+      if (domain === undefined) return undefined;
+      if (!covered.has(domain.name)) return { domain, state: "single" };
       const answer = await askAboutDomain(domain, rpm, waiting());
+      if (answer.state === "checked") await keepAnswer(org, scanId, domain, answer.breachNames);
+      return answer;
+    };
+    for (const each of domains) {
+      const answer = await answerAbout(each);
+      if (answer === undefined) continue;
       answers.push(answer);
+      if (answer.state === "single") continue;
       if (answer.state === "checked") aliases += answer.breachNames.size;
       if (aliases > aliasesPerBatch || Date.now() > endsAt || !hasTimeToAsk(invocation)) break;
     }
