@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   ChangeMessageVisibilityCommand,
   DeleteMessageCommand,
+  GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
@@ -108,6 +109,18 @@ function* batchesOf(messages: readonly Outgoing<QueueName>[]): Generator<Entry[]
   }
   if (batch.length > 0) yield batch;
 }
+
+const waitingCounts = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesDelayed"] as const;
+
+/** Whether messages wait in the queue for a worker, or for their delay to end. Within about a minute, SQS says. */
+export const isAnyWaiting = async (queue: QueueName): Promise<boolean> => {
+  const command = new GetQueueAttributesCommand({
+    QueueUrl: urlOf(queue),
+    AttributeNames: [...waitingCounts],
+  });
+  const { Attributes = {} } = await client().send(command);
+  return waitingCounts.some((name) => Number(Attributes[name]) > 0);
+};
 
 /** The url of the queue that invokes this function. */
 const source = (): string => urlIn("SOURCE_QUEUE_URL");
