@@ -1,7 +1,7 @@
 /**
  * The client of Have I Been Pwned, API v3 (https://haveibeenpwned.com/API/v3), at HIBP_BASE_URL or the public
  * address. The API key is the secret HIBP_API_KEY_SECRET_ARN or the parameter HIBP_API_KEY_PARAMETER. Callers take a grant of the rate limiter first
- * (upstream.ts).
+ * (upstream.ts), except for `latestBreach`.
  *
  * Each function makes one request, or two when the key has just been rotated. It throws `UpstreamFailure`
  * when there is no trustworthy answer, so that no failure reads as "no breaches".
@@ -61,6 +61,12 @@ export const breaches = async (timeoutSeconds = 60): Promise<ListedBreach[]> => 
   const known = entries.flatMap((entry) => upstreamBreach.safeParse(entry).data ?? []);
   if ((known.length === 0 && entries.length > 0) || known.length > maximumListed) throw malformed("breaches");
   return known;
+};
+
+/** The breach that HIBP added last. Needs neither the key nor a grant of the rate limiter. */
+export const latestBreach = async (): Promise<ListedBreach> => {
+  const answer = await request("latestbreach", "", { timeoutSeconds: 10, maxBytes: megabyte });
+  return parse("latestbreach", upstreamBreach, answer);
 };
 
 /** Local part of an address (lower case) → breach names, for the breached addresses of a domain. */
@@ -138,6 +144,7 @@ const notFound = Symbol("not found");
 
 type Resource =
   | "breaches"
+  | "latestbreach"
   | "breacheddomain"
   | "breachedaccount"
   | "subscribeddomains"
@@ -161,13 +168,17 @@ const request = async (
   resource: Resource,
   argument: string,
   { timeoutSeconds, maxBytes }: Bounds,
-  key: string,
+  key?: string,
 ): Promise<unknown> => {
   const base = (process.env.HIBP_BASE_URL ?? publicBaseUrl).replace(/\/+$/, "");
   let body: string;
   try {
     const response = await fetch(`${base}/${resource}${argument === "" ? "" : `/${argument}`}`, {
-      headers: { "hibp-api-key": key, "user-agent": userAgent, accept: "application/json" },
+      headers: {
+        "user-agent": userAgent,
+        accept: "application/json",
+        ...(key !== undefined && { "hibp-api-key": key }),
+      },
       // A followed redirect would carry the key to another host.
       redirect: "manual",
       signal: AbortSignal.timeout(Math.ceil(timeoutSeconds * 1_000)),
