@@ -113,6 +113,15 @@ export function grantOf(
       environment: { [urlVariable(name)]: queueUrl },
     };
   }
+  if (permission.startsWith("backlog:")) {
+    const name = permission.slice("backlog:".length) as QueueName;
+    const { queueArn, queueUrl } = queues[name];
+    return {
+      actions: ["sqs:GetQueueAttributes"],
+      resources: [queueArn],
+      environment: { [urlVariable(name)]: queueUrl },
+    };
+  }
   if (permission.startsWith("receive:")) {
     const { queueArn, queueUrl } = queues[permission.slice("receive:".length) as QueueName];
     return {

@@ -1,21 +1,37 @@
+import type { Invocation } from "../../shared/aws/queue/consume.ts";
 import { scheduled } from "../../shared/aws/queue/scheduled.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import { latestBreach, UpstreamFailure } from "../../shared/monitoring/hibp/hibp.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
 import { rate } from "../../shared/monitoring/hibp/subscription-state.ts";
-import { requestScanOfAll } from "../../shared/scanning/scan-request.ts";
+import { requestScanOfAll, startDueScans } from "../../shared/scanning/scan-request.ts";
 
-export const handler = scheduled(async (_, { logger }) => {
+export const handler = scheduled(async (_, invocation) => {
+  try {
+    await sync(invocation);
+  } finally {
+    await startDueScans(invocation);
+  }
+});
+
+const sync = async ({ logger }: Invocation): Promise<void> => {
+  const latest = await latestBreach().catch((error: unknown) => {
+    // Without it, syncs at their usual times find what is new.
+    if (error instanceof UpstreamFailure) return undefined;
+    throw error;
+  });
+  if (!(await catalog.takeTurn(latest, Number(process.env.SYNC_INTERVAL_SECONDS)))) return;
   // The list of breaches needs no subscription.
   const [refreshed] = await Promise.allSettled([subscription.refresh()]);
-  const { added, changed } = await catalog.sync(async ({ isBaseline }) => {
-    // To the first sync every breach is new: it tells of no change at HIBP.
-    if (!isBaseline)
-      await requestScanOfAll("catalog_triggered", Number(process.env.STAGGER_INTERVAL_SECONDS));
-  });
-  logger.info("catalog synced", {
-    rpm: await rate(),
-    added: added.length,
-    changed: changed.length,
-  });
+  const rpm = await rate();
+  const withinSeconds = Number(process.env.STAGGER_INTERVAL_SECONDS);
+  const { added, changed } = await catalog.sync(
+    async ({ isBaseline }) => {
+      // To the first sync every breach is new: it tells of no change at HIBP.
+      if (!isBaseline) await requestScanOfAll("catalog_triggered", { rpm, withinSeconds });
+    },
+    { latest },
+  );
+  logger.info("catalog synced", { rpm, latest: latest?.name, added: added.length, changed: changed.length });
   if (refreshed.status === "rejected") throw refreshed.reason;
-});
+};

@@ -56,6 +56,9 @@ const answerTo = (hibp: HibpServer, path: string): [number, unknown?] => {
   switch (resource) {
     case "breaches":
       return [200, hibp.catalog];
+    case "latestbreach":
+      // Those that a test adds come last.
+      return hibp.catalog.length === 0 ? [404] : [200, hibp.catalog.at(-1)];
     case "subscription":
       return [200, { SubscriptionName: "Test", Rpm: hibp.rpm }];
     case "subscribeddomains":

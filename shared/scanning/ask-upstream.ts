@@ -8,6 +8,7 @@ import * as subscription from "../monitoring/hibp/subscription.ts";
 import { type Coverage, type NoSearch, noSearchOf } from "../monitoring/hibp/subscription-state.ts";
 import { withUpstream } from "../monitoring/hibp/upstream.ts";
 import type { Planner } from "./fencing-token.ts";
+import { type BreachNames, keepAnswer, keptAnswers } from "./kept-answers.ts";
 
 /**
  * What HIBP answered about a domain. "checked": `breachNames` holds the names of the breaches of each alias
@@ -15,7 +16,7 @@ import type { Planner } from "./fencing-token.ts";
  * addresses are looked up one by one. "failed": no answer.
  */
 export type DomainAnswer = { domain: Domain } & (
-  | { state: "checked"; breachNames: Map<string, string[]>; reason?: undefined }
+  | { state: "checked"; breachNames: BreachNames; reason?: undefined }
   | { state: "single"; reason: NoSearch }
   | { state: "failed"; reason: UpstreamFailureKind }
 );
@@ -37,7 +38,7 @@ export const hasTimeToAsk = ({ remainingSeconds }: Invocation): boolean =>
   remainingSeconds() >= saveSeconds + requestSeconds;
 
 /**
- * Claims domains and asks HIBP about them one by one, as far as time, rate limit and memory allow; the other domains
+ * Claims domains and asks HIBP about them one by one, unless an earlier try to plan them has its answer, as far as time, rate limit and memory allow; the other domains
  * stay without an answer. `delaySeconds`: the rate limit allows the next request after this delay.
  */
 export const askUpstream = async (
@@ -56,18 +57,25 @@ export const askUpstream = async (
   try {
     const names = domains.map(({ name }) => name);
     const { rpm, coverage } = await subscription.forDomains(names, waiting());
-    for (const each of domains) {
+    const kept = await keptAnswers(org, scanId, domains);
+    const answerAbout = async (each: Domain): Promise<DomainAnswer | undefined> => {
+      const breachNames = kept.get(each.id);
+      if (breachNames !== undefined) return { domain: each, state: "checked", breachNames };
       // The order matters: claim, ask, read the e-mails. E-mails added or enabled after the claim are not part
       // of this scan.
       const domain = await claim(org, scanId, each);
-      if (domain === undefined) continue;
+      if (domain === undefined) return undefined;
       const reason = noSearchOf(domain.name, coverage);
-      if (reason !== undefined) {
-        answers.push({ domain, state: "single", reason });
-        continue;
-      }
+      if (reason !== undefined) return { domain, state: "single", reason };
       const answer = await askAboutDomain(domain, rpm, coverage, waiting());
+      if (answer.state === "checked") await keepAnswer(org, scanId, domain, answer.breachNames);
+      return answer;
+    };
+    for (const each of domains) {
+      const answer = await answerAbout(each);
+      if (answer === undefined) continue;
       answers.push(answer);
+      if (answer.state === "single") continue;
       if (answer.state === "checked") aliases += answer.breachNames.size;
       if (aliases > aliasesPerBatch || Date.now() > endsAt || !hasTimeToAsk(invocation)) break;
     }

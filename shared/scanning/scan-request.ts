@@ -2,12 +2,16 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import { service } from "../access/activity/actor.ts";
 import { isServed } from "../access/billing/billing.ts";
 import * as organizations from "../access/organizations/organization.ts";
+import type { Invocation } from "../aws/queue/consume.ts";
+import { failedRows, forEachDue } from "../aws/queue/due-rows.ts";
 import { chunk } from "../aws/table/chunk.ts";
 import { condition } from "../aws/table/condition.ts";
 import type { Key } from "../aws/table/keys.ts";
 import { dueShard, keys, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
+import * as domains from "../monitoring/domains/domain.ts";
+import { windowSeconds } from "../monitoring/hibp/limiter.ts";
 import type { ScanType } from "./scan-schema.ts";
 import { start } from "./start.ts";
 
@@ -30,18 +34,34 @@ export const requestScan = async (org: number, type: ScanType, at: Date): Promis
 };
 
 /**
- * Requests a scan of every organization, each at its own random time within `staggerSeconds`, so that HIBP is
- * not asked for all of them at once.
+ * Requests a scan of every organization, each after the time that HIBP's rate `rpm` needs for the domains of those before it. What
+ * would be later than `withinSeconds` is spread over this time once more.
  */
-export const requestScanOfAll = async (type: ScanType, staggerSeconds: number): Promise<void> => {
+export const requestScanOfAll = async (
+  type: ScanType,
+  { rpm, withinSeconds }: { rpm: number; withinSeconds: number },
+): Promise<void> => {
   const now = Date.now();
+  let questions = 0;
   for await (const ids of organizations.everyId()) {
     for (const some of chunk(ids, concurrency)) {
+      const ofEach = await Promise.all(some.map(domains.list));
       await Promise.all(
-        some.map((org) => requestScan(org, type, new Date(now + Math.random() * staggerSeconds * 1000))),
+        some.map((org, index) => {
+          const seconds = ((questions * windowSeconds) / rpm) % withinSeconds;
+          questions += ofEach[index]?.filter(({ verified }) => verified).length ?? 0;
+          return requestScan(org, type, new Date(now + 1_000 * seconds));
+        }),
       );
     }
   }
+};
+
+/** Starts the requested scans that are due. */
+export const startDueScans = async (invocation: Invocation): Promise<void> => {
+  const start = (key: Key) => startRequestedScan(key, invocation.logger);
+  const failures = await forEachDue("SCAN-REQUEST", new Date(), invocation, start);
+  if (failures > 0) throw failedRows(failures);
 };
 
 /** "skipped": the organization is not served or has no active e-mails, so no scan is needed. */

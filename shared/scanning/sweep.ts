@@ -3,7 +3,7 @@ import * as queue from "../aws/queue/queue.ts";
 import { type Key, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { renewalSeconds } from "../contract/scan-timing.ts";
-import { chunksLeft } from "./email-chunks.ts";
+import { chunksLeft, isLookup } from "./email-chunks.ts";
 import { end } from "./end.ts";
 import { heldBy, leaseMilliseconds, maximumScanMilliseconds, type ScanLock } from "./lock.ts";
 import { type ScanRecord, scans } from "./record.ts";
@@ -44,6 +44,7 @@ export const sweepScan = async (
   const progress = progressOf(scan);
   // A wake without an answer says nothing about the scan, since its queue may be slow.
   const wasAnswered = unansweredMilliseconds <= 0;
+  if (wasAnswered && progress === lock.progress && (await isAnyChunkWaiting(scan))) return;
   const fruitlessSweeps = progress === lock.progress ? lock.fruitlessSweeps + (wasAnswered ? 1 : 0) : 0;
   if (fruitlessSweeps >= maximumFruitlessSweeps) {
     const isAbandoned = now.getTime() - Date.parse(lock.renewedAt) > leaseMilliseconds;
@@ -61,6 +62,18 @@ export const sweepScan = async (
   logger.warn("scan woken", { organizationId: org, scanId, fruitlessSweeps });
   const { fencingToken } = lock;
   await queue.send("scan-plans", { organizationId: org, scanId, fencingToken });
+};
+
+/**
+ * Whether messages of the scan's chunks, which the planner that answered has sent again, may wait behind those of other scans. To send them
+ * once more would make the others wait longer.
+ */
+const isAnyChunkWaiting = async (scan: ScanRecord): Promise<boolean> => {
+  if (!scan.planned) return false;
+  const queues = new Set(
+    chunksLeft(scan).map(({ chunk }) => (isLookup(chunk) ? "scan-lookups" : "scan-checks")),
+  );
+  return (await Promise.all([...queues].map(queue.isAnyWaiting))).includes(true);
 };
 
 /** How far a scan is, as a text that changes with any progress. */

@@ -1,7 +1,6 @@
 import type { Context } from "aws-lambda";
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { handler as startScheduled } from "../../functions/start-scheduled-scan/handler.ts";
-import { sweep } from "../../functions/sweep/handler.ts";
 import { handler as syncCatalog } from "../../functions/sync-catalog/handler.ts";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
@@ -9,7 +8,12 @@ import * as organizations from "../../shared/access/organizations/organization.t
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { list } from "../../shared/scanning/scan-list.ts";
-import { requestScan, startRequestedScan } from "../../shared/scanning/scan-request.ts";
+import {
+  requestScan,
+  requestScanOfAll,
+  startDueScans,
+  startRequestedScan,
+} from "../../shared/scanning/scan-request.ts";
 import { start } from "../../shared/scanning/start.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
 import { reply } from "../monitoring/hibp/upstream-server.ts";
@@ -27,6 +31,7 @@ let org: number;
 beforeAll(() => {
   vi.stubEnv("POWERTOOLS_LOG_LEVEL", "SILENT");
   vi.stubEnv("STAGGER_INTERVAL_SECONDS", "3600");
+  vi.stubEnv("SYNC_INTERVAL_SECONDS", "0");
 });
 beforeEach(async () => {
   org = await createOrganization({ "single.example": 1 });
@@ -34,9 +39,13 @@ beforeEach(async () => {
 
 const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
 const requestRow = () => table.get<{ type: string; dueAt: string }>(keys.scanRequest(org));
+const newestScan = async (): Promise<number> =>
+  (await list(org, { limit: 1, offset: 0 }, new Date())).scans[0]?.id ?? 0;
 const startedTypes = async (): Promise<string[]> =>
   (await list(org, { limit: 10, offset: 0 }, new Date())).scans.map(({ type }) => type);
-const sweepNow = () => sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+const startDue = () => startDueScans(invocation());
+const requestsOf = (orgs: readonly number[]) =>
+  table.getMany<{ type: string; dueAt: string }>(orgs.map(keys.scanRequest));
 
 test("a sync that finds a new or changed breach requests scans; the first one does not", async () => {
   const { answer } = workers.upstream;
@@ -52,39 +61,126 @@ test("a sync that finds a new or changed breach requests scans; the first one do
     [{ ...inventedBreach("Alpha"), ModifiedDate: "2031-01-01T00:00:00Z" }, inventedBreach("Beta")],
   ]) {
     listed = news;
-    const before = Date.now();
     await syncCatalog({}, context);
-    expect(await requestRow()).toMatchObject({ type: "catalog_triggered" });
-    // At a time within the stagger.
-    const dueAt = Date.parse((await requestRow())?.dueAt ?? "");
-    expect(dueAt).toBeGreaterThanOrEqual(before);
-    expect(dueAt).toBeLessThanOrEqual(Date.now() + 3_600_000);
-    await table.remove(keys.scanRequest(org));
+    // The first organization need not wait.
+    expect(await startedTypes()).toEqual(["catalog_triggered"]);
+    await endEarly(org, await newestScan());
     await syncCatalog({}, context);
     expect(await requestRow()).toBeUndefined();
+    expect(await startedTypes()).toHaveLength(1);
+    org = await createOrganization({ "single.example": 1 });
   }
   workers.upstream.answer = answer;
+});
+
+test("a run between two syncs asks for the latest breach alone, and syncs if it is new", async () => {
+  vi.stubEnv("SYNC_INTERVAL_SECONDS", "900");
+  const { answer } = workers.upstream;
+  let listed: object[] = [inventedBreach("Alpha"), inventedBreach("Beta")];
+  let fail: ((response: Parameters<typeof answer>[2]) => void) | undefined;
+  workers.upstream.answer = (path, request, response) => {
+    if (path === "breaches") reply(response, 200, listed);
+    else if (path !== "latestbreach") answer(path, request, response);
+    else if (fail !== undefined) fail(response);
+    else reply(response, 200, listed.at(-1));
+  };
+  const pathsOf = async (): Promise<string[]> => {
+    workers.upstream.requests.length = 0;
+    await syncCatalog({}, context);
+    return workers.upstream.requests.map(({ path }) => path);
+  };
+  const whole = ["latestbreach", "subscription/status", "subscribeddomains", "breaches"];
+  await pathsOf();
+  expect(await pathsOf()).toEqual(["latestbreach"]);
+  listed = [...listed, inventedBreach("Gamma")];
+  expect(await pathsOf()).toEqual(whole);
+  expect(await pathsOf()).toEqual(["latestbreach"]);
+  for (const failing of [
+    (response) => reply(response, 404),
+    (response) => reply(response, 503),
+    (response) => reply(response, 200, "<html></html>"),
+    (response) => response.destroy(),
+  ] as (typeof fail & {})[]) {
+    fail = failing;
+    vi.stubEnv("SYNC_INTERVAL_SECONDS", "900");
+    expect(await pathsOf()).toEqual(["latestbreach"]);
+    vi.stubEnv("SYNC_INTERVAL_SECONDS", "0");
+    expect(await pathsOf()).toEqual(whole);
+  }
+  workers.upstream.answer = answer;
+});
+
+test("scans start also while HIBP fails", async () => {
+  const { answer } = workers.upstream;
+  workers.upstream.answer = (_path, _request, response) => reply(response, 401);
+  await requestScan(org, "scheduled", new Date());
+  await expect(syncCatalog({}, context)).rejects.toThrow("the API key is not accepted");
+  expect(await startedTypes()).toEqual(["scheduled"]);
+  workers.upstream.answer = answer;
+});
+
+describe("the scans that a change of the catalog causes", () => {
+  /** The seconds from now until each of the requested scans, ascending. */
+  const dueSeconds = async (
+    orgs: readonly number[],
+    settings: { rpm: number; withinSeconds: number },
+  ): Promise<number[]> => {
+    for (const each of await everyOrganization()) await table.remove(keys.scanRequest(each));
+    const now = Date.now();
+    await requestScanOfAll("catalog_triggered", settings);
+    return (await requestsOf(orgs))
+      .map((row) => Math.round((Date.parse(row?.dueAt ?? "") - now) / 1_000))
+      .sort((a, b) => a - b);
+  };
+  const everyOrganization = async (): Promise<number[]> => {
+    const all: number[] = [];
+    for await (const ids of organizations.everyId()) all.push(...ids);
+    return all;
+  };
+
+  test("come one after the other, at the rate of the subscription, by their domains", async () => {
+    const orgs = await Promise.all(
+      Array.from({ length: 6 }, (_, index) =>
+        createOrganization({ [`one${index}.example`]: 1, [`two${index}.example`]: 1 }),
+      ),
+    );
+    const slow = await dueSeconds(orgs, { rpm: 10, withinSeconds: 3600 });
+    const pauses = slow.slice(1).map((seconds, index) => seconds - (slow[index] as number));
+    // Two domains each, and 10 questions in 70 seconds.
+    expect(pauses).toEqual([14, 14, 14, 14, 14]);
+    const fast = await dueSeconds(orgs, { rpm: 1_000, withinSeconds: 3600 });
+    expect(fast.at(-1)).toBeLessThanOrEqual(Math.ceil((slow.at(-1) as number) / 100) + 1);
+  });
+
+  test("never come later than the limit, nor all at it", async () => {
+    const orgs = await everyOrganization();
+    const all = await dueSeconds(orgs, { rpm: 1, withinSeconds: 300 });
+    expect(all.at(-1)).toBeLessThanOrEqual(300);
+    const inFirstHalf = all.filter((seconds) => seconds < 150).length;
+    expect(inFirstHalf).toBeGreaterThan(orgs.length / 4);
+    expect(inFirstHalf).toBeLessThan((3 * orgs.length) / 4);
+  });
 });
 
 describe("a requested scan", () => {
   test("starts after the scan that is in progress", async () => {
     const scanId = await start(org, "manual", administrator);
     await startScheduled({ organizationId: org }, context);
-    await sweepNow();
+    await startDue();
     expect(await startedTypes()).toEqual(["manual"]);
     await endEarly(org, scanId);
-    await sweepNow();
+    await startDue();
     expect(await startedTypes()).toEqual(["scheduled", "manual"]);
     expect(await requestRow()).toBeUndefined();
   });
 
   test("starts once, at its time", async () => {
     await requestScan(org, "catalog_triggered", new Date(Date.now() + 60_000));
-    await sweepNow();
+    await startDue();
     expect(await startedTypes()).toEqual([]);
     await requestScan(org, "catalog_triggered", new Date());
-    await sweepNow();
-    await sweepNow();
+    await startDue();
+    await startDue();
     expect(await startedTypes()).toEqual(["catalog_triggered"]);
     expect(await requestRow()).toBeUndefined();
   });
@@ -99,19 +195,19 @@ describe("a requested scan", () => {
     const slow = onTableRequest(`"sk":{"S":"${keys.scanRequest(org).sk}"}`, "before", () =>
       vi.waitFor(async () => expect(await waiting()).toBe(1), 10_000),
     );
-    await sweepNow();
+    await startDue();
     expect(slow.happened).toBe(true);
     expect(await waiting()).toBe(0);
   });
 
-  test("does not start for an organization that is not served, by schedule or sweep", async () => {
+  test("does not start for an organization that is not served, by schedule or request", async () => {
     await organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
     await startScheduled({ organizationId: org }, context);
     expect(await requestRow()).toBeUndefined();
     await requestScan(org, "catalog_triggered", new Date());
     expect(await startRequestedScan(keys.scanRequest(org), logger)).toBe("skipped");
     await requestScan(org, "catalog_triggered", new Date());
-    await sweepNow();
+    await startDue();
     expect(await startedTypes()).toEqual([]);
   });
 });

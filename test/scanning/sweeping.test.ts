@@ -12,6 +12,7 @@ import {
   invocation,
   onTableRequest,
   readScan,
+  runLookUps,
   runPlans,
   startAndPlan,
   takeMessages,
@@ -47,6 +48,28 @@ test("a scan whose message waits in its queue for hours gets few messages and go
   expect(chunks).toHaveLength(1);
   for (const chunk of chunks) await check(chunk, invocation());
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
+});
+
+test("a scan whose chunks wait for hours behind others is sent once more, and goes on", async () => {
+  const org = await createOrganization({ "covered.example": 2, "single.example": 1 });
+  const scanId = await startAndPlan(org);
+  for (let count = 0; count < 3 * 12; count++) {
+    await sweepAfter();
+    await runPlans();
+  }
+  expect(await readScan(org, scanId)).toMatchObject({ status: "running" });
+  const chunks = await takeMessages("scan-checks");
+  expect(chunks).toHaveLength(2);
+  for (const chunk of chunks) await check(chunk, invocation());
+  // Now only its look-up waits, which is in the queue twice too.
+  for (let count = 0; count < 12; count++) {
+    await sweepAfter();
+    await runPlans();
+  }
+  vi.useRealTimers();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "running", scannedEmails: 2 });
+  await runLookUps();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 3 });
 });
 
 test("a scan whose chunks get lost each time is ended at the fifth sweep", async () => {

@@ -6,6 +6,7 @@ import {
   SchedulerClient,
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
+import { shortTimeouts } from "../../aws/timeouts.ts";
 import { withVersion } from "../../contract/version.ts";
 import { type ScanFrequency, scanPeriodMilliseconds } from "./organization.ts";
 
@@ -27,7 +28,7 @@ const scheduleName = (org: number): string => `organization-${org}`;
 
 let scheduler: SchedulerClient | undefined;
 const client = (): SchedulerClient => {
-  scheduler ??= new SchedulerClient({ maxAttempts: 4 });
+  scheduler ??= new SchedulerClient({ maxAttempts: 3, requestHandler: shortTimeouts });
   return scheduler;
 };
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   ChangeMessageVisibilityCommand,
   DeleteMessageCommand,
+  GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
@@ -11,6 +12,7 @@ import type { SQSRecord } from "aws-lambda";
 import type { Message, QueueName } from "../../contract/messages.ts";
 import { withVersion } from "../../contract/version.ts";
 import { urlVariable } from "../../contract/worker.ts";
+import { shortTimeouts } from "../timeouts.ts";
 
 /** SQS accepts ten messages and 1 MiB in a batch; some bytes are left for what SQS adds to the bodies. */
 const maximumBatch = 10;
@@ -23,7 +25,7 @@ export type Sending = {
 
 let sqs: SQSClient | undefined;
 const client = (): SQSClient => {
-  sqs ??= new SQSClient({ maxAttempts: 4 });
+  sqs ??= new SQSClient({ maxAttempts: 3, requestHandler: shortTimeouts });
   return sqs;
 };
 
@@ -107,6 +109,18 @@ function* batchesOf(messages: readonly Outgoing<QueueName>[]): Generator<Entry[]
   }
   if (batch.length > 0) yield batch;
 }
+
+const waitingCounts = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesDelayed"] as const;
+
+/** Whether messages wait in the queue for a worker, or for their delay to end. Within about a minute, SQS says. */
+export const isAnyWaiting = async (queue: QueueName): Promise<boolean> => {
+  const command = new GetQueueAttributesCommand({
+    QueueUrl: urlOf(queue),
+    AttributeNames: [...waitingCounts],
+  });
+  const { Attributes = {} } = await client().send(command);
+  return waitingCounts.some((name) => Number(Attributes[name]) > 0);
+};
 
 /** The url of the queue that invokes this function. */
 const source = (): string => urlIn("SOURCE_QUEUE_URL");

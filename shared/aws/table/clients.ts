@@ -4,6 +4,7 @@
  */
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { timeouts } from "../timeouts.ts";
 
 /** A page of a list may read one block for each of its members, all at the same time. */
 const maxSockets = 100;
@@ -17,13 +18,7 @@ let documentClient: DynamoDBDocumentClient | undefined;
 export const wire = (): DynamoDBClient => {
   client ??= new DynamoDBClient({
     maxAttempts,
-    requestHandler: {
-      connectionTimeout: 1_000,
-      requestTimeout: 5_000,
-      throwOnRequestTimeout: true,
-      httpAgent: { maxSockets },
-      httpsAgent: { maxSockets },
-    },
+    requestHandler: { ...timeouts, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },
   });
   return client;
 };

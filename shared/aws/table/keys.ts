@@ -112,6 +112,11 @@ export const keys = {
     pk: `ORG#${org}#CHUNK#${scan}`,
     sk: `${batch}#${chunk}`,
   }),
+  /** What HIBP answered about a domain, until the domain is planned. In the partition of the scan's chunks. */
+  answer: (org: number, scan: number, domain: number): Key => ({
+    pk: `ORG#${org}#CHUNK#${scan}`,
+    sk: `ANSWER#${padded(domain)}`,
+  }),
   /** A chunk that is done, or that the scan's end counted as failed. Nothing more of it may be written. */
   closedChunk: (org: number, scan: number, batch: number, chunk: string): Key => ({
     pk: `ORG#${org}#CLOSED-CHUNK#${scan}`,

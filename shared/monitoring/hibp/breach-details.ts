@@ -16,6 +16,8 @@ export type State = {
   token?: string;
   /** The last sync that has written everything, and when (ISO 8601). */
   recorded?: { token: string; at: string };
+  /** When a sync last asked for the whole list (ISO 8601), and which breach was HIBP's latest. */
+  asked?: { at: string; latest?: string };
 };
 
 export const stateKey = keys.breachNames;

@@ -14,7 +14,7 @@ import * as table from "../../aws/table/table.ts";
 import { unknownDate } from "../../contract/unknown-date.ts";
 import { drawId } from "../../lists/blocks.ts";
 import { type State, stateKey } from "./breach-details.ts";
-import type { BreachDetails } from "./breach-schema.ts";
+import type { BreachDetails, ListedBreach } from "./breach-schema.ts";
 import { breaches, malformed, UpstreamFailure } from "./hibp.ts";
 import type { Waiting } from "./subscription.ts";
 import { rate } from "./subscription-state.ts";
@@ -26,7 +26,8 @@ export type News = { added: number[]; changed: number[]; isBaseline: boolean };
 /** `hash` is missing until a sync has announced the breach. */
 type NameRow = { id: number; hash?: string };
 
-type Listed = ReadonlyMap<string, { details: BreachDetails; hash: string }>;
+type Entry = { details: BreachDetails; hash: string };
+type Listed = Map<string, Entry>;
 
 const namePrefix = "NAME#";
 const nameKey = (name: string): Key => ({ pk: keys.breachNames().pk, sk: `${namePrefix}${name}` });
@@ -42,16 +43,40 @@ const maxBreachKibibytes = 85;
 const breachesPerTransaction = Math.floor(maxTransactionKibibytes / maxBreachKibibytes / 2);
 const defaultWaitSeconds = 60;
 
+/** A sync that a new breach caused, and that failed, is tried again after this time; by then its function has ended. */
+const retrySeconds = 120;
+
 /**
- * Brings the catalog up to date with HIBP's list. Calls `announce` with the news, if there are any, before it
- * records them as known: a crash can repeat an announcement but never lose one.
+ * Whether a sync is due, which then counts as begun: nobody has asked for the whole list for `everySeconds`, or HIBP's
+ * latest breach is not known. Undefined: HIBP did not say which one it is.
+ */
+export const takeTurn = async (latest: ListedBreach | undefined, everySeconds: number): Promise<boolean> => {
+  const [state, known] = await table.getMany<State & NameRow>(
+    [stateKey(), ...(latest === undefined ? [] : [nameKey(latest.name)])],
+    { consistent: false },
+  );
+  const { at, latest: latestThen } = state?.asked ?? { at: 0 };
+  const isNew = latest !== undefined && known?.hash === undefined;
+  const retry = latest?.name === latestThen ? retrySeconds : 0;
+  const pauseSeconds = isNew ? Math.min(retry, everySeconds) : everySeconds;
+  const now = new Date();
+  if (now.getTime() - new Date(at).getTime() < 1_000 * pauseSeconds) return false;
+  await table.update(stateKey(), { set: { asked: { at: now.toISOString(), latest: latest?.name } } });
+  return true;
+};
+
+/**
+ * Brings the catalog up to date with HIBP's list. `latest` belongs to the list, even where a cache on the way still has the list
+ * without it. Calls `announce` with the news, if there are any, before it records them as known: a crash can repeat an
+ * announcement but never lose one.
  * @throws UpstreamFailure; the catalog then stays as it is.
  */
 export const sync = async (
   announce: (news: News) => Promise<void> = async () => {},
-  { waitSeconds = defaultWaitSeconds }: Waiting = {},
+  { waitSeconds = defaultWaitSeconds, latest }: Waiting & { latest?: ListedBreach | undefined } = {},
 ): Promise<News> => {
   const listed = await fetchList({ waitSeconds });
+  if (latest !== undefined && !listed.has(latest.name)) listed.set(latest.name, entryOf(latest));
   const digest = digestOf(listed);
   const state = await table.get<State>(stateKey());
   const news: News = { added: [], changed: [], isBaseline: state?.digest === undefined };
@@ -126,12 +151,12 @@ const fetchList = async ({
   callSeconds?: number | undefined;
 }): Promise<Listed> => {
   const list = await withUpstream(await rate(), () => breaches(callSeconds), { waitSeconds });
-  return new Map(
-    list.map((breach) => {
-      const { addedDate: _, modifiedDate: _m, isSensitive: _s, isRetired: _r, ...details } = breach;
-      return [details.name, { details, hash: hashOf(JSON.stringify(breach)) }];
-    }),
-  );
+  return new Map(list.map((breach) => [breach.name, entryOf(breach)]));
+};
+
+const entryOf = (breach: ListedBreach): Entry => {
+  const { addedDate: _, modifiedDate: _m, isSensitive: _s, isRetired: _r, ...details } = breach;
+  return { details, hash: hashOf(JSON.stringify(breach)) };
 };
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);

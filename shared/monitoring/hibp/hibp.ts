@@ -1,7 +1,7 @@
 /**
  * The client of Have I Been Pwned, API v3 (https://haveibeenpwned.com/API/v3), at HIBP_BASE_URL or the public
  * address. The API key is the secret HIBP_API_KEY_SECRET_ARN or the parameter HIBP_API_KEY_PARAMETER. Callers take a grant of the rate limiter first
- * (upstream.ts).
+ * (upstream.ts), except for `latestBreach`.
  *
  * Each function makes one request, or two when the key has just been rotated. It throws `UpstreamFailure`
  * when there is no trustworthy answer, so that no failure reads as "no breaches".
@@ -10,6 +10,7 @@ import { SecretsProvider } from "@aws-lambda-powertools/parameters/secrets";
 import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import { ParameterNotFound } from "@aws-sdk/client-ssm";
 import * as z from "zod/mini";
+import { timeouts } from "../../aws/timeouts.ts";
 import { breachName, type ListedBreach, upstreamBreach } from "./breach-schema.ts";
 
 /**
@@ -72,6 +73,12 @@ export const breaches = async (timeoutSeconds = 60): Promise<ListedBreach[]> => 
   const known = entries.flatMap((entry) => upstreamBreach.safeParse(entry).data ?? []);
   if ((known.length === 0 && entries.length > 0) || known.length > maximumListed) throw malformed("breaches");
   return known;
+};
+
+/** The breach that HIBP added last. Needs neither the key nor a grant of the rate limiter. */
+export const latestBreach = async (): Promise<ListedBreach> => {
+  const answer = await request("latestbreach", "", { timeoutSeconds: 10, maxBytes: megabyte });
+  return parse("latestbreach", upstreamBreach, answer);
 };
 
 /** Local part of an address (lower case) → breach names, for the breached addresses of a domain. */
@@ -237,6 +244,7 @@ const notFound = Symbol("not found");
 export type Resource =
   | OtherResource
   | "breaches"
+  | "latestbreach"
   | "breacheddomain"
   | "breachedaccount"
   | "subscribeddomains"
@@ -260,13 +268,17 @@ const request = async (
   resource: Resource,
   argument: string,
   { timeoutSeconds, maxBytes }: Bounds,
-  key: string,
+  key?: string,
 ): Promise<unknown> => {
   const base = (process.env.HIBP_BASE_URL ?? publicBaseUrl).replace(/\/+$/, "");
   let body: string;
   try {
     const response = await fetch(`${base}/${resource}${argument === "" ? "" : `/${argument}`}`, {
-      headers: { "hibp-api-key": key, "user-agent": userAgent(), accept: "application/json" },
+      headers: {
+        "user-agent": userAgent(),
+        accept: "application/json",
+        ...(key !== undefined && { "hibp-api-key": key }),
+      },
       // A followed redirect would carry the key to another host.
       redirect: "manual",
       signal: AbortSignal.timeout(Math.ceil(timeoutSeconds * 1_000)),
@@ -372,10 +384,7 @@ const encode = (argument: string): string => {
   return encodeURIComponent(argument);
 };
 
-const clientConfig = {
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
-};
+const clientConfig = { maxAttempts: 3, requestHandler: timeouts };
 let secrets: SecretsProvider | undefined;
 let parameters: SSMProvider | undefined;
 

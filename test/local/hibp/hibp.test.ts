@@ -95,6 +95,16 @@ describe("answers like HIBP", () => {
     }
   });
 
+  test("the latest breach is the one that was added last, and needs no key", async () => {
+    const server = await start();
+    const { body } = await get(server, "breaches");
+    const latest = await get(server, "latestbreach", { "user-agent": "test" });
+    const dates = body.map(({ AddedDate }: { AddedDate: string }) => AddedDate).sort();
+    expect(latest.body.AddedDate).toBe(dates.at(-1));
+    const empty = await start({ directory: await makeDirectory("[]", "{}") });
+    expect((await get(empty, "latestbreach")).status).toBe(404);
+  });
+
   test("a request without a user agent is 403", async () => {
     expect((await get(await start(), "breaches", {})).status).toBe(403);
   });

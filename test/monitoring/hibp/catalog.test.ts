@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Key, keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
-import { details, version } from "../../../shared/monitoring/hibp/breach-details.ts";
+import { details, type State, stateKey, version } from "../../../shared/monitoring/hibp/breach-details.ts";
+import { upstreamBreach } from "../../../shared/monitoring/hibp/breach-schema.ts";
 import * as catalog from "../../../shared/monitoring/hibp/catalog.ts";
 import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
 import { type Engine, startEngine } from "../../aws/table/engine.ts";
@@ -243,6 +244,83 @@ describe("a sync", () => {
     });
     expect((await one("A"))?.title).toBe("Newer");
     expect(await catalog.sync()).toEqual(nothing);
+  });
+});
+
+describe("a turn to sync", () => {
+  const everySeconds = 900;
+  const latest = (name: string) => upstreamBreach.parse(breach(name));
+  const ask = (name?: string) =>
+    catalog.takeTurn(name === undefined ? undefined : latest(name), everySeconds);
+  /** Makes the last turn look as if it had been taken this many seconds earlier. */
+  const passTime = async (seconds: number): Promise<void> => {
+    const { asked } = (await table.get<State>(stateKey())) ?? {};
+    const at = new Date(Date.parse(asked?.at ?? "") - seconds * 1_000).toISOString();
+    await table.update(stateKey(), { set: { asked: { ...asked, at } } });
+  };
+
+  test("comes at its interval, whether or not HIBP says which breach is the latest", async () => {
+    list = [breach("A")];
+    expect(await ask()).toBe(true);
+    await catalog.sync();
+    for (const name of [undefined, "A"]) {
+      expect(await ask(name)).toBe(false);
+      await passTime(everySeconds - 5);
+      expect(await ask(name)).toBe(false);
+      await passTime(5);
+      expect(await ask(name)).toBe(true);
+    }
+  });
+
+  test("comes at once for an unknown breach, and for one that a scan has met first", async () => {
+    list = [breach("A")];
+    expect(await ask("A")).toBe(true);
+    await catalog.sync();
+    list = [breach("A"), breach("B")];
+    await catalog.idsFor([named("B")]);
+    expect(await ask("B")).toBe(true);
+    expect((await catalog.sync()).added).toEqual([await idOf("B")]);
+    expect(await ask("B")).toBe(false);
+  });
+
+  test("for a breach whose sync failed comes again two minutes later", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    expect(await ask("B")).toBe(true);
+    expect(await ask("B")).toBe(false);
+    await passTime(115);
+    expect(await ask("B")).toBe(false);
+    expect(await ask("C")).toBe(true);
+    await passTime(120);
+    expect(await ask("C")).toBe(true);
+  });
+
+  test("without news reads two rows, eventually consistent, and writes none", async () => {
+    list = [breach("A")];
+    expect(await ask("A")).toBe(true);
+    await catalog.sync();
+    expect(await commandsOf(() => ask("A"))).toEqual(["BatchGetItemCommand 2"]);
+  });
+
+  test("adds the latest breach even where the list that HIBP sends is still without it", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    const { added } = await catalog.sync(undefined, { latest: latest("B") });
+    expect(added).toEqual([await idOf("B")]);
+    expect((await one("B"))?.title).toBe("Title of B");
+    expect(await ask("B")).toBe(true);
+    expect(await ask("B")).toBe(false);
+    expect(await catalog.sync()).toEqual(nothing);
+    list.push(breach("B"));
+    expect(await catalog.sync()).toEqual(nothing);
+  });
+
+  test("does not take the latest breach over the list's own entry of it", async () => {
+    list = [breach("A")];
+    await catalog.sync();
+    const other = { ...latest("A"), title: "Another title" };
+    expect(await catalog.sync(undefined, { latest: other })).toEqual(nothing);
+    expect((await one("A"))?.title).toBe("Title of A");
   });
 });
 

@@ -53,6 +53,26 @@ describe("requests", () => {
     expect(upstream.requests[0]?.headers["user-agent"]).toBe("breach-monitor (security@acme.example)");
   });
 
+  test("the latest breach is asked for without the key, and must be a breach", async () => {
+    upstream.answer = (_path, _request, response) => reply(response, 200, { Name: "A", Title: "Title of A" });
+    expect(await hibp.latestBreach()).toMatchObject({ name: "A", title: "Title of A" });
+    expect(upstream.requests).toMatchObject([{ path: "latestbreach" }]);
+    expect(upstream.requests[0]?.headers).not.toHaveProperty("hibp-api-key");
+    for (const [status, body] of [
+      [404, ""],
+      [429, ""],
+      [503, ""],
+      [200, "<html></html>"],
+      [200, "[]"],
+      [200, "null"],
+      [200, '{"Name":""}'],
+      [200, `{"Name":"A","Description":"${"x".repeat(1_000_000)}"}`],
+    ] as const) {
+      upstream.answer = (_path, _request, response) => reply(response, status, body);
+      await failure(hibp.latestBreach());
+    }
+  });
+
   test("read the secret once, not at every call", async () => {
     const before = upstream.secretReads();
     await Promise.all([1, 2, 3, 4].map((n) => hibp.breachedAccount(`${n}@a.example`)));

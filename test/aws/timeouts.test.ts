@@ -1,0 +1,35 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { schedule } from "../../shared/access/organizations/scan-schedule.ts";
+import { send } from "../../shared/aws/queue/queue.ts";
+
+/** It takes requests and never answers. */
+const server = createServer(() => {});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  vi.stubEnv("AWS_ENDPOINT_URL", url);
+  vi.stubEnv("AWS_REGION", "us-east-1");
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
+  vi.stubEnv("SCAN_PLANS_QUEUE_URL", `${url}/000000000000/scan-plans`);
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  server.closeAllConnections();
+  server.close();
+});
+
+/** A function that people wait for ends after ten seconds. */
+const secondsToSpare = 1.5;
+
+test.concurrent.each([
+  ["SQS", () => send("scan-plans", { organizationId: 1, scanId: 1, fencingToken: 0 })],
+  ["Scheduler", () => schedule(1, "day", {})],
+])("%s that does not answer is given up before a function's ten seconds end", async (_, request) => {
+  const begin = Date.now();
+  await expect(request()).rejects.toMatchObject({ name: "TimeoutError" });
+  expect(Date.now() - begin).toBeLessThan((10 - secondsToSpare) * 1_000);
+});
