@@ -6,7 +6,7 @@ export type Options = {
   /** Whether the workers that ask for it have a maximum of concurrent invocations. */
   maximumConcurrency: boolean;
   hibpApiKey: HibpApiKeyChoice;
-  /** How many requests a second API Gateway lets through, all clients together. It answers 429 to the others. */
+  /** How many requests a second API Gateway lets through to each endpoint, all clients together. It answers 429 to the others. */
   requestsPerSecond: number;
   /** Whether a web ACL limits the requests of each address before API Gateway counts them. */
   webAcl: boolean;
@@ -27,8 +27,8 @@ const tableEncryptions = ["aws-owned", "aws-managed"] as const;
 /** `aws-managed`: the key is in the account, and each use of it is in CloudTrail and costs a request to KMS. */
 export type TableEncryptionChoice = (typeof tableEncryptions)[number];
 
-/** A flood of the dearest requests that need no credential costs less than 20 dollars a day with it (docs/cost.md). */
-const defaultRequestsPerSecond = 15;
+/** What a flood costs grows with it, times the number of endpoints (docs/cost.md). */
+const defaultRequestsPerSecond = 5;
 
 /** API Gateway's own limit for all APIs of an account and region. */
 const maximumRequestsPerSecond = 10_000;

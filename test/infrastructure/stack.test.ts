@@ -555,12 +555,29 @@ describe("REST API", () => {
     expect(refused(staging)?.QueryString).toContain("by sourceIp, viewerAddress, resource, status");
   });
 
-  test("lets through few requests a second, or as many as an option says", () => {
-    type Stage = { MethodSettings: { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }[] };
+  test("lets through few requests a second to each method, or as many as an option says", () => {
+    type Setting = { HttpMethod: string; ResourcePath: string } & Record<string, unknown>;
     const throttle = (stack: Assembly) =>
-      propertiesOf<Stage>(stack, "AWS::ApiGateway::Stage")[0]?.MethodSettings;
-    expect(throttle(production)).toMatchObject([{ ThrottlingRateLimit: 15, ThrottlingBurstLimit: 100 }]);
-    expect(throttle(staging)).toMatchObject([{ ThrottlingRateLimit: 200, ThrottlingBurstLimit: 400 }]);
+      propertiesOf<{ MethodSettings: Setting[] }>(stack, "AWS::ApiGateway::Stage")[0]?.MethodSettings ?? [];
+    const [others, ...named] = throttle(production);
+    // A method that no route declares gets what all others get.
+    expect(others).toMatchObject({ HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: 0.2 });
+    const declared = [
+      ...everyRoute.map(({ method, path }) => `${method} ${path}`),
+      "GET /app",
+      "GET /app/{proxy+}",
+    ];
+    const nameOf = ({ HttpMethod, ResourcePath }: Setting) =>
+      `${HttpMethod} ${ResourcePath.slice(1).replaceAll("~1", "/")}`;
+    expect(named.map(nameOf).sort()).toEqual(declared.sort());
+    for (const setting of named) {
+      expect(setting).toMatchObject({ ThrottlingRateLimit: 5, ThrottlingBurstLimit: 200 });
+      // Whoever may make so many requests a minute may make them at once.
+      expect(setting.ThrottlingBurstLimit).toBeGreaterThanOrEqual(perMinute.address);
+    }
+    const [ofStaging, firstOfStaging] = throttle(staging);
+    expect(ofStaging).toMatchObject({ ThrottlingRateLimit: 8, ThrottlingBurstLimit: 400 });
+    expect(firstOfStaging).toMatchObject({ ThrottlingRateLimit: 200, ThrottlingBurstLimit: 400 });
   });
 
   test("with a web ACL an address is blocked that asks far more than its limit", () => {

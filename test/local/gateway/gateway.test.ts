@@ -88,6 +88,12 @@ const gatewayResponse = (ResponseType: string, properties: object) => ({
   Type: "AWS::ApiGateway::GatewayResponse",
   Properties: { RestApiId: restApi, ResponseType, ...properties },
 });
+const limit = (HttpMethod: string, ResourcePath: string) => ({
+  HttpMethod,
+  ResourcePath,
+  ThrottlingRateLimit: 1,
+  ThrottlingBurstLimit: 3,
+});
 const authorized = { AuthorizationType: "CUSTOM", AuthorizerId: { Ref: "Authorizer" } };
 
 const resources = {
@@ -109,7 +115,18 @@ const resources = {
     Type: "AWS::ApiGateway::RestApi",
     Properties: { Name: "api", BinaryMediaTypes: ["multipart/form-data"], MinimumCompressionSize: 1024 },
   },
-  Stage: { Type: "AWS::ApiGateway::Stage", Properties: { RestApiId: restApi, StageName: "api" } },
+  Stage: {
+    Type: "AWS::ApiGateway::Stage",
+    Properties: {
+      RestApiId: restApi,
+      StageName: "api",
+      MethodSettings: [
+        { HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: 1_000, ThrottlingBurstLimit: 1_000 },
+        limit("GET", "/~1v1~1limited"),
+        limit("POST", "/~1v1~1limited"),
+      ],
+    },
+  },
   // Declared before its parent on purpose.
   Email: resource({ Ref: "Emails" }, "{id}"),
   V1: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "v1"),
@@ -117,6 +134,9 @@ const resources = {
   Import: resource({ Ref: "Emails" }, "import"),
   Preview: resource({ Ref: "Import" }, "preview"),
   Proxy: resource({ Ref: "V1" }, "{proxy+}"),
+  Limited: resource({ Ref: "V1" }, "limited"),
+  GetLimited: method("Limited", "GET"),
+  PostLimited: method("Limited", "POST"),
   Private: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "private"),
   Forgotten: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "forgotten"),
   GetEmails: method("Emails", "GET"),
@@ -276,6 +296,23 @@ describe("routes", () => {
 
   test("a request for the runtime itself never reaches the API", async () => {
     expect((await send("GET", "/.local")).bytes.toString()).toBe("local");
+  });
+});
+
+describe("the limits of a stage", () => {
+  const statusesOf = async (verb: string, count: number) => {
+    const sent = Array.from({ length: count }, () => send(verb, "/api/v1/limited"));
+    return (await Promise.all(sent)).map(({ status }) => status).sort();
+  };
+
+  test("hold for each method by itself, and let requests through again with time", async () => {
+    expect(await statusesOf("GET", 5)).toEqual([200, 200, 200, 429, 429]);
+    const { status, headers, json } = await send("GET", "/api/v1/limited");
+    expect({ status, json }).toEqual({ status: 429, json: { error: "Too Many Requests" } });
+    expect(headers["x-amzn-errortype"]).toBe("THROTTLED");
+    expect(await statusesOf("POST", 3)).toEqual([200, 200, 200]);
+    expect((await send("GET", "/api/v1/emails")).status).toBe(200);
+    await expect.poll(() => statusesOf("GET", 1), { interval: 100, timeout: 4_000 }).toEqual([200]);
   });
 });
 
