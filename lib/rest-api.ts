@@ -7,6 +7,7 @@ import {
   type CfnRestApi,
   EndpointAccessMode,
   EndpointType,
+  IpAddressType,
   type IResource,
   LogGroupLogDestination,
   type Method,
@@ -114,7 +115,8 @@ export class ServiceApi extends Construct {
     cfnAuthorizer.addPropertyDeletionOverride("IdentitySource");
     const api = new RestApi(this, "RestApi", {
       restApiName: stackName,
-      endpointTypes: [EndpointType.REGIONAL],
+      // Where clients have IPv6 addresses, one of them has very many: limits by address count its network (source-address.ts).
+      endpointConfiguration: { types: [EndpointType.REGIONAL], ipAddressType: IpAddressType.IPV4 },
       binaryMediaTypes: ["multipart/form-data"],
       minCompressionSize: Size.kibibytes(1),
       // Access logs need API Gateway's role, which all stacks of an account share: it outlives each stack.

@@ -555,6 +555,12 @@ describe("REST API", () => {
     expect(refused(staging)?.QueryString).toContain("by sourceIp, viewerAddress, resource, status");
   });
 
+  test("is reached over IPv4 alone", () => {
+    expect(propertiesOf(production, "AWS::ApiGateway::RestApi")).toMatchObject([
+      { EndpointConfiguration: { Types: ["REGIONAL"], IpAddressType: "ipv4" } },
+    ]);
+  });
+
   test("lets through few requests a second to each method, or as many as an option says", () => {
     type Setting = { HttpMethod: string; ResourcePath: string } & Record<string, unknown>;
     const throttle = (stack: Assembly) =>
