@@ -51,8 +51,8 @@ export function addGatewayResponses(api: RestApi, { gatewayRequestIds }: Options
       responseHeaders: {
         ...Object.fromEntries(Object.entries(fixed).map(([name, value]) => [name, `'${value}'`])),
         // API Gateway documents values from the request and constants only. Without it, the same id is in API Gateway's own
-        // header x-amzn-RequestId.
-        ...(gatewayRequestIds && { "X-Request-Id": "context.requestId" }),
+        // header x-amz-apigw-id.
+        ...(gatewayRequestIds && { "X-Request-Id": "context.extendedRequestId" }),
       },
       templates: {
         // `messageString` is already quoted and escaped.

@@ -48,6 +48,8 @@ const accessLogFormat = ({ trustedProxySecret }: Options): AccessLogFormat =>
   AccessLogFormat.custom(
     JSON.stringify({
       requestId: AccessLogField.contextRequestId(),
+      // Clients can choose the other one.
+      extendedRequestId: AccessLogField.contextExtendedRequestId(),
       time: AccessLogField.contextRequestTimeEpoch(),
       sourceIp: AccessLogField.contextIdentitySourceIp(),
       // As the authorizer says; "-" if the request did not come through the proxy, or not to the authorizer.
@@ -125,7 +127,7 @@ export class ServiceApi extends Construct {
       defaultMethodOptions: { authorizer, authorizationType: AuthorizationType.CUSTOM },
       deployOptions: {
         stageName,
-        // Traces of a stage would hold whole urls, and so the secrets of recipients' links. Those of functions do not.
+        // Traces of a stage would hold whole urls, and so the secrets of recipients' links.
         tracingEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
         accessLogFormat: accessLogFormat(options),

@@ -108,7 +108,7 @@ export class ServiceStack extends Stack {
     };
     const createFunction = (
       name: string,
-      { isTraced = true, ...contract }: Pick<Endpoint, "uses" | "timeoutSeconds"> & { isTraced?: boolean },
+      contract: Pick<Endpoint, "uses" | "timeoutSeconds">,
       logGroup?: ILogGroup,
     ) =>
       new ServiceFunction(this, {
@@ -118,14 +118,11 @@ export class ServiceStack extends Stack {
         ...contract,
         memoryMegabytes: endpointMegabytes,
         logGroup,
-        isTraced,
       }).function;
     const refuseRoute = createFunction("refuse-route", { uses: [] });
     refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath()));
     const authorize = createFunction("authorize", {
       uses: ["table:read", "table:limits", "table:credentials", "proxy-secret"],
-      // A request would have a second trace.
-      isTraced: false,
     });
     authorize.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
     const api: ServiceApi = new ServiceApi(

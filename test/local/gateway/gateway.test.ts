@@ -350,6 +350,36 @@ describe("the event of an integration", () => {
     expect((await send("GET", "/api/v1/emails")).json).toMatchObject({ queryStringParameters: null });
   });
 
+  test("has the id that a client chooses, if it is a UUID, and one that no client can choose", async () => {
+    const chosen = "6F1c0e2a-1111-4222-8333-444455556666";
+    const requestWith = async (id: string) => {
+      const { json, headers } = await send("GET", "/api/v1/emails", { headers: ["X-Amzn-RequestId", id] });
+      expect(headers["x-amzn-requestid"]).toBe((json.requestContext as Record<string, string>).requestId);
+      expect(headers["x-amz-apigw-id"]).toBe(
+        (json.requestContext as Record<string, string>).extendedRequestId,
+      );
+      return [headers["x-amzn-requestid"], headers["x-amz-apigw-id"]];
+    };
+    const [first, second, other] = [
+      await requestWith(chosen),
+      await requestWith(chosen),
+      await requestWith("mine"),
+    ];
+    expect([first?.[0], second?.[0]]).toEqual([chosen, chosen]);
+    expect(other?.[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(first?.[1]).not.toBe(second?.[1]);
+  });
+
+  test("has the client's trace header, or else one of API Gateway", async () => {
+    const traceOf = async (headers: string[]) =>
+      ((await send("GET", "/api/v1/emails", { headers })).json.headers as Record<string, string>)[
+        "X-Amzn-Trace-Id"
+      ];
+    const forced = "Root=1-67891233-abcdef012345678912345678;Sampled=1";
+    expect(await traceOf(["X-Amzn-Trace-Id", forced])).toBe(forced);
+    expect(await traceOf([])).toMatch(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24}$/);
+  });
+
   test("contains binary media types as base64 and everything else as text", async () => {
     const bytes = Buffer.from([0, 255, 128]);
     const multipart = ["Content-Type", "multipart/form-data; boundary=x"];
