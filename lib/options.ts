@@ -8,6 +8,8 @@ export type Options = {
   hibpApiKey: HibpApiKeyChoice;
   /** How many requests a second API Gateway lets through to each endpoint, all clients together. It answers 429 to the others. */
   requestsPerSecond: number;
+  /** What the account may cost in a month before AWS Budgets sends a mail. Undefined: no budget. */
+  monthlyBudgetDollars: number | undefined;
   /** Whether a web ACL limits the requests of each address before API Gateway counts them. */
   webAcl: boolean;
   tableEncryption: TableEncryptionChoice;
@@ -33,6 +35,8 @@ const defaultRequestsPerSecond = 5;
 /** API Gateway's own limit for all APIs of an account and region. */
 const maximumRequestsPerSecond = 10_000;
 
+const maximumDollars = 1_000_000;
+
 /** Reads the options with `contextOf`. Throws a sentence that names the value which is wrong. */
 export function readOptions(contextOf: (name: string) => unknown): Options {
   const alarms = choice("alarms", contextOf("alarms"), alarmSets);
@@ -46,7 +50,10 @@ export function readOptions(contextOf: (name: string) => unknown): Options {
       contextOf("hibpApiKey") ?? (isCheap ? "parameter" : "secret"),
       hibpApiKeys,
     ),
-    requestsPerSecond: rate("requestsPerSecond", contextOf("requestsPerSecond")),
+    requestsPerSecond:
+      whole("requestsPerSecond", contextOf("requestsPerSecond"), maximumRequestsPerSecond) ??
+      defaultRequestsPerSecond,
+    monthlyBudgetDollars: whole("monthlyBudgetDollars", contextOf("monthlyBudgetDollars"), maximumDollars),
     webAcl: flag("webAcl", contextOf("webAcl"), false),
     tableEncryption: choice("tableEncryption", contextOf("tableEncryption"), tableEncryptions),
     confirmRecipients: flag("confirmRecipients", contextOf("confirmRecipients"), false),
@@ -82,11 +89,11 @@ function parameterName(name: string, value: unknown): string | undefined {
   return value;
 }
 
-function rate(name: string, value: unknown): number {
-  if (value === undefined) return defaultRequestsPerSecond;
+function whole(name: string, value: unknown, maximum: number): number | undefined {
+  if (value === undefined) return undefined;
   const isWhole = /^[1-9]\d*$/.test(String(value));
-  if (!isWhole || Number(value) > maximumRequestsPerSecond) {
-    throw new Error(`${name} must be a whole number from 1 to ${maximumRequestsPerSecond}, not "${value}"`);
+  if (!isWhole || Number(value) > maximum) {
+    throw new Error(`${name} must be a whole number from 1 to ${maximum}, not "${value}"`);
   }
   return Number(value);
 }

@@ -31,6 +31,7 @@ const staging = synthesize("staging", {
   },
   context: {
     requestsPerSecond: "200",
+    monthlyBudgetDollars: "50",
     webAcl: "true",
     confirmRecipients: "true",
     tableEncryption: "aws-managed",
@@ -625,6 +626,19 @@ describe("REST API", () => {
 });
 
 describe("options", () => {
+  test("a budget mails to the address of alarms, and is refused without one", () => {
+    expect(production.ofType("AWS::Budgets::Budget")).toEqual([]);
+    const subscribers = [{ SubscriptionType: "EMAIL", Address: "oncall@example.com" }];
+    expect(propertiesOf(staging, "AWS::Budgets::Budget")).toMatchObject([
+      {
+        Budget: { BudgetType: "COST", TimeUnit: "MONTHLY", BudgetLimit: { Amount: 50, Unit: "USD" } },
+        NotificationsWithSubscribers: [{ Subscribers: subscribers }, { Subscribers: subscribers }],
+      },
+    ]);
+    const alone = { context: { monthlyBudgetDollars: "50" } };
+    expect(() => synthesize("unnoticed", alone)).toThrow(/needs alarmEmail/);
+  });
+
   test("the HIBP key is a secret, or a parameter where an idle deployment costs least", () => {
     const secretsIn = (stack: Assembly) => stack.ofType("AWS::SecretsManager::Secret").length;
     expect([secretsIn(production), secretsIn(cheapest)]).toEqual([1, 0]);
@@ -652,6 +666,10 @@ describe("options", () => {
     [{ requestsPerSecond: "0" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "0"'],
     [{ requestsPerSecond: "1e3" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "1e3"'],
     [{ requestsPerSecond: 10_001 }, 'requestsPerSecond must be a whole number from 1 to 10000, not "10001"'],
+    [
+      { monthlyBudgetDollars: "0.5" },
+      'monthlyBudgetDollars must be a whole number from 1 to 1000000, not "0.5"',
+    ],
     [{ webAcl: "yes" }, 'webAcl must be true or false, not "yes"'],
     [{ tableEncryption: "none" }, 'tableEncryption must be aws-owned or aws-managed, not "none"'],
   ])("the option %o is refused", (context: Record<string, unknown>, sentence) => {
