@@ -350,7 +350,7 @@ describe("the event of an integration", () => {
     expect((await send("GET", "/api/v1/emails")).json).toMatchObject({ queryStringParameters: null });
   });
 
-  test("has the id that a client chooses, if it is a UUID, and one that no client can choose", async () => {
+  test("has the UUID that a client chooses, and an id that none can choose", async () => {
     const chosen = "6F1c0e2a-1111-4222-8333-444455556666";
     const requestWith = async (id: string) => {
       const { json, headers } = await send("GET", "/api/v1/emails", { headers: ["X-Amzn-RequestId", id] });
