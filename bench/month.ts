@@ -36,8 +36,6 @@ const scheduledRun = { gigabyteSeconds: 0.005, logBytes: 400 };
 /** A run that also asks HIBP for the latest breach, for 0.2 seconds with half a gigabyte; every minute. */
 const askingRun = { perHour: 60, gigabyteSeconds: 0.1 };
 const accessLogBytes = 300;
-/** X-Ray traces one request a second, and this share of the others. */
-const tracedShare = 0.05;
 /** Months that logs are kept. */
 const logMonths = 3;
 /** A page of 50, in JSON. */
@@ -125,7 +123,6 @@ const useLines = (addresses: number, figures: Figures): Line[] => {
       dollars: dollarsOfCalls,
       free: calls * 2 * price.invocation,
     },
-    { item: "Traces", how: "$5.00 a million calls", dollars: calls * price.trace, free: calls * price.trace },
     { item: "Data sent", how: "$0.09 a GB", dollars: sent, free: sent },
     { item: "Daily scans", how: "units as measured", dollars: days * daily },
     {
@@ -195,40 +192,43 @@ export const monthTable = (uses: readonly Use[], quietHour: Units, figures: Figu
 
 /** The authorizer's, for a request that it refuses. */
 const refusedUnits = { readUnits: 2, writeUnits: 2 };
+/** A run of the authorizer that remembers the address, or of an endpoint that only refuses. */
+const refusingSeconds = 0.003;
 const secondsOfDay = 86_400;
-/** The rate with which docs/cost.md compares the default. */
-const highRate = 500;
 
-/** What it costs when somebody sends as many requests as API Gateway lets through. */
-export const floodTable = (resources: Resources): Table => {
-  const dollarsOfRequest = (bytesSent: number, dollarsOfTable: number): number =>
+/** What it costs when somebody sends as many requests to every method as API Gateway lets through. */
+export const floodTable = ({ requestsPerSecond, authorizerMegabytes, largestPageFile }: Resources): Table => {
+  const dollarsOf = (runs: readonly { seconds: number }[], bytesSent: number): number =>
     price.apiRequest +
-    price.invocation +
-    shortRun.seconds * (resources.authorizerMegabytes / 1024) * price.gigabyteSecond +
-    dollarsOfTable +
+    (accessLogBytes / 2 ** 30) * price.loggedGigabyte +
     (bytesSent / 2 ** 30) * price.sentGigabyte +
-    ((accessLogBytes + shortRun.logBytes) / 2 ** 30) * price.loggedGigabyte +
-    tracedShare * price.trace;
-  const { requestsPerSecond, largestPageFile } = resources;
-  const row = (kind: string, dollars: number): Cell[] => [
+    runs.reduce(
+      (sum, { seconds }) =>
+        sum +
+        price.invocation +
+        seconds * (authorizerMegabytes / 1024) * price.gigabyteSecond +
+        (shortRun.logBytes / 2 ** 30) * price.loggedGigabyte,
+      0,
+    );
+  const unauthenticated = dollarsOf([shortRun], 200) + dollarsForUnits(refusedUnits);
+  const limited = dollarsOf([{ seconds: refusingSeconds }, { seconds: refusingSeconds }], 300);
+  const page = dollarsOf([shortRun], largestPageFile);
+  const row = (kind: string, rate: number, dollars: number): Cell[] => [
     kind,
+    rate.toFixed(1),
     (1e6 * dollars).toFixed(1),
-    ...[requestsPerSecond, highRate].map((rate) =>
-      (secondsOfDay * (rate * dollars + price.trace)).toFixed(2),
-    ),
+    (secondsOfDay * rate * dollars).toFixed(2),
   ];
   return {
-    title: "A day of a flood from many addresses",
-    columns: [
-      "Requests",
-      "Dollars a million",
-      `A day at ${requestsPerSecond} a second (default)`,
-      `At ${highRate} a second`,
-    ],
+    title: "A day of a flood",
+    columns: ["Requests", "Requests a second", "Dollars a million", "Dollars a day"],
     rows: [
-      row("without a credential (401)", dollarsOfRequest(200, dollarsForUnits(refusedUnits))),
-      row("for the page's script, not compressed", dollarsOfRequest(largestPageFile, 0)),
+      row("from many addresses, without a credential (401)", requestsPerSecond.authorized, unauthenticated),
+      row("from one address, beyond its limit (429)", requestsPerSecond.authorized, limited),
+      row("for the page's script, not compressed", requestsPerSecond.page, page),
     ],
-    notes: ["Requests over the rate cost nothing."],
+    notes: [
+      "Of each kind as many as the limits of all methods together let through; requests beyond them cost nothing.",
+    ],
   };
 };

@@ -18,7 +18,6 @@ export const price = {
   backedUpGigabyte: 0.2,
   loggedGigabyte: 0.5,
   keptLogGigabyte: 0.03,
-  trace: 5e-6,
   sentGigabyte: 0.09,
 };
 

@@ -53,7 +53,10 @@ let synthesized: Promise<string> | undefined;
 
 /** Directory of the synthesized stack; synthesized once for each process. */
 export const assembly = (): Promise<string> => {
-  synthesized ??= synthesizeWith("assembly", { senderEmail: "alerts@seeded.example" });
+  synthesized ??= synthesizeWith("assembly", {
+    senderEmail: "alerts@seeded.example",
+    requestsPerSecond: "10000",
+  });
   return synthesized;
 };
 

@@ -1,5 +1,6 @@
 import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { readRoutes } from "../local/gateway/routes.ts";
 import { openAssembly } from "../local/template/assembly.ts";
 
 export type Resources = {
@@ -11,9 +12,9 @@ export type Resources = {
   scheduledRunsPerHour: number;
   /** Queues that are polled, by whether their event source has a maximum concurrency. */
   polledQueues: { capped: number; uncapped: number };
-  /** Requests a second that API Gateway lets through. */
-  requestsPerSecond: number;
-  /** The memory of the authorizer; the function of the page has the same. */
+  /** Requests a second that API Gateway lets through to all methods together, to those with the authorizer and to the page. */
+  requestsPerSecond: { authorized: number; page: number };
+  /** The memory of the authorizer; endpoints and the function of the page have the same. */
   authorizerMegabytes: number;
   /** The largest file of the dashboard's page, which needs no credential. */
   largestPageFile: number;
@@ -31,9 +32,12 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
   const capped = polled.filter(({ ScalingConfig }) => ScalingConfig !== undefined).length;
   const alarms = propertiesOf("AWS::CloudWatch::Alarm");
   const rates = propertiesOf<{ ScheduleExpression: string }>("AWS::Scheduler::Schedule");
-  const [stage] = propertiesOf<{ MethodSettings: { ThrottlingRateLimit: number }[] }>(
-    "AWS::ApiGateway::Stage",
-  );
+  const [api] = assembly.ofType("AWS::ApiGateway::RestApi");
+  const routes = api === undefined ? [] : readRoutes(assembly, assembly.physicalId(api.logicalId), "api").all;
+  const rateOf = (isAuthorized: boolean): number =>
+    routes
+      .filter(({ authorizer }) => (authorizer !== undefined) === isAuthorized)
+      .reduce((sum, { limit }) => sum + (limit?.requestsPerSecond ?? Number.NaN), 0);
   const authorizer = propertiesOf<{ FunctionName: string; MemorySize: number }>("AWS::Lambda::Function").find(
     ({ FunctionName }) => FunctionName.endsWith("-authorize"),
   );
@@ -43,7 +47,7 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
     hasSecret: assembly.ofType("AWS::SecretsManager::Secret").length > 0,
     scheduledRunsPerHour: rates.reduce((sum, { ScheduleExpression }) => sum + perHour(ScheduleExpression), 0),
     polledQueues: { capped, uncapped: polled.length - capped },
-    requestsPerSecond: stage?.MethodSettings[0]?.ThrottlingRateLimit ?? Number.NaN,
+    requestsPerSecond: { authorized: rateOf(true), page: rateOf(false) },
     authorizerMegabytes: authorizer?.MemorySize ?? Number.NaN,
     largestPageFile: Math.max(...pageFiles.map((file) => statSync(join(assemblyDirectory, file)).size)),
   };

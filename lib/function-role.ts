@@ -53,10 +53,6 @@ export class FunctionRole extends Role {
     this.logs = logs;
     Validations.of(this).acknowledge(
       {
-        id: "AwsSolutions-IAM5[Resource::*]",
-        reason: "X-Ray has no resources to name: sending traces can only be allowed for all",
-      },
-      {
         id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/*]",
         reason: "Schedules are created at run time; the boundary is their group, which holds nothing else",
       },

@@ -29,9 +29,9 @@ const responses: readonly GatewayResponse[] = [
   { type: ResponseType.RESOURCE_NOT_FOUND, ...notFound },
   { type: ResponseType.INVALID_SIGNATURE, ...notFound },
   { type: ResponseType.REQUEST_TOO_LARGE, ...tooLarge },
-  // A throttled client may come back after a second. Only usage plans have quotas, which count per day or
+  // The slowest methods let a request through every five seconds. Only usage plans have quotas, which count per day or
   // longer.
-  { type: ResponseType.THROTTLED, status: 429, error: tooManyRequests, headers: { "Retry-After": "1" } },
+  { type: ResponseType.THROTTLED, status: 429, error: tooManyRequests, headers: { "Retry-After": "5" } },
   {
     type: ResponseType.QUOTA_EXCEEDED,
     status: 429,
@@ -51,8 +51,8 @@ export function addGatewayResponses(api: RestApi, { gatewayRequestIds }: Options
       responseHeaders: {
         ...Object.fromEntries(Object.entries(fixed).map(([name, value]) => [name, `'${value}'`])),
         // API Gateway documents values from the request and constants only. Without it, the same id is in API Gateway's own
-        // header x-amzn-RequestId.
-        ...(gatewayRequestIds && { "X-Request-Id": "context.requestId" }),
+        // header x-amz-apigw-id.
+        ...(gatewayRequestIds && { "X-Request-Id": "context.extendedRequestId" }),
       },
       templates: {
         // `messageString` is already quoted and escaped.

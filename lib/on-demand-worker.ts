@@ -21,7 +21,6 @@ export class OnDemandWorkerFunction extends ServiceFunction {
       resources,
       ...worker,
       uses: [...worker.uses, "dead-letters"],
-      isTraced: false,
     });
     // The next run of such a schedule is a day or a week away. What fails on every try, or finds no concurrency for so
     // long, becomes a dead letter that names the function and holds the event.

@@ -8,8 +8,10 @@ export type Options = {
   hibpApiKey: HibpApiKeyChoice;
   /** Whom HIBP reaches about this deployment: an e-mail address or an https url, in the user agent. */
   hibpContact: string | undefined;
-  /** How many requests a second API Gateway lets through, all clients together. It answers 429 to the others. */
+  /** How many requests a second API Gateway lets through to each endpoint, all clients together. It answers 429 to the others. */
   requestsPerSecond: number;
+  /** What the account may cost in a month before AWS Budgets sends a mail. Undefined: no budget. */
+  monthlyBudgetDollars: number | undefined;
   /** Whether a web ACL limits the requests of each address before API Gateway counts them. */
   webAcl: boolean;
   tableEncryption: TableEncryptionChoice;
@@ -29,11 +31,13 @@ const tableEncryptions = ["aws-owned", "aws-managed"] as const;
 /** `aws-managed`: the key is in the account, and each use of it is in CloudTrail and costs a request to KMS. */
 export type TableEncryptionChoice = (typeof tableEncryptions)[number];
 
-/** A flood of the dearest requests that need no credential costs less than 20 dollars a day with it (docs/cost.md). */
-const defaultRequestsPerSecond = 15;
+/** What a flood costs grows with it, times the number of endpoints (docs/cost.md). */
+const defaultRequestsPerSecond = 5;
 
 /** API Gateway's own limit for all APIs of an account and region. */
 const maximumRequestsPerSecond = 10_000;
+
+const maximumDollars = 1_000_000;
 
 /** Reads the options with `contextOf`. Throws a sentence that names the value which is wrong. */
 export function readOptions(contextOf: (name: string) => unknown): Options {
@@ -49,7 +53,10 @@ export function readOptions(contextOf: (name: string) => unknown): Options {
       hibpApiKeys,
     ),
     hibpContact: contact("hibpContact", contextOf("hibpContact")),
-    requestsPerSecond: rate("requestsPerSecond", contextOf("requestsPerSecond")),
+    requestsPerSecond:
+      whole("requestsPerSecond", contextOf("requestsPerSecond"), maximumRequestsPerSecond) ??
+      defaultRequestsPerSecond,
+    monthlyBudgetDollars: whole("monthlyBudgetDollars", contextOf("monthlyBudgetDollars"), maximumDollars),
     webAcl: flag("webAcl", contextOf("webAcl"), false),
     tableEncryption: choice("tableEncryption", contextOf("tableEncryption"), tableEncryptions),
     confirmRecipients: flag("confirmRecipients", contextOf("confirmRecipients"), false),
@@ -95,11 +102,11 @@ function contact(name: string, value: unknown): string | undefined {
   return value;
 }
 
-function rate(name: string, value: unknown): number {
-  if (value === undefined) return defaultRequestsPerSecond;
+function whole(name: string, value: unknown, maximum: number): number | undefined {
+  if (value === undefined) return undefined;
   const isWhole = /^[1-9]\d*$/.test(String(value));
-  if (!isWhole || Number(value) > maximumRequestsPerSecond) {
-    throw new Error(`${name} must be a whole number from 1 to ${maximumRequestsPerSecond}, not "${value}"`);
+  if (!isWhole || Number(value) > maximum) {
+    throw new Error(`${name} must be a whole number from 1 to ${maximum}, not "${value}"`);
   }
   return Number(value);
 }

@@ -9,7 +9,7 @@ type QueueWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resources"
 export class QueueWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: QueueWorkerProps) {
     const uses = [...worker.uses, `receive:${worker.queue}` as const];
-    super(scope, { name, code, resources, ...worker, uses, isTraced: false });
+    super(scope, { name, code, resources, ...worker, uses });
     new EventSourceMapping(this, "Source", {
       target: this.function,
       eventSourceArn: resources.queues[worker.queue].queueArn,

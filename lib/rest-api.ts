@@ -7,8 +7,10 @@ import {
   type CfnRestApi,
   EndpointAccessMode,
   EndpointType,
+  IpAddressType,
   type IResource,
   LogGroupLogDestination,
+  type Method,
   RequestAuthorizer,
   RestApi,
   SecurityPolicy,
@@ -46,6 +48,8 @@ const accessLogFormat = ({ trustedProxySecret }: Options): AccessLogFormat =>
   AccessLogFormat.custom(
     JSON.stringify({
       requestId: AccessLogField.contextRequestId(),
+      // Clients can choose the other one.
+      extendedRequestId: AccessLogField.contextExtendedRequestId(),
       time: AccessLogField.contextRequestTimeEpoch(),
       sourceIp: AccessLogField.contextIdentitySourceIp(),
       // As the authorizer says; "-" if the request did not come through the proxy, or not to the authorizer.
@@ -63,8 +67,21 @@ const accessLogFormat = ({ trustedProxySecret }: Options): AccessLogFormat =>
 
 const stageName = "api";
 
-/** Burst limit. It lets several people open the dashboard at once; each load makes five requests. */
-const burst = 100;
+/** What the page's function answers, for everybody. The root only leads to the page. */
+const pagePaths = ["/app", "/app/{proxy+}"] as const;
+
+/**
+ * API Gateway applies the limits of a stage to each method by itself. These are those of methods that only refuse, and of every method
+ * that names none of its own.
+ */
+const refusalsPerSecond = (requestsPerSecond: number): number => Math.max(0.2, requestsPerSecond / 25);
+
+/** Two clients may each use up their 100 requests a minute at once. A burst adds nothing to what a day's flood costs. */
+const burstOf = (requestsPerSecond: number): number =>
+  Math.min(maximumBurst, Math.max(200, 2 * requestsPerSecond));
+
+/** API Gateway's own limit for all APIs of an account and region. */
+const maximumBurst = 5_000;
 
 /**
  * The REST API, with its parts at `<url>/api/<name>`. Every request below a part passes the authorizer, on any
@@ -100,7 +117,8 @@ export class ServiceApi extends Construct {
     cfnAuthorizer.addPropertyDeletionOverride("IdentitySource");
     const api = new RestApi(this, "RestApi", {
       restApiName: stackName,
-      endpointTypes: [EndpointType.REGIONAL],
+      // Where clients have IPv6 addresses, one of them has very many: limits by address count its network (source-address.ts).
+      endpointConfiguration: { types: [EndpointType.REGIONAL], ipAddressType: IpAddressType.IPV4 },
       binaryMediaTypes: ["multipart/form-data"],
       minCompressionSize: Size.kibibytes(1),
       // Access logs need API Gateway's role, which all stacks of an account share: it outlives each stack.
@@ -109,12 +127,26 @@ export class ServiceApi extends Construct {
       defaultMethodOptions: { authorizer, authorizationType: AuthorizationType.CUSTOM },
       deployOptions: {
         stageName,
-        // Traces of a stage would hold whole urls, and so the secrets of recipients' links. Those of functions do not.
+        // Traces of a stage would hold whole urls, and so the secrets of recipients' links.
         tracingEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
         accessLogFormat: accessLogFormat(options),
-        throttlingRateLimit: options.requestsPerSecond,
-        throttlingBurstLimit: Math.max(burst, 2 * options.requestsPerSecond),
+        throttlingRateLimit: refusalsPerSecond(options.requestsPerSecond),
+        throttlingBurstLimit: burstOf(options.requestsPerSecond),
+        methodOptions: Object.fromEntries(
+          [
+            ...parts.flatMap(({ name, routes }) =>
+              routes.map(({ route }) => `/${name}${route.path}/${route.method}`),
+            ),
+            ...pagePaths.map((path) => `${path}/GET`),
+          ].map((method) => [
+            method,
+            {
+              throttlingRateLimit: options.requestsPerSecond,
+              throttlingBurstLimit: burstOf(options.requestsPerSecond),
+            },
+          ]),
+        ),
       },
     });
     // A regional API without a policy accepts TLS 1.0. This policy accepts TLS 1.2 and 1.3 with forward
@@ -161,9 +193,14 @@ export class ServiceApi extends Construct {
     }
 
     const page = new FunctionIntegration(serveDashboard, invoker);
-    const app = api.root.addResource("app");
-    for (const resource of [api.root, app, app.addResource("{proxy+}")]) {
-      const method = resource.addMethod("ANY", page, { authorizationType: AuthorizationType.NONE });
+    const addPageMethod = (path: string, method: string): Method =>
+      api.root.resourceForPath(path).addMethod(method, page, { authorizationType: AuthorizationType.NONE });
+    const pageMethods = [
+      ...["/", ...pagePaths].map((path) => addPageMethod(path, "ANY")),
+      // By itself, because it has a limit of its own.
+      ...pagePaths.map((path) => addPageMethod(path, "GET")),
+    ];
+    for (const method of pageMethods) {
       const reason = "The page holds no data, and is where people sign in";
       Validations.of(method).acknowledge(
         { id: "AwsSolutions-APIG4", reason },

@@ -12,7 +12,7 @@ type ScheduledWorkerProps = Pick<ServiceFunctionProps, "name" | "code" | "resour
 /** A function that runs at a fixed rate. Events that Scheduler cannot hand over become dead letters. */
 export class ScheduledWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: ScheduledWorkerProps) {
-    super(scope, { name, code, resources, ...worker, isTraced: false });
+    super(scope, { name, code, resources, ...worker });
     // Lambda drops an event when its run fails, or is throttled until the next run is due, which does the
     // same work. The metric of failed runs, or that of throttled ones, tells.
     this.function.configureAsyncInvoke({

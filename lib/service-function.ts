@@ -28,8 +28,6 @@ export type ServiceFunctionProps = {
   logGroup?: ILogGroup | undefined;
   /** What people notice when it fails. */
   impact?: string | undefined;
-  /** Whether X-Ray traces it. */
-  isTraced: boolean;
 };
 
 /** Lambda gives CPU time in proportion to memory. People wait for endpoints (docs/decisions/0021-bundles.md). */
@@ -54,8 +52,7 @@ export class ServiceFunction extends Construct {
     this.name = name;
     const functionName = `${Stack.of(this).stackName}-${name}`;
     this.logGroup = contract.logGroup ?? createLogGroup(this, "Logs", name);
-    const permissions: readonly Permission[] = contract.isTraced ? [...uses, "traces"] : uses;
-    const role = FunctionRole.of(this, permissions, resources, this.logGroup);
+    const role = FunctionRole.of(this, uses, resources, this.logGroup);
 
     this.function = new LambdaFunction(this, "Function", {
       functionName,
@@ -69,7 +66,9 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(contract.timeoutSeconds ?? 10),
       memorySize: contract.memoryMegabytes ?? 256,
-      tracing: contract.isTraced ? Tracing.ACTIVE : Tracing.DISABLED,
+      // A header of the client can have each request traced, for more than the rest of it costs, and requests without a credential
+      // reach every endpoint: those of an address over its limit.
+      tracing: Tracing.DISABLED,
       loggingFormat: LoggingFormat.JSON,
       ...(contract.recursive && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {

@@ -11,6 +11,7 @@ import type { Endpoint, Method, Route } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { Alarms } from "./alarms.ts";
 import type { ApiDomain } from "./api-domain.ts";
+import { addBudget } from "./budget.ts";
 import type { Bundles } from "./bundle.ts";
 import { createHibpApiKey } from "./hibp-api-key.ts";
 import { OnDemandWorkerFunction } from "./on-demand-worker.ts";
@@ -48,6 +49,7 @@ export class ServiceStack extends Stack {
   ) {
     super(scope, id, props);
     const alarms = new Alarms(this, "Alarms", { set: options.alarms, email: alarmEmail });
+    if (options.monthlyBudgetDollars !== undefined) addBudget(this, options.monthlyBudgetDollars, alarmEmail);
 
     // What the functions use
     const table =
@@ -109,7 +111,7 @@ export class ServiceStack extends Stack {
     };
     const createFunction = (
       name: string,
-      { isTraced = true, ...contract }: Pick<Endpoint, "uses" | "timeoutSeconds"> & { isTraced?: boolean },
+      contract: Pick<Endpoint, "uses" | "timeoutSeconds">,
       logGroup?: ILogGroup,
     ) =>
       new ServiceFunction(this, {
@@ -119,14 +121,11 @@ export class ServiceStack extends Stack {
         ...contract,
         memoryMegabytes: endpointMegabytes,
         logGroup,
-        isTraced,
       }).function;
     const refuseRoute = createFunction("refuse-route", { uses: [] });
     refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath()));
     const authorize = createFunction("authorize", {
       uses: ["table:read", "table:limits", "table:credentials", "proxy-secret"],
-      // A request would have a second trace.
-      isTraced: false,
     });
     authorize.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
     const api: ServiceApi = new ServiceApi(

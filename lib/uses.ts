@@ -25,7 +25,7 @@ import type { HibpApiKey } from "./hibp-api-key.ts";
 import type { Sender } from "./sender.ts";
 
 /** What a function may: the words of its contract, and what functions of its kind need. */
-export type Permission = Use | "traces" | "dead-letters" | `receive:${QueueName}`;
+export type Permission = Use | "dead-letters" | `receive:${QueueName}`;
 
 /** The resources that functions may use. */
 export type Resources = {
@@ -278,13 +278,6 @@ export function grantOf(
       const grant = sending(sender);
       return { ...grant, environment: { ...grant.environment, DASHBOARD_URL: dashboardUrl } };
     }
-    case "traces":
-      return {
-        actions: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
-        // Traces have no resources to name.
-        resources: ["*"],
-        environment: {},
-      };
     case "dead-letters":
       return { actions: ["sqs:SendMessage"], resources: [deadLetters.queueArn], environment: {} };
   }

@@ -7,7 +7,7 @@ import type { Json } from "./schema.ts";
 
 export const headers: Json = {
   "X-Request-Id": {
-    description: "Names the request in the service's logs",
+    description: "Names the request in the service's logs. Clients cannot choose it",
     required: true,
     schema: { type: "string" },
   },

@@ -8,8 +8,8 @@ type Statement = {
 type Resource = { Type: string; Properties: Record<string, unknown> };
 export type Template = { Resources: Record<string, Resource> };
 
-/** Every role may write the logs of its functions, and those that people wait for send traces. */
-const ofEveryFunction = /^(logs|xray):/;
+/** Every role may write the logs of its functions. */
+const ofEveryFunction = /^logs:/;
 
 /** For each role its functions, and a table of its statements in Markdown. */
 export const permissionTable = ({ Resources }: Template): string => {

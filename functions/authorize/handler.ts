@@ -1,6 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { admitAnyone, authenticate, authenticateDashboard } from "../../shared/access/api/authenticate.ts";
-import { callerOf, type Decision, toContext } from "../../shared/access/api/principal.ts";
+import { callerOf, type Decision, requestIds, toContext } from "../../shared/access/api/principal.ts";
 import { viewerAddress } from "../../shared/access/api/source-address.ts";
 import { withTimeOfPeople } from "../../shared/aws/table/patience.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
@@ -75,7 +75,7 @@ const logRefused = (event: APIGatewayRequestAuthorizerEvent, decision: Decision)
     level: "INFO",
     message: "request",
     timestamp: new Date().toISOString(),
-    requestId: event.requestContext.requestId,
+    ...requestIds(event),
     method: event.httpMethod,
     route: event.resource,
     status: 401,

@@ -75,7 +75,7 @@ export function replyWith(files: PageFiles, event: APIGatewayProxyEvent): APIGat
   const { statusCode, headers, body } = answer(files, event);
   const all = {
     ...securityHeaders,
-    "X-Request-Id": event.requestContext.requestId,
+    "X-Request-Id": event.requestContext.extendedRequestId ?? "",
     ...(!isPlainHttp() && strictTransportSecurity),
     ...headers,
   };

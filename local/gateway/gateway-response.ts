@@ -17,6 +17,7 @@ const responseTypes = {
   INTEGRATION_TIMEOUT: [504, "Endpoint request timed out"],
   MISSING_AUTHENTICATION_TOKEN: [403, "Missing Authentication Token"],
   REQUEST_TOO_LARGE: [413, "Request Too Long"],
+  THROTTLED: [429, "Too Many Requests"],
   UNAUTHORIZED: [401, "Unauthorized"],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 export type ResponseType = keyof typeof responseTypes;

@@ -1,6 +1,6 @@
 /**
  * The template's REST API on 127.0.0.1: routes, authorizer, Lambda proxy integrations and gateway responses,
- * with Amazon API Gateway's limits. Not emulated: throttling, caching, access logs.
+ * with Amazon API Gateway's limits. Not emulated: caching, access logs, the account's own limit of requests.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Lambda } from "../lambda/lambda.ts";
@@ -62,7 +62,8 @@ export const startGateway = async ({
     try {
       refuseLongHeaders(incoming);
       const routed = api.route(request);
-      const { authorizer } = routed.route;
+      const { authorizer, admit } = routed.route;
+      if (!admit()) throw new Refused({ type: "THROTTLED" });
       const context = authorizer && (await authorize(lambda, authorizer, routed));
       return await integrate(integration, routed, context, body);
     } catch (error) {

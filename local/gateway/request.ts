@@ -39,23 +39,24 @@ export const maximumBodyBytes = 10 * 1024 * 1024;
 const maximumHeaderBytes = 10_240;
 
 /** Headers that the gateway sets itself, whatever the client sent. */
-const gatewayHeaders = new Set([
-  "x-amzn-trace-id",
-  "x-forwarded-for",
-  "x-forwarded-port",
-  "x-forwarded-proto",
-]);
+const gatewayHeaders = new Set(["x-forwarded-for", "x-forwarded-port", "x-forwarded-proto"]);
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const readRequest = (incoming: IncomingMessage): GatewayRequest => {
   const { pathname, search } = splitUrl(incoming.url ?? "/");
-  const id = randomUUID();
   const receivedAt = Date.now();
   const sourceIp = (incoming.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
   const sent = pairsOf(incoming.rawHeaders);
   const forwardedFor = sent
     .filter(([name]) => name.toLowerCase() === "x-forwarded-for")
     .map(([, value]) => value);
-  const traceId = `Root=1-${Math.floor(receivedAt / 1000).toString(16)}-${id.replaceAll("-", "").slice(0, 24)}`;
+  const sentValue = (header: string): string | undefined =>
+    sent.find(([name]) => name.toLowerCase() === header)?.[1];
+  // Clients may choose the id, and the trace of a request and whether it is sampled.
+  const chosenId = sentValue("x-amzn-requestid");
+  const id = chosenId !== undefined && uuid.test(chosenId) ? chosenId : randomUUID();
+  const root = `Root=1-${Math.floor(receivedAt / 1000).toString(16)}-${randomBytes(12).toString("hex")}`;
   return {
     id,
     extendedId: randomBytes(9).toString("base64"),
@@ -64,7 +65,7 @@ export const readRequest = (incoming: IncomingMessage): GatewayRequest => {
     path: pathname,
     headers: [
       ...sent.filter(([name]) => !gatewayHeaders.has(name.toLowerCase())),
-      ["X-Amzn-Trace-Id", traceId],
+      ...(sentValue("x-amzn-trace-id") === undefined ? [["X-Amzn-Trace-Id", root] as Pairs[number]] : []),
       ["X-Forwarded-For", [...forwardedFor, sourceIp].join(", ")],
       ["X-Forwarded-Port", String(incoming.socket.localPort)],
       ["X-Forwarded-Proto", "http"],

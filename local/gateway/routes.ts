@@ -3,6 +3,7 @@
 import { statementsOf } from "../iam/iam.ts";
 import { decide } from "../iam/policy.ts";
 import type { Assembly } from "../template/assembly.ts";
+import { admitWithin, type Limit, readLimits } from "./throttle.ts";
 
 export type Route = {
   /** The resource's path as declared: `/v1/emails/{id}`. */
@@ -13,6 +14,9 @@ export type Route = {
   isInvocable: boolean;
   timeoutSeconds: number;
   authorizer: Authorizer | undefined;
+  limit: Limit | undefined;
+  /** Takes a request from the limit; false: none was left. */
+  admit(): boolean;
 };
 
 export type Authorizer = {
@@ -21,6 +25,7 @@ export type Authorizer = {
 };
 
 export type RouteTable = {
+  all: readonly Route[];
   /** The route of a raw path without the stage, and its path parameters, still encoded. */
   find(method: string, path: string): { route: Route; parameters: Record<string, string> } | undefined;
 };
@@ -50,6 +55,7 @@ const defaultTimeoutMilliseconds = 29_000;
 export const readRoutes = (assembly: Assembly, apiId: string, stage: string): RouteTable => {
   const arnPrefix = `arn:aws:execute-api:${assembly.region}:${assembly.accountId}:${apiId}`;
   const isInvocable = readPermissions(assembly);
+  const limitOf = readLimits(assembly);
   const { root, nodes } = readTree(assembly, `${apiId}-root`);
 
   const readAuthorizer = (id: string): Authorizer => {
@@ -72,6 +78,7 @@ export const readRoutes = (assembly: Assembly, apiId: string, stage: string): Ro
     }
     const functionArn = functionOf(Integration.Uri);
     const method = HttpMethod === "ANY" ? "*" : HttpMethod;
+    const limit = limitOf(node.path, HttpMethod);
     node.methods.set(HttpMethod, {
       resourcePath: node.path,
       resourceId: node.id,
@@ -82,10 +89,13 @@ export const readRoutes = (assembly: Assembly, apiId: string, stage: string): Ro
           : isInvocableWith(assembly, Integration.Credentials, functionArn),
       timeoutSeconds: (Integration.TimeoutInMillis ?? defaultTimeoutMilliseconds) / 1000,
       authorizer: AuthorizerId === undefined ? undefined : readAuthorizer(AuthorizerId),
+      limit,
+      admit: limit === undefined ? () => true : admitWithin(limit),
     });
   }
 
   return {
+    all: [...nodes.values()].flatMap(({ methods }) => [...methods.values()]),
     find: (method, path) => {
       const segments = path.split("/").slice(1);
       // A slash at the end makes no difference.

@@ -1,6 +1,6 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { describe, expect, test } from "vitest";
-import { authenticate } from "../../shared/access/api/authenticate.ts";
+import { admitAnyone, authenticate, authenticateDashboard } from "../../shared/access/api/authenticate.ts";
 import { countAddress, countOrganization } from "../../shared/access/api/limits.ts";
 import { hashOf } from "../../shared/access/keys/secret.ts";
 import { keys, timeToLive } from "../../shared/aws/table/keys.ts";
@@ -261,6 +261,28 @@ describe("a window", () => {
       expect(refused).toEqual(times(20, () => ({ ...refusal(40), claimed: id })));
       expect(await requestAt(`${minute}:59.999`)).toEqual({ ...refusal(1), claimed: id });
       expect(await table.get(row)).toMatchObject({ requests: 101 });
+    }
+  });
+
+  test("counts all addresses of an IPv6 network as one, in both parts of the API", async () => {
+    const { id } = await createOrganization();
+    const network = `2001:db8:${(id % 65_536).toString(16)}:${Math.floor(Math.random() * 65_536).toString(16)}`;
+    const now = new Date("2100-01-01T12:00:30Z");
+    const eventFrom = (sourceIp: string) =>
+      ({
+        httpMethod: "GET",
+        multiValueHeaders: {},
+        requestContext: { identity: { sourceIp } },
+      }) as unknown as APIGatewayRequestAuthorizerEvent;
+    for (const decide of [authenticate, authenticateDashboard, admitAnyone]) {
+      const at = decide === admitAnyone ? new Date("2100-01-01T12:01:30Z") : now;
+      const all = await Promise.all(times(105, (index) => decide(eventFrom(`${network}::${index + 1}`), at)));
+      const limited = all.filter(
+        (decision) => decision !== "anyone" && "refusal" in decision && decision.refusal === "addressLimit",
+      );
+      expect(limited).toHaveLength(5);
+      const other = await decide(eventFrom(`2001:db8:ffff:${(id % 65_536).toString(16)}::1`), at);
+      expect(other).not.toMatchObject({ refusal: "addressLimit" });
     }
   });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
@@ -114,7 +115,7 @@ test("each request line names organization and actor, also of a refused one", as
   const stranger = createClient({ authorization: `Bearer ${mintApiKey(org)}` });
   const dashboard = createClient({ authorization: `Bearer ${key}` }, dashboardUrl());
   const lineOf = async (reply: { headers: Record<string, unknown> }): Promise<Record<string, unknown>> => {
-    const id = `"requestId":"${reply.headers["x-request-id"]}"`;
+    const id = `"extendedRequestId":"${reply.headers["x-request-id"]}"`;
     const logs = await eventually(readLogs, (text) => text.includes(id));
     const line = logs.split("\n").find((each) => each.includes(id)) ?? "";
     return JSON.parse(line.slice(line.indexOf("{")));
@@ -125,6 +126,13 @@ test("each request line names organization and actor, also of a refused one", as
   expect(await lineOf(await user.api.get("/emails"))).toMatchObject({ status: 200, ...userLine });
   expect(await lineOf(await api.get("/emails?limit=x"))).toMatchObject({ status: 400, ...keyLine });
   expect(await lineOf(await dashboard.get("/overview"))).toMatchObject({ status: 403, ...keyLine });
+  // A client can choose only one of the two ids of a request.
+  const chosen = randomUUID();
+  const named = await api.request("GET", "/emails", {
+    headers: { authorization: `Bearer ${key}`, "x-amzn-requestid": chosen },
+  });
+  expect(named.headers["x-request-id"]).not.toContain(chosen);
+  expect(await lineOf(named)).toMatchObject({ status: 200, requestId: chosen });
   // The authorizer's line: no endpoint sees these.
   const unknown = await lineOf(await stranger.get("/emails"));
   expect(unknown).toMatchObject({ status: 401, refusal: "unauthenticated", claimedOrganizationId: org });

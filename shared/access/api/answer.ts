@@ -5,7 +5,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-l
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { Refusal, replyTo } from "../../contract/errors.ts";
 import { NewerVersion } from "../../contract/version.ts";
-import { callerOf, fromAnyContext, fromContext, type Principal } from "./principal.ts";
+import { callerOf, fromAnyContext, fromContext, type Principal, requestIds } from "./principal.ts";
 
 /** About how long a deployment takes, in which some functions are of the next release already. */
 const updateSeconds = 60;
@@ -33,10 +33,10 @@ export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => 
     return new Refusal("newerVersion", { headers: { "Retry-After": String(updateSeconds) } });
   };
   const finish = (event: Served, response: APIGatewayProxyResult, refusal?: string) => {
-    const { requestId, httpMethod, resourcePath, requestTimeEpoch, authorizer } = event.requestContext;
-    response.headers = { ...response.headers, ...everyHeader(requestId) };
+    const { httpMethod, resourcePath, requestTimeEpoch, authorizer } = event.requestContext;
+    response.headers = { ...response.headers, ...everyHeader(event.requestContext.extendedRequestId) };
     logger.info("request", {
-      requestId,
+      ...requestIds(event),
       method: httpMethod,
       route: resourcePath,
       status: response.statusCode,
@@ -58,14 +58,14 @@ export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => 
         finish(event, request.response, error.refusal);
         return;
       }
-      logger.error("unexpected", { requestId: event.requestContext.requestId, error: error as Error });
+      logger.error("unexpected", { ...requestIds(event), error: error as Error });
       request.response = json(500, { error: "Internal error" });
       finish(event, request.response);
     },
   };
 };
 
-const everyHeader = (requestId: string): Record<string, string> => ({
+const everyHeader = (requestId = ""): Record<string, string> => ({
   "Content-Type": "application/json",
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",

@@ -9,6 +9,7 @@ import { type ApiKey, isLive, type Session, touch } from "../sessions/last-use.t
 import { type Credential, credentialOf, isForeignOrigin, isOwnOrigin } from "./credential.ts";
 import * as limits from "./limits.ts";
 import type { Caller, Decision, GatewayRefusal, Principal } from "./principal.ts";
+import { networkOf } from "./source-address.ts";
 
 type Given = Exclude<Credential, "none">;
 
@@ -29,14 +30,14 @@ export const authenticate = async (
   event: APIGatewayRequestAuthorizerEvent,
   now: Date = new Date(),
 ): Promise<Principal | GatewayRefusal> => {
-  const { sourceIp } = event.requestContext.identity;
+  const address = addressOf(event);
   const credential = credentialOf(event);
-  const refusedSeconds = limits.secondsRefused("v1", sourceIp, now);
+  const refusedSeconds = limits.secondsRefused("v1", address, now);
   if (refusedSeconds > 0) return refuse(credential, {}, "addressLimit", refusedSeconds);
 
   const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
   const [addressSeconds, keySeconds, identified] = await Promise.all([
-    limits.countAddress("v1", sourceIp, now),
+    limits.countAddress("v1", address, now),
     keyHash === undefined ? 0 : limits.countKey(keyHash, now),
     credential === "none" ? nobody : identify(credential, now),
   ]);
@@ -77,11 +78,10 @@ export const authenticateDashboard = async (
     return refuse(credential, key, key.valid === undefined ? "unauthenticated" : "sessionRequired");
   }
 
-  const { sourceIp } = event.requestContext.identity;
   const refusedSeconds = limits.secondsRefused("session", credential.hash, now);
   if (refusedSeconds > 0) return refuse(credential, {}, "sessionLimit", refusedSeconds);
   // An address over its limit may only guess: cookies that it makes up are read, but not counted.
-  const isGuess = limits.secondsRefused("dashboard", sourceIp, now) > 0;
+  const isGuess = limits.secondsRefused("dashboard", addressOf(event), now) > 0;
   const [countedSeconds, identified] = await Promise.all([
     isGuess ? undefined : limits.countSession(credential.hash, now),
     identify(credential, now),
@@ -112,13 +112,14 @@ export const admitAnyone = async (
 };
 
 /** Counts a request against its address; the seconds for which it is refused, or 0. */
-const countAddress = async (
-  { requestContext }: APIGatewayRequestAuthorizerEvent,
-  now: Date,
-): Promise<number> => {
-  const { sourceIp } = requestContext.identity;
-  return limits.secondsRefused("dashboard", sourceIp, now) || limits.countAddress("dashboard", sourceIp, now);
+const countAddress = async (event: APIGatewayRequestAuthorizerEvent, now: Date): Promise<number> => {
+  const address = addressOf(event);
+  return limits.secondsRefused("dashboard", address, now) || limits.countAddress("dashboard", address, now);
 };
+
+/** What the request's address counts as. */
+const addressOf = ({ requestContext }: APIGatewayRequestAuthorizerEvent): string =>
+  networkOf(requestContext.identity.sourceIp);
 
 /** A refusal with whose credential it was, or else the organization that the credential begins with. */
 const refuse = (

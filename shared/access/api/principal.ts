@@ -102,6 +102,18 @@ export const callerOf = (context: Context): Record<string, string | number> =>
     }),
   );
 
+/**
+ * The ids of a request, for its log line. Clients can choose `requestId` (`x-amzn-requestid`), but not `extendedRequestId`, which
+ * replies carry as `X-Request-Id`
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html).
+ */
+export const requestIds = (event: {
+  requestContext: { requestId: string; extendedRequestId?: string | undefined };
+}): Record<string, string | undefined> => ({
+  requestId: event.requestContext.requestId,
+  extendedRequestId: event.requestContext.extendedRequestId,
+});
+
 const throwRefusal = (context: Context): void => {
   const { refusal, retryAfterSeconds } = context ?? {};
   if (typeof refusal !== "string" || !(refusal in refusals)) return;

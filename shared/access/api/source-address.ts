@@ -24,7 +24,7 @@ const pauseMilliseconds = 10_000;
 /**
  * The viewer's address if a proxy that knows a secret tells it. Undefined: the address of the connection counts,
  * also where a header is missing, malformed or given twice, or no secret can be read. Never throws. Of IPv6 it is the
- * network, `2001:db8:0:1::/64`, because one viewer usually has all of its addresses.
+ * viewer's network (`networkOf`).
  */
 export const viewerAddress = async (event: Headers): Promise<string | undefined> => {
   const parameter = process.env.TRUSTED_PROXY_SECRET_PARAMETER;
@@ -46,6 +46,15 @@ const onlyValue = (event: Headers, name: string): string | undefined => {
 const readViewer = (text = ""): string | undefined => {
   const [, address = ""] = /^([\d.]+|[\da-f:.]+):\d{1,5}$/i.exec(text) ?? [];
   if (!isIP(address)) return undefined;
+  return networkOf(address);
+};
+
+/**
+ * What an address counts as: itself, or of IPv6 the network `2001:db8:0:1::/64`, because one client usually has all of its addresses.
+ * What is no address stays as it is.
+ */
+export const networkOf = (address: string): string => {
+  if (!isIP(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === "ipv4") return parsed.toString();
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`)}/64`;

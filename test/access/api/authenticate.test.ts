@@ -7,7 +7,7 @@ import * as users from "../../../shared/access/members/user.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
 import { withTimeOfPeople } from "../../../shared/aws/table/patience.ts";
-import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { type Engine, recordCapacity, startEngine } from "../../aws/table/engine.ts";
 import { activeBilling } from "../organizations/billing.ts";
 
 let engine: Engine;
@@ -69,6 +69,21 @@ describe("a session", () => {
     expect(await postFrom(`http://${host}`)).toMatchObject({ refusal: "foreignOrigin" });
     expect(await postFrom("https://attacker.example")).toMatchObject({ refusal: "foreignOrigin" });
   });
+});
+
+test("a key with a wrong checksum is counted for its address and never read", async () => {
+  const { key } = await apiKeys.create(org, "Mistyped", administrator);
+  const wrong = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
+  const capacity = recordCapacity();
+  expect(await authenticateBy("https", { authorization: `Bearer ${wrong}` })).toEqual({
+    refusal: "unauthenticated",
+  });
+  expect(capacity.take()).toEqual({ readUnits: 0, writeUnits: 1, calls: 1 });
+  // A key of the right form is read, with its organization.
+  expect(await authenticateBy("https", { authorization: `Bearer ${key}` })).toMatchObject({
+    organizationId: org,
+  });
+  expect(capacity.take().readUnits).toBe(2);
 });
 
 test("of 150 simultaneous requests with one key from one address exactly 100 pass", async () => {

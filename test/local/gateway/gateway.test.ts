@@ -88,6 +88,12 @@ const gatewayResponse = (ResponseType: string, properties: object) => ({
   Type: "AWS::ApiGateway::GatewayResponse",
   Properties: { RestApiId: restApi, ResponseType, ...properties },
 });
+const limit = (HttpMethod: string, ResourcePath: string) => ({
+  HttpMethod,
+  ResourcePath,
+  ThrottlingRateLimit: 1,
+  ThrottlingBurstLimit: 3,
+});
 const authorized = { AuthorizationType: "CUSTOM", AuthorizerId: { Ref: "Authorizer" } };
 
 const resources = {
@@ -109,7 +115,18 @@ const resources = {
     Type: "AWS::ApiGateway::RestApi",
     Properties: { Name: "api", BinaryMediaTypes: ["multipart/form-data"], MinimumCompressionSize: 1024 },
   },
-  Stage: { Type: "AWS::ApiGateway::Stage", Properties: { RestApiId: restApi, StageName: "api" } },
+  Stage: {
+    Type: "AWS::ApiGateway::Stage",
+    Properties: {
+      RestApiId: restApi,
+      StageName: "api",
+      MethodSettings: [
+        { HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: 1_000, ThrottlingBurstLimit: 1_000 },
+        limit("GET", "/~1v1~1limited"),
+        limit("POST", "/~1v1~1limited"),
+      ],
+    },
+  },
   // Declared before its parent on purpose.
   Email: resource({ Ref: "Emails" }, "{id}"),
   V1: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "v1"),
@@ -117,6 +134,9 @@ const resources = {
   Import: resource({ Ref: "Emails" }, "import"),
   Preview: resource({ Ref: "Import" }, "preview"),
   Proxy: resource({ Ref: "V1" }, "{proxy+}"),
+  Limited: resource({ Ref: "V1" }, "limited"),
+  GetLimited: method("Limited", "GET"),
+  PostLimited: method("Limited", "POST"),
   Private: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "private"),
   Forgotten: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "forgotten"),
   GetEmails: method("Emails", "GET"),
@@ -279,6 +299,23 @@ describe("routes", () => {
   });
 });
 
+describe("the limits of a stage", () => {
+  const statusesOf = async (verb: string, count: number) => {
+    const sent = Array.from({ length: count }, () => send(verb, "/api/v1/limited"));
+    return (await Promise.all(sent)).map(({ status }) => status).sort();
+  };
+
+  test("hold for each method by itself, and let requests through again with time", async () => {
+    expect(await statusesOf("GET", 5)).toEqual([200, 200, 200, 429, 429]);
+    const { status, headers, json } = await send("GET", "/api/v1/limited");
+    expect({ status, json }).toEqual({ status: 429, json: { error: "Too Many Requests" } });
+    expect(headers["x-amzn-errortype"]).toBe("THROTTLED");
+    expect(await statusesOf("POST", 3)).toEqual([200, 200, 200]);
+    expect((await send("GET", "/api/v1/emails")).status).toBe(200);
+    await expect.poll(() => statusesOf("GET", 1), { interval: 100, timeout: 4_000 }).toEqual([200]);
+  });
+});
+
 describe("the event of an integration", () => {
   test("has the form of a REST API's proxy event", async () => {
     const { json, headers } = await send("GET", "/api/v1/emails?a=1&a=2&b=x%2By+z", {
@@ -311,6 +348,36 @@ describe("the event of an integration", () => {
     });
     expect(json).toHaveProperty(["queryStringParameters", "a"]);
     expect((await send("GET", "/api/v1/emails")).json).toMatchObject({ queryStringParameters: null });
+  });
+
+  test("has the UUID that a client chooses, and an id that none can choose", async () => {
+    const chosen = "6F1c0e2a-1111-4222-8333-444455556666";
+    const requestWith = async (id: string) => {
+      const { json, headers } = await send("GET", "/api/v1/emails", { headers: ["X-Amzn-RequestId", id] });
+      expect(headers["x-amzn-requestid"]).toBe((json.requestContext as Record<string, string>).requestId);
+      expect(headers["x-amz-apigw-id"]).toBe(
+        (json.requestContext as Record<string, string>).extendedRequestId,
+      );
+      return [headers["x-amzn-requestid"], headers["x-amz-apigw-id"]];
+    };
+    const [first, second, other] = [
+      await requestWith(chosen),
+      await requestWith(chosen),
+      await requestWith("mine"),
+    ];
+    expect([first?.[0], second?.[0]]).toEqual([chosen, chosen]);
+    expect(other?.[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(first?.[1]).not.toBe(second?.[1]);
+  });
+
+  test("has the client's trace header, or else one of API Gateway", async () => {
+    const traceOf = async (headers: string[]) =>
+      ((await send("GET", "/api/v1/emails", { headers })).json.headers as Record<string, string>)[
+        "X-Amzn-Trace-Id"
+      ];
+    const forced = "Root=1-67891233-abcdef012345678912345678;Sampled=1";
+    expect(await traceOf(["X-Amzn-Trace-Id", forced])).toBe(forced);
+    expect(await traceOf([])).toMatch(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24}$/);
   });
 
   test("contains binary media types as base64 and everything else as text", async () => {

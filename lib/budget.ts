@@ -1,0 +1,28 @@
+import type { Stack } from "aws-cdk-lib";
+import { CfnBudget } from "aws-cdk-lib/aws-budgets";
+
+/**
+ * A budget of the whole account, whose costs AWS updates a few times a day. It mails when the month is expected to cost more, and when it does.
+ * Throws without an address.
+ */
+export function addBudget(stack: Stack, dollars: number, email: string | undefined): void {
+  if (email === undefined)
+    throw new Error("monthlyBudgetDollars needs alarmEmail, the address that it notifies");
+  new CfnBudget(stack, "Budget", {
+    budget: {
+      budgetName: stack.stackName,
+      budgetType: "COST",
+      timeUnit: "MONTHLY",
+      budgetLimit: { amount: dollars, unit: "USD" },
+    },
+    notificationsWithSubscribers: ["FORECASTED", "ACTUAL"].map((notificationType) => ({
+      notification: {
+        notificationType,
+        comparisonOperator: "GREATER_THAN",
+        threshold: 100,
+        thresholdType: "PERCENTAGE",
+      },
+      subscribers: [{ subscriptionType: "EMAIL", address: email }],
+    })),
+  });
+}
