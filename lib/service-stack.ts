@@ -70,6 +70,7 @@ export class ServiceStack extends Stack {
       queues,
       hibpApiKey,
       limitsConcurrency: options.maximumConcurrency,
+      keyGuards: options.keyGuards,
       channelKeyParameter,
       proxySecretParameter: options.trustedProxySecret,
       scheduleGroup,

@@ -89,7 +89,7 @@ const prepare = async (
  * replaces start too, but get no requests; the DynamoDB engine does not start then.
  */
 const startServices = async (
-  { speed, allowedOrigins, nameServer, dynamodb: behaviour }: Settings,
+  { speed, allowedOrigins, nameServer, dynamodb: behaviour, transactionKeys }: Settings,
   data: DataDirectory,
   { fail, started }: Lifetime,
   { assembly, hibp }: { assembly: Assembly; hibp: Hibp },
@@ -127,6 +127,7 @@ const startServices = async (
     startFront({
       assembly,
       dynamodb: behaviour,
+      transactionKeys,
       upstreams: {
         dynamodb: dynamodb.endpoint,
         sqs: sqs.endpoint,

@@ -17,7 +17,7 @@ import type { KeyNames } from "../dynamodb/rows.ts";
 import { openIam } from "../iam/iam.ts";
 import { serveOnLoopback } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
-import { isService, requiredPermissions, type Service } from "./permissions.ts";
+import { isService, requiredPermissions, type Service, type TransactionKeys } from "./permissions.ts";
 import { Refused, refuse } from "./refusal.ts";
 
 export type Front = {
@@ -49,8 +49,9 @@ export const startFront = async (options: {
   assembly: Assembly;
   upstreams: Record<Service, string>;
   dynamodb?: BehaviourSettings;
+  transactionKeys?: TransactionKeys;
 }): Promise<Front> => {
-  const { assembly, upstreams, dynamodb = undisturbed } = options;
+  const { assembly, upstreams, dynamodb = undisturbed, transactionKeys } = options;
   const behave = openBehaviour(dynamodb, keyNamesIn(assembly));
   const iam = openIam(assembly);
   const pools = openPools(upstreams);
@@ -68,7 +69,11 @@ export const startFront = async (options: {
       throw new Refused(service, "SerializationException", "The body is not a JSON object");
     }
     const target = headers["x-amz-target"]?.toString();
-    const permissions = requiredPermissions({ service, method, url, target, body: parsed }, assembly);
+    const permissions = requiredPermissions(
+      { service, method, url, target, body: parsed },
+      assembly,
+      transactionKeys,
+    );
     if (permissions.length === 0) {
       throw new Refused(service, "UnknownOperationException", `No operation is ${method} ${url}`);
     }

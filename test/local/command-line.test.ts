@@ -19,6 +19,7 @@ describe("the command line", () => {
       allowedOrigins: [],
       hibpUrl: undefined,
       breachesDirectory: undefined,
+      transactionKeys: "all",
       withDemo: true,
     });
   });
@@ -27,7 +28,7 @@ describe("the command line", () => {
     const text =
       "--port 0 --data data --speed 3600 --allow-origin http://127.0.0.1:9000 --allow-origin https://hooks.example/ " +
       "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo --table-latency 4/8/30 --lost-replies 0.01 " +
-      "--index-lag 800";
+      "--index-lag 800 --transaction-keys own";
     expect(read(...text.split(" "))).toEqual({
       port: 0,
       dataDirectory: "/home/ada/data",
@@ -42,6 +43,7 @@ describe("the command line", () => {
       nameServer: "127.0.0.1:5353",
       hibpUrl: undefined,
       breachesDirectory: "/home/breaches",
+      transactionKeys: "own",
       withDemo: false,
     });
     expect(read("--memory", "--hibp-url", "http://127.0.0.1:9001/api/v3/")).toMatchObject({

@@ -59,7 +59,7 @@ export const add = (org: number, input: NewEmail, actor: Actor, count: Count = u
         refusal: "emailAlreadyMonitored",
       },
       { ...seats(org, 1, owner.billing), refusal: "seatAllowanceReached" },
-      domains.unchanged(org, domain, { mustBeVerified: true }),
+      domains.unchanged(org, domain),
       ...(teamId === null ? [] : [teams.mustExist(org, teamId)]),
       ...emails.writes(org, [emails.put(org, reserved, { domainId, teamId, isActive: true }, row)]),
       ...activity.writes(org, slot, { action: "email.added", summary: `Added ${email}`, actor }),
@@ -89,7 +89,7 @@ export const setActive = (
     const slot = await activity.slot(org);
     await table.transact([
       { ...seats(org, isActive ? 1 : -1, owner.billing), refusal: "seatAllowanceReached" },
-      domains.unchanged(org, domain, { mustBeVerified: isActive }),
+      domains.unchanged(org, domain),
       ...emails.writes(org, [
         emails.change(org, id, {
           from,
