@@ -7,7 +7,7 @@ import { startDynamodb } from "./dynamodb/dynamodb.ts";
 import { type Front, startFront } from "./front/front.ts";
 import { type Gateway, startGateway } from "./gateway/gateway.ts";
 import { startHibp } from "./hibp/hibp.ts";
-import { administrator } from "./iam/iam.ts";
+import { administrator, secretAccessKey, sessionToken } from "./iam/iam.ts";
 import { type Lambda, openLambda } from "./lambda/lambda.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { checkPort } from "./loopback.ts";
@@ -47,7 +47,8 @@ export const run = async (settings: Settings, lifetime: Lifetime): Promise<void>
         ...pointSdksTo(front.url),
         AWS_REGION: region,
         AWS_ACCESS_KEY_ID: administrator,
-        AWS_SECRET_ACCESS_KEY: "local",
+        AWS_SECRET_ACCESS_KEY: secretAccessKey,
+        AWS_SESSION_TOKEN: sessionToken,
       },
       dataDirectory: data.path,
     }),
@@ -104,8 +105,8 @@ const startServices = async (
       variables: (functionName) => ({
         ...pointSdksTo(frontUrl),
         AWS_ACCESS_KEY_ID: functionName,
-        AWS_SECRET_ACCESS_KEY: "local",
-        AWS_SESSION_TOKEN: "local",
+        AWS_SECRET_ACCESS_KEY: secretAccessKey,
+        AWS_SESSION_TOKEN: sessionToken,
         HIBP_BASE_URL: hibp.url,
         PLAIN_HTTP: "true",
         OUTBOUND_ALLOWED_ORIGINS: allowedOrigins.join(","),
