@@ -17,6 +17,8 @@ export type Options = {
   tableEncryption: TableEncryptionChoice;
   /** Whether recipients of alerts outside the organization confirm before anything else is sent to them. */
   confirmRecipients: boolean;
+  /** Whether roles name the partitions that functions may not write. */
+  keyGuards: boolean;
   /** Whether replies of API Gateway itself carry `X-Request-Id` too. */
   gatewayRequestIds: boolean;
   /** The name of the parameter with the secret of a proxy in front of the API. Undefined: no proxy is trusted. */
@@ -60,6 +62,7 @@ export function readOptions(contextOf: (name: string) => unknown): Options {
     webAcl: flag("webAcl", contextOf("webAcl"), false),
     tableEncryption: choice("tableEncryption", contextOf("tableEncryption"), tableEncryptions),
     confirmRecipients: flag("confirmRecipients", contextOf("confirmRecipients"), false),
+    keyGuards: flag("keyGuards", contextOf("keyGuards"), true),
     gatewayRequestIds: flag("gatewayRequestIds", contextOf("gatewayRequestIds"), true),
     trustedProxySecret: parameterName("trustedProxySecret", contextOf("trustedProxySecret")),
   };

@@ -73,6 +73,7 @@ export class ServiceStack extends Stack {
       hibpApiKey,
       hibpContact: options.hibpContact,
       limitsConcurrency: options.maximumConcurrency,
+      keyGuards: options.keyGuards,
       channelKeyParameter,
       proxySecretParameter: options.trustedProxySecret,
       scheduleGroup,

@@ -11,9 +11,11 @@ import {
   attributesOfConsent,
   attributesOfOperators,
   attributesOfUse,
+  attributesOfVerification,
   breachIndex,
   credentialPartitions,
   dueIndex,
+  emailPartitions,
   guardedPartitions,
   keys,
   recipientPartitions,
@@ -40,6 +42,8 @@ export type Resources = {
   channelKeyParameter: string;
   /** The name of the parameter with a trusted proxy's secret, from its first slash. Undefined: no proxy is trusted. */
   proxySecretParameter: string | undefined;
+  /** Whether roles name the partitions that functions may not write. */
+  keyGuards: boolean;
   scheduleGroup: CfnScheduleGroup;
   /** Where what was given up is kept. */
   deadLetters: Queue;
@@ -93,6 +97,7 @@ export function grantOf(
     hibpContact,
     channelKeyParameter,
     proxySecretParameter,
+    keyGuards,
     scheduleGroup,
     deadLetters,
     scheduledScan,
@@ -156,11 +161,29 @@ export function grantOf(
         actions: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
         resources: [table.tableArn],
         conditions: {
-          ...onKeys("StringNotLike", without(permissions, guardedPartitions)),
+          ...(keyGuards && onKeys("StringNotLike", without(permissions, guardedPartitions))),
           ...onAttributes("StringNotEquals", attributesOfOperators),
         },
         environment,
       };
+    case "table:check:domains": {
+      // Should IAM see the keys of a whole transaction for each of its writes, "table:write" would refuse transactions that check a
+      // domain. By their attributes these are told apart from transactions that verify one.
+      if (!keyGuards) return undefined;
+      const guarded = without([...permissions, "table:write:domains"], guardedPartitions);
+      const conditions = onKeys("StringNotLike", guarded);
+      return {
+        actions: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
+        resources: [table.tableArn],
+        conditions: {
+          ...conditions,
+          "ForAnyValue:StringLike": { "dynamodb:LeadingKeys": [...emailPartitions] },
+          ...onAttributes("StringNotEquals", [...attributesOfOperators, ...attributesOfVerification]),
+          Null: { ...conditions.Null, "dynamodb:Attributes": "false" },
+        },
+        environment: {},
+      };
+    }
     case "table:write:identities":
     case "table:write:organizations":
     case "table:write:domains":

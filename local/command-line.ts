@@ -2,6 +2,7 @@ import { isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BehaviourSettings } from "./dynamodb/behaviour.ts";
+import { type TransactionKeys, transactionKeys } from "./front/permissions.ts";
 import { type PlanName, plans } from "./hibp/plans.ts";
 
 /** What the options of `npm start` come to. */
@@ -23,6 +24,7 @@ export type Settings = {
   plan: PlanName | undefined;
   /** How DynamoDB behaves beyond what its engine does. */
   dynamodb: BehaviourSettings;
+  transactionKeys: TransactionKeys;
   withDemo: boolean;
 };
 
@@ -39,6 +41,7 @@ const options = {
   "table-latency": { type: "string" },
   "lost-replies": { type: "string" },
   "index-lag": { type: "string" },
+  "transaction-keys": { type: "string" },
   "no-demo": { type: "boolean" },
 } as const;
 
@@ -57,6 +60,7 @@ export const usage = `Usage: npm start -- [option]...
   --table-latency R/W/T milliseconds that reads, writes and transactions take besides the engine's
   --lost-replies N      the probability that the reply to a write gets lost after it was done
   --index-lag N         milliseconds by which the table's indexes lag behind it
+  --transaction-keys W  keys that IAM sees for a write of a transaction: all of the transaction's, its own, or none
   --no-demo             makes no demo organization
 `;
 
@@ -117,6 +121,7 @@ export const readCommandLine = (
       ),
       indexLag: readNumber("--index-lag", values["index-lag"] ?? "0", (value) => /^\d{1,5}$/.test(value)),
     },
+    transactionKeys: readTransactionKeys(values["transaction-keys"] ?? "all"),
     withDemo: !values["no-demo"],
   };
 };
@@ -157,6 +162,14 @@ const readLatency = (value: string): BehaviourSettings["latency"] => {
     throw new Error(`--table-latency takes three times in milliseconds, such as 4/8/30, not "${value}".`);
   }
   return { read: Number(read), write: Number(write), transaction: Number(transaction) };
+};
+
+const readTransactionKeys = (value: string): TransactionKeys => {
+  const found = transactionKeys.find((each) => each === value);
+  if (found === undefined) {
+    throw new Error(`--transaction-keys must be ${transactionKeys.join(", ")}, not "${value}".`);
+  }
+  return found;
 };
 
 const readOrigin = (value: string): string => {

@@ -7,7 +7,7 @@ import { startDynamodb } from "./dynamodb/dynamodb.ts";
 import { type Front, startFront } from "./front/front.ts";
 import { type Gateway, startGateway } from "./gateway/gateway.ts";
 import { startHibp } from "./hibp/hibp.ts";
-import { administrator } from "./iam/iam.ts";
+import { administrator, secretAccessKey, sessionToken } from "./iam/iam.ts";
 import { type Lambda, openLambda } from "./lambda/lambda.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { checkPort } from "./loopback.ts";
@@ -50,7 +50,8 @@ export const run = async (settings: Settings, lifetime: Lifetime): Promise<void>
         ...pointSdksTo(front.url),
         AWS_REGION: region,
         AWS_ACCESS_KEY_ID: administrator,
-        AWS_SECRET_ACCESS_KEY: "local",
+        AWS_SECRET_ACCESS_KEY: secretAccessKey,
+        AWS_SESSION_TOKEN: sessionToken,
         HIBP_BASE_URL: hibp.url,
       },
       dataDirectory: data.path,
@@ -95,7 +96,7 @@ const prepare = async (
  * replaces start too, but get no requests; the DynamoDB engine does not start then.
  */
 const startServices = async (
-  { speed, allowedOrigins, nameServer, dynamodb: behaviour }: Settings,
+  { speed, allowedOrigins, nameServer, dynamodb: behaviour, transactionKeys }: Settings,
   data: DataDirectory,
   { fail, started }: Lifetime,
   { assembly, hibp }: { assembly: Assembly; hibp: Hibp },
@@ -110,8 +111,8 @@ const startServices = async (
       variables: (functionName) => ({
         ...pointSdksTo(frontUrl),
         AWS_ACCESS_KEY_ID: functionName,
-        AWS_SECRET_ACCESS_KEY: "local",
-        AWS_SESSION_TOKEN: "local",
+        AWS_SECRET_ACCESS_KEY: secretAccessKey,
+        AWS_SESSION_TOKEN: sessionToken,
         HIBP_BASE_URL: hibp.url,
         PLAIN_HTTP: "true",
         OUTBOUND_ALLOWED_ORIGINS: allowedOrigins.join(","),
@@ -133,6 +134,7 @@ const startServices = async (
     startFront({
       assembly,
       dynamodb: behaviour,
+      transactionKeys,
       upstreams: {
         dynamodb: dynamodb.endpoint,
         sqs: sqs.endpoint,

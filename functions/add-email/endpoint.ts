@@ -24,5 +24,5 @@ export const addEmail = defineEndpoint({
   ],
   limit: "emailAddsAndRemovals",
   counted: "by handler",
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:check:domains"],
 });

@@ -13,5 +13,5 @@ export const changeEmail = defineEndpoint({
   refusals: ["emailNotFound", "domainNotVerified", "seatAllowanceReached"],
   limit: "emailChanges",
   counted: "by handler",
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:check:domains"],
 });

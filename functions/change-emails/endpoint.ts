@@ -13,6 +13,6 @@ export const changeEmails = defineEndpoint({
   reply: z.object({ changed: count, skipped: count }),
   refusals: ["emailNotFound", "teamNotFound"],
   limit: "emailBulkChanges",
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:check:domains"],
   timeoutSeconds: 29,
 });

@@ -17,6 +17,6 @@ export const commitImport = defineEndpoint({
   }),
   refusals: ["nothingToImport", "quoteMismatch"],
   limit: "importCommits",
-  uses: ["table:read", "table:write"],
+  uses: ["table:read", "table:write", "table:check:domains"],
   timeoutSeconds: 29,
 });

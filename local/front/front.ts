@@ -1,7 +1,6 @@
 /**
- * The one address that every function's AWS SDK talks to. The front checks each request against the caller's
- * role, then hands it on to the emulation of the service, or refuses it as AWS does. It does not verify
- * signatures, because a process that can reach this port can read the keys as well.
+ * The one address that every function's AWS SDK talks to. The front verifies each request's signature and checks it against the
+ * caller's role, then hands it on to the emulation of the service, or refuses it as AWS does.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
@@ -14,11 +13,12 @@ import {
   undisturbed,
 } from "../dynamodb/behaviour.ts";
 import type { KeyNames } from "../dynamodb/rows.ts";
-import { openIam } from "../iam/iam.ts";
+import { openIam, secretAccessKey } from "../iam/iam.ts";
 import { serveOnLoopback } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
-import { isService, requiredPermissions, type Service } from "./permissions.ts";
+import { isService, requiredPermissions, type Service, type TransactionKeys } from "./permissions.ts";
 import { Refused, refuse } from "./refusal.ts";
+import { type Authorization, readAuthorization, verify } from "./signature.ts";
 
 export type Front = {
   /** `http://127.0.0.1:PORT`. */
@@ -49,8 +49,9 @@ export const startFront = async (options: {
   assembly: Assembly;
   upstreams: Record<Service, string>;
   dynamodb?: BehaviourSettings;
+  transactionKeys?: TransactionKeys;
 }): Promise<Front> => {
-  const { assembly, upstreams, dynamodb = undisturbed } = options;
+  const { assembly, upstreams, dynamodb = undisturbed, transactionKeys } = options;
   const behave = openBehaviour(dynamodb, keyNamesIn(assembly));
   const iam = openIam(assembly);
   const pools = openPools(upstreams);
@@ -58,17 +59,23 @@ export const startFront = async (options: {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await buffer(request);
     const { method = "GET", url = "/", headers } = request;
-    const { caller, service } = readCredentials(headers.authorization);
-    if (!iam.knows(caller)) {
+    const authorization = authorizationOf(headers.authorization);
+    const { accessKeyId: caller, service } = authorization;
+    if (!iam.knows(caller, headers["x-amz-security-token"]?.toString())) {
       const message = "The security token included in the request is invalid.";
       throw new Refused(service, "UnrecognizedClientException", message);
     }
+    verify({ method, url, headers, body }, authorization, secretAccessKey, assembly.region);
     const parsed = parseBody(body);
     if (parsed === undefined) {
       throw new Refused(service, "SerializationException", "The body is not a JSON object");
     }
     const target = headers["x-amz-target"]?.toString();
-    const permissions = requiredPermissions({ service, method, url, target, body: parsed }, assembly);
+    const permissions = requiredPermissions(
+      { service, method, url, target, body: parsed },
+      assembly,
+      transactionKeys,
+    );
     if (permissions.length === 0) {
       throw new Refused(service, "UnknownOperationException", `No operation is ${method} ${url}`);
     }
@@ -104,17 +111,16 @@ const openPools = (upstreams: Record<Service, string>): Record<Service, Pool> =>
     ]),
   ) as Record<Service, Pool>;
 
-/** Reads the caller's access key id and the service from a Signature Version 4 Authorization header. */
-const readCredentials = (authorization = ""): { caller: string; service: Service } => {
-  const scope = /Credential=([^,\s]+)/.exec(authorization)?.[1]?.split("/") ?? [];
-  const [caller, , , service] = scope;
-  if (scope.length !== 5 || caller === undefined || service === undefined) {
+const authorizationOf = (header: string | undefined): Authorization & { service: Service } => {
+  const authorization = readAuthorization(header);
+  if (authorization === undefined) {
     throw new Refused("sts", "MissingAuthenticationTokenException", "Request is missing credentials");
   }
+  const { service } = authorization;
   if (!isService(service)) {
     throw new Refused(service, "UnknownOperationException", `The local runtime has no ${service}`);
   }
-  return { caller, service };
+  return { ...authorization, service };
 };
 
 const parseBody = (bytes: Buffer): Record<string, unknown> | undefined => {

@@ -1,6 +1,7 @@
 /** Which IAM permissions a request to an AWS service needs, from each service's authorization reference. */
 
 import type { Permission } from "../iam/iam.ts";
+import type { Context } from "../iam/policy.ts";
 import type { Assembly } from "../template/assembly.ts";
 
 export type Service = "dynamodb" | "sqs" | "scheduler" | "secretsmanager" | "ses" | "ssm";
@@ -16,11 +17,21 @@ export type AwsRequest = {
   body: Readonly<Record<string, unknown>>;
 };
 
+/**
+ * Which partition keys and attributes IAM sees for a write of a transaction, which AWS does not document: its `own`, those of `all`
+ * writes and checks of the transaction together, or `none`.
+ */
+export const transactionKeys = ["all", "own", "none"] as const;
+export type TransactionKeys = (typeof transactionKeys)[number];
+
 export const isService = (name: string): name is Service => Object.hasOwn(permissions, name);
 
 /** The permissions that a request needs, all of them. Empty if the service has no such operation. */
-export const requiredPermissions = (request: AwsRequest, assembly: Assembly): readonly Permission[] =>
-  permissions[request.service](request, assembly);
+export const requiredPermissions = (
+  request: AwsRequest,
+  assembly: Assembly,
+  keys: TransactionKeys = "all",
+): readonly Permission[] => permissions[request.service](request, assembly, keys);
 
 const arnWithin = (assembly: Assembly, service: Service, resource: string): string =>
   `arn:aws:${service}:${assembly.region}:${assembly.accountId}:${resource}`;
@@ -51,7 +62,7 @@ const entryActions: Record<string, string> = {
   Update: "dynamodb:UpdateItem",
 };
 
-const forDynamodb = (request: AwsRequest, assembly: Assembly): Permission[] => {
+const forDynamodb = (request: AwsRequest, assembly: Assembly, keys: TransactionKeys): Permission[] => {
   const operation = operationOf(request);
   const body = request.body as TableRequest & {
     RequestItems?: Record<string, unknown>;
@@ -75,9 +86,11 @@ const forDynamodb = (request: AwsRequest, assembly: Assembly): Permission[] => {
     };
   };
   if (body.TransactItems !== undefined) {
-    const needed = body.TransactItems.flatMap((entry) => Object.entries(entry)).map(([kind, write = {}]) =>
+    const own = body.TransactItems.flatMap((entry) => Object.entries(entry)).map(([kind, write = {}]) =>
       permission(entryActions[kind] ?? `dynamodb:${kind}`, write),
     );
+    const context = keys === "own" ? {} : { context: contexts[keys](own) };
+    const needed = own.map((each) => ({ ...each, ...context }));
     return [...new Map(needed.map((each) => [JSON.stringify(each), each])).values()];
   }
   const action = `dynamodb:${operation}`;
@@ -85,6 +98,17 @@ const forDynamodb = (request: AwsRequest, assembly: Assembly): Permission[] => {
     return Object.keys(body.RequestItems).map((name) => ({ action, resources: [table(name)] }));
   }
   return [body.TableName === undefined ? { action, resources: ["*"] } : permission(action, body)];
+};
+
+/** What IAM sees for each write of a transaction, unless it sees the write's own. */
+const contexts: Record<Exclude<TransactionKeys, "own">, (own: readonly Permission[]) => Context> = {
+  all: (own) => {
+    const united = new Map<string, Set<string>>();
+    for (const [key, values] of own.flatMap(({ context = {} }) => Object.entries(context)))
+      united.set(key, new Set([...(united.get(key) ?? []), values].flat()));
+    return Object.fromEntries([...united].map(([key, values]) => [key, [...values]]));
+  },
+  none: () => ({}),
 };
 
 /** The attributes that a write names: those of the item or its key, and the first parts of paths in expressions. */
@@ -191,7 +215,10 @@ const forSsm = (request: AwsRequest, assembly: Assembly): Permission[] => {
   return [{ action, resources, context: { "ssm:Overwrite": String(Overwrite ?? false) } }];
 };
 
-const permissions: Record<Service, (request: AwsRequest, assembly: Assembly) => readonly Permission[]> = {
+const permissions: Record<
+  Service,
+  (request: AwsRequest, assembly: Assembly, keys: TransactionKeys) => readonly Permission[]
+> = {
   dynamodb: forDynamodb,
   sqs: forSqs,
   scheduler: forScheduler,

@@ -7,6 +7,12 @@ import { type Context, type Decision, decide, type PolicyDocument, type Statemen
 /** The access key id of the administrator's commands, which may do everything. */
 export const administrator = "local-admin";
 
+/** The secret key of every caller. Whoever can reach the front can read the keys as well. */
+export const secretAccessKey = "local";
+
+/** The token of every caller: functions have temporary credentials on AWS. */
+export const sessionToken = "local-session";
+
 export type Permission = {
   /** Such as `dynamodb:PutItem`. */
   action: string;
@@ -16,8 +22,8 @@ export type Permission = {
 };
 
 export type Iam = {
-  /** Whether an access key id belongs to a caller. A function's access key id is its name. */
-  knows(accessKeyId: string): boolean;
+  /** Whether an access key id belongs to a caller, and the token to it. A function's access key id is its name. */
+  knows(accessKeyId: string, token: string | undefined): boolean;
   /** Why the caller may not do this, in AWS's words; undefined if it may. */
   refusal(accessKeyId: string, permission: Permission): string | undefined;
 };
@@ -42,7 +48,8 @@ export const openIam = (assembly: Assembly): Iam => {
   };
 
   return {
-    knows: (accessKeyId) => accessKeyId === administrator || callers.has(accessKeyId),
+    knows: (accessKeyId, token) =>
+      token === sessionToken && (accessKeyId === administrator || callers.has(accessKeyId)),
     refusal: (accessKeyId, permission) => {
       if (accessKeyId === administrator) return undefined;
       const caller = callers.get(accessKeyId);

@@ -70,11 +70,18 @@ const comparisons: Readonly<Record<string, (values: Values, text: string) => boo
 const isAnyLike = (patterns: Values | undefined, text: string, flags = ""): boolean =>
   [patterns ?? []].flat().some((pattern) => isLike(pattern, text, flags));
 
+/** Patterns as expressions; a template has few patterns, and a transaction is compared with them hundreds of times. */
+const expressions = new Map<string, RegExp>();
+
 /** Matches text with a pattern of IAM: `*` stands for any characters, `?` for one. */
 const isLike = (pattern: string, text: string, flags: string): boolean => {
+  const known = expressions.get(pattern + flags);
+  if (known !== undefined) return known.test(text);
   const expression = pattern
     .replace(/[.+^${}()|[\]\\]/g, "\\$&")
     .replaceAll("*", ".*")
     .replaceAll("?", ".");
-  return new RegExp(`^${expression}$`, `s${flags}`).test(text);
+  const compiled = new RegExp(`^${expression}$`, `s${flags}`);
+  expressions.set(pattern + flags, compiled);
+  return compiled.test(text);
 };

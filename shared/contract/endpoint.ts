@@ -9,7 +9,7 @@ import type { QueueName } from "./messages.ts";
  */
 export type Use =
   | "table:read"
-  /** All rows but those that the next four words add, and the operators' log, which no function writes. */
+  /** All rows but those that the words `table:write:` add, and the operators' log, which no function writes. */
   | "table:write"
   /** Rows of API keys, sessions, sign-in links and users. */
   | "table:write:identities"
@@ -17,6 +17,8 @@ export type Use =
   | "table:write:organizations"
   | "table:write:domains"
   | "table:write:channels"
+  /** To check, in a transaction that writes an e-mail, that its domain is unchanged. */
+  | "table:check:domains"
   /** Updates of the rows that count requests, and of no other rows. */
   | "table:limits"
   /** Updates of the rows of sessions and API keys, to note when each was last used. */

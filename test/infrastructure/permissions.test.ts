@@ -1,11 +1,12 @@
 /** Which functions may write the rows that decide who may do what, and where alerts go. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { permissionTable } from "../../bin/permissions/table.ts";
+import { requiredPermissions, type TransactionKeys, transactionKeys } from "../../local/front/permissions.ts";
 import { decide } from "../../local/iam/policy.ts";
 import { type Key, keys } from "../../shared/aws/table/keys.ts";
-import { functionsOf, statementsOf, synthesize } from "./stacks.ts";
+import { functionsOf, permissionsOf, statementsOf, synthesize } from "./stacks.ts";
 
 const assembly = synthesize("production");
 
@@ -17,6 +18,44 @@ const allowed = (action: string, { pk }: Key, attributes: readonly string[] = ["
     .filter(([, { Role }]) => {
       const statements = statementsOf(assembly, Role);
       return decide(statements, action, table, pk === undefined ? {} : context) === "allow";
+    })
+    .map(([name]) => name)
+    .sort();
+};
+
+type Entry = { put: object } | { check: Key; names: readonly string[] } | { delete: Key };
+
+/** The functions whose role lets them send a transaction of these rows, with the keys that IAM may see for each of its writes. */
+const allowedTogether = (entries: readonly Entry[], seen: TransactionKeys, stack = assembly): string[] => {
+  const table = stack.ofType("AWS::DynamoDB::Table")[0]?.logicalId ?? "";
+  const TableName = stack.physicalId(table);
+  const wired = (row: object) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, { S: String(value) }]));
+  const TransactItems = entries.map((entry) => {
+    if ("put" in entry) return { Put: { TableName, Item: wired(entry.put) } };
+    if ("delete" in entry) return { Delete: { TableName, Key: wired(entry.delete) } };
+    const names = Object.fromEntries(entry.names.map((name) => [`#${name}`, name]));
+    const ConditionExpression = Object.keys(names).join(" = :x AND ");
+    return {
+      ConditionCheck: {
+        TableName,
+        Key: wired(entry.check),
+        ConditionExpression,
+        ExpressionAttributeNames: names,
+      },
+    };
+  });
+  const needed = requiredPermissions(
+    { service: "dynamodb", method: "POST", url: "/", target: "TransactWriteItems", body: { TransactItems } },
+    stack,
+    seen,
+  );
+  return [...functionsOf(stack)]
+    .filter(([, { Role }]) => {
+      const statements = statementsOf(stack, Role);
+      return needed.every(
+        ({ action, context }) => decide(statements, action, stack.arn(table), context) === "allow",
+      );
     })
     .map(([name]) => name)
     .sort();
@@ -36,6 +75,16 @@ const writersOfIdentities = [
   "revoke-session",
   "sweep",
 ];
+const writersOfDomains = [
+  "add-domain",
+  "check-domain",
+  "check-emails",
+  "look-up-emails",
+  "plan-scan",
+  "remove-domain",
+  "sweep",
+];
+const writersOfEmails = ["add-email", "change-email", "change-emails", "commit-import"];
 const identities = [
   keys.apiKey(1, "hash"),
   keys.session(1, 7, "hash"),
@@ -79,9 +128,10 @@ test("links of recipients change what recipients say, and nothing else", () => {
   }
 });
 
-test("only two functions write the row of an organization", () => {
+test("only two functions write the row of an organization, and the list of all", () => {
   for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
-    expect(allowed(`dynamodb:${action}`, keys.organization(1))).toEqual(["change-organization", "sweep"]);
+    for (const key of [keys.organization(1), keys.organizations(1)])
+      expect(allowed(`dynamodb:${action}`, key)).toEqual(["change-organization", "sweep"]);
   }
 });
 
@@ -92,27 +142,13 @@ test("no function writes the billing or the mail budget of an organization", () 
   }
 });
 
-test("only functions of signing in and members write the list of organizations", () => {
-  for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
-    expect(allowed(`dynamodb:${action}`, keys.organizations(1))).toEqual(writersOfIdentities);
-  }
-});
-
 test.each([
   keys.domain(1, 2),
   keys.domainName(1, "acme.example"),
   keys.domainRemoval(1, 2),
   keys.provenDomain("acme.example"),
 ])("$pk: only functions of domains and of scans write it", (key) => {
-  const writers = [
-    "add-domain",
-    "check-domain",
-    "check-emails",
-    "look-up-emails",
-    "plan-scan",
-    "remove-domain",
-    "sweep",
-  ];
+  const writers = writersOfDomains;
   for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
     expect(allowed(`dynamodb:${action}`, key)).toEqual(writers);
   }
@@ -151,6 +187,53 @@ test("functions that only count requests write no other rows", () => {
     expect(allowed("dynamodb:UpdateItem", keys.limit("name", "window"))).toContain(name);
     expect(allowed("dynamodb:UpdateItem", keys.member(1, "EMAIL", 1, 1))).not.toContain(name);
   }
+});
+
+const email = { put: { ...keys.member(1, "EMAIL", 1, 1), email: "ada@acme.example" } };
+
+describe.each(["own", "all"] as const)("a transaction of which IAM sees %s keys", (seen) => {
+  test.each([
+    [keys.apiKey(1, "hash"), writersOfIdentities],
+    [keys.organization(1), ["change-organization", "sweep"]],
+    [keys.domainName(1, "acme.example"), writersOfDomains],
+    [keys.domain(1, 2), writersOfDomains],
+    [keys.operatorEntry("2026-01-01T00:00:00.000Z", "id"), []],
+  ])("writes $pk only for functions that may write it alone", (key, writers) => {
+    for (const name of ["verified", "name", "verifiedBy"]) {
+      expect(allowedTogether([email, { put: { ...key, [name]: true } }], seen)).toEqual(writers);
+    }
+  });
+
+  test("writes an e-mail and checks its domain", () => {
+    const check = { check: keys.domain(1, 2), names: ["plannedByScan", "verifiedAt", "v"] };
+    const others = { put: { ...keys.seats(1), active: 1 } };
+    expect(allowedTogether([email, check, others], seen)).toEqual(expect.arrayContaining(writersOfEmails));
+  });
+});
+
+test("only if IAM sees all keys together may whoever adds e-mails remove a domain", () => {
+  const both = [email, { delete: keys.domain(1, 2) }];
+  expect(allowedTogether(both, "own")).toEqual(writersOfDomains);
+  expect(allowedTogether(both, "all")).toEqual([...writersOfDomains, ...writersOfEmails].sort());
+});
+
+test("no function writes in a transaction of whose keys IAM sees none", () => {
+  expect(allowedTogether([email], "none")).toEqual([]);
+});
+
+test("-c keyGuards=false: functions that write the table do so whatever IAM sees", () => {
+  const stack = synthesize("unguarded", { context: { keyGuards: "false" } });
+  const writers = [...functionsOf(assembly)]
+    .filter(([, { Role }]) =>
+      permissionsOf(assembly, Role).some((each) => each.startsWith("dynamodb:PutItem")),
+    )
+    .map(([name]) => name)
+    .sort();
+  for (const seen of transactionKeys) {
+    expect(allowedTogether([email, { put: keys.apiKey(1, "hash") }], seen, stack)).toEqual(writers);
+  }
+  const billing = { put: { ...keys.organization(1), billing: "free" } };
+  expect(allowedTogether([billing], "own", stack)).toEqual([]);
 });
 
 test("docs/permissions.md is what the template says: npm run permissions -- --write", () => {

@@ -20,6 +20,7 @@ describe("the command line", () => {
       hibpUrl: undefined,
       breachesDirectory: undefined,
       plan: undefined,
+      transactionKeys: "all",
       withDemo: true,
     });
   });
@@ -28,7 +29,7 @@ describe("the command line", () => {
     const text =
       "--port 0 --data data --speed 3600 --allow-origin http://127.0.0.1:9000 --allow-origin https://hooks.example/ " +
       "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo --table-latency 4/8/30 --lost-replies 0.01 " +
-      "--index-lag 800 --plan high-rpm";
+      "--index-lag 800 --plan high-rpm --transaction-keys own";
     expect(read(...text.split(" "))).toEqual({
       port: 0,
       dataDirectory: "/home/ada/data",
@@ -44,6 +45,7 @@ describe("the command line", () => {
       hibpUrl: undefined,
       breachesDirectory: "/home/breaches",
       plan: "high-rpm",
+      transactionKeys: "own",
       withDemo: false,
     });
     expect(read("--memory", "--hibp-url", "http://127.0.0.1:9001/api/v3/")).toMatchObject({

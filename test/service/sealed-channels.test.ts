@@ -13,6 +13,7 @@ import { type Engine, startEngine } from "../../local/dynamodb/engine.ts";
 import { startBehavingDynamodb } from "../../local/harness/behaving-dynamodb.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
+import { secretAccessKey, sessionToken } from "../../local/iam/iam.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -175,7 +176,7 @@ test("a function without the grant is refused the key, and nobody replaces it", 
   const Name = stack.outputs.ChannelKeyParameter ?? "";
   const as = (caller: string) =>
     new SSMClient({
-      credentials: { accessKeyId: caller, secretAccessKey: "local" },
+      credentials: { accessKeyId: caller, secretAccessKey, sessionToken },
       maxAttempts: 1,
     });
   const deliver = await deliverName();

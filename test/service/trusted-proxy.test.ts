@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { GetParameterCommand, PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type LocalService, startService } from "../../local/harness/service.ts";
+import { secretAccessKey, sessionToken } from "../../local/iam/iam.ts";
 import { synthesize } from "../../local/synthesis.ts";
 import { perMinute } from "../../shared/contract/limits.ts";
 import { presetCount, subjects } from "../endpoints/limit-window.ts";
@@ -107,7 +108,8 @@ test("only the authorizer can read the secret, and no log holds it", async () =>
     new SSMClient({
       credentials: {
         accessKeyId: scheduled.replace("start-scheduled-scan", name),
-        secretAccessKey: "local",
+        secretAccessKey,
+        sessionToken,
       },
       maxAttempts: 1,
     }).send(new GetParameterCommand({ Name, WithDecryption: true }));

@@ -1,4 +1,4 @@
-import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { absent, condition, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -37,7 +37,6 @@ export const create = async (
     revokedAt: null,
   };
   await table.transact([
-    { check: keys.organizations(org), if: exists },
     { put: { ...keys.apiKey(org, hashOf(key)), ...row }, if: absent },
     ...activity.writes(org, slot, {
       action: "api_key.created",

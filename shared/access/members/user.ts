@@ -1,4 +1,4 @@
-import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { absent, condition, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -36,7 +36,6 @@ export const create = async (
   const user: User = { id, email, name, role, createdAt: new Date().toISOString(), removed: false };
   const addressClaim: Write = { put: { ...keys.userEmail(org, email), id }, if: absent };
   const writes: Write[] = [
-    { check: keys.organizations(org), if: exists },
     addressClaim,
     { put: { ...keys.user(org, id), ...user }, if: absent },
     { put: { ...keys.signInAddress(email, org), organizationId: org, userId: id } },

@@ -1,4 +1,4 @@
-import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { absent, condition, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys, padded, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
@@ -43,7 +43,6 @@ export const prepare = async (
     session,
     value,
     writes: [
-      { check: keys.organizations(org), if: exists },
       {
         update: keys.user(org, user.id),
         set: { lastSignInAt: createdAt },
@@ -55,8 +54,8 @@ export const prepare = async (
 };
 
 /**
- * Creates a session of a user, for an operator. Throws `TransactionRefused` when the organization or the user does not exist, or
- * the user was removed. `also`: further writes of the transaction.
+ * Creates a session of a user, for an operator. Throws `TransactionRefused` when the user does not exist or was
+ * removed. `also`: further writes of the transaction.
  */
 export const create = async (
   org: number,

@@ -230,20 +230,19 @@ export const attributesOfConsent = ["pk", "sk", "v", "secret", "consent"] as con
 /** Attributes of an organization's row that operators alone write: no function names them in a write. */
 export const attributesOfOperators = ["billing", "mailBudget"] as const;
 
+/** Attributes of a domain's row with which it would be another verified domain. */
+export const attributesOfVerification = ["name", "verified", "verifiedBy"] as const;
+
+/** The partitions of monitored e-mails, as a pattern of IAM. */
+export const emailPartitions = ["ORG#*#EMAIL#*"] as const;
+
 /**
  * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the word of `uses` that lets a
  * function write them. No function writes the operators' log.
  */
 export const guardedPartitions = {
-  "table:write:identities": [
-    "ORG#*#KEY",
-    "ORG#*#SESSION",
-    "ORG#*#USER",
-    "ORG#*#USER-EMAIL",
-    "SIGN-IN-*",
-    "ORGANIZATIONS",
-  ],
-  "table:write:organizations": ["ORG#*#ORGANIZATION"],
+  "table:write:identities": ["ORG#*#KEY", "ORG#*#SESSION", "ORG#*#USER", "ORG#*#USER-EMAIL", "SIGN-IN-*"],
+  "table:write:organizations": ["ORG#*#ORGANIZATION", "ORGANIZATIONS"],
   "table:write:domains": ["ORG#*#DOMAIN", "ORG#*#DOMAIN-NAME", "ORG#*#DOMAIN-REMOVAL", "PROVEN-DOMAIN#*"],
   "table:write:channels": ["ORG#*#CHANNEL"],
   operators: ["OPERATOR-LOG"],

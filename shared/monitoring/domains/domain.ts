@@ -1,7 +1,7 @@
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
-import { dueShard, type Key, keys } from "../../aws/table/keys.ts";
+import { absent, asRead, condition, type Write } from "../../aws/table/condition.ts";
+import { dueShard, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
@@ -38,7 +38,6 @@ export const create = async (
   };
   const nameClaim: Write = { put: { ...keys.domainName(org, domain.name), id }, if: absent };
   const writes = [
-    { check: keys.organizations(org), if: exists },
     nameClaim,
     { put: { ...keys.domain(org, id), ...domain, ...(proof && dueNow(id)) }, if: absent },
     ...(proof && slot
@@ -118,17 +117,14 @@ export const asDue = ({ dueAt }: Domain) =>
 export const notRemoving = condition("attribute_exists(#pk) AND attribute_not_exists(#removing)");
 
 /**
- * The check, for a transaction that relies on the domain as it was read, that no scan has begun or finished
- * with the domain since then, and that it is still verified if it `mustBeVerified`.
+ * The check, for a transaction that relies on the domain as it was read, that no scan has begun or finished with the domain since
+ * then, that it has not lost its verification, and that its removal has not begun. It names no attribute of
+ * `attributesOfVerification` (keys.ts), since the role of whoever makes it may not.
  */
-export const unchanged = (org: number, read: Domain, options: { mustBeVerified: boolean }): Write => ({
-  check: keys.domain(org, read.id) satisfies Key,
-  if: condition(
-    `#plannedByScan = :plannedByScan AND #checkedByScan = :checkedByScan${options.mustBeVerified ? " AND #verified = :verified" : ""}`,
-    {
-      plannedByScan: read.plannedByScan,
-      checkedByScan: read.checkedByScan,
-      ...(options.mustBeVerified && { verified: true }),
-    },
-  ),
+export const unchanged = (
+  org: number,
+  { id, plannedByScan, checkedByScan, verifiedAt, removing }: Domain,
+): Write => ({
+  check: keys.domain(org, id),
+  if: asRead({ plannedByScan, checkedByScan, verifiedAt, removing }),
 });

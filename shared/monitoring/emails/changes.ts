@@ -72,7 +72,7 @@ export const changeOf = (
       ),
     }),
     others: [
-      ...(isSwitched && domain ? [domains.unchanged(org, domain, { mustBeVerified: isActive })] : []),
+      ...(isSwitched && domain ? [domains.unchanged(org, domain)] : []),
       ...(teamId === null || teamId === from.teamId ? [] : [teams.mustExist(org, teamId)]),
       ...(isRenamed ? ownerWordWrites(org, { id, domainId: from.domainId, ownerName }, row.ownerName) : []),
     ],

@@ -59,7 +59,7 @@ export const add = (org: number, input: NewEmail, actor: Actor, count: Count = u
       },
       ...ownerWordWrites(org, { id: reserved.id, domainId, ownerName }, null),
       { ...seats(org, 1, owner.billing), refusal: "seatAllowanceReached" },
-      domains.unchanged(org, domain, { mustBeVerified: true }),
+      domains.unchanged(org, domain),
       ...(teamId === null ? [] : [teams.mustExist(org, teamId)]),
       ...emails.writes(org, [emails.put(org, reserved, { domainId, teamId, isActive: true }, row)]),
       ...activity.writes(org, slot, { action: "email.added", summary: `Added ${email}`, actor }),

@@ -122,7 +122,7 @@ const importFirst = async (
     ),
   ]);
   const writesOf = (row: Pending, domain: domains.Domain, isActive: boolean) => ({
-    check: domains.unchanged(org, domain, { mustBeVerified: true }),
+    check: domains.unchanged(org, domain),
     found: [
       {
         put: { ...keys.address(org, row.email), emailId: row.reserved.id, domainId: domain.id },

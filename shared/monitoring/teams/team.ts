@@ -43,7 +43,6 @@ export const create = async (
   const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org)]);
   const team = { id, name, createdAt: slot.createdAt };
   await table.transact([
-    { check: keys.organizations(org), if: exists },
     claim(org, team),
     { put: { ...keys.team(org, id), ...team }, if: absent },
     ...activity.writes(org, slot, { action: "team.created", summary: `Created the team ${name}`, actor }),

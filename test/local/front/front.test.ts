@@ -13,6 +13,7 @@ import { SESv2Client, SendEmailCommand, type SendEmailCommandInput } from "@aws-
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callerHeader, type Front, startFront } from "../../../local/front/front.ts";
+import { secretAccessKey, sessionToken } from "../../../local/iam/iam.ts";
 import type { Assembly } from "../../../local/template/assembly.ts";
 import { openTemplate } from "../template.ts";
 
@@ -106,7 +107,7 @@ afterAll(async () => {
 const settings = (accessKeyId = assembly.physicalId("Function")) => ({
   region: "us-east-1",
   endpoint: front.url,
-  credentials: { accessKeyId, secretAccessKey: "local" },
+  credentials: { accessKeyId, secretAccessKey, sessionToken },
   maxAttempts: 1,
 });
 
@@ -188,6 +189,68 @@ describe("DynamoDB", () => {
     await expect(new DynamoDBClient(settings("somebody")).send(put())).rejects.toMatchObject({
       name: "UnrecognizedClientException",
     });
+  });
+});
+
+describe("a signature", () => {
+  const put = new PutItemCommand({ TableName: "test-Table", Item: { pk: { S: "1" }, amount: { N: "10" } } });
+  type Sent = { headers: Record<string, string>; body: Uint8Array };
+  /** Sends the request with what is changed after it was signed. */
+  const sendChanged = (change: (sent: Sent) => Partial<Sent>, given: object = {}) => {
+    const client = new DynamoDBClient({ ...settings(), ...given });
+    client.middlewareStack.add(
+      (next) => (args) => {
+        Object.assign(args.request as Sent, change(args.request as Sent));
+        return next(args);
+      },
+      { step: "finalizeRequest", priority: "low" },
+    );
+    return client.send(put);
+  };
+  const unchanged = () => ({});
+  const refused = { name: "InvalidSignatureException", $metadata: { httpStatusCode: 400 } };
+
+  test.each<[string, (sent: Sent) => Partial<Sent>]>([
+    ["the body", ({ body }) => ({ body: Buffer.from(new TextDecoder().decode(body).replace("10", "99")) })],
+    [
+      "the operation",
+      ({ headers }) => ({ headers: { ...headers, "x-amz-target": "DynamoDB_20120810.DeleteItem" } }),
+    ],
+    ["a header of AWS that is added", ({ headers }) => ({ headers: { ...headers, "x-amz-more": "1" } })],
+    [
+      "the region",
+      ({ headers: { authorization = "", ...headers } }) => ({
+        headers: { ...headers, authorization: authorization.replace("us-east-1", "eu-west-1") },
+      }),
+    ],
+  ])("does not hold for another request: %s", async (_, change) => {
+    const before = asked.length;
+    await expect(sendChanged(change)).rejects.toMatchObject(refused);
+    expect(asked).toHaveLength(before);
+  });
+
+  test("holds for the same request", async () => {
+    const before = asked.length;
+    await sendChanged(unchanged);
+    expect(asked).toHaveLength(before + 1);
+  });
+
+  test("of another secret, or without the token to it, is refused", async () => {
+    const { credentials } = settings();
+    await expect(
+      sendChanged(unchanged, { credentials: { ...credentials, secretAccessKey: "other" } }),
+    ).rejects.toMatchObject(refused);
+    const { sessionToken: _, ...permanent } = credentials;
+    await expect(sendChanged(unchanged, { credentials: permanent })).rejects.toMatchObject({
+      name: "UnrecognizedClientException",
+    });
+  });
+
+  test("is taken for five minutes", async () => {
+    const minute = 60_000;
+    for (const systemClockOffset of [-6 * minute, 6 * minute])
+      await expect(sendChanged(unchanged, { systemClockOffset })).rejects.toMatchObject(refused);
+    await sendChanged(unchanged, { systemClockOffset: -4 * minute });
   });
 });
 

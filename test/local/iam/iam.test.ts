@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { administrator, openIam } from "../../../local/iam/iam.ts";
+import { administrator, openIam, sessionToken } from "../../../local/iam/iam.ts";
 import { decide, type Statement } from "../../../local/iam/policy.ts";
 import { openTemplate } from "../template.ts";
 
@@ -123,10 +123,11 @@ describe("a function", () => {
   });
 
   test("is told apart from an unknown caller and from the administrator", () => {
-    expect(iam.knows("test-InlineFunction")).toBe(true);
-    expect(iam.knows("somebody")).toBe(false);
+    expect(iam.knows("test-InlineFunction", sessionToken)).toBe(true);
+    expect(iam.knows("test-InlineFunction", undefined)).toBe(false);
+    expect(iam.knows("somebody", sessionToken)).toBe(false);
     expect(may("somebody", "dynamodb:GetItem")).toBe(false);
-    expect(iam.knows(administrator)).toBe(true);
+    expect(iam.knows(administrator, sessionToken)).toBe(true);
     expect(may(administrator, "dynamodb:DeleteTable")).toBe(true);
   });
 

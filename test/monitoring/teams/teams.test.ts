@@ -183,10 +183,10 @@ describe("removing a domain", () => {
   test.each([false, true])("that was cut off is finished or undone by the sweep: %s", async (isUsed) => {
     const { org, domain, add } = await create();
     // An e-mail that gets in between the first look and the mark.
-    const marking = onTableRequest('"removing"', "before", async () => {
+    const marking = onTableRequest('"wasVerified"', "before", async () => {
       if (isUsed) await add(0);
     });
-    const cut = onTableRequest('"removing"', "after", async () => {
+    const cut = onTableRequest('"wasVerified"', "after", async () => {
       throw new Error("killed");
     });
     await domainRemovals.remove(org, domain.id, administrator).catch(() => {});
