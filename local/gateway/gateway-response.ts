@@ -18,6 +18,7 @@ const responseTypes = {
   MISSING_AUTHENTICATION_TOKEN: [403, "Missing Authentication Token"],
   REQUEST_TOO_LARGE: [413, "Request Too Long"],
   UNAUTHORIZED: [401, "Unauthorized"],
+  UNSUPPORTED_MEDIA_TYPE: [415, "Unsupported Media Type"],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 export type ResponseType = keyof typeof responseTypes;
 
