@@ -225,6 +225,6 @@ export const floodTable = (resources: Resources): Table => {
       row("without a credential (401)", dollarsOfRequest(200, dollarsForUnits(refusedUnits))),
       row("for the page's script, not compressed", dollarsOfRequest(largestPageFile, 0)),
     ],
-    notes: ["Requests over the rate cost nothing."],
+    notes: ["Requests over the rate cost a line of the access log and the bytes of the answer."],
   };
 };
