@@ -50,7 +50,11 @@ export const deploymentCommands: Commands = {
       try {
         for (const check of checks) await see(check, await trial);
       } finally {
-        await act(stack, "org delete", { org: String(id), name });
+        await act(stack, "org delete", { org: String(id), name })?.catch((error: Error) => {
+          throw new CommandError(
+            `The organization of this test could not be deleted (${error.message}): run org delete --org ${id} --name "${name}".`,
+          );
+        });
       }
       await see(sweepCheck, await trial);
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeListener(signal, end);
