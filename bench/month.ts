@@ -228,7 +228,7 @@ export const floodTable = ({ requestsPerSecond, authorizerMegabytes, largestPage
       row("for the page's script, not compressed", requestsPerSecond.page, page),
     ],
     notes: [
-      "Of each kind as many as the limits of all methods together let through; requests beyond them cost nothing.",
+      "Of each kind as many as the limits of all methods together let through; requests beyond them cost a line of the access log and the bytes of the answer.",
     ],
   };
 };

@@ -222,7 +222,7 @@ export class ServiceApi extends Construct {
       },
       {
         id: "AwsSolutions-APIG6",
-        reason: "Execution logs would hold paths and query strings; access logs record every request",
+        reason: "Execution logs would hold paths and query strings; access logs do not",
       },
       { id: "AwsSolutions-COG4", reason: "API keys and sessions are checked by our own authorizer" },
       {

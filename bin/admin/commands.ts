@@ -2,6 +2,7 @@ import type { Commands } from "./command.ts";
 import { channelCommands } from "./commands/channel.ts";
 import { checkCommand } from "./commands/check.ts";
 import { deliveryCommands } from "./commands/delivery.ts";
+import { deploymentCommands } from "./commands/deployment.ts";
 import { domainCommands } from "./commands/domain.ts";
 import { emailCommands } from "./commands/email.ts";
 import { eraseCommand } from "./commands/erase.ts";
@@ -28,6 +29,7 @@ export const commands: Commands = {
   ...findingCommands,
   ...channelCommands,
   ...deliveryCommands,
+  ...deploymentCommands,
   ...checkCommand,
   ...eraseCommand,
   ...upstreamCommands,

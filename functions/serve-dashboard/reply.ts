@@ -1,4 +1,5 @@
 /** What the page's function answers. */
+import { extname } from "node:path";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { refusals } from "../../shared/contract/errors.ts";
 import { isPlainHttp } from "../../shared/contract/plain-http.ts";
@@ -68,8 +69,8 @@ const cacheControl = {
 };
 
 /**
- * The reply to a request: a file, or the page for every path that is none, whose router then takes it. The root of the API
- * leads to the page.
+ * The reply to a request: a file, 404 for a path with the extension of a file that is not there, and the page for every other path,
+ * whose router then takes it. The root of the API leads to the page.
  */
 export function replyWith(files: PageFiles, event: APIGatewayProxyEvent): APIGatewayProxyResult {
   const { statusCode, headers, body } = answer(files, event);
@@ -86,18 +87,15 @@ type Answer = { statusCode: number; headers: Record<string, string>; body?: stri
 
 function answer(files: PageFiles, event: APIGatewayProxyEvent): Answer {
   if (event.httpMethod !== "GET" && event.httpMethod !== "HEAD") {
-    const headers = {
-      Allow: "GET, HEAD",
-      "Content-Type": "application/json",
-      "Cache-Control": cacheControl.never,
-    };
-    return { statusCode: 405, headers, body: JSON.stringify({ error: refusals.methodNotAllowed.error }) };
+    return refuse(refusals.methodNotAllowed, { Allow: "GET, HEAD" });
   }
   if (event.resource === "/") {
     const headers = { Location: pagePath, "Cache-Control": cacheControl.never };
     return { statusCode: 302, headers: { ...headers, "Content-Type": "text/plain; charset=utf-8" } };
   }
   const path = event.pathParameters?.proxy ?? mainFile;
+  // A page that gets HTML for its script, as one of a former release may, would show nothing and say nothing.
+  if (!files.has(path) && extname(path) !== "") return refuse(refusals.notFound);
   const name = files.has(path) ? path : mainFile;
   const file = files.get(name);
   if (file === undefined) throw new Error(`The bundle has no ${name}`);
@@ -113,6 +111,14 @@ function answer(files: PageFiles, event: APIGatewayProxyEvent): Answer {
   };
   if (isKnown(etag, headerOf(event, "if-none-match"))) return { statusCode: 304, headers: cached };
   return { statusCode: 200, headers: cached, body: text };
+}
+
+function refuse(
+  { status, error }: { status: number; error: string },
+  headers: Record<string, string> = {},
+): Answer {
+  const all = { "Content-Type": "application/json", "Cache-Control": cacheControl.never, ...headers };
+  return { statusCode: status, headers: all, body: JSON.stringify({ error }) };
 }
 
 /** Whether the client has it, by the weak comparison of RFC 9110, 13.1.2. */

@@ -4,22 +4,26 @@ import type { HttpReply } from "./gateway-response.ts";
 import { Refused } from "./refusal.ts";
 import { type GatewayRequest, headerOf, maximumBodyBytes } from "./request.ts";
 
-/** The body without its compression, and the request's headers that fit it. */
+/**
+ * The body without its compression, and the request's headers that fit it. Another coding than gzip and deflate, and a body that is
+ * not so compressed, are 415 ("Call an API method with a compressed payload" in the developer guide of API Gateway).
+ */
 export const decompress = (
   request: GatewayRequest,
   body: Buffer,
 ): { headers: GatewayRequest["headers"]; bytes: Buffer } => {
   const encoding = headerOf(request, "content-encoding")?.toLowerCase();
-  if (body.length === 0 || (encoding !== "gzip" && encoding !== "deflate")) {
+  if (body.length === 0 || encoding === undefined || encoding === "identity") {
     return { headers: request.headers, bytes: body };
   }
+  if (encoding !== "gzip" && encoding !== "deflate") throw new Refused({ type: "UNSUPPORTED_MEDIA_TYPE" });
   const headers = request.headers.filter(([name]) => name.toLowerCase() !== "content-encoding");
   try {
     const unpack = encoding === "gzip" ? gunzipSync : inflateSync;
     return { headers, bytes: unpack(body, { maxOutputLength: maximumBodyBytes }) };
   } catch (error) {
     const isTooLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
-    throw new Refused({ type: isTooLarge ? "REQUEST_TOO_LARGE" : "DEFAULT_4XX" });
+    throw new Refused({ type: isTooLarge ? "REQUEST_TOO_LARGE" : "UNSUPPORTED_MEDIA_TYPE" });
   }
 };
 

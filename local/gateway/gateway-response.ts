@@ -19,6 +19,7 @@ const responseTypes = {
   REQUEST_TOO_LARGE: [413, "Request Too Long"],
   THROTTLED: [429, "Too Many Requests"],
   UNAUTHORIZED: [401, "Unauthorized"],
+  UNSUPPORTED_MEDIA_TYPE: [415, "Unsupported Media Type"],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 export type ResponseType = keyof typeof responseTypes;
 

@@ -139,6 +139,14 @@ try {
   strictEqual((await deployment.call("GET", "/nothing/here", { key })).status, 404);
   pass("an undeclared method is 405 with Allow, an unknown path 404");
 
+  // What operators do after the first deployment. The sweep, which comes each five minutes, comes each ten seconds meanwhile.
+  const sweeps = setInterval(() => deployment.invokeAsSchedule("sweep").catch(console.error), 10_000);
+  const tested = await deployment
+    .admin("deployment", "test", "--webhook", `${receiver.origin}/smoke`, "--api", deployment.baseUrl)
+    .finally(() => clearInterval(sweeps));
+  strictEqual(tested.failed, 0);
+  pass(`admin deployment test: ${tested.checks.length} checks`);
+
   // From an address to an alert
   const addDomain = ["domain", "add", ...ofOrg, "--name", "covered.example", "--verified"];
   const { id: first } = await deployment.admin("org", "create", "--name", "First");

@@ -76,6 +76,12 @@ export class Deployment {
     return JSON.parse(await this.#run(script, [...args, "--stack", this.stackName, "--json"]));
   }
 
+  /** The API for clients that cannot choose the Host header. */
+  get baseUrl(): string {
+    const id = new URL(this.outputs.ApiUrl ?? "").host.split(".")[0];
+    return `http://127.0.0.1:${this.#ministack.port}/_aws/execute-api/${id}/api`;
+  }
+
   /** Sends a request to the API, which MiniStack recognizes by the Host header. */
   async call(
     method: string,

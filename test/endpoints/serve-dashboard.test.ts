@@ -68,21 +68,15 @@ describe("200", () => {
     "/api/app/sign-in",
     "/api/app/no/such/place",
     "/api/app/assets/",
-    "/api/app/assets/main-00000000.js",
     "/api/app/index.html",
   ])("%s is the page, whose router takes it from there", async (path) => {
     expectPage(await ask(path));
   });
 
   test.each([
-    "/api/app/../../package.json",
-    "/api/app/..%2f..%2findex.js",
-    "/api/app/%2e%2e/index.js",
-    "/api/app/assets/../../index.js",
-    "/api/app/..\\index.js",
     "/api/app//etc/passwd",
     "/api/app/%2fetc%2fpasswd",
-    "/api/app/index.js%00.css",
+    "/api/app/..%2f..%2f",
     "/api/app/__proto__",
     "/api/app/constructor",
   ])("nothing but the page's own files can be had: %s", async (path) => {
@@ -166,6 +160,25 @@ describe("304", () => {
 
   test("never for the page itself", async () => {
     expectPage(await ask("/api/app/", { "if-none-match": "*" }));
+  });
+});
+
+describe("404", () => {
+  test.each([
+    "/api/app/assets/main-00000000.js",
+    "/api/app/favicon.ico",
+    "/api/app/../../package.json",
+    "/api/app/..%2f..%2findex.js",
+    "/api/app/%2e%2e/index.js",
+    "/api/app/assets/../../index.js",
+    "/api/app/..\\index.js",
+    "/api/app/index.js%00.css",
+  ])("a file that is none of the page's: %s", async (path) => {
+    const answer = await ask(path);
+    expect(answer.status).toBe(404);
+    expect(answer.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
+    expect(JSON.parse(answer.body.toString())).toEqual({ error: "There is nothing at this path" });
+    expectSecurityHeaders(answer);
   });
 });
 

@@ -1,6 +1,7 @@
 import {
   ConflictException,
   CreateScheduleCommand,
+  type CreateScheduleCommandInput,
   DeleteScheduleCommand,
   ResourceNotFoundException,
   SchedulerClient,
@@ -50,12 +51,25 @@ export const schedule = async (
   const startsAt = new Date(
     Math.ceil((Date.now() + Math.random() * scanPeriodMilliseconds[every]) / 1_000) * 1_000,
   );
-  const input = {
-    Name: scheduleName(org),
-    GroupName: outputs.ScheduleGroupName,
+  await set(org, outputs, {
     ScheduleExpression: rateOf[every],
     StartDate: startsAt,
     FlexibleTimeWindow: { Mode: "FLEXIBLE", MaximumWindowInMinutes: flexibleWindowMinutes },
+  });
+  return startsAt.toISOString();
+};
+
+/** Starts a scan every minute, for a test of a deployment. */
+export const scheduleEveryMinute = (org: number, outputs: ScheduleOutputs): Promise<void> =>
+  set(org, outputs, { ScheduleExpression: "rate(1 minute)", FlexibleTimeWindow: { Mode: "OFF" } });
+
+type Timing = Pick<CreateScheduleCommandInput, "ScheduleExpression" | "StartDate" | "FlexibleTimeWindow">;
+
+const set = async (org: number, outputs: ScheduleOutputs, timing: Timing): Promise<void> => {
+  const input = {
+    Name: scheduleName(org),
+    GroupName: outputs.ScheduleGroupName,
+    ...timing,
     Target: {
       Arn: outputs.ScheduledScanFunctionArn,
       RoleArn: outputs.ScheduledScanRoleArn,
@@ -63,14 +77,13 @@ export const schedule = async (
       RetryPolicy: { MaximumRetryAttempts: 5, MaximumEventAgeInSeconds: 3600 },
       DeadLetterConfig: { Arn: outputs.DeadLettersQueueArn },
     },
-  } as const;
+  };
   try {
     await client().send(new CreateScheduleCommand(input));
   } catch (error) {
     if (!(error instanceof ConflictException)) throw error;
     await client().send(new UpdateScheduleCommand(input));
   }
-  return startsAt.toISOString();
 };
 
 /** Ends an organization's scheduled scans, if there are any. */

@@ -2,7 +2,7 @@
  * Rows of sessions and API keys, how long sessions live, and when each was last used. Apart from what makes and
  * lists them, since the authorizer needs no more.
  */
-import { exists } from "../../aws/table/condition.ts";
+import { asRead, exists } from "../../aws/table/condition.ts";
 import { type Key, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 
@@ -42,6 +42,9 @@ export type Session = {
 export const expiry = (createdAt: string, now: Date): number =>
   Math.floor(Math.min(Date.parse(createdAt) + longestLife, now.getTime() + longestIdle) / 1000);
 
+/** `expiresAt` of a session that is ended now; an hour earlier, since the clocks of functions differ. */
+export const expiredAt = (now: Date): number => Math.floor((now.getTime() - hour) / 1000);
+
 export const isLive = (session: Session, now: Date): boolean => session.expiresAt * 1000 > now.getTime();
 
 /**
@@ -51,6 +54,13 @@ export const isLive = (session: Session, now: Date): boolean => session.expiresA
 export const touch = async (key: Key, row: Session | ApiKey, now: Date): Promise<void> => {
   const { lastUsedAt } = row;
   if (lastUsedAt !== undefined && now.getTime() - Date.parse(lastUsedAt) < hour) return;
-  const end = "userId" in row ? { [timeToLive]: expiry(row.createdAt, now) } : {};
-  await table.attempt(table.update(key, { set: { lastUsedAt: now.toISOString(), ...end }, if: exists }));
+  const used = { lastUsedAt: now.toISOString() };
+  const change =
+    "userId" in row
+      ? {
+          set: { ...used, [timeToLive]: expiry(row.createdAt, now) },
+          if: asRead({ [timeToLive]: row.expiresAt }),
+        }
+      : { set: used, if: exists };
+  await table.attempt(table.update(key, change));
 };

@@ -4,7 +4,7 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { drawId } from "../../lists/blocks.ts";
 import { hashOf, mintSession } from "../keys/secret.ts";
-import { expiry, isLive, type Session } from "./last-use.ts";
+import { expiredAt, expiry, isLive, type Session } from "./last-use.ts";
 
 export type { Session } from "./last-use.ts";
 
@@ -100,11 +100,16 @@ export const revoke = async (
   return "revoked";
 };
 
-/** Ends one of the user's own sessions. Refuses `sessionNotFound`, also for one of another user. */
+/**
+ * Ends one of the user's own sessions, and does nothing if it has ended. Refuses `sessionNotFound`, also for one of another user.
+ * The row stays as expired until DynamoDB deletes it, so that asking again is no refusal.
+ */
 export const revokeOwn = async (org: number, userId: number, id: number): Promise<void> => {
-  const row = (await rowsOf(org, userId)).find((each) => each.id === id && isLive(each, new Date()));
+  const now = new Date();
+  const row = (await rowsOf(org, userId)).find((each) => each.id === id);
   if (row === undefined) throw new Refusal("sessionNotFound");
-  await table.remove(row);
+  if (!isLive(row, now)) return;
+  await table.attempt(table.update(row, { set: { [timeToLive]: expiredAt(now) }, if: exists }));
 };
 
 /** Ends all sessions of a user, but for the one with the id `except`. */

@@ -399,7 +399,9 @@ describe("the event of an integration", () => {
     const { json } = await send("POST", "/api/v1/emails", { headers, body: gzipSync("plain") });
     expect(json).toMatchObject({ body: "plain" });
     expect(json.headers).not.toHaveProperty("Content-Encoding");
-    expect(await send("POST", "/api/v1/emails", { headers, body: "plain" })).toMatchObject({ status: 400 });
+    expect(await send("POST", "/api/v1/emails", { headers, body: "plain" })).toMatchObject({ status: 415 });
+    const brotli = { headers: ["Content-Encoding", "br"], body: "plain" };
+    expect(await send("POST", "/api/v1/emails", brotli)).toMatchObject({ status: 415 });
     const bomb = gzipSync(Buffer.alloc(11 * 1024 * 1024));
     expect(await send("POST", "/api/v1/emails", { headers, body: bomb })).toMatchObject({ status: 413 });
   });
