@@ -8,6 +8,14 @@ import { expiry, isLive, type Session } from "./last-use.ts";
 
 export type { Session } from "./last-use.ts";
 
+/** What a session's cookie names: the key of its row. */
+export type SessionName = { organizationId: number; userId: number; hash: string };
+
+/** The write that ends a session, if there is one of this name. */
+export const ending = ({ organizationId, userId, hash }: SessionName): Write => ({
+  delete: keys.session(organizationId, userId, hash),
+});
+
 /** Who made a session. */
 export const createdBy = ({ byOperator }: Session): "user" | "operator" =>
   byOperator === true ? "operator" : "user";
