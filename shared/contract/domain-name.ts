@@ -1,5 +1,4 @@
-/** Internationalized domain names in both their forms: as people write them, and in ASCII, as DNS and the table have them. */
-import { domainToASCII, domainToUnicode } from "node:url";
+/** Internationalized domain names, which people write in any script, and DNS and the table have in ASCII. */
 
 /**
  * A domain name with its labels in ASCII (`xn--…`, RFC 5891). A label that stands for another one than it shows, such as
@@ -8,32 +7,21 @@ import { domainToASCII, domainToUnicode } from "node:url";
 export const asciiDomain = (name: string): string => name.split(".").map(asciiLabel).join(".");
 
 const asciiLabel = (label: string): string => {
-  if (!/[^\0-\x7f]/.test(label)) return label;
-  const ascii = domainToASCII(label);
-  return ascii.startsWith("xn--") && domainToUnicode(ascii) === folded(label) ? ascii : label;
+  const url = `https://${label}`;
+  if (isAscii(label) || !isPlain(label) || !URL.canParse(url)) return label;
+  const { hostname } = new URL(url);
+  return /^xn--[a-z0-9-]+$/.test(hostname) ? hostname : label;
 };
 
-/** Only case and how letters with marks are composed may differ. By character, since no label depends on its context. */
-const folded = (label: string): string =>
-  Array.from(label, (character) => character.toLowerCase())
-    .join("")
-    .normalize("NFC");
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
+
+/** Without what a url splits at or decodes, without invisible characters, and without those that only look like others, such as `ﬁ`. */
+const isPlain = (label: string): boolean =>
+  !/[^a-z0-9\x80-\u{10ffff}-]|(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/iu.test(label) &&
+  label.normalize("NFKC") === label.normalize("NFC");
 
 /** An e-mail address with its domain in ASCII. What is in front of the `@` stays as it is. */
 export const asciiAddress = (address: string): string => {
   const domain = address.lastIndexOf("@") + 1;
   return domain === 0 ? address : address.slice(0, domain) + asciiDomain(address.slice(domain));
-};
-
-/**
- * A name or address for people: `ada@münchen.example (ada@xn--mnchen-3ya.example)`. Always in both forms, because letters of one
- * script look like those of another. Names without the form for people stay as they are.
- */
-export const inBothForms = (text: string): string => {
-  const domain = text.lastIndexOf("@") + 1;
-  if (!/(?:^|\.)xn--/.test(text.slice(domain))) return text;
-  const written = domainToUnicode(text.slice(domain));
-  return written === "" || written === text.slice(domain)
-    ? text
-    : `${text.slice(0, domain)}${written} (${text})`;
 };

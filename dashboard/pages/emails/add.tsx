@@ -8,10 +8,11 @@ import { FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
 import { useData } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
+import { asciiOf } from "../../text/domain-name.ts";
 
 /** The id of the domain that an address is of, if it is among them. */
 function domainOf(address: string, domains: readonly Choice[]): string | undefined {
-  const name = address.trim().toLowerCase().split("@").at(-1);
+  const name = asciiOf(address.trim().toLowerCase().split("@").at(-1) ?? "");
   return domains.find(({ label }) => label.split(" ")[0] === name)?.value;
 }
 

@@ -2,8 +2,8 @@
  * An event in words for people. Slack and e-mail show the same notice, each in its own format and with its
  * own escaping. Text from Have I Been Pwned and from users is reduced to single lines of limited length here.
  */
-import { inBothForms } from "../../contract/domain-name.ts";
 import { unknownDate } from "../../contract/unknown-date.ts";
+import { inBothForms } from "../../monitoring/domains/written-name.ts";
 import type { Event } from "./envelope.ts";
 import type { ExposedEmail, Exposure, Report } from "./report.ts";
 
