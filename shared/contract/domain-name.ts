@@ -15,9 +15,12 @@ const asciiLabel = (label: string): string => {
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
-/** Without what a url splits at or decodes, without invisible characters, and without those that only look like others, such as `ﬁ`. */
+/**
+ * Whether a label has only what IDNA 2008 (RFC 5892) allows: letters, marks, digits, hyphens, joiners and middle dots, none of which
+ * is invisible or stands for others, as the ligature `ﬁ` does.
+ */
 const isPlain = (label: string): boolean =>
-  !/[^a-z0-9\x80-\u{10ffff}-]|(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/iu.test(label) &&
+  /^(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}-]|\u200c|\u200d|[·・])+$/u.test(label) &&
   label.normalize("NFKC") === label.normalize("NFC");
 
 /** An e-mail address with its domain in ASCII. What is in front of the `@` stays as it is. */

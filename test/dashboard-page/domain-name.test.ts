@@ -10,7 +10,7 @@ const names = [
   "пример.example",
   "例え.テスト",
   "भारत.example",
-  "i❤.example",
+  "col·lecció.example",
   "a.bücher-größe.co.example",
   "аpple.example",
 ];
