@@ -61,7 +61,12 @@ export function EmailsPage() {
       }
     >
       <div class="filters">
-        <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={first?.domain.name} />
+        <Filter
+          label="Domain"
+          name="domainId"
+          choices={domainChoices}
+          chosenLabel={first && inBothForms(first.domain.name)}
+        />
         <Filter label="Team" name="teamId" choices={teamChoices} chosenLabel={first?.team?.name} />
         <Filter label="State" name="isActive" choices={states} />
       </div>
