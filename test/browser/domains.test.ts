@@ -60,7 +60,7 @@ describe("Domains", () => {
     expect(nameServer.queries.map(({ name }) => name)).toContain("_breach-monitor.checked.example");
   });
 
-  test("an internationalized domain is shown in both forms, and its record where it stands", async () => {
+  test("a domain is shown in both forms, and its record where it stands", async () => {
     const { apiUrl } = service;
     const organization = await createOrganization({}, { apiUrl });
     const { page } = await signInTo(organization, { apiUrl });

@@ -20,7 +20,7 @@ describe("303", () => {
   });
 
   test("leads to no other site, and adds no header, whatever the token is", async () => {
-    for (const token of ["1.cut", "%0d%0aSet-Cookie:%20a=b", "%2f%2fevil.example", "ü"]) {
+    for (const token of ["1.cut", "%0d%0aSet-Cookie:%20a=b", "%2f%2fevil.example", "%c3%bc"]) {
       const reply = await visitor().get(`/recipients/${token}/unsubscribe`);
       expectEveryHeader(reply);
       expect(reply.headers["set-cookie"]).toBeUndefined();
