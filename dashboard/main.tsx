@@ -3,10 +3,16 @@ import { App } from "./app.tsx";
 import { listen, place } from "./router.ts";
 import { loadSession, watchSession } from "./session.ts";
 
-// Before the page is drawn: its own request goes out at the same time. Whoever has a link needs no session.
-if (!["/sign-in", "/recipient"].includes(place.value.path)) void loadSession();
-watchSession();
 listen();
+// Some programs that check links encode the "#" that a token stands behind.
+const [path, token] = location.pathname.split(/%23/i);
+if (token !== undefined) {
+  history.replaceState(null, "", `${path}#${token}`);
+  dispatchEvent(new PopStateEvent("popstate"));
+}
+// Before the page is drawn: its own request goes out at the same time. Recipients of alerts need no session.
+if (place.value.path !== "/recipient") void loadSession();
+watchSession();
 
 const root = document.getElementById("app");
 if (root !== null) render(<App />, root);

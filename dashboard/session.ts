@@ -31,8 +31,9 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** After a link was redeemed in this tab. */
+/** After a link was redeemed in this tab, whose cookie is another one's from now on. */
 export async function enter(): Promise<void> {
+  session.value = undefined;
   await loadSession();
   tabs.postMessage("signed in");
 }
@@ -53,7 +54,8 @@ export function watchSession(): void {
     const isOut = access.value === "ended" || access.value === "signed out";
     if (isOut && document.visibilityState === "visible") void loadSession();
   };
-  tabs.addEventListener("message", look);
+  // Also of a tab that shows what is somebody else's: it has the new cookie, too.
+  tabs.addEventListener("message", () => void loadSession());
   addEventListener("focus", look);
   document.addEventListener("visibilitychange", look);
 }

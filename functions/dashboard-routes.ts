@@ -26,6 +26,7 @@ import { listFindings } from "./list-findings/endpoint.ts";
 import { listMembers } from "./list-members/endpoint.ts";
 import { listSessions } from "./list-sessions/endpoint.ts";
 import { listTeams } from "./list-teams/endpoint.ts";
+import { openRecipient } from "./open-recipient/endpoint.ts";
 import { redeemSignInLink } from "./redeem-sign-in-link/endpoint.ts";
 import { redeliverAlert } from "./redeliver-alert/endpoint.ts";
 import { removeDomain } from "./remove-domain/endpoint.ts";
@@ -90,6 +91,12 @@ export const dashboardRoutes: readonly Route[] = [
     path: "/recipients/{token}/confirm",
     name: "confirm-recipient",
     endpoint: confirmRecipient,
+  },
+  {
+    method: "GET",
+    path: "/recipients/{token}/unsubscribe",
+    name: "open-recipient",
+    endpoint: openRecipient,
   },
   {
     method: "POST",

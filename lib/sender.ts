@@ -1,6 +1,6 @@
 import { Aws, type Stack } from "aws-cdk-lib";
 import { CfnConfigurationSet } from "aws-cdk-lib/aws-ses";
-import { emailAddress } from "../shared/monitoring/emails/email-schema.ts";
+import { writtenAddress } from "../shared/monitoring/emails/email-schema.ts";
 import type { Options } from "./options.ts";
 
 /** Where e-mails come from: an address and a configuration set. Sending needs permission for `resourceArns`. */
@@ -26,7 +26,8 @@ export function createSender(
   address: string,
   { confirmRecipients }: Pick<Options, "confirmRecipients">,
 ): Sender {
-  if (!emailAddress.safeParse(address).success || address !== address.trim()) {
+  const { data: sender } = writtenAddress.safeParse(address);
+  if (sender === undefined || address !== address.trim()) {
     throw new Error(`senderEmail must be an e-mail address, not "${address}"`);
   }
   const configurationSet = `${stack.stackName}-mail`;
@@ -37,5 +38,5 @@ export function createSender(
   const resourceArns = ["identity/*", `configuration-set/${configurationSet}`].map(
     (resource) => `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:${resource}`,
   );
-  return { address, configurationSet, resourceArns, confirmRecipients };
+  return { address: sender, configurationSet, resourceArns, confirmRecipients };
 }

@@ -35,8 +35,8 @@ export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
         },
       }),
       [endpoint.status]: {
-        description: { 200: "Done", 201: "Created", 202: "Accepted" }[endpoint.status],
-        headers: { ...headersOf(endpoint.status), ...cookieHeader(endpoint) },
+        description: { 200: "Done", 201: "Created", 202: "Accepted", 303: "The page" }[endpoint.status],
+        headers: { ...headersOf(endpoint.status), ...cookieHeader(endpoint), ...locationHeader(endpoint) },
         content: jsonContent(jsonSchema(endpoint.reply, "output", schemas)),
         ...linksOf(route, routes),
       },
@@ -55,6 +55,11 @@ const cookieHeader = ({ cookie }: Endpoint): Json =>
           schema: { type: "string" },
         },
       };
+
+const locationHeader = ({ status }: Endpoint): Json =>
+  status === 303
+    ? { Location: { description: "The url of the page", required: true, schema: { type: "string" } } }
+    : {};
 
 /** `list-emails` as `listEmails`. */
 export const camelCase = (name: string): string =>

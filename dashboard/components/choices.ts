@@ -1,6 +1,7 @@
 /** What filters and dialogs offer, loaded when they open. */
 import { call } from "../api/client.ts";
 import { exactTime } from "../text/dates.ts";
+import { inBothForms } from "../text/domain-name.ts";
 import type { Choice } from "./field.tsx";
 
 const query = { limit: 100 };
@@ -9,7 +10,7 @@ export async function domainChoices(): Promise<Choice[]> {
   const { domains } = await call("GET /dashboard/domains", { query });
   return domains.map(({ id, name, isVerified }) => ({
     value: String(id),
-    label: isVerified ? name : `${name} (not verified)`,
+    label: `${inBothForms(name)}${isVerified ? "" : " (not verified)"}`,
   }));
 }
 

@@ -15,8 +15,9 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { isAdmin } from "../session.ts";
+import { inBothForms } from "../text/domain-name.ts";
 import { number } from "../text/words.ts";
-import { CheckDialog } from "./domains/check.tsx";
+import { CheckDialog, hostIn } from "./domains/check.tsx";
 
 type Open = { kind: "add" } | { kind: "check" | "remove"; domain: Domain };
 
@@ -64,7 +65,7 @@ export function DomainsPage() {
 }
 
 const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
-  { name: "Domain", kind: "main", cell: ({ name }) => name },
+  { name: "Domain", kind: "main", cell: ({ name }) => <bdi>{inBothForms(name)}</bdi> },
   {
     name: "State",
     cell: ({ isVerified, verifiedAt, checkedAt }) => (
@@ -116,14 +117,21 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
   },
 ];
 
-/** The record that proves a domain, in two parts to copy. */
-function Record({ domain: { record, isVerified } }: { domain: Domain }) {
+/** The record that proves a domain, in parts to copy. */
+function Record({ domain: { name, record, isVerified } }: { domain: Domain }) {
+  const host = hostIn(record.name, name);
   const parts = (
     <dl class="record">
       <div>
         <dt>Name</dt>
         <dd>
           <code>{record.name}</code> <CopyButton text={record.name} about={`The name ${record.name}`} />
+        </dd>
+      </div>
+      <div>
+        <dt>Name, if your DNS provider adds {name} to it</dt>
+        <dd>
+          <code>{host}</code> <CopyButton text={host} about={`The name ${record.name} without ${name}`} />
         </dd>
       </div>
       <div>
@@ -165,7 +173,7 @@ function Coverage() {
 function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const add = async (fields: FormData): Promise<void> => {
     const { name } = await call("POST /dashboard/domains", { body: { name: String(fields.get("name")) } });
-    say(`${name} was added. Put its record into DNS, then check it.`);
+    say(`${inBothForms(name)} was added. Put its record into DNS, then check it.`);
     onDone();
   };
   return (

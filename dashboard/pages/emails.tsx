@@ -17,6 +17,7 @@ import { useData } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
+import { inBothForms } from "../text/domain-name.ts";
 import { count, number } from "../text/words.ts";
 import { AddEmail } from "./emails/add.tsx";
 import { EditEmail } from "./emails/edit.tsx";
@@ -60,7 +61,12 @@ export function EmailsPage() {
       }
     >
       <div class="filters">
-        <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={first?.domain.name} />
+        <Filter
+          label="Domain"
+          name="domainId"
+          choices={domainChoices}
+          chosenLabel={first && inBothForms(first.domain.name)}
+        />
         <Filter label="Team" name="teamId" choices={teamChoices} chosenLabel={first?.team?.name} />
         <Filter label="State" name="isActive" choices={states} />
       </div>
@@ -87,7 +93,7 @@ const columns = (
   enable: (email: Email, isOn: boolean) => void,
   isBusy: boolean,
 ): Column<Email>[] => [
-  { name: "Address", kind: "main", cell: ({ email }) => email },
+  { name: "Address", kind: "main", cell: ({ email }) => <bdi>{inBothForms(email)}</bdi> },
   {
     name: "Owner",
     cell: ({ ownerName }) => <Name text={ownerName} />,

@@ -6,6 +6,7 @@ import { FailureNotice, Loading } from "../components/notice.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
 import { Attribution } from "../frame.tsx";
+import { CutLink } from "./sign-in/cut-link.tsx";
 
 /** Where the link at the end of each alert by e-mail leads. Whoever has the link needs no session. */
 export function RecipientPage() {
@@ -14,7 +15,8 @@ export function RecipientPage() {
     heading.current?.focus();
     document.title = "Alerts by e-mail · Breach Monitor";
   }, []);
-  const token = location.hash.slice(1);
+  // Programs that check links add to their ends.
+  const [token = ""] = /(?<=^#)[\w.-]*\w/.exec(location.hash) ?? [];
   return (
     <div class="entrance">
       <main>
@@ -22,7 +24,7 @@ export function RecipientPage() {
         <h1 ref={heading} tabIndex={-1}>
           Alerts by e-mail
         </h1>
-        {token === "" ? <p>Open the link as it stands in the e-mail.</p> : <Choice token={token} />}
+        {token === "" ? <CutLink /> : <Choice token={token} />}
       </main>
       <Attribution />
     </div>

@@ -1,24 +1,30 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { access } from "../api/access.ts";
 import { asFailure, call } from "../api/client.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { FailureNotice, Loading } from "../components/notice.tsx";
+import { say } from "../components/status.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
 import { Attribution } from "../frame.tsx";
+import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
-import { enter, session } from "../session.ts";
+import { enter, session, sessionFailure } from "../session.ts";
+import { CutLink } from "./sign-in/cut-link.tsx";
 import { LinkRequest } from "./sign-in/link-request.tsx";
 import { goOn, rememberPlace } from "./sign-in/next-place.ts";
 
 type Organization = { id: number; name: string };
 
-/** The token that a sign-in link carries behind its `#`. */
+/** The token that a sign-in link carries behind its `#`. Programs that check links add to their ends. */
+const tokenInUrl = (): string =>
+  (place.value.path === "/sign-in" && /^#([\w-]+)/.exec(location.hash)?.[1]) || "";
+
 function useToken(): [string, () => void] {
-  const read = (): string => (place.value.path === "/sign-in" ? location.hash.slice(1) : "");
-  const [token, setToken] = useState(read);
+  const [token, setToken] = useState(tokenInUrl);
   useEffect(() => {
-    const follow = (): void => setToken(read());
+    const follow = (): void => setToken(tokenInUrl());
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
@@ -31,6 +37,7 @@ function useToken(): [string, () => void] {
 
 export function SignInPage() {
   const [token, forget] = useToken();
+  const [isCut] = useState(place.value.path === "/sign-in" && token === "");
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     heading.current?.focus();
@@ -44,10 +51,24 @@ export function SignInPage() {
         <h1 ref={heading} tabIndex={-1}>
           Sign in
         </h1>
+        <SignedIn />
+        {token === "" && isCut && <CutLink />}
         {token === "" ? <WaysIn /> : <Redemption key={token} token={token} forget={forget} />}
       </main>
       <Attribution />
     </div>
+  );
+}
+
+/** Whom the browser is signed in as already, if it is. */
+function SignedIn() {
+  if (session.value === undefined) return null;
+  const { user, organization } = session.value;
+  return (
+    <p>
+      You are signed in as <bdi>{user.email}</bdi> to <bdi>{organization.name}</bdi>.{" "}
+      <a href={addressOf("/")}>Stay signed in</a>
+    </p>
   );
 }
 
@@ -76,24 +97,30 @@ function WaysIn({ email = "" }: { email?: string }) {
   return <LinkRequest canMail={ways.value.mail} email={email} />;
 }
 
-/** Opening a link changes nothing; this button redeems it. */
+/** Opening a link changes nothing; this button redeems it, a second one if that ends another session. */
 function Redemption({ token, forget }: { token: string; forget: () => void }) {
   const action = useAction();
   const [organizations, setOrganizations] = useState<readonly Organization[]>();
   const redeem = (organizationId?: number) =>
     action.run(async () => {
+      const body = { token, ...(organizationId !== undefined && { organizationId }) };
       try {
-        const body = { token, ...(organizationId !== undefined && { organizationId }) };
-        await call("POST /dashboard/sign-in/sessions", { body }, { whenSignedOut: "fail" });
+        const { user, organization } = await call(
+          "POST /dashboard/sign-in/sessions",
+          { body },
+          { whenSignedOut: "fail" },
+        );
+        await enter();
+        goOn();
+        say(`Signed in as ${user.email} to ${organization.name}.`);
       } catch (error) {
         const { code, details } = asFailure(error);
         if (code !== "choose_organization") throw error;
         setOrganizations(details.organizations as Organization[]);
-        return;
       }
-      await enter();
-      goOn();
     });
+  const isKnown = access.value !== "unknown" || sessionFailure.value !== undefined;
+  if (!isKnown) return <Loading what="whether you are signed in" />;
   if (action.failure?.code === "invalid_link") {
     return (
       <>
@@ -106,12 +133,7 @@ function Redemption({ token, forget }: { token: string; forget: () => void }) {
   return (
     <>
       {organizations === undefined ? (
-        <>
-          <p>The link is good. One click, and you are inside.</p>
-          <Button kind="primary" isBusy={action.isBusy} onClick={() => void redeem()}>
-            Sign in
-          </Button>
-        </>
+        <Start isBusy={action.isBusy} onStart={() => void redeem()} />
       ) : (
         <>
           <h2>Choose an organization</h2>
@@ -128,5 +150,27 @@ function Redemption({ token, forget }: { token: string; forget: () => void }) {
       )}
       {action.failure !== undefined && <FailureNotice failure={action.failure} />}
     </>
+  );
+}
+
+function Start({ isBusy, onStart }: { isBusy: boolean; onStart: () => void }) {
+  const [isAsked, setIsAsked] = useState(false);
+  const current = session.value?.user.email;
+  if (current !== undefined && isAsked) {
+    return (
+      <>
+        <p role="status">
+          Signing in with this link signs <bdi>{current}</bdi> out in this browser.
+        </p>
+        <Button kind="primary" isBusy={isBusy} onClick={onStart}>
+          Sign out and sign in
+        </Button>
+      </>
+    );
+  }
+  return (
+    <Button kind="primary" isBusy={isBusy} onClick={current === undefined ? onStart : () => setIsAsked(true)}>
+      Sign in
+    </Button>
   );
 }

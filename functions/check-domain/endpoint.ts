@@ -12,6 +12,15 @@ export const checkDomain = defineEndpoint({
     found: z
       .array(z.string())
       .check(z.meta({ description: "The values of the TXT records at the record's name" })),
+    foundAt: z.optional(
+      z.string().check(
+        z.meta({
+          description:
+            "Another name at which the record stands, which proves nothing: forms of DNS providers add the zone to what is typed",
+          examples: ["_breach-monitor.demo.example.demo.example"],
+        }),
+      ),
+    ),
   }),
   refusals: ["domainNotFound", "domainTaken", "dnsUnavailable"],
   // Whoever loses the name is told by its alert channels.

@@ -78,8 +78,8 @@ export type Endpoint = {
   body?: z.ZodMiniObject | z.ZodMiniDiscriminatedUnion;
   /** A file in a multipart/form-data body, instead of `body`. Read when the handler calls `file()`. */
   upload?: Upload;
-  /** HTTP status of success. */
-  status: 200 | 201 | 202;
+  /** HTTP status of success. 303: the reply's `location` is the url of the page that the browser goes on to. */
+  status: 200 | 201 | 202 | 303;
   /** JSON body of success. Every reply is parsed by this schema, so that undeclared fields cannot leak. */
   reply: z.ZodMiniObject;
   /** Another form of success, which the handler chooses by returning `new Instead(body)` (api/serve.ts). */

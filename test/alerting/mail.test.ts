@@ -47,6 +47,13 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
 `);
   });
 
+  test("shows an address of an internationalized domain in both forms", () => {
+    const report = breachReport([{ title: "Adobe", domain: "adobe.com" }]);
+    const email = { ...ada, address: "ada@xn--mnchen-3ya.example" };
+    const { text } = render({ ...report, exposure: { findings: new Map(), ...report.exposure, email } });
+    expect(text).toContain("\nAddress: ada@münchen.example (ada@xn--mnchen-3ya.example)\n");
+  });
+
   test("says the same as HTML", () => {
     const { html } = render(breachReport([{ title: "Adobe", domain: "adobe.com" }]), "Acme", dashboardUrl);
     expect(shownText(html)).toEqual([

@@ -60,6 +60,32 @@ describe("Domains", () => {
     expect(nameServer.queries.map(({ name }) => name)).toContain("_breach-monitor.checked.example");
   });
 
+  test("a domain is shown in both forms, and its record where it stands", async () => {
+    const { apiUrl } = service;
+    const organization = await createOrganization({}, { apiUrl });
+    const { page } = await signInTo(organization, { apiUrl });
+    await go(page, "Domains");
+    await page.getByRole("button", { name: "Add domain" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("mail.münchen.example");
+    await page.keyboard.press("Enter");
+    const ascii = "mail.xn--mnchen-3ya.example";
+    const row = page.getByRole("row").filter({ hasText: `mail.münchen.example (${ascii})` });
+    const value = (await row.getByText("breach-monitor=").textContent()) ?? "";
+    await row.getByText("_breach-monitor", { exact: true }).waitFor();
+
+    records.set(`_breach-monitor.${ascii}`, ["of another one "]);
+    records.set(`_breach-monitor.${ascii}.xn--mnchen-3ya.example`, [value]);
+    await row.getByRole("button", { name: "Check now" }).click();
+    const dialog = page.getByRole("dialog", { name: `Check ${ascii}` });
+    await dialog.getByText("The record stands at the wrong name").waitFor();
+    await dialog.getByText("adds xn--mnchen-3ya.example by itself").waitFor();
+    await dialog.getByText("_breach-monitor.mail", { exact: true }).waitFor();
+    await dialog.getByText("of another one␣", { exact: true }).waitFor();
+    records.set(`_breach-monitor.${ascii}`, [`"${value} "`]);
+    await dialog.getByRole("button", { name: "Check again" }).click();
+    await dialog.getByText("is verified.").waitFor();
+  });
+
   test("the keyboard alone checks a domain", async () => {
     const { apiUrl } = service;
     const organization = await createOrganization({}, { apiUrl });

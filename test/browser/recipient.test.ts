@@ -30,5 +30,6 @@ describe("the link at the end of an alert by e-mail", () => {
     await page.getByRole("alert").waitFor();
     await page.goto(urlOf("/recipient"));
     await page.getByText("Open the link as it stands in the e-mail.").waitFor();
+    await page.getByText("paste it into the address bar").waitFor();
   });
 });

@@ -18,6 +18,7 @@ describe("signing in", () => {
     await go(page, "E-mails");
     await page.getByText("Acme Sign-in").waitFor();
     await page.getByText(user.email).waitFor();
+    expect(await page.getByText("Signed in as").count()).toBe(0);
     expect(page.url()).not.toContain("#");
 
     const second = await visit();
@@ -41,6 +42,65 @@ describe("signing in", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Activity" }).waitFor();
     expect(page.url()).toBe(urlOf("/activity"));
+  });
+});
+
+describe("a link for whoever is signed in already", () => {
+  test("says as whom, and needs a second button, which ends that session everywhere", async () => {
+    const first = await createUser((await createOrganization({ name: "Acme First" })).id);
+    const second = await createUser((await createOrganization({ name: "Acme Second" })).id);
+    const { page } = await signIn(first);
+    const tab = await page.context().newPage();
+    await tab.goto(await linkFor(second));
+    await tab.getByText(`You are signed in as ${first.email} to Acme First.`).waitFor();
+    await tab.getByRole("button", { name: "Sign in" }).click();
+    await tab.getByText(`signs ${first.email} out in this browser`).waitFor();
+    await page.reload();
+    await page.getByRole("banner").getByText("Acme First").waitFor();
+    await tab.getByRole("button", { name: "Sign out and sign in" }).click();
+    await tab.getByText(`Signed in as ${second.email} to Acme Second.`).waitFor();
+    await page.getByRole("banner").getByText("Acme Second").waitFor();
+  });
+
+  test("can be left without using it", async () => {
+    const user = await createUser((await createOrganization({ name: "Acme Stays" })).id);
+    const { page } = await signIn(user);
+    const link = await linkFor(user);
+    await page.goto(link);
+    await page.getByRole("link", { name: "Stay signed in" }).click();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    const other = await visit();
+    await other.page.goto(link);
+    await other.page.getByRole("button", { name: "Sign in" }).click();
+    await other.page.getByText(`Signed in as ${user.email} to Acme Stays.`).waitFor();
+  });
+});
+
+describe("a link that programs changed on its way", () => {
+  test("without its token says that it came incomplete, and what to do", async () => {
+    const user = await createUser((await createOrganization()).id);
+    const { page } = await visit();
+    await page.goto(urlOf("/sign-in"));
+    await page.getByText("Then it came incomplete").waitFor();
+    await page.getByText("paste it into the address bar").waitFor();
+    await page.getByLabel("E-mail address").waitFor();
+    // As people do who paste the whole link.
+    await page.goto(await linkFor(user));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText(`Signed in as ${user.email}`).waitFor();
+  });
+
+  test.each([
+    ["its # is encoded", (link: string) => link.replace("#", "%23")],
+    ["a parameter was added", (link: string) => `${link}?utm_source=mail`],
+    ["a bracket was taken for a part of it", (link: string) => `${link}>`],
+  ])("signs in all the same: %s", async (_, changed) => {
+    const user = await createUser((await createOrganization()).id);
+    const { page } = await visit();
+    await page.goto(changed(await linkFor(user)));
+    expect(await page.getByText("good").count()).toBe(0);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText(`Signed in as ${user.email}`).waitFor();
   });
 });
 

@@ -36,8 +36,22 @@ describe("201", () => {
   });
 });
 
+describe("an internationalized name", () => {
+  test("may be written in either form, is kept in ASCII, and is one name", async () => {
+    const reply = await add("Add.MÜNCHEN.example");
+    expect(reply).toMatchObject({ status: 201, body: { name: "add.xn--mnchen-3ya.example" } });
+    expect(reply.body.record).toMatchObject({ name: "_breach-monitor.add.xn--mnchen-3ya.example" });
+    for (const name of ["add.mu\u0308nchen.example", "ADD.XN--MNCHEN-3YA.example"]) {
+      expectRefusal(await add(name), 409, /already has a domain/, { code: "domain_exists" });
+    }
+  });
+});
+
 describe("400", () => {
   test.each([
+    ["公司.cn", /^name: xn--55qx5d\.cn is a public suffix/],
+    ["ｇｍａｉｌ.com", /^name: must be a domain name/],
+    ["gmail.com\u200b", /^name: must be a domain name/],
     ["co.uk", /^name: co\.uk is a public suffix/],
     ["GitHub.io", /^name: github\.io is a public suffix/],
     ["gmail.com", /^name: gmail\.com is a provider of mailboxes/],

@@ -83,6 +83,42 @@ describe("200", () => {
     expect((await wanting.v1.post("/emails", email)).status).toBe(201);
   });
 
+  test.each([
+    ["quotes", (value: string) => `"${value}"`],
+    ["a space behind it", (value: string) => `${value} `],
+    ["capitals", (value: string) => value.toUpperCase()],
+    ["a whole line of a zone file", (value: string) => `IN TXT "${value}"`],
+  ])("verifies by a value with %s", async (what, written) => {
+    const wanting = await want(`${what.replaceAll(" ", "-")}.written.example`);
+    records.set(wanting.added.record.name, [written(wanting.added.record.value)]);
+    expect((await check(wanting)).body).toMatchObject({ isVerified: true });
+  });
+
+  test.each([
+    ["doubled.example", (name: string) => `_breach-monitor.${name}.${name}`],
+    ["mail.doubled.example", (name: string) => `_breach-monitor.${name}.doubled.example`],
+    ["mail.parent.example", () => "_breach-monitor.parent.example"],
+    ["apex.example", (name: string) => name],
+    ["refused-underscore.example", (name: string) => `breach-monitor.${name}`],
+  ])("tells where the record of %s stands instead, and proves nothing by it", async (name, nameOf) => {
+    const wanting = await want(name);
+    const foundAt = nameOf(name);
+    records.set(foundAt, ["v=spf1 -all", `"${wanting.added.record.value}"`]);
+    expect((await check(wanting)).body).toEqual({ isVerified: false, found: [], foundAt });
+    // Of another organization.
+    const other = await want(name);
+    expect((await check(other)).body).toEqual({ isVerified: false, found: [] });
+    records.delete(foundAt);
+    expect((await check(wanting)).body).toEqual({ isVerified: false, found: [] });
+  });
+
+  test("finds nothing elsewhere when DNS fails for other names", async () => {
+    const wanting = await want("elsewhere.fails.example");
+    records.set("_breach-monitor.elsewhere.fails.example.elsewhere.fails.example", "failure");
+    records.set("elsewhere.fails.example", "silence");
+    expect((await check(wanting)).body).toEqual({ isVerified: false, found: [] });
+  });
+
   test("leaves a domain that the command line verified", async () => {
     const wanting = await want("operator.check.example");
     await admin("domain verify", { org: wanting.org, domain: wanting.added.id }, service.apiUrl);

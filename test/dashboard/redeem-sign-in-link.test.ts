@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { hashOf } from "../../shared/access/keys/secret.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -8,7 +8,7 @@ import type { Reply } from "../service/client.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
 import { linkIn, mailsTo } from "./outbox.ts";
-import { browserWith, createToken, visitor } from "./signed-in.ts";
+import { browserWith, createSession, createToken, visitor } from "./signed-in.ts";
 
 let addresses = 0;
 const newAddress = (): string => `redeem-${process.pid}-${++addresses}@demo.example`;
@@ -57,6 +57,32 @@ describe("201", () => {
     expect((await dashboard.get("/session")).body).toMatchObject({ user: { id: user } });
     expect((await v1.get("/emails")).status).toBe(200);
   });
+
+  test("ends the session of the browser's cookie, and no other", async () => {
+    const { org, user, email } = await createUser();
+    const [replaced, kept] = [
+      await createSession(org, { id: user, email }),
+      await createSession(org, { id: user, email }),
+    ];
+    const other = await createUser();
+    const headers = { cookie: replaced.cookie, origin: new URL(inject("apiUrl")).origin };
+    expectInvalid(await redeem({ token: "A".repeat(32) }, headers));
+    expect((await replaced.dashboard.get("/session")).status).toBe(200);
+    const reply = await redeem({ token: await createToken(other.org, other.user) }, headers);
+    expect(reply).toMatchObject({ status: 201, body: { organization: { id: other.org } } });
+    expect((await replaced.dashboard.get("/session")).status).toBe(401);
+    expect((await kept.dashboard.get("/session")).status).toBe(200);
+    expect((await browserWith(cookieOf(reply)).dashboard.get("/session")).status).toBe(200);
+  });
+
+  test.each(["session=made-up", `session=${"A".repeat(48)}`])(
+    "with a cookie of no session: %s",
+    async (cookie) => {
+      const { org, user } = await createUser();
+      const reply = await redeem({ token: await createToken(org, user) }, { cookie });
+      expect(reply.status).toBe(201);
+    },
+  );
 
   test("whatever credential comes with the request", async () => {
     const { org, user } = await createUser();

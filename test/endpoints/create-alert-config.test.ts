@@ -57,6 +57,15 @@ describe("201", () => {
     ]);
   });
 
+  test("keeps the domains of recipients in ASCII", async () => {
+    const { api } = await createOrganization();
+    const recipients = ["Ada@MÜNCHEN.example", "Bob@例え.テスト"];
+    await api.post("/alert-configs", { channel: "email", config: { recipients } });
+    expect(await listChannels(api)).toMatchObject([
+      { config: { recipients: ["Ada@xn--mnchen-3ya.example", "Bob@xn--r8jz45g.xn--zckzah"] } },
+    ]);
+  });
+
   test("an e-mail channel has 1 to 20 recipients, trimmed and shown as written", async () => {
     const { api } = await createOrganization();
     const recipients = Array.from({ length: 20 }, (_, index) => ` Person${index}@Acme.example `);

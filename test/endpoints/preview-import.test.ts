@@ -23,6 +23,28 @@ const addDisabled = async ({ api, domainId }: Organization, email: string): Prom
 };
 
 describe("200", () => {
+  test("takes internationalized domains in either form", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const { id: idn } = await admin("domain add", { org, name: "münchen.example", verified: true });
+    const file = [
+      "Email,Name",
+      "jörg@demo.example,Jörg",
+      "ada@münchen.example,Ada",
+      "Bob@xn--mnchen-3ya.example,Bob",
+      "ada@xn--mnchen-3ya.example,Ada",
+      "eve@ｄｅｍｏ.example,Eve",
+      "mac@demo.example,Mac",
+    ].join("\n");
+    expect((await preview(api, file)).body.emails).toEqual([
+      { email: "jörg@demo.example", domainId: null, status: "invalid", ownerName: "Jörg" },
+      { email: "ada@xn--mnchen-3ya.example", domainId: idn, status: "will_import", ownerName: "Ada" },
+      { email: "bob@xn--mnchen-3ya.example", domainId: idn, status: "will_import", ownerName: "Bob" },
+      { email: "ada@xn--mnchen-3ya.example", domainId: idn, status: "duplicate", ownerName: "Ada" },
+      { email: "eve@ｄｅｍｏ.example", domainId: null, status: "invalid", ownerName: "Eve" },
+      { email: "mac@demo.example", domainId, status: "will_import", ownerName: "Mac" },
+    ]);
+  });
+
   test("gives a row for each address in file order, and a quote; imports nothing", async () => {
     const organization = await createOrganization({ "seat-price-cents": "250", interval: "year" });
     const { id: org, api, domainId } = organization;

@@ -1,9 +1,9 @@
-import * as z from "zod/mini";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import { noSearchOfDomain } from "../../../shared/monitoring/domains/domain-list.ts";
+import { domainName } from "../../../shared/monitoring/domains/domain-schema.ts";
 import { provenDomain } from "../../../shared/monitoring/domains/proof-record.ts";
 import { refusalOf } from "../../../shared/monitoring/domains/refused-names.ts";
 import {
@@ -15,18 +15,6 @@ import type { Command, Commands, Flags } from "../command.ts";
 import type { Stack } from "../connect.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, notFound, parse, parseId } from "../flags.ts";
-
-const domainName = z
-  .string()
-  .check(
-    z.trim(),
-    z.toLowerCase(),
-    z.maxLength(253),
-    z.regex(
-      /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
-      "must be a domain name",
-    ),
-  );
 
 const setVerified = (verified: boolean, about: string): Command => ({
   about,

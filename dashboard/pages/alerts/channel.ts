@@ -1,4 +1,5 @@
 import type { Channel } from "../../api/routes.ts";
+import { inBothForms } from "../../text/domain-name.ts";
 
 export const kinds: Record<Channel["channel"], string> = {
   email: "E-mail",
@@ -18,7 +19,7 @@ export const flags = [
 
 /** Where a channel sends to, as far as the service tells: urls are secrets. */
 export function destinationOf({ config }: Channel): string {
-  if ("recipients" in config) return config.recipients.join(", ");
+  if ("recipients" in config) return config.recipients.map(inBothForms).join(", ");
   if ("urlPreview" in config) return `${config.urlPreview}${config.hasSecret ? "" : " (not signed)"}`;
   return config.hasWebhookUrl ? "Slack webhook" : "none";
 }

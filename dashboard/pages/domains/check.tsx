@@ -1,9 +1,10 @@
 import { call } from "../../api/client.ts";
 import type { Domain } from "../../api/routes.ts";
-import { Button } from "../../components/button.tsx";
+import { Button, CopyButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { FailureNotice, Loading } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
+import { withoutInvisible } from "../../text/invisible.ts";
 
 type Properties = { domain: Domain; onClose: () => void; onDone: () => void };
 
@@ -24,7 +25,7 @@ export function CheckDialog({ domain, onClose, onDone }: Properties) {
           {value.isVerified ? (
             <p>The record is there: {domain.name} is verified. Leave it there, it is looked up once a day.</p>
           ) : (
-            <Missing domain={domain} found={value.found} />
+            <Missing domain={domain} {...value} />
           )}
         </div>
       )}
@@ -40,10 +41,19 @@ export function CheckDialog({ domain, onClose, onDone }: Properties) {
   );
 }
 
-function Missing({ domain: { record }, found }: { domain: Domain; found: readonly string[] }) {
+/** The part of a record's name in front of a zone. */
+export const hostIn = (name: string, zone: string): string => name.slice(0, -zone.length - 1);
+
+type MissingProperties = { domain: Domain; found: readonly string[]; foundAt?: string | undefined };
+
+function Missing({ domain: { record }, found, foundAt }: MissingProperties) {
   return (
     <>
-      <p>The record is not there yet. DNS can take minutes to hours to show a change.</p>
+      {foundAt === undefined ? (
+        <p>The record is not there yet. DNS can take minutes to hours to show a change.</p>
+      ) : (
+        <Misplaced name={record.name} foundAt={foundAt} />
+      )}
       <p>Looked for a TXT record with the value</p>
       <p>
         <code>{record.value}</code>
@@ -54,10 +64,28 @@ function Missing({ domain: { record }, found }: { domain: Domain; found: readonl
       <ul>
         {found.map((value) => (
           <li key={value}>
-            <code>{value}</code>
+            <code>{withoutInvisible(value)}</code>
           </li>
         ))}
       </ul>
     </>
+  );
+}
+
+/** The value is right, and stands under another name: mostly because the DNS provider's form adds the zone to what is typed. */
+function Misplaced({ name, foundAt }: { name: string; foundAt: string }) {
+  const zone = foundAt.startsWith(`${name}.`) ? foundAt.slice(name.length + 1) : undefined;
+  const host = zone === undefined ? name : hostIn(name, zone);
+  return (
+    <div class="notice">
+      <p>
+        The record stands at the wrong name, <code>{foundAt}</code>.{" "}
+        {zone !== undefined && `The form of your DNS provider adds ${zone} by itself. `}
+        Change its name there to
+      </p>
+      <p>
+        <code>{host}</code> <CopyButton text={host} about="The record's name" />
+      </p>
+    </div>
   );
 }

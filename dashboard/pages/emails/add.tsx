@@ -8,11 +8,13 @@ import { FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
 import { useData } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
+import { asciiOf, inBothForms } from "../../text/domain-name.ts";
 
 /** The id of the domain that an address is of, if it is among them. */
 function domainOf(address: string, domains: readonly Choice[]): string | undefined {
-  const name = address.trim().toLowerCase().split("@").at(-1);
-  return domains.find(({ label }) => label.split(" ")[0] === name)?.value;
+  const name = asciiOf(address.trim().toLowerCase().split("@").at(-1) ?? "");
+  const first = (label: string): string | undefined => label.split(" ")[0];
+  return domains.find(({ label }) => first(label) === first(inBothForms(name)))?.value;
 }
 
 export function AddEmail({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {

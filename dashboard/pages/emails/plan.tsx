@@ -1,5 +1,6 @@
 import type { ImportPlan } from "../../api/routes.ts";
 import { type Column, Table } from "../../components/table.tsx";
+import { inBothForms } from "../../text/domain-name.ts";
 import { count, money, number } from "../../text/words.ts";
 
 type Row = ImportPlan["emails"][number] & { line: number };
@@ -27,7 +28,7 @@ export function Quote({ plan: { quote } }: { plan: ImportPlan }) {
 }
 
 const columns: Column<Row>[] = [
-  { name: "Address", kind: "main", cell: ({ email }) => <bdi>{email}</bdi> },
+  { name: "Address", kind: "main", cell: ({ email }) => <bdi>{inBothForms(email)}</bdi> },
   { name: "Owner", cell: ({ ownerName }) => <bdi>{ownerName ?? "–"}</bdi> },
   {
     name: "Status",

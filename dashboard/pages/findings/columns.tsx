@@ -2,6 +2,7 @@ import type { Finding } from "../../api/routes.ts";
 import { Name } from "../../components/name.tsx";
 import type { Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
+import { inBothForms } from "../../text/domain-name.ts";
 
 export function FindingState({ finding: { acknowledged, resolution } }: { finding: Finding }) {
   if (!acknowledged) return <span class="state open">Open</span>;
@@ -69,7 +70,7 @@ export function columns({ chosen, isAll, shown, setChosen, onOpen }: Options): C
           aria-description="Details of this finding"
           onClick={() => onOpen(finding)}
         >
-          {finding.email}
+          {inBothForms(finding.email)}
         </button>
       ),
     },

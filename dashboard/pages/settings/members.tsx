@@ -14,6 +14,7 @@ import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { place } from "../../router.ts";
 import { isAdmin, session } from "../../session.ts";
+import { inBothForms } from "../../text/domain-name.ts";
 
 type Open = { kind: "invite" } | { kind: "edit" | "remove"; member: Member };
 type Done = { onClose: () => void; onDone: () => void };
@@ -66,7 +67,7 @@ const columns = (setOpen: (open: Open) => void): Column<Member>[] => [
     kind: "main",
     cell: ({ id, email }) => (
       <>
-        {email}
+        {inBothForms(email)}
         {session.value?.user.id === id && <small>you</small>}
       </>
     ),

@@ -101,14 +101,18 @@ export const authenticateDashboard = async (
   return lapsed === undefined ? principal : { ...principal, lapsed };
 };
 
-/** Decides whether a request of an endpoint that anyone may call is let through. No credential is looked at. */
+/**
+ * Decides whether a request of an endpoint that anyone may call is let through. No credential is looked at. Other sites may send
+ * requests whose path holds a token, as mail programs in a browser do: the token is the authority, and they do not know it.
+ */
 export const admitAnyone = async (
   event: APIGatewayRequestAuthorizerEvent,
   now: Date = new Date(),
 ): Promise<Decision> => {
   const seconds = await countAddress(event, now);
   if (seconds > 0) return { refusal: "addressLimit", retryAfterSeconds: seconds };
-  return isForeignOrigin(event) ? { refusal: "foreignOrigin" } : "anyone";
+  const hasToken = event.resource.includes("{token}");
+  return !hasToken && isForeignOrigin(event) ? { refusal: "foreignOrigin" } : "anyone";
 };
 
 /** Counts a request against its address; the seconds for which it is refused, or 0. */

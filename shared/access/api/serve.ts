@@ -5,7 +5,9 @@ import { withTimeOfPeople } from "../../aws/table/patience.ts";
 import type { Endpoint, Upload } from "../../contract/endpoint.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
+import type { SessionName } from "../sessions/session.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
+import { credentialOf } from "./credential.ts";
 import * as limits from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import { clearCookie, setCookie } from "./session-cookie.ts";
@@ -32,6 +34,8 @@ export type Call<E extends Endpoint> = {
   session: IsUser<E> extends true ? NonNullable<Principal["session"]> : undefined;
   /** Sets the session cookie to this value, where the contract's `cookie` is "set". */
   setCookie: (value: string) => void;
+  /** What the request's session cookie names, which nobody has looked up, where the contract's `cookie` is "set". */
+  cookieSession: SessionName | undefined;
   /**
    * Counts the request against the endpoint's limit, and refuses `organizationLimit` beyond it; further calls
    * do nothing. For contracts whose `counted` is "by handler".
@@ -91,10 +95,15 @@ export const serve = <E extends Endpoint>(
         count,
         file,
         setCookie: (value: string) => cookies.push(setCookie(value)),
+        ...(endpoint.cookie === "set" && { cookieSession: cookieSessionOf(event) }),
         ...event.input,
       } as unknown as Call<E>;
       const given = await handle(call);
-      return { ...replyOf(endpoint, given), ...(cookies[0] && { headers: { "Set-Cookie": cookies[0] } }) };
+      const headers = {
+        ...(cookies[0] && { "Set-Cookie": cookies[0] }),
+        ...(endpoint.status === 303 && "location" in given && { Location: String(given.location) }),
+      };
+      return { ...replyOf(endpoint, given), headers };
     });
   return (event, context) => withTimeOfPeople(endpoint.timeoutSeconds ?? 10, () => chain(event, context));
 };
@@ -111,6 +120,11 @@ const replyOf = (endpoint: Endpoint, given: unknown): APIGatewayProxyResult => {
   if (!(given instanceof Instead)) return json(endpoint.status, endpoint.reply.parse(given));
   if (endpoint.instead === undefined) throw new Error("The contract declares no other form of success");
   return json(endpoint.instead.status, endpoint.instead.reply.parse(given.body));
+};
+
+const cookieSessionOf = (event: APIGatewayProxyEvent): SessionName | undefined => {
+  const credential = credentialOf(event);
+  return credential !== "none" && credential.kind === "session" ? credential : undefined;
 };
 
 const principalOf = (endpoint: Endpoint, event: Served): Partial<Principal> => {

@@ -1,4 +1,4 @@
-import { absent, condition, type Write } from "../../aws/table/condition.ts";
+import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys, padded, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
@@ -7,6 +7,14 @@ import { hashOf, mintSession } from "../keys/secret.ts";
 import { expiredAt, expiry, isLive, type Session } from "./last-use.ts";
 
 export type { Session } from "./last-use.ts";
+
+/** What a session's cookie names: the key of its row. */
+export type SessionName = { organizationId: number; userId: number; hash: string };
+
+/** The write that ends a session, if there is one of this name. */
+export const ending = ({ organizationId, userId, hash }: SessionName): Write => ({
+  delete: keys.session(organizationId, userId, hash),
+});
 
 /** Who made a session. */
 export const createdBy = ({ byOperator }: Session): "user" | "operator" =>

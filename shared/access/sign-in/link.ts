@@ -73,9 +73,13 @@ export type SignedIn = Membership & { cookie: string };
  * Redeems a token for a session in the organization; `cookie` is the value of its cookie. Refuses `invalidLink`,
  * in the same words whatever is wrong, and `chooseOrganization`, after which the token is still good. Of several
  * that redeem one token at the same time one succeeds: the session is created in the transaction that deletes
- * the link.
+ * the link. The same transaction ends the session `replaced`, whose cookie the new one takes the place of.
  */
-export const redeem = async (token: string, organizationId: number | undefined): Promise<SignedIn> => {
+export const redeem = async (
+  token: string,
+  organizationId?: number,
+  replaced?: sessions.SessionName,
+): Promise<SignedIn> => {
   const key = keys.signInLink(hashOf(token));
   const link = await table.get<Link>(key);
   const now = Math.floor(Date.now() / 1000);
@@ -84,7 +88,11 @@ export const redeem = async (token: string, organizationId: number | undefined):
   const { user, organization } = membership;
   const { value, writes } = await sessions.prepare(organization.id, user);
   const { written } = await table.attempt(
-    table.transact([{ delete: key, if: condition("#expiresAt > :now", { now }) }, ...writes]),
+    table.transact([
+      { delete: key, if: condition("#expiresAt > :now", { now }) },
+      ...writes,
+      ...(replaced === undefined ? [] : [sessions.ending(replaced)]),
+    ]),
   );
   // Somebody else was faster, or the user has just been removed.
   if (!written) throw new Refusal("invalidLink");

@@ -77,13 +77,14 @@ export const sendAgain = async (key: Key, now: Date): Promise<void> => {
   const mail = await table.get<Mail>(key);
   if (mail === undefined) return;
   if (isLate(mail, now)) return table.remove(key);
-  const { written } = await table.attempt(
-    table.update(key, {
-      set: { dueAt: secondsFrom(now, againAfterSeconds) },
-      if: condition("#dueAt = :dueAt", { dueAt: mail.dueAt }),
-    }),
-  );
-  if (written) await queue.send("sign-in-mails", { mailId: mailIdOf(key) });
+  const isMine = await putOff(key, mail, new Date(now.getTime() + againAfterSeconds * 1000));
+  if (isMine) await queue.send("sign-in-mails", { mailId: mailIdOf(key) });
+};
+
+/** Lets the sweep send the message again at this time. False: the mail has been sent or put off since it was read. */
+export const putOff = async (key: Key, { dueAt }: Mail, time: Date): Promise<boolean> => {
+  const update = { set: { dueAt: time.toISOString() }, if: condition("#dueAt = :dueAt", { dueAt }) };
+  return (await table.attempt(table.update(key, update))).written;
 };
 
 const mailIdOf = ({ pk }: Key): string => pk.slice(keys.signInMail("").pk.length);

@@ -3,6 +3,7 @@
  * own escaping. Text from Have I Been Pwned and from users is reduced to single lines of limited length here.
  */
 import { unknownDate } from "../../contract/unknown-date.ts";
+import { inBothForms } from "../../monitoring/domains/written-name.ts";
 import type { Event } from "./envelope.ts";
 import type { ExposedEmail, Exposure, Report } from "./report.ts";
 
@@ -39,6 +40,7 @@ export const attribution = {
 /** Limits in characters for text from upstream and from users. */
 const maximumOrganization = 100;
 const maximumAddress = 254;
+const maximumBothForms = 2 * maximumAddress + 3;
 const maximumAddressInHeadline = 64;
 const maximumName = 200;
 const maximumTitle = 200;
@@ -131,7 +133,7 @@ const itemOf = (
 
 const factsOf = ({ address, ownerName, teamName }: ExposedEmail): Notice["facts"] =>
   [
-    { label: "Address", value: asLine(address, maximumAddress) },
+    { label: "Address", value: asLine(inBothForms(address), maximumBothForms) },
     { label: "Owner", value: ownerName === null ? "" : asLine(ownerName, maximumName, "") },
     { label: "Team", value: teamName === null ? "" : asLine(teamName, maximumName, "") },
   ].filter(({ value }) => value !== "");

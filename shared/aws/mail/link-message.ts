@@ -16,6 +16,9 @@ export const linkMessage = ({ subject, lead, button, url, notes }: Content): Lin
     '<body style="font-family: sans-serif; line-height: 1.5; max-width: 40em">',
     `<p>${escaped(lead)}</p>`,
     `<p><a href="${escaped(url)}" style="font-weight: bold">${escaped(button)}</a></p>`,
+    // Programs that check links rewrite the one above, and some of them lose what is behind its "#".
+    `<p>If that does not work, copy this link into the address bar of your browser:<br>`,
+    `<code style="overflow-wrap: anywhere">${escaped(url)}</code></p>`,
     ...notes.map((note) => `<p>${escaped(note)}</p>`),
     `<hr>\n<p style="font-size: 0.85em">${senderName}</p>\n</body>\n</html>\n`,
   ].join("\n"),

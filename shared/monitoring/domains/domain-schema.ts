@@ -1,20 +1,25 @@
 import * as z from "zod/mini";
+import { asciiDomain } from "../../contract/domain-name.ts";
 import { count, idField } from "../../contract/page.ts";
 import { timestamp } from "../../contract/text.ts";
 
-/** A domain name in lower case, with at least two labels; internationalized names in their ASCII form. */
-export const domainName = z
-  .string()
-  .check(
-    z.trim(),
-    z.maxLength(253),
-    z.regex(
-      /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])$/i,
-      "must be a domain name",
-    ),
-    z.toLowerCase(),
-    z.meta({ description: "Trimmed and lower-cased", examples: ["demo.example"] }),
-  );
+const form = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])$/i;
+
+/** A domain name in lower case, with at least two labels; internationalized names are changed to their ASCII form. */
+export const domainName = z.string().check(
+  z.trim(),
+  z.maxLength(253),
+  z.overwrite(asciiDomain),
+  z.maxLength(253),
+  // No pattern, which the OpenAPI document would show: clients may write the name in any script.
+  z.refine((name) => form.test(name), "must be a domain name, such as demo.example"),
+  z.toLowerCase(),
+  z.meta({
+    description:
+      "Trimmed and lower-cased; an internationalized name may be written in either form, and is kept in ASCII",
+    examples: ["demo.example"],
+  }),
+);
 
 export const domain = z
   .object({

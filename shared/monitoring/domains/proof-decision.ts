@@ -10,7 +10,7 @@ import { Refusal } from "../../contract/errors.ts";
 import * as domains from "./domain.ts";
 import type { Domain } from "./domain-row.ts";
 import { noteDomain } from "./own-checks.ts";
-import { claim, isClaimOf, type ProvenDomain, provenDomain, recordOf, release } from "./proof-record.ts";
+import { claim, isClaimOf, isProof, type ProvenDomain, provenDomain, release } from "./proof-record.ts";
 
 /**
  * Prepares a message to the people of an organization: `writes` belong into the transaction of what happened, and `send` comes after it.
@@ -71,8 +71,7 @@ export const isOperators = ({ verified, verifiedBy }: Domain): boolean =>
 
 type OfOrganization = { org: number; domain: Domain };
 
-const isThere = ({ domain }: OfOrganization, { values }: LookUp): boolean =>
-  values.includes(recordOf(domain).value);
+const isThere = ({ domain }: OfOrganization, { values }: LookUp): boolean => isProof(domain, values);
 
 const isLost = ({ missingSince }: Domain, { at, lossSeconds }: LookUp): boolean =>
   missingSince !== undefined &&

@@ -7,14 +7,51 @@ import type { Domain } from "./domain-row.ts";
 
 export const newProofToken = (): string => randomBytes(16).toString("hex");
 
+const host = "_breach-monitor";
+
 /** The TXT record that the domain must have. */
 export const recordOf = (
   domain: Pick<Domain, "name" | "proofToken">,
 ): { type: "TXT"; name: string; value: string } => ({
   type: "TXT",
-  name: `_breach-monitor.${domain.name}`,
+  name: `${host}.${domain.name}`,
   value: `breach-monitor=${domain.proofToken}`,
 });
+
+/**
+ * Whether the values of TXT records hold the domain's. Forms of DNS providers and people add quotes, white space and more to
+ * it, and change its case. That makes no difference: nobody else knows the 128 random bits, whatever stands around them.
+ */
+export const isProof = (domain: Pick<Domain, "name" | "proofToken">, values: readonly string[]): boolean => {
+  const { value } = recordOf(domain);
+  return values.some((each) =>
+    each
+      .toLowerCase()
+      .replace(/[^a-z0-9=-]/g, "")
+      .includes(value),
+  );
+};
+
+/** A zone that holds a domain has few labels less. */
+const maximumZones = 3;
+
+/**
+ * The names under which the record is found when it was entered wrongly: with the zone added to the whole name by the provider's
+ * form, in a parent's zone without the domain's own labels, without the underscore, or at the domain itself.
+ */
+export const mistakenNames = ({ name }: Pick<Domain, "name">): string[] => {
+  const labels = name.split(".");
+  const zones = labels
+    .slice(0, -1)
+    .map((_, index) => labels.slice(index).join("."))
+    .slice(0, maximumZones);
+  return [
+    ...zones.map((zone) => `${host}.${name}.${zone}`),
+    ...zones.slice(1).map((zone) => `${host}.${zone}`),
+    `breach-monitor.${name}`,
+    name,
+  ];
+};
 
 /** Whose domain of a name is proved by a record: at most one in the whole deployment. */
 export type ProvenDomain = { organizationId: number; domainId: number };

@@ -8,28 +8,43 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as domains from "./domain.ts";
 import { decide, isOperators, type Tell } from "./proof-decision.ts";
-import { recordOf } from "./proof-record.ts";
+import { isProof, mistakenNames, recordOf } from "./proof-record.ts";
 import { lookUpRecord } from "./record-look-up.ts";
 
 /** Bounds of what a reply shows of other people's records. */
 const maximumShown = { values: 20, characters: 512 };
 
+/** After the look-up of the record itself, which may take 5 seconds of the endpoint's 10. */
+const mistakesMilliseconds = 2_500;
+
+/** The name under which the record stands by mistake, if any. Name servers that do not answer know of none. */
+const mistakenName = async (domain: domains.Domain): Promise<string | undefined> => {
+  const names = mistakenNames(domain);
+  const values = await Promise.all(
+    names.map((name) => lookUpRecord(name, mistakesMilliseconds).catch((): string[] => [])),
+  );
+  return names.find((_, index) => isProof(domain, values[index] ?? []));
+};
+
 /**
- * Looks a domain's record up now; `found` are the values of the TXT records at its name. Refuses `domainNotFound`; `dnsUnavailable`,
+ * Looks a domain's record up now; `found` are the values of the TXT records at its name, and `foundAt` is another name at which
+ * the record stands by mistake. Refuses `domainNotFound`; `dnsUnavailable`,
  * and then nothing changes; `domainTaken` when another organization has proved the name and its record is still there.
  */
 export const check = async (
   org: number,
   id: number,
   { actor, tell, logger }: { actor: Actor; tell: Tell; logger: Logger },
-): Promise<{ isVerified: boolean; found: string[] }> => {
+): Promise<{ isVerified: boolean; found: string[]; foundAt?: string }> => {
   const domain = await domains.get(org, id);
   if (domain === undefined || domain.removing === true) throw new Refusal("domainNotFound");
   const values = await lookUpRecord(recordOf(domain).name);
   const at = new Date().toISOString();
   const isVerified = await withOptimisticRetry(() => decide(org, id, { values, at, actor, tell, logger }));
+  const foundAt = isVerified ? undefined : await mistakenName(domain);
   return {
     isVerified,
+    ...(foundAt !== undefined && { foundAt }),
     found: values
       .slice(0, maximumShown.values)
       .map((value) => value.slice(0, maximumShown.characters).toWellFormed()),

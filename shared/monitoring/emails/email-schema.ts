@@ -1,22 +1,35 @@
 import * as z from "zod/mini";
+import { asciiAddress } from "../../contract/domain-name.ts";
 import { booleanParameter, count, idField, idParameter, pageQuery } from "../../contract/page.ts";
 import { notEmpty } from "../../contract/patch.ts";
 import { isQuery } from "../../contract/search-text.ts";
 import { text, timestamp } from "../../contract/text.ts";
 
 /**
- * An e-mail address as it was written, trimmed: at most 254 characters (RFC 5321, 4.5.3.1), in the form that
- * the HTML standard allows.
+ * An e-mail address as it was written, trimmed and with its domain in ASCII: at most 254 characters (RFC 5321, 4.5.3.1), in
+ * the form that the HTML standard allows.
  */
-export const writtenAddress = z
-  .string()
-  .check(z.trim(), z.maxLength(254), z.regex(z.regexes.html5Email, "must be an e-mail address"));
+export const writtenAddress = z.string().check(
+  z.trim(),
+  z.maxLength(254),
+  z.overwrite(asciiAddress),
+  z.maxLength(254),
+  // No pattern, which the OpenAPI document would show: clients may write the domain in any script.
+  z.refine(
+    (address) => z.regexes.html5Email.test(address),
+    "must be an e-mail address, with ASCII letters before the @",
+  ),
+);
 
 /** An e-mail address, trimmed and lower-cased, which is how addresses are unique. */
 export const emailAddress = writtenAddress.check(
   // After the form is checked: some letters beyond ASCII, such as the Kelvin sign, have an ASCII lower case.
   z.toLowerCase(),
-  z.meta({ description: "Trimmed and lower-cased", examples: ["ada@demo.example"] }),
+  z.meta({
+    description:
+      "Trimmed and lower-cased; an internationalized domain may be written in either form, and is kept in ASCII",
+    examples: ["ada@demo.example"],
+  }),
 );
 
 export const ownerName = text(200);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readSession } from "../../../shared/access/keys/secret.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
@@ -48,6 +49,27 @@ describe("a link", () => {
     const failed = results.filter((result) => result.status === "rejected");
     expect(failed.filter(({ reason }) => !isInvalid(reason))).toEqual([]);
     expect(await sessions.list(org, new Date())).toHaveLength(1);
+  });
+
+  test("ends the session that it replaces in the same transaction", async () => {
+    const { org, user, bearer } = await createUser();
+    const { session, value, writes } = await sessions.prepare(org, user);
+    await table.transact(writes);
+    const replaced = readSession(value);
+    const { token } = await links.create(bearer, 60);
+    const transactions: Command[] = [];
+    const restore = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
+      if (/^TransactWrite/.test(commandName ?? "") && transactions.push(sent) === 1) throw new Error("died");
+      return next(sent);
+    });
+    await expect(links.redeem(token, undefined, replaced)).rejects.toThrow("died");
+    expect((await sessions.list(org, new Date())).map(({ id }) => id)).toEqual([session.id]);
+    await links.redeem(token, undefined, replaced);
+    restore();
+    expect(transactions).toHaveLength(2);
+    const left = await sessions.list(org, new Date());
+    expect(left).toHaveLength(1);
+    expect(left[0]?.id).not.toBe(session.id);
   });
 
   test("is good again after a redemption that died before it wrote", async () => {

@@ -155,6 +155,54 @@ describe("the worker", () => {
     expect(mails).toHaveLength(1);
   });
 
+  test("counts an invitation against the organization's budget of mails", async () => {
+    const budgeted = await organizations.create({
+      name: "Frugal",
+      billing: activeBilling,
+      scanEvery: "never",
+    });
+    await table.update(keys.organization(budgeted.id), { set: { mailBudget: { hour: 1, day: 5 } } });
+    const mailIds: string[] = [];
+    for (const email of ["first@acme.example", "second@acme.example"]) {
+      const user = await users.create(budgeted.id, { email, name: null });
+      if (user === "exists") throw new Error("There is such a user");
+      const mail = prepareInvitation(budgeted.id, user, "boss@acme.example");
+      await table.transact([mail.write]);
+      await mail.send();
+      mailIds.push(lastMessage());
+    }
+    const [first = "", second = ""] = mailIds;
+    accepts.mail = false;
+    await expect(deliver(first)).rejects.toThrow(/could not be sent/);
+    accepts.mail = true;
+    await deliver(first);
+    await deliver(second);
+    expect(mails.map(({ Destination }) => Destination.ToAddresses)).toEqual([["first@acme.example"]]);
+    const waiting = await table.get<{ dueAt: string }>(keys.signInMail(second));
+    const hour = 3_600_000;
+    expect(Date.parse(waiting?.dueAt ?? "")).toBe(Math.ceil(Date.now() / hour) * hour);
+    // Links that people ask for are no mail of the organization's.
+    await requestLink("first@acme.example");
+    await deliver(lastMessage());
+    expect(mails).toHaveLength(2);
+    await table.update(keys.organization(budgeted.id), { set: { mailBudget: { hour: 2, day: 5 } } });
+    await deliver(second);
+    expect(mails).toHaveLength(3);
+    expect(await table.get(keys.signInMail(second))).toBeUndefined();
+  });
+
+  test("shows the link as text, since mail programs cut off what follows its #", async () => {
+    const user = await createUser("copying@acme.example");
+    await requestLink(user.email);
+    await deliver(lastMessage());
+    const body = mails[0]?.Content.Simple.Body as unknown as {
+      Text: { Data: string };
+      Html: { Data: string };
+    };
+    const [url = "nothing"] = /^https:\S+$/m.exec(body.Text.Data) ?? [];
+    expect(body.Html.Data.replace(/<[^>]*>/g, "")).toContain(url);
+  });
+
   test("invites a new user for 7 days, in whose transaction the mail was written", async () => {
     let send = async () => {};
     const user = await users.create(

@@ -1,0 +1,30 @@
+/** Internationalized domain names, which people write in any script, and DNS and the table have in ASCII. */
+
+/**
+ * A domain name with its labels in ASCII (`xn--…`, RFC 5891). A label that stands for another one than it shows, such as
+ * `ａｃｍｅ` for `acme`, stays as it is, and so is no domain name.
+ */
+export const asciiDomain = (name: string): string => name.split(".").map(asciiLabel).join(".");
+
+const asciiLabel = (label: string): string => {
+  const url = `https://${label}`;
+  if (isAscii(label) || !isPlain(label) || !URL.canParse(url)) return label;
+  const { hostname } = new URL(url);
+  return /^xn--[a-z0-9-]+$/.test(hostname) ? hostname : label;
+};
+
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
+
+/**
+ * Whether a label has only what IDNA 2008 (RFC 5892) allows: letters, marks, digits, hyphens, joiners and middle dots, none of which
+ * is invisible or stands for others, as the ligature `ﬁ` does.
+ */
+const isPlain = (label: string): boolean =>
+  /^(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}-]|\u200c|\u200d|[·・])+$/u.test(label) &&
+  label.normalize("NFKC") === label.normalize("NFC");
+
+/** An e-mail address with its domain in ASCII. What is in front of the `@` stays as it is. */
+export const asciiAddress = (address: string): string => {
+  const domain = address.lastIndexOf("@") + 1;
+  return domain === 0 ? address : address.slice(0, domain) + asciiDomain(address.slice(domain));
+};

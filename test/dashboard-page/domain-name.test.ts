@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { inBothForms as ofPage } from "../../dashboard/text/domain-name.ts";
+import { asciiDomain } from "../../shared/contract/domain-name.ts";
+import { inBothForms } from "../../shared/monitoring/domains/written-name.ts";
+
+const names = [
+  "münchen.example",
+  "straße.example",
+  "παράδειγμα.example",
+  "пример.example",
+  "例え.テスト",
+  "भारत.example",
+  "col·lecció.example",
+  "a.bücher-größe.co.example",
+  "аpple.example",
+];
+
+describe("an internationalized name", () => {
+  test.each(names)("%s is read by the page as the service reads it", (name) => {
+    const ascii = asciiDomain(name);
+    expect(ascii).toMatch(/^[a-z0-9.-]+$/);
+    for (const text of [ascii, `Ada@${ascii}`]) {
+      expect(ofPage(text)).toBe(text.replace(ascii, `${name} (${text})`).replace(/^(Ada@)/, "$1"));
+      expect(inBothForms(text)).toBe(ofPage(text));
+    }
+  });
+
+  test.each([
+    "acme.example",
+    "ada@acme.example",
+    "r3---sn-abc.example",
+    "xn--a.example",
+    "xn--999999999999.example",
+    "xn--.example",
+    "xn--acme-.example",
+    "xn--\u00fc.example",
+    "no domain",
+    "xn--mnchen-3ya@acme.example",
+  ])("%s has no other form", (text) => {
+    expect(ofPage(text)).toBe(text);
+    expect(inBothForms(text)).toBe(text);
+  });
+});

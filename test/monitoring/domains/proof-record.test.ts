@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { isProof, mistakenNames, recordOf } from "../../../shared/monitoring/domains/proof-record.ts";
+
+const domain = { name: "acme.example", proofToken: "0123456789abcdef0123456789abcdef" };
+const { value } = recordOf(domain);
+
+describe("a record proves a domain", () => {
+  test.each([
+    ["as it should be", value],
+    ["with the quotes of a zone file", `"${value}"`],
+    ["with escaped quotes", `\\"${value}\\"`],
+    [
+      "with the quotes of a text processor, as Node.js reads their bytes",
+      Buffer.from(`“${value}”`).toString("latin1"),
+    ],
+    ["with a space behind it", `${value} `],
+    ["with a no-break space, as Node.js reads its bytes", Buffer.from(`${value}\u00a0`).toString("latin1")],
+    ["with spaces around the equals sign", value.replace("=", " = ")],
+    ["in capitals", value.toUpperCase()],
+    ["as a whole line of a zone file", `_breach-monitor.acme.example. 300 IN TXT "${value}"`],
+  ])("%s", (_, written) => {
+    expect(isProof(domain, ["v=spf1 -all", written])).toBe(true);
+  });
+
+  test.each([
+    ["none", []],
+    ["an empty one", [""]],
+    ["another token", [value.replace("0123", "3210")]],
+    ["a part of it", [value.slice(0, -1)]],
+    ["its halves in two records", [value.slice(0, 20), value.slice(20)]],
+    ["the token alone", [domain.proofToken]],
+  ])("but not %s", (_, values) => {
+    expect(isProof(domain, values)).toBe(false);
+  });
+});
+
+describe("a record is looked for under the names that forms make of its own", () => {
+  test("the zone added to it, and the domain itself", () => {
+    expect(mistakenNames({ name: "acme.example" })).toEqual([
+      "_breach-monitor.acme.example.acme.example",
+      "breach-monitor.acme.example",
+      "acme.example",
+    ]);
+  });
+
+  test("the zone of a parent", () => {
+    expect(mistakenNames({ name: "mail.acme.co.example" })).toEqual([
+      "_breach-monitor.mail.acme.co.example.mail.acme.co.example",
+      "_breach-monitor.mail.acme.co.example.acme.co.example",
+      "_breach-monitor.mail.acme.co.example.co.example",
+      "_breach-monitor.acme.co.example",
+      "_breach-monitor.co.example",
+      "breach-monitor.mail.acme.co.example",
+      "mail.acme.co.example",
+    ]);
+  });
+
+  test("a few, however many labels a domain has", () => {
+    expect(mistakenNames({ name: `${"a.".repeat(100)}example` })).toHaveLength(7);
+  });
+});
