@@ -1,7 +1,7 @@
 /** The breaches of a seeded table: as Have I Been Pwned lists them, and as the catalog stores them. */
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
-import type { Breach } from "../../shared/monitoring/hibp/breach-schema.ts";
+import { upstreamBreach as upstreamForm } from "../../shared/monitoring/hibp/breach.ts";
 import { type Row, smallScans } from "./shape.ts";
 
 /** Breaches that the two large scans found; each of the newer scans found one more breach. */
@@ -24,18 +24,8 @@ export const upstreamBreach = (id: number) => ({
  */
 export const catalogRows = function* (): Generator<Row> {
   for (let id = 1; id <= breachCount; id++) {
-    const { Name, Title, Domain, BreachDate, DataClasses, PwnCount, Description } = upstreamBreach(id);
-    const breach: Breach = {
-      id,
-      name: Name,
-      title: Title,
-      domain: Domain,
-      breachDate: BreachDate,
-      dataClasses: DataClasses,
-      pwnCount: PwnCount,
-      description: Description,
-    };
+    const breach = { ...upstreamForm.parse(upstreamBreach(id)), id };
     yield { ...keys.breach(id), ...breach };
-    yield { pk: keys.breachNames().pk, sk: `NAME#${Name}`, id };
+    yield { pk: keys.breachNames().pk, sk: `NAME#${breach.name}`, id };
   }
 };

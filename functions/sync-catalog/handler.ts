@@ -5,10 +5,12 @@ import { requestScanOfAll } from "../../shared/scanning/scan-request.ts";
 
 export const handler = scheduled(async (_, { logger }) => {
   const { rpm } = await subscription.refresh();
-  const { added, changed } = await catalog.sync(async ({ isBaseline }) => {
+  const { added, changed, unknownDataClasses } = await catalog.sync(async ({ isBaseline }) => {
     // To the first sync every breach is new: it tells of no change at HIBP.
     if (!isBaseline)
       await requestScanOfAll("catalog_triggered", Number(process.env.STAGGER_INTERVAL_SECONDS));
   });
+  // Each is medium until the table of severities knows it.
+  if (unknownDataClasses.length > 0) logger.warn("data classes of unknown severity", { unknownDataClasses });
   logger.info("catalog synced", { rpm, added: added.length, changed: changed.length });
 });

@@ -10,7 +10,7 @@ import type { FindingQuery } from "../../shared/findings/page.ts";
 import { deletions, type FindingGroup, findings, newFinding } from "../../shared/findings/record.ts";
 import { reserve } from "../../shared/lists/blocks.ts";
 import * as counts from "../../shared/lists/counts.ts";
-import type { Breach } from "../../shared/monitoring/hibp/breach-schema.ts";
+import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
 import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
 
 const lagMilliseconds = 400;
@@ -22,17 +22,7 @@ let engine: Engine;
 beforeAll(async () => {
   engine = await startEngine({ ...undisturbed, indexLag: lagMilliseconds });
   for (const id of [1, 2]) {
-    const breach: Breach = {
-      id,
-      name: `Breach${id}`,
-      title: `Breach ${id}`,
-      domain: "",
-      breachDate: "2026-01-01",
-      dataClasses: [],
-      pwnCount: 1,
-      description: "",
-    };
-    await table.put({ ...keys.breach(id), ...breach });
+    await table.put({ ...keys.breach(id), ...breachOf({ name: `Breach${id}` }), id });
   }
   // The first query of an index gives it the content of the table, which lags from then on.
   await list(1, { limit: 1, offset: 0, breachId: 1 });

@@ -4,7 +4,7 @@
  */
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import type { Breach } from "./breach-schema.ts";
+import { type Breach, breachOf } from "./breach.ts";
 
 /** The row of the catalog's state, which syncs write. */
 export type State = {
@@ -63,7 +63,9 @@ export const details = async (
     const rows = await table.getMany<Breach & Key>(missing.map(keys.breach), { consistent });
     for (const row of rows) {
       if (row === undefined) continue;
-      const { pk: _, sk: __, ...breach } = row;
+      const { pk: _, sk: __, ...stored } = row;
+      // Earlier releases stored fewer fields, until the next sync.
+      const breach = breachOf(stored);
       found.set(breach.id, breach);
       if (known.size >= maxCached && !known.has(breach.id)) known.clear();
       known.set(breach.id, breach);

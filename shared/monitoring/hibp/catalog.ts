@@ -11,16 +11,18 @@ import { chunk } from "../../aws/table/chunk.ts";
 import { absent, condition, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { unknownDate } from "../../contract/unknown-date.ts";
 import { drawId } from "../../lists/blocks.ts";
+import { type BreachDetails, breachOf } from "./breach.ts";
 import { type State, stateKey } from "./breach-details.ts";
-import type { BreachDetails } from "./breach-schema.ts";
 import { breaches, malformed, UpstreamFailure } from "./hibp.ts";
+import { topicOf } from "./severity.ts";
 import * as subscription from "./subscription.ts";
 import { withUpstream } from "./upstream.ts";
 
-/** Ids of breaches. `isBaseline` says that no earlier sync has completed. */
-export type News = { added: number[]; changed: number[]; isBaseline: boolean };
+/**
+ * Ids of breaches, and their data classes that no severity is known of. `isBaseline` says that no earlier sync has completed.
+ */
+export type News = { added: number[]; changed: number[]; unknownDataClasses: string[]; isBaseline: boolean };
 
 /** `hash` is missing until a sync has announced the breach. */
 type NameRow = { id: number; hash?: string };
@@ -32,8 +34,8 @@ const nameKey = (name: string): Key => ({ pk: keys.breachNames().pk, sk: `${name
 
 /** DynamoDB's quota for one transaction. */
 const maxTransactionKibibytes = 4 * 1024;
-/** The longest title, domain, description and data classes (breach-schema.ts) in characters of three bytes. */
-const maxBreachKibibytes = 85;
+/** The longest texts and data classes of a breach (breach.ts) in characters of three bytes. */
+const maxBreachKibibytes = 91;
 /**
  * Half of what the quota takes. Two writes for each breach and one check stay within
  * `table.maxTransactionWrites`.
@@ -53,7 +55,12 @@ export const sync = async (
   const listed = await fetchList({ waitSeconds });
   const digest = digestOf(listed);
   const state = await table.get<State>(stateKey());
-  const news: News = { added: [], changed: [], isBaseline: state?.digest === undefined };
+  const news: News = {
+    added: [],
+    changed: [],
+    unknownDataClasses: [],
+    isBaseline: state?.digest === undefined,
+  };
   // When the tokens differ, a sync broke off and may have written details that differ from this list.
   if (state?.digest === digest && state.recorded?.token === state.token) return news;
 
@@ -70,6 +77,8 @@ export const sync = async (
     (row.hash === undefined ? news.added : news.changed).push(row.id);
     outdated.push({ id: row.id, hash, details });
   }
+  const dataClasses = new Set(outdated.flatMap(({ details }) => details.dataClasses));
+  news.unknownDataClasses = [...dataClasses].filter((each) => topicOf(each) === undefined);
   if (outdated.length > 0) await announce(news);
   // A failed condition means that a later sync has begun. It announces again what is not recorded yet.
   await table.attempt(record(outdated, digest, token));
@@ -108,7 +117,7 @@ export const idsFor = async (
       throw error;
     });
     if (unknown.filter((name) => !listed.has(name)).length > maximumUnlisted) throw malformed("breaches");
-    const minted = await mint(unknown.map((name) => listed.get(name)?.details ?? bareDetails(name)));
+    const minted = await mint(unknown.map((name) => listed.get(name)?.details ?? breachOf({ name })));
     for (const [name, id] of minted) knownIds.set(name, id);
   }
   return new Map(wanted.map((name) => [name, knownIds.get(name) as number]));
@@ -127,12 +136,7 @@ const fetchList = async ({
   // The rate may be of any age: syncs and planners refresh it, and a refresh here would cost two more calls.
   const { rpm } = await subscription.current({ waitSeconds, maxAgeSeconds: Number.POSITIVE_INFINITY });
   const list = await withUpstream(rpm, () => breaches(callSeconds), { waitSeconds });
-  return new Map(
-    list.map((breach) => {
-      const { addedDate: _, modifiedDate: _m, isSensitive: _s, isRetired: _r, ...details } = breach;
-      return [details.name, { details, hash: hashOf(JSON.stringify(breach)) }];
-    }),
-  );
+  return new Map(list.map((details) => [details.name, { details, hash: hashOf(JSON.stringify(details)) }]));
 };
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
@@ -200,13 +204,3 @@ const record = async (
     if: isLatestSync,
   });
 };
-
-const bareDetails = (name: string): BreachDetails => ({
-  name,
-  title: name,
-  domain: "",
-  breachDate: unknownDate,
-  dataClasses: [],
-  pwnCount: 0,
-  description: "",
-});

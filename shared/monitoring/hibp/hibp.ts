@@ -10,7 +10,7 @@ import { SecretsProvider } from "@aws-lambda-powertools/parameters/secrets";
 import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import { ParameterNotFound } from "@aws-sdk/client-ssm";
 import * as z from "zod/mini";
-import { breachName, type ListedBreach, upstreamBreach } from "./breach-schema.ts";
+import { type BreachDetails, breachName, upstreamBreach } from "./breach.ts";
 
 /**
  * - `rate_limited`: 429; the key must rest for `retryAfterSeconds`.
@@ -54,7 +54,7 @@ const megabyte = 1_000_000;
 const maximumListed = 10_000;
 
 /** All breaches that HIBP lists, without entries that have no usable name. */
-export const breaches = async (timeoutSeconds = 60): Promise<ListedBreach[]> => {
+export const breaches = async (timeoutSeconds = 60): Promise<BreachDetails[]> => {
   const answer = await ask("breaches", "", { timeoutSeconds, maxBytes: 64 * megabyte });
   const entries = parse("breaches", z.array(z.unknown()), answer);
   const known = entries.flatMap((entry) => upstreamBreach.safeParse(entry).data ?? []);
