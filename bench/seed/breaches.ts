@@ -2,6 +2,7 @@
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import { upstreamBreach as upstreamForm } from "../../shared/monitoring/hibp/breach.ts";
+import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
 import { type Row, smallScans } from "./shape.ts";
 
 /** Breaches that the two large scans found; each of the newer scans found one more breach. */
@@ -16,8 +17,19 @@ export const upstreamBreach = (id: number) => ({
   Domain: `seeded-${id}.example`,
   PwnCount: 1_234_567,
   Description: `In February 2020, the invented service <a href="https://seeded-${id}.example">Seeded ${id}</a> had a data breach. ${"The data was later found on a forum, with addresses, names and salted hashes of passwords. ".repeat(4)}`,
-  DataClasses: ["Email addresses", "Names", "Passwords", "Phone numbers", "Physical addresses"],
+  // Every severity is in every block of a large scan.
+  IsStealerLog: id % 10 === 0,
+  DataClasses: [
+    "Email addresses",
+    "Names",
+    "Employers",
+    ...(id % 3 === 0 ? [] : ["Phone numbers"]),
+    ...(id % 3 === 1 ? ["Passwords"] : []),
+  ],
 });
+
+/** The severity of a breach as a level. */
+export const levelOfBreach = (id: number): number => levelOf(upstreamForm.parse(upstreamBreach(id)).severity);
 
 /**
  * The catalog of a service whose first scan came before its first sync, so that the sync announces nothing.

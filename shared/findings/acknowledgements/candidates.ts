@@ -1,8 +1,8 @@
 import * as table from "../../aws/table/table.ts";
 import { blockOf, firstIdOf } from "../../lists/blocks.ts";
-import { findings } from "../record.ts";
+import { findings, isOf } from "../record.ts";
 import type { AcknowledgementRow } from "./record.ts";
-import { attributesOf, isOf, type Selection } from "./selection.ts";
+import { attributesOf, type Selection } from "./selection.ts";
 
 /** A finding that a request may be about, as it was read. */
 export type Candidate = {

@@ -13,7 +13,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { blockSize } from "../../lists/blocks.ts";
 import type { Block, Directory } from "../../lists/directory.ts";
 import { emails } from "../../monitoring/emails/record.ts";
-import { type FindingGroup, type FindingRecord, findings } from "../record.ts";
+import { type FindingRecord, findings, isOf } from "../record.ts";
 import type { FindingFilter } from "./acknowledgement-schema.ts";
 
 /** As it is stored. */
@@ -152,12 +152,6 @@ const readOpenScan = async (
 };
 
 const scanIdIn = (groupKey: string): number => findings.groupOf({ group: groupKey }).scanId ?? 0;
-
-/** Whether a group matches the fields of a filter that groups have. */
-export const isOf = (filter: FindingFilter, { scanId, acknowledged, domainId }: FindingGroup): boolean =>
-  (filter.acknowledged === undefined || filter.acknowledged === acknowledged) &&
-  (filter.domainId === undefined || filter.domainId === domainId) &&
-  (filter.scanId === undefined || filter.scanId === scanId);
 
 /** What filters ask of the rows themselves. */
 const attributeNames = ["breachId", "firstDetectedAt"] as const;

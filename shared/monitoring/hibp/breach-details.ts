@@ -5,6 +5,7 @@
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { type Breach, breachOf } from "./breach.ts";
+import { levelOf } from "./severity.ts";
 
 /** The row of the catalog's state, which syncs write. */
 export type State = {
@@ -75,4 +76,14 @@ export const details = async (
   // Only a strongly consistent read surely finds a breach that got its id a moment ago.
   await readMissing(true);
   return found;
+};
+
+/** id → severity as a level, without ids that are unknown. Strongly consistent, so that what is written by it is not behind a sync. */
+export const levels = async (breachIds: Iterable<number>): Promise<Map<number, number>> => {
+  const rows = await table.getMany<Breach & Key>([...new Set(breachIds)].map(keys.breach));
+  return new Map(
+    rows
+      .filter((row) => row !== undefined)
+      .map((row): [number, number] => [row.id, levelOf(breachOf(row).severity)]),
+  );
 };

@@ -41,7 +41,7 @@ export const addFindings = async (
       const firstDetectedAt = detectedAt ?? reserved.createdAt;
       return {
         reserved,
-        group: { scanId, acknowledged: false, domainId },
+        group: { scanId, acknowledged: false, domainId, severity: 3 },
         row: { emailId, email, domainId, breachId, firstDetectedAt },
       };
     });
