@@ -13,14 +13,12 @@ export const listBreaches = defineEndpoint({
   query: z.object({
     ...pageQuery,
     ...findingFilters,
-    include: z
-      .optional(z.literal("details", "include must be details"))
-      .check(
-        z.meta({
-          description: "With severity, owner, team and everything that is known of the breach",
-          examples: ["details"],
-        }),
-      ),
+    include: z.optional(z.literal("details", "include must be details")).check(
+      z.meta({
+        description: "With severity, owner, team and everything that is known of the breach",
+        examples: ["details"],
+      }),
+    ),
   }),
   status: 200,
   reply: z.object({

@@ -105,14 +105,12 @@ export const findingFilters = {
     .optional(idParameter("domainId"))
     .check(z.meta({ description: "Only findings of e-mails of this domain" })),
   emailId: z.optional(idParameter("emailId")).check(z.meta({ description: "Only findings of this e-mail" })),
-  order: z
-    ._default(order, "newest")
-    .check(
-      z.meta({
-        description: "`severity`: critical first, newest first within a severity",
-        examples: ["severity"],
-      }),
-    ),
+  order: z._default(order, "newest").check(
+    z.meta({
+      description: "`severity`: critical first, newest first within a severity",
+      examples: ["severity"],
+    }),
+  ),
 };
 
 /** In the reply of both lists of findings. */

@@ -21,6 +21,8 @@ export type FindingRow = {
    * was last seen by the last check of its e-mail.
    */
   lastSeenAt?: string;
+  /** When it last followed a change of its breach's severity (ISO 8601); none if it never did. */
+  severitySince?: string;
   acknowledgment?: {
     at: string;
     by: Actor;

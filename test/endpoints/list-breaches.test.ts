@@ -145,7 +145,7 @@ describe("200", () => {
     for (const { firstDetectedAt, lastSeenAt } of ofSecond) expect(lastSeenAt).toBe(firstDetectedAt);
   });
 
-  test("include=details adds severity, owner, team and breach, and changes no other field", async () => {
+  test("include=details adds severity, owner and team, and changes no other field", async () => {
     const { breaches: plain, ...totals } = await list();
     const { breaches: full, ...same } = (await organization.api.get("/breaches?include=details")).body as {
       breaches: Detailed[];

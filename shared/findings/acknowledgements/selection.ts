@@ -35,20 +35,27 @@ const concurrency = 32;
 /** A directory that was read while a scan started or ended is read again. */
 const maximumReadings = 5;
 
-/** Findings by id. Refuses `findingNotFound` if one of them is not there. */
-export const selectIds = async (org: number, given: readonly number[]): Promise<Selected> => {
-  const ids = [...new Set(given)].sort((one, other) => one - other);
+/** Findings by id; to reopen, those that are acknowledged. Refuses `findingNotFound` if one of them is not there. */
+export const selectIds = async (
+  org: number,
+  given: readonly number[],
+  purpose: "acknowledge" | "reopen",
+): Promise<Selected> => {
+  const all = [...new Set(given)].sort((one, other) => one - other);
   const rows = await table.getManyWire(
-    ids.map((id) => findings.key(org, id)),
-    { project: ["id"] },
+    all.map((id) => findings.key(org, id)),
+    { project: ["id", "group"] },
   );
-  const found = new Set(rows.map((row) => Number(row.id?.N)));
-  const missing = ids.find((id) => !found.has(id));
+  const found = new Map(
+    rows.map((row) => [Number(row.id?.N), findings.groupOf({ group: row.group?.S ?? "" })]),
+  );
+  const missing = all.find((id) => !found.has(id));
   if (missing !== undefined) {
     throw new Refusal("findingNotFound", {
-      error: `No breach finding of the organization has the id ${missing}: nothing was acknowledged`,
+      error: `No breach finding of the organization has the id ${missing}: nothing was changed`,
     });
   }
+  const ids = purpose === "reopen" ? all.filter((id) => found.get(id)?.acknowledged) : all;
   return { selection: { ids }, matching: ids.length };
 };
 

@@ -33,6 +33,12 @@ const cacheOf = (version: string): Map<number, Breach> => {
   return cache.breaches;
 };
 
+/** Whether everything is written that the last sync had to write. Strongly consistent. */
+export const isRecorded = async (): Promise<boolean> => {
+  const { token, recorded } = (await table.get<State>(stateKey())) ?? {};
+  return recorded?.token === token;
+};
+
 /** The catalog's version, for `details`. Undefined while a sync writes and for a minute after it. */
 export const version = async (): Promise<string | undefined> => {
   // An older version does no harm: its cache holds details of then or newer ones.
