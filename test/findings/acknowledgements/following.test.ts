@@ -162,7 +162,7 @@ test("a change while findings follow another one is followed too", async () => {
   await expectAgreement(org);
 });
 
-test("a scan in progress may write what it read before: the lock stays until it is over", async () => {
+test("the lock stays while a scan is in progress, which may know the old severity", async () => {
   const { org, emailIds, breachId } = await seedBreach(4);
   await change(org, breachId, "critical");
   await table.put({ ...keys.scanLock(org), scanId: 77 });
@@ -240,7 +240,7 @@ test("a worker that dies at any of its requests is followed by one that finishes
   }
 }, 120_000);
 
-test("every organization is told before the catalog changes, and forgets when nothing differs", async () => {
+test("every organization is told, and forgets it when nothing differs", async () => {
   const { org } = await seedBreach();
   await announce();
   expect(await table.get(keys.severityLock(org))).toMatchObject({ announced: 1 });
@@ -259,7 +259,7 @@ const random = (seed: number) => {
   };
 };
 
-test("after random histories with kills, everything agrees and has the severity of its breach", async () => {
+test("after random histories with kills, all rows agree, and with the catalog", async () => {
   const seed = Number(process.env.SEED ?? 20_300_101);
   const pick = random(seed);
   const { org, emailIds } = await seedFindings({ emailCount: 12, perEmail: 1, furtherBlocks: 0 });
