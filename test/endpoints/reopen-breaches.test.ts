@@ -117,7 +117,9 @@ describe("refusals", () => {
   test("409 while findings are acknowledged: both share one slot", async () => {
     const { id: org, api } = await createOrganization();
     await table.put({ ...keys.acknowledgementLock(org), acknowledgementId: 1 });
-    expectRefusal(await reopen(api, { filter: {} }), 409, /acknowledged or reopened/);
+    expectRefusal(await reopen(api, { filter: {} }), 409, /acknowledged or reopened/, {
+      code: "acknowledgement_in_progress",
+    });
     await table.remove(keys.acknowledgementLock(org));
   });
 
