@@ -8,6 +8,7 @@ import { commitImport } from "./commit-import/endpoint.ts";
 import { createAlertConfig } from "./create-alert-config/endpoint.ts";
 import { deleteAlertConfig } from "./delete-alert-config/endpoint.ts";
 import { getAcknowledgement } from "./get-acknowledgement/endpoint.ts";
+import { getReopening } from "./get-reopening/endpoint.ts";
 import { listActivity } from "./list-activity/endpoint.ts";
 import { listAlertConfigs } from "./list-alert-configs/endpoint.ts";
 import { listBreaches } from "./list-breaches/endpoint.ts";
@@ -15,6 +16,7 @@ import { listEmails } from "./list-emails/endpoint.ts";
 import { listScans } from "./list-scans/endpoint.ts";
 import { previewImport } from "./preview-import/endpoint.ts";
 import { removeEmail } from "./remove-email/endpoint.ts";
+import { reopenBreaches } from "./reopen-breaches/endpoint.ts";
 import { startScan } from "./start-scan/endpoint.ts";
 
 /**
@@ -43,6 +45,18 @@ export const routes: readonly Route[] = [
     path: "/breaches/acknowledgements/{id}",
     name: "get-acknowledgement",
     endpoint: getAcknowledgement,
+  },
+  {
+    method: "POST",
+    path: "/breaches/reopenings",
+    name: "reopen-breaches",
+    endpoint: reopenBreaches,
+  },
+  {
+    method: "GET",
+    path: "/breaches/reopenings/{id}",
+    name: "get-reopening",
+    endpoint: getReopening,
   },
   { method: "GET", path: "/alert-configs", name: "list-alert-configs", endpoint: listAlertConfigs },
   { method: "POST", path: "/alert-configs", name: "create-alert-config", endpoint: createAlertConfig },

@@ -1,7 +1,8 @@
 /** The breaches of a seeded table: as Have I Been Pwned lists them, and as the catalog stores them. */
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
-import type { Breach } from "../../shared/monitoring/hibp/breach-schema.ts";
+import { upstreamBreach as upstreamForm } from "../../shared/monitoring/hibp/breach.ts";
+import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
 import { type Row, smallScans } from "./shape.ts";
 
 /** Breaches that the two large scans found; each of the newer scans found one more breach. */
@@ -16,26 +17,27 @@ export const upstreamBreach = (id: number) => ({
   Domain: `seeded-${id}.example`,
   PwnCount: 1_234_567,
   Description: `In February 2020, the invented service <a href="https://seeded-${id}.example">Seeded ${id}</a> had a data breach. ${"The data was later found on a forum, with addresses, names and salted hashes of passwords. ".repeat(4)}`,
-  DataClasses: ["Email addresses", "Names", "Passwords", "Phone numbers", "Physical addresses"],
+  // Every severity is in every block of a large scan.
+  IsStealerLog: id % 10 === 0,
+  DataClasses: [
+    "Email addresses",
+    "Names",
+    "Employers",
+    ...(id % 3 === 0 ? [] : ["Phone numbers"]),
+    ...(id % 3 === 1 ? ["Passwords"] : []),
+  ],
 });
+
+/** The severity of a breach as a level. */
+export const levelOfBreach = (id: number): number => levelOf(upstreamForm.parse(upstreamBreach(id)).severity);
 
 /**
  * The catalog of a service whose first scan came before its first sync, so that the sync announces nothing.
  */
 export const catalogRows = function* (): Generator<Row> {
   for (let id = 1; id <= breachCount; id++) {
-    const { Name, Title, Domain, BreachDate, DataClasses, PwnCount, Description } = upstreamBreach(id);
-    const breach: Breach = {
-      id,
-      name: Name,
-      title: Title,
-      domain: Domain,
-      breachDate: BreachDate,
-      dataClasses: DataClasses,
-      pwnCount: PwnCount,
-      description: Description,
-    };
+    const breach = { ...upstreamForm.parse(upstreamBreach(id)), id };
     yield { ...keys.breach(id), ...breach };
-    yield { pk: keys.breachNames().pk, sk: `NAME#${Name}`, id };
+    yield { pk: keys.breachNames().pk, sk: `NAME#${breach.name}`, id };
   }
 };

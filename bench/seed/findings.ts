@@ -8,7 +8,7 @@ import { type FindingRow, findings } from "../../shared/findings/record.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import * as counts from "../../shared/lists/counts.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
-import { breachName, oldBreaches } from "./breaches.ts";
+import { breachCount, breachName, levelOfBreach, oldBreaches } from "./breaches.ts";
 import { buildList } from "./list-rows.ts";
 import {
   actor,
@@ -102,6 +102,7 @@ export const noFindings = (addresses: number): FindingTotals => ({
 export const findingRows = function* (size: Size, clock: Clock, totals: FindingTotals): Generator<Row> {
   const { findingIds, unacknowledged, lastScans, countsByScan } = totals;
   const list = buildList("FINDING");
+  const levels = Array.from({ length: breachCount + 1 }, (_, id) => (id === 0 ? null : levelOfBreach(id)));
   const count = (id: number, change: Omit<counts.CountedChange, "id">): void => {
     const place = counts.placeOf(blockOf(id));
     const ofPlace = totals.counts.get(place) ?? new Map<string, number>();
@@ -131,12 +132,14 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
         },
       }),
     };
-    const group = { scanId: scan, acknowledged, domainId: finding.domainId };
+    const group = {
+      scanId: scan,
+      acknowledged,
+      domainId: finding.domainId,
+      severity: levels[breach] ?? null,
+    };
     count(reserved.id, { breachId: breach, firstDetectedAt: finding.firstDetectedAt, to: group });
     yield list.memberRow(findings.put(org, reserved, group, finding));
-    if (acknowledged) {
-      list.leaveGroupKey(reserved.block, findings.groupKeyOf({ ...group, acknowledged: false }));
-    }
     const ids = findingIds[address];
     if (ids !== undefined) ids[breach] = reserved.id;
     if (!acknowledged) unacknowledged[address] = (unacknowledged[address] ?? 0) + 1;

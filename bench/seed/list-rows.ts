@@ -43,12 +43,6 @@ export const buildList = (kind: ListKind) => {
       return write.put as Row;
     },
 
-    /** Notes a group key that all members of the block have left; the service keeps its counter, at 0. */
-    leaveGroupKey: (block: number, groupKey: string): void => {
-      const members = blocks.get(block)?.members;
-      if (members !== undefined && !members.has(groupKey)) members.set(groupKey, []);
-    },
-
     /** Directory with notes, head and counter, as the end of a scan leaves them. */
     remainingRows: function* (): Generator<Row> {
       const notes = new Map<number, Notes>();

@@ -115,6 +115,8 @@ const parametersOf = (
       in: where,
       required: !z.safeParse(value, undefined).success,
       ...(description !== undefined && { description }),
+      // Values separated by commas.
+      ...(json.type === "array" && { style: "form", explode: false }),
       schema: json,
     };
   });

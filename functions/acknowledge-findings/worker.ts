@@ -3,11 +3,12 @@ import { defineQueueWorker } from "../../shared/contract/worker.ts";
 
 export const acknowledgeFindings = defineQueueWorker({
   queue: "acknowledgements",
-  impact: "Requests to acknowledge many findings do not finish, and their organizations can make no others",
+  impact:
+    "Requests to acknowledge or reopen many findings do not finish, their organizations can make no others, and findings do not follow the severity of their breach",
   // An organization has one request at a time.
   timeoutSeconds: acknowledgementTimeoutSeconds,
   // Its speed is that of making and reading requests of the table.
   memoryMegabytes: 1024,
   recursive: true,
-  uses: ["table:read", "table:write", "queue:acknowledgements"],
+  uses: ["table:read", "table:write", "table:breach-index", "queue:acknowledgements"],
 });

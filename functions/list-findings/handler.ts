@@ -1,5 +1,8 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as findings from "../../shared/findings/owned.ts";
+import * as detailed from "../../shared/findings/detailed.ts";
 import { listFindings } from "./endpoint.ts";
 
-export const handler = serve(listFindings, ({ org, query }) => findings.list(org, query));
+export const handler = serve(listFindings, async ({ org, query }) => {
+  const { breaches: findings, ...counts } = await detailed.list(org, query);
+  return { findings, ...counts };
+});

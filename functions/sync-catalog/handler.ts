@@ -1,5 +1,6 @@
 import type { Invocation } from "../../shared/aws/queue/consume.ts";
 import { scheduled } from "../../shared/aws/queue/scheduled.ts";
+import { announce } from "../../shared/findings/acknowledgements/follow.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import { latestBreach, UpstreamFailure } from "../../shared/monitoring/hibp/hibp.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
@@ -25,13 +26,16 @@ const sync = async ({ logger }: Invocation): Promise<void> => {
   const [refreshed] = await Promise.allSettled([subscription.refresh()]);
   const rpm = await rate();
   const withinSeconds = Number(process.env.STAGGER_INTERVAL_SECONDS);
-  const { added, changed } = await catalog.sync(
+  const { added, changed, unknownDataClasses } = await catalog.sync(
     async ({ isBaseline }) => {
+      await announce();
       // To the first sync every breach is new: it tells of no change at HIBP.
       if (!isBaseline) await requestScanOfAll("catalog_triggered", { rpm, withinSeconds });
     },
     { latest },
   );
+  // Each is medium until the table of severities knows it.
+  if (unknownDataClasses.length > 0) logger.warn("data classes of unknown severity", { unknownDataClasses });
   logger.info("catalog synced", { rpm, latest: latest?.name, added: added.length, changed: changed.length });
   if (refreshed.status === "rejected") throw refreshed.reason;
 };

@@ -70,6 +70,10 @@ export const refusals = {
     status: 404,
     error: "No request of the organization to acknowledge many findings has this id",
   },
+  reopeningNotFound: {
+    status: 404,
+    error: "No request of the organization to reopen many findings has this id",
+  },
   channelNotFound: { status: 404, error: "No alert config of the organization has this id" },
   sessionNotFound: { status: 404, error: "No session of yours has this id" },
   apiKeyNotFound: { status: 404, error: "No API key of the organization has this id" },
@@ -121,7 +125,7 @@ export const refusals = {
   channelDisabled: { status: 409, error: "The alert config is disabled", code: "channel_disabled" },
   acknowledgementInProgress: {
     status: 409,
-    error: "Findings are being acknowledged: wait until that has ended, then ask again",
+    error: "Findings are being acknowledged or reopened: wait until that has ended, then ask again",
     code: "acknowledgement_in_progress",
   },
   quoteMismatch: {

@@ -22,6 +22,16 @@ export const booleanParameter = (name: string) =>
     z.boolean(),
   );
 
+/** Some of these words, separated by commas. */
+export const listParameter = <const Words extends readonly string[]>(name: string, words: Words) =>
+  z.pipe(
+    z.pipe(
+      z.string(),
+      z.transform((value: string) => value.split(",")),
+    ),
+    z.array(z.enum(words, `${name} must be one or several of ${words.join(", ")}, separated by commas`)),
+  );
+
 const limit = z
   ._default(
     z.pipe(

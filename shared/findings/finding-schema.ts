@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
-import { booleanParameter, count, idField, idParameter } from "../contract/page.ts";
+import { booleanParameter, count, idField, idParameter, listParameter } from "../contract/page.ts";
 import { text, timestamp } from "../contract/text.ts";
+import { severities, severity } from "../monitoring/hibp/severity-schema.ts";
 
 export const resolution = z.enum(["handled", "ignored"]);
 export type Resolution = z.infer<typeof resolution>;
@@ -43,24 +44,73 @@ export const finding = z
   .check(z.meta({ id: "BreachFinding" }));
 export type Finding = z.infer<typeof finding>;
 
-/** A finding as the dashboard lists it: with whose address it is. */
-export const ownedFinding = z
+const advice = z
+  .object({ title: z.string(), steps: z.array(z.string()) })
+  .check(z.meta({ id: "Advice", description: "What the person who handles the finding can do" }));
+
+/** A breach with everything that is known of it. */
+export const detailedBreach = z
+  .object({
+    ...finding.shape.breach.shape,
+    severity,
+    addedDate: z.nullable(timestamp).check(z.meta({ description: "When Have I Been Pwned listed it" })),
+    modifiedDate: z.nullable(timestamp),
+    isVerified: z.boolean(),
+    isFabricated: z.boolean(),
+    isSensitive: z.boolean(),
+    isRetired: z.boolean(),
+    isSpamList: z.boolean(),
+    isMalware: z.boolean(),
+    isStealerLog: z.boolean(),
+    attribution: z.nullable(z.string()),
+    advice: z.array(advice).check(z.meta({ description: "Worst first, at most four" })),
+  })
+  .check(z.meta({ id: "DetailedBreach" }));
+export type DetailedBreach = z.infer<typeof detailedBreach>;
+
+/** A finding in full: with whose address it is, and everything that is known of the breach. */
+export const detailedFinding = z
   .object({
     ...finding.shape,
+    breach: detailedBreach,
+    severity: severity.check(
+      z.meta({ description: "That of the breach; when it changes, its findings follow within minutes" }),
+    ),
     ownerName: z.nullable(z.string()),
     team: z.nullable(z.object({ id: idField, name: z.string() })),
   })
-  .check(z.meta({ id: "OwnedFinding" }));
-export type OwnedFinding = z.infer<typeof ownedFinding>;
+  .check(z.meta({ id: "DetailedFinding" }));
+export type DetailedFinding = z.infer<typeof detailedFinding>;
 
-/** Filters that both lists of findings have. */
+const order = z.enum(["newest", "severity"], "order must be newest or severity");
+export type FindingOrder = z.infer<typeof order>;
+
+/** Filters and order that both lists of findings have. */
 export const findingFilters = {
   acknowledged: z
     .optional(booleanParameter("acknowledged"))
     .check(z.meta({ description: "Only acknowledged (`true`) or unacknowledged (`false`) findings" })),
+  severity: z
+    .optional(listParameter("severity", severities))
+    .check(
+      z.meta({ description: "Only findings with one of these severities", examples: [["critical", "high"]] }),
+    ),
   scanId: z
     .optional(idParameter("scanId"))
     .check(z.meta({ description: "Only findings that this scan was the first to detect" })),
+  breachId: z
+    .optional(idParameter("breachId"))
+    .check(z.meta({ description: "Only findings of this breach" })),
+  domainId: z
+    .optional(idParameter("domainId"))
+    .check(z.meta({ description: "Only findings of e-mails of this domain" })),
+  emailId: z.optional(idParameter("emailId")).check(z.meta({ description: "Only findings of this e-mail" })),
+  order: z._default(order, "newest").check(
+    z.meta({
+      description: "`severity`: critical first, newest first within a severity",
+      examples: ["severity"],
+    }),
+  ),
 };
 
 /** In the reply of both lists of findings. */

@@ -10,6 +10,7 @@ import * as domains from "../monitoring/domains/domain.ts";
 import { type OwnChecks, ownChecks } from "../monitoring/domains/own-checks.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { lastScannedAt, later } from "../monitoring/emails/watermark.ts";
+import type { Breach } from "../monitoring/hibp/breach.ts";
 import * as breachDetails from "../monitoring/hibp/breach-details.ts";
 import type { Finding, Resolution } from "./finding-schema.ts";
 import { type FindingQuery, page, type Shown } from "./page.ts";
@@ -25,7 +26,8 @@ export const list = async (
     breachDetails.version(),
     page(org, query),
   ]);
-  return { breaches: await described(org, rows, noted, catalogVersion), total, unacknowledged };
+  const shown = await described(org, rows, noted, catalogVersion);
+  return { breaches: shown.map(({ finding }) => finding), total, unacknowledged };
 };
 
 /** Reads e-mails by id; those that are not there any more are left out. */
@@ -34,8 +36,10 @@ export const emailsById = async (org: number, ids: readonly number[]): Promise<M
   return new Map(rows.filter((row) => row !== undefined).map((row) => [row.id, row]));
 };
 
+type Described = { finding: Finding; row: Shown; breach: Breach };
+
 /**
- * Findings as clients see them: with the catalog's current details and the last check of their e-mail. `emailsOf` reads the e-mails
+ * Findings as clients see them, each with its row and breach: with the catalog's current details and the last check of their e-mail. `emailsOf` reads the e-mails
  * whose rows are needed.
  */
 export const described = async (
@@ -44,7 +48,7 @@ export const described = async (
   noted: OwnChecks,
   catalogVersion: string | undefined,
   emailsOf: (ids: readonly number[]) => Promise<ReadonlyMap<number, Email>> = (ids) => emailsById(org, ids),
-): Promise<Finding[]> => {
+): Promise<Described[]> => {
   const hasOwnCheck = (row: Shown): boolean =>
     noted.domains.has(row.domainId) || noted.emails.has(row.emailId);
   const ownIds = rows.filter(hasOwnCheck).map((row) => row.emailId);
@@ -69,7 +73,7 @@ export const described = async (
     const email = ownEmails.get(row.emailId);
     return email === undefined ? null : lastScannedAt(email, domain);
   };
-  return rows.map((row): Finding => {
+  return rows.map((row): Described => {
     const breach = breaches.get(row.breachId);
     if (breach === undefined) throw new Error(`Finding ${row.id} names a breach that is not in the catalog`);
     const { id, name, title, domain, breachDate, dataClasses, pwnCount, description } = breach;
@@ -77,7 +81,7 @@ export const described = async (
     const { at = null, by, reason = null, resolution = null } = row.acknowledgment ?? {};
     const label = by && (users === undefined ? by.label : shownActor(by, users).label);
     const byWhom = by?.id == null || label === undefined ? null : { id: by.id, label };
-    return {
+    const finding: Finding = {
       id: row.id,
       email: row.email,
       emailId: row.emailId,
@@ -93,6 +97,7 @@ export const described = async (
       acknowledgeReason: reason,
       resolution,
     };
+    return { finding, row, breach };
   });
 };
 

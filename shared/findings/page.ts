@@ -3,16 +3,18 @@ import { breachIndex, breachPartition } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import * as counts from "../lists/counts.ts";
 import { emails } from "../monitoring/emails/record.ts";
-import { type FindingGroup, type FindingRecord, findings } from "./record.ts";
+import { levelOf } from "../monitoring/hibp/severity.ts";
+import { severities } from "../monitoring/hibp/severity-schema.ts";
+import type { FindingOrder } from "./finding-schema.ts";
+import { type FindingGroup, type FindingRecord, findings, type GroupFilter, isOf } from "./record.ts";
 
-export type FindingQuery = {
+export type FindingQuery = GroupFilter & {
   limit: number;
   offset: number;
-  acknowledged?: boolean | undefined;
   breachId?: number | undefined;
-  domainId?: number | undefined;
   emailId?: number | undefined;
-  scanId?: number | undefined;
+  /** Default: newest first. */
+  order?: FindingOrder | undefined;
 };
 
 const shownAttributes = [
@@ -31,19 +33,24 @@ type Page = { rows: Shown[]; total: number; unacknowledged: number };
 
 const isOpen = ({ acknowledged }: FindingGroup): boolean => !acknowledged;
 
+/** Worst first. What an earlier release wrote comes last, until it follows the catalog. */
+const bySeverity = [...severities.map(levelOf), null].map(
+  (level) =>
+    ({ severity }: FindingGroup): boolean =>
+      severity === level,
+);
+
 export const page = async (org: number, query: FindingQuery): Promise<Page> => {
-  const { limit, offset, acknowledged, breachId, domainId, emailId, scanId } = query;
-  const isFiltered = acknowledged !== undefined || domainId !== undefined || scanId !== undefined;
-  const matches = (group: FindingGroup): boolean =>
-    (acknowledged === undefined || group.acknowledged === acknowledged) &&
-    (domainId === undefined || group.domainId === domainId) &&
-    (scanId === undefined || group.scanId === scanId);
+  const { limit, offset, acknowledged, breachId, domainId, emailId, scanId, severity, order } = query;
+  const isFiltered = [acknowledged, domainId, scanId, severity].some((value) => value !== undefined);
+  const matches = (group: FindingGroup): boolean => isOf(query, group);
   if (emailId === undefined && breachId === undefined) {
     const { items, total, directory } = await findings.page(org, {
       limit,
       offset,
       attributes: shownAttributes,
       ...(isFiltered && { matches }),
+      ...(order === "severity" && { order: bySeverity }),
     });
     return { rows: items, total, unacknowledged: findings.sum(directory, isOpen) };
   }
@@ -65,7 +72,7 @@ export const page = async (org: number, query: FindingQuery): Promise<Page> => {
 type Found = { rows: (FindingRecord | undefined)[]; total: number };
 
 /**
- * From the index by breach, which is eventually consistent: a finding that was detected or acknowledged a moment ago can be missing. The
+ * Newest first in any order: the findings of a breach have its severity. From the index by breach, which is eventually consistent: a finding that was detected or acknowledged a moment ago can be missing. The
  * total is exact where the counts tell it, and the index is then read up to the page. 14 read units for a thousand findings.
  */
 const ofBreach = async (
@@ -75,7 +82,7 @@ const ofBreach = async (
   matches: (group: FindingGroup) => boolean,
 ): Promise<Found> => {
   const isCounted = query.domainId === undefined && query.scanId === undefined;
-  const counting = isCounted ? countOf(org, breachId, query.acknowledged) : undefined;
+  const counting = isCounted ? countOf(org, breachId, query) : undefined;
   const [{ ids, found }, total] = await Promise.all([
     readIndex(org, breachId, query, matches, counting),
     counting,
@@ -83,16 +90,26 @@ const ofBreach = async (
   return { rows: await findings.getMany(org, ids), total: total ?? found };
 };
 
-const countOf = async (org: number, breachId: number, acknowledged: boolean | undefined): Promise<number> => {
-  const counted = (await counts.read(org)).byBreach.get(breachId) ?? { open: 0, acknowledged: 0 };
-  return (acknowledged === true ? 0 : counted.open) + (acknowledged === false ? 0 : counted.acknowledged);
+const countOf = async (
+  org: number,
+  breachId: number,
+  { acknowledged, severity }: GroupFilter,
+): Promise<number> => {
+  const wanted = severity?.map(levelOf);
+  let count = 0;
+  for (const [level, counted] of (await counts.read(org)).byLevel.get(breachId) ?? []) {
+    if (wanted !== undefined && (level === null || !wanted.includes(level))) continue;
+    if (acknowledged !== true) count += counted.open;
+    if (acknowledged !== false) count += counted.acknowledged;
+  }
+  return count;
 };
 
 /** `found`: how many matching findings were read. With `counting`, how many there are, no more are read than the page needs. */
 const readIndex = async (
   org: number,
   breachId: number,
-  { limit, offset, acknowledged }: FindingQuery,
+  { limit, offset, acknowledged, severity }: FindingQuery,
   matches: (group: FindingGroup) => boolean,
   counting: Promise<number> | undefined,
 ): Promise<{ ids: number[]; found: number }> => {
@@ -100,7 +117,10 @@ const readIndex = async (
     index: breachIndex,
     pk: breachPartition(org, breachId),
     descending: true,
-    limit: counting !== undefined && acknowledged === undefined ? offset + limit : undefined,
+    limit:
+      counting !== undefined && acknowledged === undefined && severity === undefined
+        ? offset + limit
+        : undefined,
   });
   const ids: number[] = [];
   let found = 0;
@@ -113,11 +133,11 @@ const readIndex = async (
   return { ids, found };
 };
 
-/** The e-mail's row names its findings; with `matches` all of them are read. */
+/** The e-mail's row names its findings; with `matches` or in the order of severity all of them are read. */
 const ofEmail = async (
   org: number,
   emailId: number,
-  { limit, offset, breachId }: FindingQuery,
+  { limit, offset, breachId, order }: FindingQuery,
   matches: ((group: FindingGroup) => boolean) | undefined,
 ): Promise<Found> => {
   const email = await emails.get(org, emailId);
@@ -126,8 +146,13 @@ const ofEmail = async (
     .map(([, id]) => id)
     .sort((one, other) => other - one);
   const onPage = <T>(all: readonly T[]): T[] => all.slice(offset, offset + limit);
-  if (matches === undefined) return { rows: await findings.getMany(org, onPage(ids)), total: ids.length };
+  if (matches === undefined && order !== "severity")
+    return { rows: await findings.getMany(org, onPage(ids)), total: ids.length };
   const all = await findings.getMany(org, ids);
-  const matching = all.filter((row) => row !== undefined && matches(findings.groupOf(row)));
+  const matching = all
+    .filter((row) => row !== undefined)
+    .filter((row) => matches?.(findings.groupOf(row)) ?? true);
+  const levelIn = (row: FindingRecord): number => findings.groupOf(row).severity ?? 0;
+  if (order === "severity") matching.sort((one, other) => levelIn(other) - levelIn(one));
   return { rows: onPage(matching), total: matching.length };
 };

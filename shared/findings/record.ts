@@ -3,6 +3,8 @@ import type { Write } from "../aws/table/condition.ts";
 import { breachPartition } from "../aws/table/keys.ts";
 import { countedList } from "../lists/counted-list.ts";
 import * as counts from "../lists/counts.ts";
+import { levelOf } from "../monitoring/hibp/severity.ts";
+import type { Severity } from "../monitoring/hibp/severity-schema.ts";
 import type { Resolution } from "./finding-schema.ts";
 
 /** The stored fields of a finding besides its group. The breach's details are in the catalog. */
@@ -19,6 +21,8 @@ export type FindingRow = {
    * was last seen by the last check of its e-mail.
    */
   lastSeenAt?: string;
+  /** When it last followed a change of its breach's severity (ISO 8601); none if it never did. */
+  severitySince?: string;
   acknowledgment?: {
     at: string;
     by: Actor;
@@ -27,14 +31,42 @@ export type FindingRow = {
   };
 };
 
-/** `scanId`: the scan that first detected the finding; `domainId`: of its e-mail. */
-export type FindingGroup = { scanId: number | null; acknowledged: boolean; domainId: number };
+/**
+ * `scanId`: the scan that first detected the finding; `domainId`: of its e-mail; `severity`: of its breach, as a level (severity.ts). Null, of
+ * findings that an earlier release wrote, until they follow the catalog.
+ */
+export type FindingGroup = {
+  scanId: number | null;
+  acknowledged: boolean;
+  domainId: number;
+  severity: number | null;
+};
+
+/** What can be asked of a group. Fields combine with AND. */
+export type GroupFilter = {
+  acknowledged?: boolean | undefined;
+  domainId?: number | undefined;
+  scanId?: number | undefined;
+  /** One of these. */
+  severity?: readonly Severity[] | undefined;
+};
+
+/** Whether a group matches a filter. */
+export const isOf = (
+  { acknowledged, domainId, scanId, severity }: GroupFilter,
+  group: FindingGroup,
+): boolean =>
+  (acknowledged === undefined || group.acknowledged === acknowledged) &&
+  (domainId === undefined || group.domainId === domainId) &&
+  (scanId === undefined || group.scanId === scanId) &&
+  (severity === undefined || severity.some((each) => group.severity === levelOf(each)));
 
 /** `createdAt`: when the row was written. `firstDetectedAt`: the time of the check that found the breach. */
 export const findings = countedList<FindingGroup, FindingRow>("FINDING", {
   scanId: "integer",
   acknowledged: "boolean",
   domainId: "integer",
+  severity: "later integer",
 });
 
 export type FindingRecord = NonNullable<Awaited<ReturnType<typeof findings.get>>>;

@@ -11,7 +11,7 @@ import { blockOf, firstIdOf, type Reserved } from "./blocks.ts";
 import * as directories from "./directory.ts";
 import { type FieldKinds, type GroupFields, groupKeyCodec } from "./group-key.ts";
 import { changing, deletion, insertion, type MemberWrite, transactionOf } from "./member-writes.ts";
-import { countOf, planPage } from "./plan.ts";
+import { countOf, planPages } from "./plan.ts";
 import { countBlock, readBlock, readIds, readPlanned } from "./read-members.ts";
 
 /** What the list itself keeps on the row of every member. */
@@ -22,6 +22,8 @@ export type PageInput<G, J, Name extends string> = {
   attributes?: readonly Name[] | undefined;
   /** Which groups are wanted. Default: all. */
   matches?: ((group: G) => boolean) | undefined;
+  /** Lists all members of the first of these kinds, then those of the second; others are left out. Default: newest first. */
+  order?: readonly ((group: G) => boolean)[] | undefined;
   limit: number;
   offset: number;
   /** ISO 8601. Members with an earlier `createdAt` are left out. */
@@ -129,14 +131,14 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     },
 
     /**
-     * A page, newest first, and how many members match in all. Takes two trips: the directory, then the
+     * A page, newest first unless `order` says otherwise, and how many members match in all. Takes two trips: the directory, then the
      * members together with what `join` reads. A member that is moved or deleted between the two trips can be
      * missing from the page, shift the page by one place, still be counted in the total, or be of a group
      * that `join` was not told. Nothing else can happen.
      */
     page: async <J = undefined, Name extends keyof M & string = keyof M & string>(
       org: number,
-      { attributes, matches, limit, offset, since, join }: PageInput<G, J, Name>,
+      { attributes, matches, order, limit, offset, since, join }: PageInput<G, J, Name>,
     ): Promise<{
       items: Pick<M, Name | Always>[];
       total: number;
@@ -144,8 +146,10 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       joined: J;
     }> => {
       const matching = codec.matcher(matches);
-      const directory = await directories.read(org, kind, { withNotes: matches !== undefined });
-      const plan = planPage(directory, { matching, limit, offset, since });
+      const withNotes = matches !== undefined || order !== undefined;
+      const directory = await directories.read(org, kind, { withNotes });
+      const kinds = order?.map((isOf) => codec.matcher((group) => (matches?.(group) ?? true) && isOf(group)));
+      const plan = planPages(directory, kinds ?? [matching], { limit, offset, since });
       const project = attributes && [...new Set<string>([...always, ...attributes])];
       const [joined, { rows, visible }] = await Promise.all([
         join?.([...plan.groupKeys].map(codec.decode)),

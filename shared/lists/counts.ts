@@ -1,5 +1,5 @@
 /**
- * Counts of an organization that no list keeps: findings by month and state and by breach and state, breached e-mails, and deliveries
+ * Counts of an organization that no list keeps: findings by month and state and by breach, state and severity, breached e-mails, and deliveries
  * that were given up, by channel. A transaction that changes what is counted adds the difference to one of a few rows, and the sum of all rows is the count. So counts are
  * exact, simultaneous transactions rarely meet in a row, and reading costs the same with any number of findings.
  */
@@ -9,15 +9,18 @@ import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { blockOf } from "./blocks.ts";
 
-/** A finding that is detected (no `from`), acknowledged or deleted (no `to`). */
+/** A finding that is detected (no `from`), acknowledged, reopened or deleted (no `to`), or changes its severity. */
 export type CountedChange = {
   id: number;
   breachId: number;
   /** ISO 8601. */
   firstDetectedAt: string;
-  from?: { acknowledged: boolean } | undefined;
-  to?: { acknowledged: boolean } | undefined;
+  from?: CountedState | undefined;
+  to?: CountedState | undefined;
 };
+
+/** `severity`: a level, or null of findings that an earlier release wrote. */
+type CountedState = { acknowledged: boolean; severity: number | null };
 
 export type Changes = {
   findings?: readonly CountedChange[];
@@ -33,6 +36,8 @@ export type Counts = {
   byMonth: Map<string, StateCount>;
   /** By breach id; without breaches that have no findings any more. */
   byBreach: Map<number, StateCount>;
+  /** The same by severity: of each breach one, unless its findings are about to follow a change of it. */
+  byLevel: Map<number, Map<number | null, StateCount>>;
   /** Active e-mails with a finding. */
   breachedEmails: number;
   /** Deliveries that were given up, by channel id. */
@@ -53,9 +58,14 @@ export const placeOf = (block: number): number => block % rowCount;
 /** How many writes `writes` makes at most. */
 export const countWrites = 1;
 
-/** Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12-0` and `12-1` those of breach 12. */
-const stateAttribute = (of: string | number, acknowledged: boolean): string =>
-  `${of}-${acknowledged ? 1 : 0}`;
+/**
+ * Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12-0-3` and `12-1-3` those of breach 12
+ * with the severity 3. Findings that an earlier release wrote are counted in `12-0` and `12-1`.
+ */
+const monthAttribute = (firstDetectedAt: string, { acknowledged }: CountedState): string =>
+  `${firstDetectedAt.slice(0, 7)}-${acknowledged ? 1 : 0}`;
+const breachAttribute = (breachId: number, { acknowledged, severity }: CountedState): string =>
+  [breachId, acknowledged ? 1 : 0, ...(severity === null ? [] : [severity])].join("-");
 const breachedAttribute = "breached";
 const notDeliveredPrefix = "notDelivered-";
 
@@ -75,8 +85,8 @@ export const differencesOf = (changes: Changes): Map<string, number> => {
       [to, 1],
     ] as const) {
       if (state === undefined) continue;
-      add(stateAttribute(firstDetectedAt.slice(0, 7), state.acknowledged), by);
-      add(stateAttribute(breachId, state.acknowledged), by);
+      add(monthAttribute(firstDetectedAt, state), by);
+      add(breachAttribute(breachId, state), by);
     }
   }
   return new Map([...differences].filter(([, by]) => by !== 0));
@@ -106,28 +116,33 @@ export const readSums = async (org: number): Promise<Map<string, number>> => {
   return sums;
 };
 
-/** All counts. About a read unit for each row, and one more for each 4 KB of it: about 16 bytes a breach. */
+/** All counts. About a read unit for each row, and one more for each 4 KB of it: about 18 bytes a breach. */
 export const read = async (org: number): Promise<Counts> => countsOf(await readSums(org));
 
 const countsOf = (sums: ReadonlyMap<string, number>): Counts => {
   const counts: Counts = {
     byMonth: new Map(),
     byBreach: new Map(),
+    byLevel: new Map(),
     breachedEmails: sums.get(breachedAttribute) ?? 0,
     notDelivered: new Map(),
   };
-  const setState = <K>(by: Map<K, StateCount>, key: K, state: string | undefined, count: number): void => {
+  const addState = <K>(by: Map<K, StateCount>, key: K, state: string | undefined, count: number): void => {
     const ofKey = by.get(key) ?? { open: 0, acknowledged: 0 };
-    ofKey[state === "1" ? "acknowledged" : "open"] = count;
+    ofKey[state === "1" ? "acknowledged" : "open"] += count;
     by.set(key, ofKey);
   };
   for (const [name, count] of sums) {
     const [, month, monthState] = /^(\d{4}-\d\d)-([01])$/.exec(name) ?? [];
-    const [, breach, breachState] = /^(\d+)-([01])$/.exec(name) ?? [];
-    if (month !== undefined) setState(counts.byMonth, month, monthState, count);
+    const [, breach, breachState, level = null] = /^(\d+)-([01])(?:-(\d))?$/.exec(name) ?? [];
+    if (month !== undefined) addState(counts.byMonth, month, monthState, count);
     else if (count === 0) continue;
-    else if (breach !== undefined) setState(counts.byBreach, Number(breach), breachState, count);
-    else if (name.startsWith(notDeliveredPrefix))
+    else if (breach !== undefined) {
+      const ofBreach = counts.byLevel.get(Number(breach)) ?? new Map<number | null, StateCount>();
+      counts.byLevel.set(Number(breach), ofBreach);
+      addState(ofBreach, level === null ? null : Number(level), breachState, count);
+      addState(counts.byBreach, Number(breach), breachState, count);
+    } else if (name.startsWith(notDeliveredPrefix))
       counts.notDelivered.set(Number(name.slice(notDeliveredPrefix.length)), count);
   }
   return counts;

@@ -6,6 +6,8 @@
  * directory counts (read-members.ts). So notes are written without conditions, at any time.
  */
 import type { Logger } from "@aws-lambda-powertools/logger";
+import { chunk } from "../aws/table/chunk.ts";
+import { condition } from "../aws/table/condition.ts";
 import { keys, type ListKind } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { type Block, type Counts, type Note, type Notes, read } from "./directory.ts";
@@ -22,12 +24,42 @@ const blocksPerRow = 64;
 
 export const rowOfBlock = (block: number): number => Math.floor(block / blocksPerRow);
 
+/** How many rows of blocks are written at the same time, and how many counters one write removes. */
+const concurrency = 25;
+const maximumRemoved = 100;
+
 /** Lists that grow with every scan. Scans are few, and deliveries are deleted with their channels. */
 export const notedKinds: readonly ListKind[] = ["EMAIL", "FINDING", "ACTIVITY"];
 
+/** Every counter of a block is read by every page, also one that is 0 for good. */
+const dropZeros = async (
+  org: number,
+  kind: ListKind,
+  blocks: readonly Block[],
+  mayGoOn: () => boolean,
+): Promise<void> => {
+  const withZeros = blocks.filter(({ counts }) => [...counts.values()].includes(0));
+  for (const some of chunk(withZeros, concurrency)) {
+    if (!mayGoOn()) return;
+    await Promise.all(
+      some.map(({ block, writes, counts }) => {
+        const zeros = [...counts].filter(([, count]) => count === 0).map(([groupKey]) => groupKey);
+        const remove = zeros.slice(0, maximumRemoved);
+        // Not written: members of the block have been written since it was read.
+        return table.attempt(
+          table.update(keys.directory(org, kind, block), {
+            remove,
+            if: condition("#writes = :writes", { writes }),
+          }),
+        );
+      }),
+    );
+  }
+};
+
 /**
  * Notes the rare members of all blocks that were written to since they were noted, for as long as `mayGoOn`
- * returns true. Costs the read units of these blocks. The newest block is left out, because it still grows.
+ * returns true, and removes counters that are 0. Costs the read units of these blocks. The newest block is left out, because it still grows.
  */
 export const refresh = async (
   org: number,
@@ -35,6 +67,7 @@ export const refresh = async (
   mayGoOn: () => boolean = () => true,
 ): Promise<void> => {
   const [, ...older] = await read(org, kind, { withNotes: true });
+  await dropZeros(org, kind, older, mayGoOn);
   for (const [row, blocks] of Map.groupBy(older, ({ block }) => rowOfBlock(block))) {
     if (blocks.every(isNoted)) continue;
     if (!mayGoOn()) return;

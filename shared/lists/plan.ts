@@ -78,6 +78,25 @@ export const planPage = (directory: Directory, query: PageQuery): Plan => {
   return { total, reads, groupKeys };
 };
 
+/** A page of the members of each kind after the other, newest first in each. With `since` there can be one kind only. */
+export const planPages = (
+  directory: Directory,
+  kinds: readonly PageQuery["matching"][],
+  query: Omit<PageQuery, "matching">,
+): Plan => {
+  const all = { total: 0, reads: [] as Read[], groupKeys: new Set<string>() };
+  let { limit, offset } = query;
+  for (const matching of kinds) {
+    const plan = planPage(directory, { ...query, matching, limit, offset });
+    all.total += plan.total;
+    all.reads.push(...plan.reads);
+    for (const groupKey of plan.groupKeys) all.groupKeys.add(groupKey);
+    limit -= plan.reads.reduce((sum, { taken }) => sum + taken, 0);
+    offset = Math.max(0, offset - plan.total);
+  }
+  return all;
+};
+
 /** How many members have a matching group key. */
 export const countOf = (counts: Counts, matching: (groupKey: string) => boolean): number => {
   let sum = 0;

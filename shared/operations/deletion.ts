@@ -12,7 +12,11 @@ import { ownerWordRows } from "../monitoring/emails/search.ts";
 const concurrency = 25;
 
 /** Workers of a scan, or of a request to acknowledge many findings, go on only while its lock exists. */
-const locksOf = (org: number): Key[] => [keys.scanLock(org), keys.acknowledgementLock(org)];
+const locksOf = (org: number): Key[] => [
+  keys.scanLock(org),
+  keys.acknowledgementLock(org),
+  keys.severityLock(org),
+];
 
 /**
  * Begins the deletion of an organization. From now on its requests are refused, no new work starts, and work in

@@ -1,7 +1,7 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import type { AlertEvent } from "../alerting/deliveries/delivery.ts";
 import { asRead, exists, type Write } from "../aws/table/condition.ts";
-import { findings, newFinding } from "../findings/record.ts";
+import { type FindingGroup, findings, newFinding } from "../findings/record.ts";
 import type { Reserved } from "../lists/blocks.ts";
 import type { CountedChange } from "../lists/counts.ts";
 import type { MemberWrite } from "../lists/member-writes.ts";
@@ -17,6 +17,9 @@ export type Check = ChunkKey & {
   domains: ReadonlyMap<number, Domain>;
   logger: Logger;
 };
+
+/** The severities of the breaches that a chunk has found, as levels, by breach id. */
+export type Levels = ReadonlyMap<number, number>;
 
 /** An alert of new breaches names at most this many; more become further alerts. */
 const breachesPerEvent = 75;
@@ -73,7 +76,7 @@ export type ChangeWrites = {
 
 /** The writes of a pending change, given the e-mail's row as read; they fail when that row changes. `ids`: for the new findings. */
 export const writesOfChange = (
-  { org, scanId, checkedAt: checkedAtOf }: Check,
+  { org, scanId, checkedAt: checkedAtOf, levels }: Check & { levels: Levels },
   row: Email,
   domain: Domain,
   { found, gone, back }: EmailChange,
@@ -86,7 +89,12 @@ export const writesOfChange = (
     if (id === undefined) throw new Error("Too few ids of findings were reserved");
     return { breachId, id };
   });
-  const detectedGroup = { scanId, acknowledged: false, domainId: group.domainId };
+  const groupOf = (breachId: number): FindingGroup => ({
+    scanId,
+    acknowledged: false,
+    domainId: group.domainId,
+    severity: levels.get(breachId) ?? null,
+  });
   const lastSeenAt = lastScannedAt(row, domain) ?? row.createdAt;
   const isNewestCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
   const nowGone = new Set([...(row.gone ?? []), ...gone].filter((breachId) => !back.includes(breachId)));
@@ -102,7 +110,7 @@ export const writesOfChange = (
       id,
       breachId,
       firstDetectedAt: checkedAt,
-      to: detectedGroup,
+      to: groupOf(breachId),
     })),
     breachedEmails: found.length > 0 && group.isActive && !isBreached(row) ? 1 : 0,
     email: emails.change(org, row.id, {
@@ -120,7 +128,7 @@ export const writesOfChange = (
       findings.put(
         org,
         id,
-        detectedGroup,
+        groupOf(breachId),
         newFinding(org, {
           emailId: row.id,
           email: row.email,

@@ -10,11 +10,13 @@ import { type Reserved, reserve } from "../lists/blocks.ts";
 import * as counts from "../lists/counts.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
+import * as breachDetails from "../monitoring/hibp/breach-details.ts";
 import {
   type ChangeWrites,
   type Check,
   firstOf,
   includedDomainOf,
+  type Levels,
   pendingOf,
   sizeOf,
   writesOfChange,
@@ -34,6 +36,7 @@ type Prepared = { open: Open; isWhole: boolean; writes: ChangeWrites; raised: de
 
 type Recording = Check & {
   alertChannels: readonly channels.Channel[];
+  levels: Levels;
   /** Ids that are left for deliveries. */
   deliveryIds: Reserved[];
   /** Ids of the e-mails that left the scan. */
@@ -55,11 +58,12 @@ export const recordCheck = async (
   const alertChannels = await channels.list(org);
   const findingCount = changes.reduce((sum, { found }) => sum + found.length, 0);
   const eventCount = changes.filter(({ found }) => found.length > 0).length;
-  const [ids, deliveryIds] = await Promise.all([
+  const [levels, ids, deliveryIds] = await Promise.all([
+    breachDetails.levels(changes.flatMap(({ found }) => found)),
     reserve(org, "FINDING", findingCount),
     delivery.reserveIds(org, eventCount * delivery.countWanting(alertChannels, "breach")),
   ]);
-  const recording: Recording = { ...check, alertChannels, deliveryIds, skipped: new Set() };
+  const recording: Recording = { ...check, alertChannels, levels, deliveryIds, skipped: new Set() };
   const renew = lockRenewer(org, scanId);
   let open = changes.map((change): Open => ({ change, ids: ids.splice(0, change.found.length), tries: 0 }));
   while (open.length > 0) {

@@ -12,6 +12,7 @@ type Listed = {
     emailId: number;
     breach: { id: number };
     acknowledged: boolean;
+    severity: string;
     firstDetectedScanId: number;
     ownerName: string | null;
     team: { id: number; name: string } | null;
@@ -47,11 +48,11 @@ beforeAll(async () => {
   const { body } = await api.get("/breaches?limit=100");
   const [first, second] = body.breaches as { id: number }[];
   for (const finding of [first, second]) await api.post("/breaches/acknowledge", { id: finding?.id });
-  all = (await api.get("/breaches?limit=100")).body.breaches as Listed["findings"];
+  all = (await api.get("/breaches?include=details&limit=100")).body.breaches as Listed["findings"];
 });
 
 describe("200", () => {
-  test("findings as in GET /breaches, with owner and team of their e-mail", async () => {
+  test("findings as GET /breaches?include=details gives them, with owner and team", async () => {
     const { findings, total, unacknowledged } = await list("?limit=100");
     expect(findings).toEqual(
       all.map((finding) => ({
@@ -71,6 +72,7 @@ describe("200", () => {
       breachId: given(all.map(({ breach }) => breach.id)),
       domainId: given([domainId]),
       emailId: given(all.map(({ emailId }) => emailId)),
+      severity: given(all.map(({ severity }) => severity)),
       scanId: given(all.map(({ firstDetectedScanId }) => firstDetectedScanId)),
     };
     const combinations = Object.entries(filters).reduce<Record<string, unknown>[]>(
@@ -84,6 +86,7 @@ describe("200", () => {
         (finding) =>
           (filter.acknowledged === undefined || finding.acknowledged === filter.acknowledged) &&
           (filter.breachId === undefined || finding.breach.id === filter.breachId) &&
+          (filter.severity === undefined || finding.severity === filter.severity) &&
           (filter.emailId === undefined || finding.emailId === filter.emailId) &&
           (filter.scanId === undefined || finding.firstDetectedScanId === filter.scanId),
       );
@@ -98,6 +101,13 @@ describe("200", () => {
         expected.slice(1, 3).map(({ id }) => id),
       ]);
     }
+  });
+
+  test("in the order of severity, newest first within one", async () => {
+    const rank = ["critical", "high", "medium", "low"];
+    const ordered = all.toSorted((one, other) => rank.indexOf(one.severity) - rank.indexOf(other.severity));
+    const { findings } = await list("?limit=4&offset=3&order=severity");
+    expect(findings.map(({ id }) => id)).toEqual(ordered.slice(3, 7).map(({ id }) => id));
   });
 
   test.each(["breachId", "domainId", "emailId", "scanId"])("nothing for an unknown %s", async (name) => {
@@ -117,11 +127,17 @@ describe("200", () => {
 });
 
 describe("400", () => {
-  test.each(["acknowledged=yes", "breachId=x", "domainId=-1", "emailId=1.5", "scanId=", "limit=0"])(
-    "for ?%s",
-    async (query) => {
-      const reply = await user.dashboard.get(`/findings?${query}`);
-      expectRefusal(reply, 400, new RegExp(`^${query.split("=")[0]}`));
-    },
-  );
+  test.each([
+    "acknowledged=yes",
+    "breachId=x",
+    "domainId=-1",
+    "emailId=1.5",
+    "scanId=",
+    "limit=0",
+    "severity=worst",
+    "order=best",
+  ])("for ?%s", async (query) => {
+    const reply = await user.dashboard.get(`/findings?${query}`);
+    expectRefusal(reply, 400, new RegExp(`^${query.split("=")[0]}`));
+  });
 });

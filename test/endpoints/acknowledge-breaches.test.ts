@@ -267,7 +267,7 @@ describe("admin finding acknowledge", () => {
     });
     const { activity } = (await organization.api.get("/activity?category=findings")).body;
     expect((activity as unknown[])[1]).toMatchObject({
-      summary: "Acknowledged 2 breach findings as ignored",
+      summary: "Acknowledged 2 breach findings as ignored: Known",
       actor: { type: "system", label: "Administrator" },
     });
   });

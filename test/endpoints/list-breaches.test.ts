@@ -3,6 +3,16 @@ import { createOrganization, type Organization } from "../service/organization.t
 import { scan } from "../service/scan.ts";
 import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
 
+type Detailed = {
+  id: number;
+  emailId: unknown;
+  acknowledged: boolean;
+  severity: string;
+  ownerName: unknown;
+  team: unknown;
+  breach: Record<string, unknown> & { id: number; severity: string; advice: unknown[] };
+};
+
 type Listed = { total: number; unacknowledged: number; breaches: { id: number; email: string }[] };
 
 describe("200", () => {
@@ -135,6 +145,100 @@ describe("200", () => {
     for (const { firstDetectedAt, lastSeenAt } of ofSecond) expect(lastSeenAt).toBe(firstDetectedAt);
   });
 
+  test("include=details adds severity, owner and team, and changes no other field", async () => {
+    const { breaches: plain, ...totals } = await list();
+    const { breaches: full, ...same } = (await organization.api.get("/breaches?include=details")).body as {
+      breaches: Detailed[];
+    };
+    expect(same).toEqual(totals);
+    expect(
+      full.map(({ severity: _, ownerName: __, team: ___, breach, ...rest }) => {
+        const { id, name, title, domain, breachDate, dataClasses, pwnCount, description } = breach;
+        return {
+          ...rest,
+          breach: { id, name, title, domain, breachDate, dataClasses, pwnCount, description },
+        };
+      }),
+    ).toEqual(plain);
+    for (const { severity, ownerName, team, breach } of full) {
+      expect({ severity, ownerName, team }).toEqual({
+        severity: breach.severity,
+        ownerName: null,
+        team: null,
+      });
+      expect(breach).toMatchObject({
+        severity: expect.stringMatching(/^(critical|high|medium|low)$/),
+        addedDate: timestamp,
+        modifiedDate: timestamp,
+        isVerified: expect.any(Boolean),
+        isFabricated: expect.any(Boolean),
+        isSensitive: expect.any(Boolean),
+        isRetired: expect.any(Boolean),
+        isSpamList: expect.any(Boolean),
+        isMalware: expect.any(Boolean),
+        isStealerLog: expect.any(Boolean),
+        attribution: null,
+      });
+      expect(Object.keys(breach)).toHaveLength(8 + 12);
+      expect(breach.advice.length).toBeGreaterThan(0);
+      expect(breach.advice.length).toBeLessThanOrEqual(4);
+      for (const each of breach.advice) {
+        expect(each).toEqual({ title: expect.any(String), steps: expect.any(Array) });
+      }
+    }
+  });
+
+  test("severity, breach, e-mail and domain filter, also without details", async () => {
+    const { breaches: full } = (await organization.api.get("/breaches?include=details")).body as {
+      breaches: Detailed[];
+    };
+    const severities = [...new Set(full.map(({ severity }) => severity))];
+    expect(severities.length).toBeGreaterThan(1);
+    const idsOf = async (query: string) => {
+      const { breaches, total } = await list(`?${query}`);
+      expect(breaches).toHaveLength(total);
+      return breaches.map(({ id }) => id);
+    };
+    const expected = (matches: (finding: Detailed) => boolean) => full.filter(matches).map(({ id }) => id);
+    for (const severity of ["critical", "high", "medium", "low"]) {
+      expect(await idsOf(`severity=${severity}`)).toEqual(expected((each) => each.severity === severity));
+    }
+    const [one = "", two = ""] = severities;
+    expect(await idsOf(`severity=${one},${two}`)).toEqual(
+      expected(({ severity }) => [one, two].includes(severity)),
+    );
+    const breachId = full[0]?.breach.id;
+    expect(await idsOf(`breachId=${breachId}`)).toEqual(expected(({ breach }) => breach.id === breachId));
+    expect(await idsOf(`emailId=${emailId}&severity=${one}`)).toEqual(
+      expected((each) => each.emailId === emailId && each.severity === one),
+    );
+    expect(await idsOf(`domainId=${organization.domainId}`)).toEqual(expected(() => true));
+    expect(await idsOf(`domainId=${unknownId}`)).toEqual([]);
+  });
+
+  test("order=severity lists the worst first, newest first within a severity", async () => {
+    const { breaches: full } = (await organization.api.get("/breaches?include=details")).body as {
+      breaches: Detailed[];
+    };
+    const rank = ["critical", "high", "medium", "low"];
+    const ordered = (all: Detailed[]) =>
+      all
+        .toSorted(
+          (one, other) => rank.indexOf(one.severity) - rank.indexOf(other.severity) || other.id - one.id,
+        )
+        .map(({ id }) => id);
+    for (const [filter, matching] of [
+      ["", full],
+      [`&emailId=${emailId}`, full.filter((each) => each.emailId === emailId)],
+      ["&acknowledged=false", full.filter(({ acknowledged }) => !acknowledged)],
+    ] as const) {
+      const pages = [0, 3, 6].map((offset) => list(`?order=severity&limit=3&offset=${offset}${filter}`));
+      expect((await Promise.all(pages)).flatMap(({ breaches }) => breaches.map(({ id }) => id))).toEqual(
+        ordered([...matching]),
+      );
+    }
+  });
+
   test("an unknown or foreign scanId gives an empty list", async () => {
     const other = await createOrganization();
     expect(await list(`?scanId=${unknownId}`)).toEqual({ breaches: [], total: 0, unacknowledged: 5 });
@@ -150,6 +254,11 @@ describe("400", () => {
   test.each([
     ["acknowledged=yes", /^acknowledged/],
     ["acknowledged=", /^acknowledged/],
+    ["severity=high,worst", /^severity/],
+    ["severity=", /^severity/],
+    ["order=oldest", /^order/],
+    ["include=everything", /^include/],
+    ["breachId=x", /^breachId/],
     ["scanId=last", /^scanId/],
     ["scanId=0", /^scanId/],
     ["scanId=1&scanId=2", /^scanId/],

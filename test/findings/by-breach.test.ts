@@ -5,12 +5,13 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { list } from "../../shared/findings/owned.ts";
+import { list } from "../../shared/findings/detailed.ts";
 import type { FindingQuery } from "../../shared/findings/page.ts";
 import { deletions, type FindingGroup, findings, newFinding } from "../../shared/findings/record.ts";
 import { reserve } from "../../shared/lists/blocks.ts";
 import * as counts from "../../shared/lists/counts.ts";
-import type { Breach } from "../../shared/monitoring/hibp/breach-schema.ts";
+import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
+import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
 import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
 
 const lagMilliseconds = 400;
@@ -22,17 +23,7 @@ let engine: Engine;
 beforeAll(async () => {
   engine = await startEngine({ ...undisturbed, indexLag: lagMilliseconds });
   for (const id of [1, 2]) {
-    const breach: Breach = {
-      id,
-      name: `Breach${id}`,
-      title: `Breach ${id}`,
-      domain: "",
-      breachDate: "2026-01-01",
-      dataClasses: [],
-      pwnCount: 1,
-      description: "",
-    };
-    await table.put({ ...keys.breach(id), ...breach });
+    await table.put({ ...keys.breach(id), ...breachOf({ name: `Breach${id}` }), id });
   }
   // The first query of an index gives it the content of the table, which lags from then on.
   await list(1, { limit: 1, offset: 0, breachId: 1 });
@@ -52,7 +43,12 @@ const detect = async (count: number, breachOf = (place: number) => 1 + (place % 
   for (const some of chunk(await reserve(org, "FINDING", count), findingsPerTransaction)) {
     const made = some.map((reserved, at) => {
       const place = known.length + at;
-      const group = { scanId: 1 + (place % 3), acknowledged: false, domainId: 1 + (place % 5) };
+      const group = {
+        scanId: 1 + (place % 3),
+        acknowledged: false,
+        domainId: 1 + (place % 5),
+        severity: 1 + (place % 4),
+      };
       const { id, createdAt: firstDetectedAt } = reserved;
       return { reserved, id, breachId: breachOf(place), firstDetectedAt, group, emailId: place + 1 };
     });
@@ -103,7 +99,7 @@ const remove = async (finding: Known | undefined): Promise<void> => {
 
 /** What is shown of breach 1. */
 const page = async (filter: Partial<FindingQuery> = {}): Promise<{ ids: number[]; total: number }> => {
-  const { findings: shown, total } = await list(org, { limit: 100, offset: 0, breachId: 1, ...filter });
+  const { breaches: shown, total } = await list(org, { limit: 100, offset: 0, breachId: 1, ...filter });
   for (const { acknowledged, breach } of shown) {
     expect(breach.id).toBe(1);
     if (filter.acknowledged !== undefined) expect(acknowledged).toBe(filter.acknowledged);
@@ -114,13 +110,14 @@ const page = async (filter: Partial<FindingQuery> = {}): Promise<{ ids: number[]
 /** What a page must show of these findings. */
 const expected = (
   known: readonly Known[],
-  { limit = 100, offset = 0, acknowledged, domainId, scanId }: Partial<FindingQuery> = {},
+  { limit = 100, offset = 0, acknowledged, domainId, scanId, severity }: Partial<FindingQuery> = {},
 ): { ids: number[]; total: number } => {
   const ids = known
     .filter(({ breachId }) => breachId === 1)
     .filter(({ group }) => acknowledged === undefined || group.acknowledged === acknowledged)
     .filter(({ group }) => domainId === undefined || group.domainId === domainId)
     .filter(({ group }) => scanId === undefined || group.scanId === scanId)
+    .filter(({ group }) => severity?.some((each) => levelOf(each) === group.severity) ?? true)
     .map(({ id }) => id)
     .reverse();
   return { ids: ids.slice(offset, offset + limit), total: ids.length };
@@ -141,6 +138,9 @@ test("once the index has caught up, every page is that of a naive list", async (
     state,
     { acknowledged: false },
     { domainId: 2 },
+    { severity: ["low"] },
+    { severity: ["critical", "high"], acknowledged: false },
+    { severity: ["medium", "high"], domainId: 1, scanId: 3 },
     { scanId: 3 },
     { acknowledged: false, domainId: 1, scanId: 1 },
   ];

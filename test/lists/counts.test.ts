@@ -25,11 +25,12 @@ const recounted = async (org: number): Promise<counts.Counts> => {
   const expected: counts.Counts = {
     byMonth: new Map(),
     byBreach: new Map(),
+    byLevel: new Map(),
     breachedEmails: 0,
     notDelivered: new Map(),
   };
   for (const row of rows.flat()) {
-    const { acknowledged } = findings.groupOf(row);
+    const { acknowledged, severity } = findings.groupOf(row);
     const month = row.firstDetectedAt.slice(0, 7);
     const ofMonth = expected.byMonth.get(month) ?? { open: 0, acknowledged: 0 };
     ofMonth[acknowledged ? "acknowledged" : "open"]++;
@@ -37,6 +38,10 @@ const recounted = async (org: number): Promise<counts.Counts> => {
     const ofBreach = expected.byBreach.get(row.breachId) ?? { open: 0, acknowledged: 0 };
     ofBreach[acknowledged ? "acknowledged" : "open"]++;
     expected.byBreach.set(row.breachId, ofBreach);
+    const levels = expected.byLevel.get(row.breachId) ?? new Map();
+    const ofLevel = levels.get(severity) ?? { open: 0, acknowledged: 0 };
+    ofLevel[acknowledged ? "acknowledged" : "open"]++;
+    expected.byLevel.set(row.breachId, levels.set(severity, ofLevel));
   }
   const emailRows = await Promise.all(
     (await emails.directory(org)).map(({ block }) => emails.members(org, block)),

@@ -297,3 +297,33 @@ test("in a full block in which few do not match, little more than the page is re
     expect(read).toMatchObject({ ids: newest.slice(offset, offset + limit), requests: 2 });
   }
 });
+
+test("counters that are 0 are removed, and count again when members come back", async () => {
+  const { org, disabledIds } = await spread();
+  const older = disabledIds.slice(0, -1);
+  await move(org, older, disabled, active);
+  const namesOf = async () => (await directories.read(org, "EMAIL")).map(({ counts }) => [...counts.keys()]);
+  expect((await namesOf()).every((names) => names.length === 2)).toBe(true);
+  await refresh(org, "EMAIL");
+  // The newest block is left as it is.
+  expect((await namesOf()).slice(1).every((names) => names.join() === "1-1")).toBe(true);
+  await move(org, older.slice(0, 3), active, disabled);
+  expect(await page(org)).toMatchObject({
+    ids: [...older.slice(0, 3), ...disabledIds.slice(-1)].reverse(),
+    total: 4,
+  });
+});
+
+test("a counter that is 0 stays when a member is written while it is removed", async () => {
+  const { org, disabledIds } = await spread();
+  await move(org, disabledIds, disabled, active);
+  let isMoved = false;
+  const before = async (name: string, input: string): Promise<void> => {
+    if (name !== "UpdateItemCommand" || !input.includes("REMOVE") || isMoved) return;
+    isMoved = true;
+    await move(org, disabledIds, active, disabled);
+  };
+  await watching({ before }, () => refresh(org, "EMAIL"));
+  expect(isMoved).toBe(true);
+  expect((await page(org, { limit: 100 })).ids).toEqual([...disabledIds].reverse());
+});

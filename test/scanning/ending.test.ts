@@ -191,7 +191,7 @@ test("notes the rare findings of all blocks but the newest", async () => {
     findingRows.put(
       org,
       id as Reserved,
-      { scanId: null, acknowledged: false, domainId: 1 },
+      { scanId: null, acknowledged: false, domainId: 1, severity: 3 },
       newFinding(org, {
         emailId,
         email,
@@ -209,7 +209,7 @@ test("notes the rare findings of all blocks but the newest", async () => {
   const directory = await read(org, "FINDING", { withNotes: true });
   expect(directory.map(({ note }) => note?.ids)).toEqual([
     undefined,
-    { "_-0-1": [ids[blockSize]?.id] },
-    { "_-0-1": [ids[0]?.id] },
+    { "_-0-1-3": [ids[blockSize]?.id] },
+    { "_-0-1-3": [ids[0]?.id] },
   ]);
 });

@@ -18,6 +18,7 @@ export const categoryOf = {
   "scan.failed": "monitoring",
   "finding.acknowledged": "findings",
   "findings.acknowledged": "findings",
+  "findings.reopened": "findings",
   "alert_config.created": "alerts",
   "alert_config.updated": "alerts",
   "alert_config.deleted": "alerts",

@@ -122,10 +122,12 @@ export const keys = {
     pk: `ORG#${org}#CLOSED-CHUNK#${scan}`,
     sk: `${batch}#${chunk}`,
   }),
-  /** A request to acknowledge many findings. */
+  /** A request to acknowledge or reopen many findings, or a breach whose findings follow its severity. */
   acknowledgement: (org: number, id: number): Key => ({ pk: `ORG#${org}#ACKNOWLEDGEMENT`, sk: padded(id) }),
   /** The request that is in progress; an organization has at most one. */
   acknowledgementLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ACKNOWLEDGEMENT-LOCK" }),
+  /** Findings that follow a change of a breach's severity: that they may have to, or that they are about to. */
+  severityLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEVERITY-LOCK" }),
 
   // Counted lists
   /** Counts the members of a block. */

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
 import { timestamp } from "../../contract/text.ts";
+import { severity } from "../../monitoring/hibp/severity-schema.ts";
 import { acknowledgeReason, resolution } from "../finding-schema.ts";
 
 const time = z.pipe(
@@ -15,6 +16,11 @@ export const findingFilter = z
     breachId: z.optional(idField),
     domainId: z.optional(idField),
     emailId: z.optional(idField),
+    severity: z.optional(
+      z
+        .array(severity)
+        .check(z.minLength(1), z.meta({ description: "One of these", examples: [["critical", "high"]] })),
+    ),
     scanId: z.optional(idField.check(z.meta({ description: "The scan that first detected the finding" }))),
     detectedBefore: z.optional(
       time.check(z.meta({ description: "Findings whose `firstDetectedAt` is earlier" })),
@@ -30,50 +36,74 @@ export type FindingFilter = z.infer<typeof findingFilter>;
 
 const maximumIds = 1000;
 
+const request = {
+  ids: z.optional(
+    z.array(idField).check(
+      z.minLength(1),
+      z.maxLength(maximumIds),
+      z.meta({
+        description: "Ids of findings. If one of them is not the organization's, nothing is done",
+      }),
+    ),
+  ),
+  filter: z.optional(findingFilter),
+  reason: z.optional(acknowledgeReason),
+  dryRun: z._default(
+    z.boolean().check(z.meta({ description: "Only tell how many findings there are" })),
+    false,
+  ),
+};
+
+const exactlyOne = z.refine<{ ids?: number[] | undefined; filter?: FindingFilter | undefined }>(
+  ({ ids, filter }) => (ids === undefined) !== (filter === undefined),
+  { error: "Exactly one of ids and filter is required", path: [] },
+);
+
 export const acknowledgementRequest = z
-  .object({
-    ids: z.optional(
-      z.array(idField).check(
-        z.minLength(1),
-        z.maxLength(maximumIds),
-        z.meta({
-          description: "Ids of findings. If one of them is not the organization's, nothing is done",
-        }),
-      ),
-    ),
-    filter: z.optional(findingFilter),
-    resolution: z._default(resolution, "handled"),
-    reason: z.optional(acknowledgeReason),
-    dryRun: z._default(
-      z.boolean().check(z.meta({ description: "Only tell how many findings would be acknowledged" })),
-      false,
-    ),
-  })
-  .check(
-    z.refine(({ ids, filter }) => (ids === undefined) !== (filter === undefined), {
-      error: "Exactly one of ids and filter is required",
-      path: [],
-    }),
-  );
+  .object({ ...request, resolution: z._default(resolution, "handled") })
+  .check(exactlyOne);
 export type AcknowledgementRequest = z.infer<typeof acknowledgementRequest>;
+
+export const reopeningRequest = z.object(request).check(exactlyOne);
 
 export const matching = count.check(
   z.meta({ description: "How many findings the request was about when it was made" }),
 );
 
+const progress = {
+  id: idField,
+  status: z.enum(["running", "completed", "failed"]),
+  matching,
+  createdAt: timestamp,
+  completedAt: z.nullable(timestamp),
+};
+
 export const acknowledgement = z
   .object({
-    id: idField,
-    status: z.enum(["running", "completed", "failed"]),
+    id: progress.id,
+    status: progress.status,
     matching,
     acknowledged: count.check(
       z.meta({
         description:
-          "How many of them this request has acknowledged so far. Findings that were removed, or acknowledged by somebody else after the request, are left out",
+          "How many of them this request has acknowledged so far. Findings that were removed, acknowledged by somebody else or changed in severity after the request are left out",
       }),
     ),
-    createdAt: timestamp,
-    completedAt: z.nullable(timestamp),
+    createdAt: progress.createdAt,
+    completedAt: progress.completedAt,
   })
   .check(z.meta({ id: "Acknowledgement" }));
 export type Acknowledgement = z.infer<typeof acknowledgement>;
+
+export const reopening = z
+  .object({
+    ...progress,
+    reopened: count.check(
+      z.meta({
+        description:
+          "How many of them this request has reopened so far. Findings that were removed, acknowledged anew or changed in severity after the request are left out",
+      }),
+    ),
+  })
+  .check(z.meta({ id: "Reopening" }));
+export type Reopening = z.infer<typeof reopening>;

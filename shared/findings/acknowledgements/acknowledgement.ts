@@ -1,4 +1,4 @@
-/** Acknowledging many findings at once: a request in the table, which a worker carries out (work.ts). */
+/** Acknowledging or reopening many findings at once: a request in the table, which a worker carries out (work.ts). */
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import * as queue from "../../aws/queue/queue.ts";
@@ -7,46 +7,77 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { drawId } from "../../lists/blocks.ts";
-import type { Acknowledgement, AcknowledgementRequest } from "./acknowledgement-schema.ts";
-import { type AcknowledgementLock, type AcknowledgementRow, newLock } from "./record.ts";
+import * as domains from "../../monitoring/domains/domain.ts";
+import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
+import type { Resolution } from "../finding-schema.ts";
+import type {
+  Acknowledgement,
+  AcknowledgementRequest,
+  FindingFilter,
+  Reopening,
+} from "./acknowledgement-schema.ts";
+import {
+  type AcknowledgementLock,
+  type AcknowledgementRow,
+  newLock,
+  type Purpose,
+  purposeOf,
+  statusInProgress,
+} from "./record.ts";
 import { type Selected, selectIds, selectMatching } from "./selection.ts";
 
 type Chosen = Pick<AcknowledgementRequest, "ids" | "filter">;
+type PurposeOfPeople = Exclude<Purpose, "follow">;
 
-const select = (org: number, { ids, filter = {} }: Chosen): Promise<Selected> =>
-  ids === undefined ? selectMatching(org, filter) : selectIds(org, ids);
+/** Only what is acknowledged can be reopened. */
+const select = async (
+  org: number,
+  purpose: PurposeOfPeople,
+  { ids, filter = {} }: Chosen,
+): Promise<Selected> => {
+  if (ids !== undefined) return selectIds(org, ids, purpose);
+  if (purpose === "acknowledge") return selectMatching(org, filter);
+  if (filter.acknowledged === false) return { selection: { ids: [] }, matching: 0 };
+  return selectMatching(org, { ...filter, acknowledged: true });
+};
 
 /** How many findings a request would be about. Refuses `findingNotFound`. */
-export const countMatching = async (org: number, chosen: Chosen): Promise<number> =>
-  (await select(org, chosen)).matching;
+export const countMatching = async (
+  org: number,
+  chosen: Chosen,
+  purpose: PurposeOfPeople = "acknowledge",
+): Promise<number> => (await select(org, purpose, chosen)).matching;
 
 /**
- * Requests that findings are acknowledged, and wakes a worker. Refuses `findingNotFound` when an id is not the organization's, and
- * `acknowledgementInProgress`. `also`: further writes of the transaction.
+ * Requests that findings are acknowledged, or reopened where there is no `resolution`, and wakes a worker. Refuses `findingNotFound`
+ * when an id is not the organization's, and `acknowledgementInProgress`. `also`: further writes of the transaction.
  */
 export const request = async (
   org: number,
-  { ids, filter, resolution, reason }: Omit<AcknowledgementRequest, "dryRun">,
+  { ids, filter, resolution, reason }: Chosen & { resolution?: Resolution; reason?: string | undefined },
   by: Actor,
   also: readonly Write[] = [],
 ): Promise<{ id: number; matching: number }> => {
+  const purpose = resolution === undefined ? "reopen" : "acknowledge";
   // The slot first: its time is that of the request.
   const slot = await activity.slot(org);
-  const [{ selection, matching }, lock] = await Promise.all([
-    select(org, { ids, filter }),
+  const [{ selection, matching }, lock, about] = await Promise.all([
+    select(org, purpose, { ids, filter }),
     table.get(keys.acknowledgementLock(org)),
+    inWords(org, filter),
   ]);
   if (lock !== undefined) throw new Refusal("acknowledgementInProgress");
   const id = await drawId("ACKNOWLEDGEMENT");
   const row: AcknowledgementRow = {
     id,
-    status: "running",
+    status: statusInProgress(purpose),
     matching,
     completedAt: null,
     slot,
     by,
-    resolution,
+    resolution: resolution ?? null,
     reason: reason ?? null,
+    about,
     selection,
   };
   await table.transact([
@@ -65,20 +96,57 @@ export const request = async (
   return { id, matching };
 };
 
-/** A request as clients see it. Refuses `acknowledgementNotFound`. */
-export const get = async (org: number, id: number): Promise<Acknowledgement> => {
+/** A filter as the log entry names it, such as `(breach PayrollPro, severity critical or high) `. */
+const inWords = async (org: number, filter: FindingFilter = {}): Promise<string> => {
+  const { acknowledged, breachId, domainId, emailId, severity, scanId, detectedBefore } = filter;
+  const [breaches, domain] = await Promise.all([
+    breachDetails.details(breachId === undefined ? [] : [breachId]),
+    domainId === undefined ? undefined : domains.get(org, domainId),
+  ]);
+  const words = [
+    breachId !== undefined && `breach ${breaches.get(breachId)?.title ?? breachId}`,
+    domainId !== undefined && `domain ${domain?.name ?? domainId}`,
+    severity !== undefined && `severity ${severity.join(" or ")}`,
+    emailId !== undefined && `e-mail ${emailId}`,
+    scanId !== undefined && `scan ${scanId}`,
+    acknowledged !== undefined && (acknowledged ? "acknowledged" : "open"),
+    detectedBefore !== undefined && `detected before ${detectedBefore}`,
+  ].filter((each) => each !== false);
+  return words.length === 0 ? "" : `(${words.join(", ")}) `;
+};
+
+/** How far a request is: whether, when and of how many findings it has ended. */
+type State = Omit<Acknowledgement, "acknowledged"> & { done: number };
+
+const stateOf = async (org: number, id: number, purpose: PurposeOfPeople): Promise<State | undefined> => {
   // The lock first: it goes in the transaction that sets the count of the request.
   const lock = await table.get<AcknowledgementLock>(keys.acknowledgementLock(org));
   const row = await table.get<AcknowledgementRow>(keys.acknowledgement(org, id));
-  if (row === undefined) throw new Refusal("acknowledgementNotFound");
+  if (row === undefined || purposeOf(row) !== purpose) return undefined;
   const { status, matching, completedAt, slot } = row;
   const soFar = lock?.acknowledgementId === id ? lock.acknowledged : 0;
   return {
     id,
-    status,
+    status: status === "completed" || status === "failed" ? status : "running",
     matching,
-    acknowledged: row.acknowledged ?? soFar,
+    done: row.acknowledged ?? soFar,
     createdAt: slot.createdAt,
     completedAt,
   };
+};
+
+/** A request to acknowledge as clients see it. Refuses `acknowledgementNotFound`. */
+export const get = async (org: number, id: number): Promise<Acknowledgement> => {
+  const state = await stateOf(org, id, "acknowledge");
+  if (state === undefined) throw new Refusal("acknowledgementNotFound");
+  const { done: acknowledged, ...rest } = state;
+  return { ...rest, acknowledged };
+};
+
+/** A request to reopen as clients see it. Refuses `reopeningNotFound`. */
+export const getReopening = async (org: number, id: number): Promise<Reopening> => {
+  const state = await stateOf(org, id, "reopen");
+  if (state === undefined) throw new Refusal("reopeningNotFound");
+  const { done: reopened, ...rest } = state;
+  return { ...rest, reopened };
 };

@@ -1,12 +1,19 @@
 import { TransactionBudget } from "../../aws/table/budget.ts";
 import { condition, exists, type Write } from "../../aws/table/condition.ts";
-import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as counts from "../../lists/counts.ts";
 import { emails } from "../../monitoring/emails/record.ts";
-import { findings } from "../record.ts";
+import { levelOf } from "../../monitoring/hibp/severity.ts";
+import { type FindingGroup, type FindingRow, findings } from "../record.ts";
 import type { Candidate } from "./candidates.ts";
-import { type AcknowledgementLock, type AcknowledgementRow, isAsRead, progress } from "./record.ts";
+import {
+  type AcknowledgementLock,
+  type AcknowledgementRow,
+  isAsRead,
+  lockKeyOf,
+  progress,
+  purposeOf,
+} from "./record.ts";
 
 /** As many of the first candidates as one transaction takes, and at most `maximum`. */
 export const firstBatch = (
@@ -16,9 +23,9 @@ export const firstBatch = (
   candidates: readonly Candidate[],
   maximum: number,
 ): Candidate[] => {
-  const budget = new TransactionBudget([advance(org, lock, lock)]);
+  const budget = new TransactionBudget([advance(org, row, lock, lock)]);
   const rest = candidates.slice(0, maximum);
-  const end = rest.findIndex((candidate) => !budget.take(writesOf(org, row, [candidate])));
+  const end = rest.findIndex((candidate) => !budget.take(writesOf(org, changesOf(row, [candidate]))));
   return end < 0 ? rest : rest.slice(0, end);
 };
 
@@ -29,7 +36,7 @@ export type BatchResult =
   | { outcome: "overtaken" };
 
 /**
- * Acknowledges a batch in one transaction with the cursor, which it moves up to `upTo`, so that it is done and counted once, however
+ * Changes a batch in one transaction with the cursor, which it moves up to `upTo`, so that it is done and counted once, however
  * many workers try. "changed": a finding or e-mail is not as it was read; "overtaken": another worker has gone on, or the
  * request has ended.
  */
@@ -40,58 +47,94 @@ export const writeBatch = async (
   batch: readonly Candidate[],
   upTo: number,
 ): Promise<BatchResult> => {
-  const next = { ...lock, cursor: upTo, acknowledged: lock.acknowledged + batch.length };
+  const changes = changesOf(row, batch);
+  const isCounted = ({ from, to }: FindingChange): boolean =>
+    row.follows === undefined || from.acknowledged !== to.acknowledged;
+  const counted = changes.filter(isCounted).length;
+  const next = { ...lock, cursor: upTo, acknowledged: lock.acknowledged + counted };
   const result = await table.attempt(
-    table.transact([advance(org, lock, next), ...writesOf(org, row, batch)]),
+    table.transact([advance(org, row, lock, next), ...writesOf(org, changes)]),
   );
   if (result.written) return { outcome: "written", lock: next };
   const failed = result.failed.map(({ index }) => index);
   if (failed.includes(0)) return { outcome: "overtaken" };
-  const removed = byEmail(batch).filter((_, index) => failed.includes(index + 1));
-  return { outcome: "changed", removed: removed.map(([emailId]) => emailId) };
+  const removed = emailWrites(org, changes).filter((_, index) => failed.includes(index + 1));
+  return { outcome: "changed", removed: removed.map(({ emailId }) => emailId) };
 };
 
-const advance = (org: number, from: AcknowledgementLock, to: AcknowledgementLock): Write => ({
-  update: keys.acknowledgementLock(org),
+const advance = (
+  org: number,
+  row: AcknowledgementRow,
+  from: AcknowledgementLock,
+  to: AcknowledgementLock,
+): Write => ({
+  update: lockKeyOf(org, purposeOf(row)),
   set: progress(to.cursor, to.acknowledged),
   if: isAsRead(from),
 });
 
-const byEmail = (batch: readonly Candidate[]): [number, Candidate[]][] => [
-  ...Map.groupBy(batch, ({ emailId }) => emailId),
-];
+/** A finding that changes its group, and with it perhaps its acknowledgment. */
+type FindingChange = Candidate & {
+  from: FindingGroup;
+  to: FindingGroup;
+  /** Null: it is taken away; undefined: it stays. */
+  acknowledgment: FindingRow["acknowledgment"] | null;
+};
+
+const changesOf = (row: AcknowledgementRow, batch: readonly Candidate[]): FindingChange[] =>
+  batch.map((candidate) => {
+    const from = findings.groupOf(candidate);
+    const { slot, by, resolution, reason, follows } = row;
+    if (follows !== undefined) {
+      const isReopened = from.acknowledged && isRaised(from.severity, follows.level);
+      const acknowledged = from.acknowledged && !isReopened;
+      const to = { ...from, severity: follows.level, acknowledged };
+      return { ...candidate, from, to, acknowledgment: isReopened ? null : undefined };
+    }
+    const to = { ...from, acknowledged: resolution !== null };
+    const acknowledgment = resolution && { at: slot.createdAt, by, resolution, reason };
+    return { ...candidate, from, to, acknowledgment };
+  });
+
+/** What somebody has acknowledged as less than high is looked at again when it rises to high or critical. */
+const isRaised = (before: number | null, after: number): boolean =>
+  before !== null && before < after && after >= levelOf("high");
 
 /** The e-mails, each once for all of its findings and first of all; the findings with the counters of their blocks; the counts. */
-const writesOf = (
-  org: number,
-  { slot, by, resolution, reason }: AcknowledgementRow,
-  batch: readonly Candidate[],
-): Write[] => {
-  const acknowledgment = { at: slot.createdAt, by, resolution, reason };
-  const changes = batch.map((each) => {
-    const from = findings.groupOf(each);
-    return { ...each, from, to: { ...from, acknowledged: true } };
-  });
-  return [
-    ...byEmail(batch).map(([emailId, ofEmail]): Write => {
-      const open = ofEmail.filter((each) => !findings.groupOf(each).acknowledged).length;
-      const key = emails.key(org, emailId);
-      // Without its e-mail a finding is about to be deleted by the removal of the e-mail.
-      return open === 0
-        ? { check: key, if: exists }
-        : { update: key, add: { unacknowledged: -open }, if: exists };
-    }),
-    ...findings.writes(
-      org,
-      changes.map(({ id, from, to, acknowledgedAt }) =>
-        findings.change(org, id, {
-          from,
-          to,
-          set: { acknowledgment },
-          ...(from.acknowledged && { if: condition("#acknowledgment.#at = :at", { at: acknowledgedAt }) }),
-        }),
-      ),
+const writesOf = (org: number, changes: readonly FindingChange[]): Write[] => [
+  ...emailWrites(org, changes).map(({ write }) => write),
+  ...findings.writes(
+    org,
+    changes.map(({ id, from, to, acknowledgment, acknowledgedAt }) =>
+      findings.change(org, id, {
+        from,
+        to,
+        set: {
+          acknowledgment: acknowledgment ?? undefined,
+          severitySince: from.severity === to.severity ? undefined : new Date().toISOString(),
+        },
+        remove: acknowledgment === null ? ["acknowledgment"] : [],
+        ...(from.acknowledged &&
+          acknowledgment !== undefined && {
+            if: condition("#acknowledgment.#at = :at", { at: acknowledgedAt }),
+          }),
+      }),
     ),
-    ...counts.writes(org, { findings: changes }),
-  ];
+  ),
+  ...counts.writes(org, { findings: changes }),
+];
+
+/** Without its e-mail a finding is about to be deleted by the removal of the e-mail. */
+const emailWrites = (org: number, changes: readonly FindingChange[]): { emailId: number; write: Write }[] => {
+  const ofState = changes.filter(({ acknowledgment }) => acknowledgment !== undefined);
+  return [...Map.groupBy(ofState, ({ emailId }) => emailId)].map(([emailId, ofEmail]) => {
+    const key = emails.key(org, emailId);
+    const by = ofEmail.reduce(
+      (sum, { from, to }) => sum + Number(from.acknowledged) - Number(to.acknowledged),
+      0,
+    );
+    const write: Write =
+      by === 0 ? { check: key, if: exists } : { update: key, add: { unacknowledged: by }, if: exists };
+    return { emailId, write };
+  });
 };

@@ -1,8 +1,9 @@
+import { breachIndex, breachPartition } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { blockOf, firstIdOf } from "../../lists/blocks.ts";
-import { findings } from "../record.ts";
-import type { AcknowledgementRow } from "./record.ts";
-import { attributesOf, isOf, type Selection } from "./selection.ts";
+import { findings, isOf } from "../record.ts";
+import { type AcknowledgementRow, purposeOf } from "./record.ts";
+import { attributesOf, type Selection } from "./selection.ts";
 
 /** A finding that a request may be about, as it was read. */
 export type Candidate = {
@@ -13,6 +14,8 @@ export type Candidate = {
   group: string;
   /** When it was acknowledged before, if it was. */
   acknowledgedAt: string | undefined;
+  /** When it last followed a change of severity, if it did. */
+  severitySince?: string | undefined;
 };
 
 /** Candidates, ascending by id; no others have ids up to `upTo`. */
@@ -24,17 +27,30 @@ export type Reader = (cursor: number) => Promise<Window | undefined>;
 /** Ids that are read in one request. */
 const idsPerRead = 100;
 
-const attributes = ["id", "emailId", "breachId", "firstDetectedAt", "group", "acknowledgment.at"];
+const attributes = [
+  "id",
+  "emailId",
+  "breachId",
+  "firstDetectedAt",
+  "group",
+  "acknowledgment.at",
+  "severitySince",
+];
 
 /** Where a request gets its findings from. Reads the directory once. */
-export const readerOf = async (org: number, { selection, slot }: AcknowledgementRow): Promise<Reader> => {
+export const readerOf = async (org: number, row: AcknowledgementRow): Promise<Reader> => {
+  const { selection, slot, follows } = row;
+  if (follows !== undefined) return byBreach(org, follows);
   if (selection === undefined) throw new Error("A request that is in progress has no selection");
-  // What somebody has acknowledged after the request stays as it is.
-  const isEarlier = ({ acknowledgedAt = "" }: Candidate): boolean => acknowledgedAt <= slot.createdAt;
+  const isOpenMeant = purposeOf(row) === "acknowledge";
+  // What has changed after the request stays as it is, and what is open cannot be reopened.
+  const isMeant = ({ acknowledgedAt, severitySince = "" }: Candidate): boolean =>
+    (acknowledgedAt === undefined ? isOpenMeant : acknowledgedAt <= slot.createdAt) &&
+    severitySince <= slot.createdAt;
   const read = "ids" in selection ? byIds(org, selection.ids) : await byFilter(org, selection);
   return async (cursor) => {
     const window = await read(cursor);
-    return window && { ...window, candidates: window.candidates.filter(isEarlier) };
+    return window && { ...window, candidates: window.candidates.filter(isMeant) };
   };
 };
 
@@ -51,6 +67,27 @@ const byIds =
     const candidates = rows.map((row) => candidateOf(table.fromWire(row)));
     return { candidates: candidates.sort((one, other) => one.id - other.id), upTo };
   };
+
+/**
+ * Findings of a breach that have another severity. The index by breach is a moment behind: whoever looks at the counts again sees
+ * what was missed (follow.ts).
+ */
+const byBreach = async (
+  org: number,
+  { breachId, level }: { breachId: number; level: number },
+): Promise<Reader> => {
+  const isOther = ({ group }: { group: string }): boolean => findings.groupOf({ group }).severity !== level;
+  const ids: number[] = [];
+  const pk = breachPartition(org, breachId);
+  for await (const entries of table.queryPages<{ id: number; group: string }>({ index: breachIndex, pk })) {
+    ids.push(...entries.filter(isOther).map(({ id }) => id));
+  }
+  const read = byIds(org, ids);
+  return async (cursor) => {
+    const window = await read(cursor);
+    return window && { ...window, candidates: window.candidates.filter(isOther) };
+  };
+};
 
 const byFilter = async (org: number, selection: Exclude<Selection, { ids: number[] }>): Promise<Reader> => {
   const { filter, lastScanId, openScan } = selection;
@@ -85,4 +122,5 @@ const candidateOf = (
   firstDetectedAt: row.firstDetectedAt,
   group: row.group,
   acknowledgedAt: row.acknowledgment?.at,
+  severitySince: row.severitySince,
 });

@@ -3,7 +3,16 @@ import * as activity from "../../access/activity/activity.ts";
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { type AcknowledgementLock, type AcknowledgementRow, isAsRead } from "./record.ts";
+import { details } from "../../monitoring/hibp/breach-details.ts";
+import { severityAt } from "../../monitoring/hibp/severity.ts";
+import {
+  type AcknowledgementLock,
+  type AcknowledgementRow,
+  isAsRead,
+  lockKeyOf,
+  purposeOf,
+  statusInProgress,
+} from "./record.ts";
 
 /**
  * Ends a request, exactly once: its status and count, the release of the lock and the one log entry are a transaction, which
@@ -17,21 +26,23 @@ export const end = async (
   logger: Logger,
 ): Promise<boolean> => {
   const { acknowledged } = lock;
+  const entry = await entryOf(org, row, acknowledged);
   const { written } = await table.attempt(
     table.transact([
-      { delete: keys.acknowledgementLock(org), if: isAsRead(lock) },
+      release(org, row, lock),
       {
         update: keys.acknowledgement(org, row.id),
         set: { status, acknowledged, completedAt: new Date().toISOString() },
         remove: ["selection"],
-        if: condition("#status = :running", { running: "running" }),
+        if: condition("#status = :status", { status: statusInProgress(purposeOf(row)) }),
       },
-      ...entryOf(org, row, acknowledged),
+      ...entry,
     ]),
   );
   if (written) {
-    logger.info("findings acknowledged", {
+    logger.info("findings changed", {
       organizationId: org,
+      purpose: purposeOf(row),
       acknowledgementId: row.id,
       status,
       acknowledged,
@@ -40,12 +51,36 @@ export const end = async (
   return written;
 };
 
+/** The findings of other breaches may have to follow, or the breach may have changed again: that is looked at next (follow.ts). */
+const release = (org: number, row: AcknowledgementRow, lock: AcknowledgementLock): Write => {
+  const purpose = purposeOf(row);
+  const key = lockKeyOf(org, purpose);
+  return purpose === "follow"
+    ? {
+        update: key,
+        set: { dueAt: new Date().toISOString() },
+        remove: ["acknowledgementId", "cursor", "acknowledged", "fruitlessWakes"],
+        if: isAsRead(lock),
+      }
+    : { delete: key, if: isAsRead(lock) };
+};
+
 /** One log entry for all findings, with the time that they carry; none when there is no finding. */
-const entryOf = (org: number, { slot, by, resolution }: AcknowledgementRow, acknowledged: number): Write[] =>
-  acknowledged === 0
-    ? []
-    : activity.writes(org, slot, {
-        action: "findings.acknowledged",
-        summary: `Acknowledged ${acknowledged} breach ${acknowledged === 1 ? "finding" : "findings"} as ${resolution}`,
-        actor: by,
-      });
+const entryOf = async (org: number, row: AcknowledgementRow, count: number): Promise<Write[]> => {
+  if (count === 0) return [];
+  const { slot, by, resolution, reason, follows, about = "" } = row;
+  const found = `${count} breach ${count === 1 ? "finding" : "findings"}`;
+  const because = reason === null ? "" : `: ${reason}`;
+  if (resolution !== null) {
+    const summary = `Acknowledged ${found} ${about}as ${resolution}${because}`;
+    return activity.writes(org, slot, { action: "findings.acknowledged", summary, actor: by });
+  }
+  const summary =
+    follows === undefined
+      ? `Reopened ${found} ${about}`.trimEnd() + because
+      : `Reopened ${found} of ${await titleOf(follows.breachId)}, whose severity has risen to ${severityAt(follows.level)}`;
+  return activity.writes(org, slot, { action: "findings.reopened", summary, actor: by });
+};
+
+const titleOf = async (breachId: number): Promise<string> =>
+  (await details([breachId])).get(breachId)?.title ?? `breach ${breachId}`;

@@ -1,31 +1,61 @@
-/** The rows of a request to acknowledge many findings: what was asked for, and how far it is. */
+/** The rows of a request to change many findings: what was asked for, and how far it is. */
 import type { Actor } from "../../access/activity/actor.ts";
 import { type Condition, condition } from "../../aws/table/condition.ts";
-import { dueShard } from "../../aws/table/keys.ts";
+import { dueShard, type Key, keys } from "../../aws/table/keys.ts";
 import type { Reserved } from "../../lists/blocks.ts";
 import type { Resolution } from "../finding-schema.ts";
-import type { Acknowledgement } from "./acknowledgement-schema.ts";
 import type { Selection } from "./selection.ts";
+
+/**
+ * What becomes of the findings: people have them acknowledged or reopened, and the service lets those of a breach follow its
+ * severity.
+ */
+export type Purpose = "acknowledge" | "reopen" | "follow";
+
+/**
+ * What the row of a request in progress says. "running" acknowledges: releases that know no other purpose leave rows with another
+ * word alone.
+ */
+const inProgress = { acknowledge: "running", reopen: "reopening", follow: "following" } as const;
 
 /** Written when the request is made and when it ends. */
 export type AcknowledgementRow = {
   id: number;
-  status: Acknowledgement["status"];
+  status: (typeof inProgress)[Purpose] | "completed" | "failed";
   matching: number;
-  /** Set at the end; before that, the lock knows. */
+  /** How many were acknowledged or reopened. Set at the end; before that, the lock knows. */
   acknowledged?: number;
   completedAt: string | null;
   /** The log entry's. Its `createdAt` is the time of the request, and of the acknowledgment of each finding. */
   slot: Reserved;
   by: Actor;
-  resolution: Resolution;
+  /** Null where nothing is acknowledged. */
+  resolution: Resolution | null;
   reason: string | null;
+  /** What was asked for, in words of the log entry; ends with a space, or is empty. */
+  about?: string;
   /** Removed at the end, since it can be large. */
   selection?: Selection;
+  /** The breach and the level that its findings get, where they follow its severity. */
+  follows?: { breachId: number; level: number };
 };
 
+export const purposeOf = ({ follows, resolution }: AcknowledgementRow): Purpose => {
+  if (follows !== undefined) return "follow";
+  return resolution === null ? "reopen" : "acknowledge";
+};
+
+export const statusInProgress = (purpose: Purpose): AcknowledgementRow["status"] => inProgress[purpose];
+
+export const isInProgress = (row: AcknowledgementRow): boolean =>
+  row.status === statusInProgress(purposeOf(row));
+
+/** People share one lock. The service has its own, so that neither has to wait for the other. */
+export const lockKeyOf = (org: number, purpose: Purpose): Key =>
+  purpose === "follow" ? keys.severityLock(org) : keys.acknowledgementLock(org);
+
 /**
- * An organization's lock for acknowledging many findings, which is deleted in the transaction that ends the request: "the lock
+ * An organization's lock for changing many findings, which is deleted in the transaction that ends the request: "the lock
  * names the request" means "the request is in progress". The row also says how far the request is, and is its entry in the
  * due index.
  */

@@ -13,7 +13,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { blockSize } from "../../lists/blocks.ts";
 import type { Block, Directory } from "../../lists/directory.ts";
 import { emails } from "../../monitoring/emails/record.ts";
-import { type FindingGroup, type FindingRecord, findings } from "../record.ts";
+import { type FindingRecord, findings, isOf } from "../record.ts";
 import type { FindingFilter } from "./acknowledgement-schema.ts";
 
 /** As it is stored. */
@@ -35,20 +35,27 @@ const concurrency = 32;
 /** A directory that was read while a scan started or ended is read again. */
 const maximumReadings = 5;
 
-/** Findings by id. Refuses `findingNotFound` if one of them is not there. */
-export const selectIds = async (org: number, given: readonly number[]): Promise<Selected> => {
-  const ids = [...new Set(given)].sort((one, other) => one - other);
+/** Findings by id; to reopen, those that are acknowledged. Refuses `findingNotFound` if one of them is not there. */
+export const selectIds = async (
+  org: number,
+  given: readonly number[],
+  purpose: "acknowledge" | "reopen",
+): Promise<Selected> => {
+  const all = [...new Set(given)].sort((one, other) => one - other);
   const rows = await table.getManyWire(
-    ids.map((id) => findings.key(org, id)),
-    { project: ["id"] },
+    all.map((id) => findings.key(org, id)),
+    { project: ["id", "group"] },
   );
-  const found = new Set(rows.map((row) => Number(row.id?.N)));
-  const missing = ids.find((id) => !found.has(id));
+  const found = new Map(
+    rows.map((row) => [Number(row.id?.N), findings.groupOf({ group: row.group?.S ?? "" })]),
+  );
+  const missing = all.find((id) => !found.has(id));
   if (missing !== undefined) {
     throw new Refusal("findingNotFound", {
-      error: `No breach finding of the organization has the id ${missing}: nothing was acknowledged`,
+      error: `No breach finding of the organization has the id ${missing}: nothing was changed`,
     });
   }
+  const ids = purpose === "reopen" ? all.filter((id) => found.get(id)?.acknowledged) : all;
   return { selection: { ids }, matching: ids.length };
 };
 
@@ -152,12 +159,6 @@ const readOpenScan = async (
 };
 
 const scanIdIn = (groupKey: string): number => findings.groupOf({ group: groupKey }).scanId ?? 0;
-
-/** Whether a group matches the fields of a filter that groups have. */
-export const isOf = (filter: FindingFilter, { scanId, acknowledged, domainId }: FindingGroup): boolean =>
-  (filter.acknowledged === undefined || filter.acknowledged === acknowledged) &&
-  (filter.domainId === undefined || filter.domainId === domainId) &&
-  (filter.scanId === undefined || filter.scanId === scanId);
 
 /** What filters ask of the rows themselves. */
 const attributeNames = ["breachId", "firstDetectedAt"] as const;

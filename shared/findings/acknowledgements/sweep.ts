@@ -4,6 +4,7 @@ import { type Key, keys, organizationOf } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { acknowledgementRenewalSeconds } from "../../contract/acknowledgement-timing.ts";
 import { end } from "./end.ts";
+import { type FollowLock, follow } from "./follow.ts";
 import { type AcknowledgementLock, type AcknowledgementRow, isAsRead } from "./record.ts";
 
 /** A request fails when this many sweeps in a row have woken a worker in vain, which takes an hour. */
@@ -12,7 +13,10 @@ const maximumFruitlessWakes = 12;
 /** The least silence, for local runs that shorten all waiting times: progress may be noted two seconds late. */
 const minimumSilenceSeconds = acknowledgementRenewalSeconds + 2;
 
-/** Wakes a worker for a request whose workers have been silent for `silenceSeconds`; ends a request that was woken in vain. */
+/**
+ * Looks which findings have to follow a breach, where the service's lock names no request. Wakes a worker for a request whose workers have been silent for `silenceSeconds`; ends
+ * a request that was woken in vain.
+ */
 export const sweepAcknowledgement = async (
   key: Key,
   now: Date,
@@ -20,8 +24,12 @@ export const sweepAcknowledgement = async (
   { silenceSeconds }: { silenceSeconds: number },
 ): Promise<void> => {
   const org = organizationOf(key);
-  const lock = await table.get<AcknowledgementLock>(key);
+  const lock = await table.get<AcknowledgementLock | FollowLock>(key);
   if (lock === undefined) return;
+  if (!("acknowledgementId" in lock)) {
+    await follow(org);
+    return;
+  }
   const { acknowledgementId: id } = lock;
   const silentMilliseconds = now.getTime() - Date.parse(lock.dueAt);
   if (silentMilliseconds < 1000 * Math.max(minimumSilenceSeconds, silenceSeconds)) return;

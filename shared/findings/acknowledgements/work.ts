@@ -9,7 +9,16 @@ import * as notes from "../../lists/notes.ts";
 import { firstBatch, writeBatch } from "./batch.ts";
 import { readerOf, type Window } from "./candidates.ts";
 import { end } from "./end.ts";
-import { type AcknowledgementLock, type AcknowledgementRow, isAsRead, progress } from "./record.ts";
+import { follow } from "./follow.ts";
+import {
+  type AcknowledgementLock,
+  type AcknowledgementRow,
+  isAsRead,
+  isInProgress,
+  lockKeyOf,
+  progress,
+  purposeOf,
+} from "./record.ts";
 
 /** With less time left no further batch is begun, so that the one in hand can be finished. */
 const reserveSeconds = 15;
@@ -25,12 +34,13 @@ export const work = async (
   { organizationId: org, acknowledgementId: id }: Message<"acknowledgements">,
   { logger, remainingSeconds }: Invocation,
 ): Promise<void> => {
-  const [lock, row, organization] = await Promise.all([
-    table.get<AcknowledgementLock>(keys.acknowledgementLock(org)),
+  const [row, organization] = await Promise.all([
     table.get<AcknowledgementRow>(keys.acknowledgement(org, id)),
     organizations.get(org),
   ]);
-  if (lock?.acknowledgementId !== id || row?.status !== "running") return;
+  if (row === undefined || !isInProgress(row)) return;
+  const lock = await table.get<AcknowledgementLock>(lockKeyOf(org, purposeOf(row)));
+  if (lock?.acknowledgementId !== id) return;
   if (organization === undefined || organization.deleting === true) return;
 
   const hasTime = (): boolean => remainingSeconds() > reserveSeconds;
@@ -39,7 +49,8 @@ export const work = async (
   if (outcome === "stopped") {
     await queue.send("acknowledgements", { organizationId: org, acknowledgementId: id });
   } else if (outcome === "done" && (await end(org, row, job.lock, "completed", logger))) {
-    // The open findings that are left are rare now.
+    if (row.follows !== undefined && (await follow(org, row.follows.breachId))) return;
+    // The findings that are left in a group are rare now.
     await notes.renew(org, ["FINDING"], hasTime, logger);
   }
 };
@@ -71,14 +82,14 @@ class Job {
   async run(): Promise<Outcome> {
     const read = await readerOf(this.#org, this.#row);
     for (let window = await read(this.#cursor); window !== undefined; window = await read(this.#cursor)) {
-      const outcome = await this.#acknowledge(window);
+      const outcome = await this.#change(window);
       if (outcome !== "done") return outcome;
     }
     return "done";
   }
 
-  /** Acknowledges the findings of a window, or those before the first that has changed since it was read. */
-  async #acknowledge({ candidates, upTo }: Window): Promise<Outcome> {
+  /** Changes the findings of a window, or those before the first that has changed since it was read. */
+  async #change({ candidates, upTo }: Window): Promise<Outcome> {
     let left = candidates.filter(({ emailId }) => !this.#removed.has(emailId));
     while (left.length > 0) {
       if (!this.#hasTime()) return this.#stop();
@@ -89,7 +100,7 @@ class Job {
       if (result.outcome === "overtaken") return "overtaken";
       if (result.outcome === "changed") {
         if (++this.#changes > maximumChanges) {
-          throw new Error("Findings kept changing while they were acknowledged");
+          throw new Error("Findings kept changing while a request changed them");
         }
         for (const emailId of result.removed) this.#removed.add(emailId);
         this.#maximumBatch = Math.max(1, Math.floor(batch.length / 2));
@@ -115,7 +126,7 @@ class Job {
   async #save(): Promise<boolean> {
     const next = { ...this.lock, ...progress(this.#cursor, this.lock.acknowledged) };
     const saved = await table.attempt(
-      table.update(keys.acknowledgementLock(this.#org), {
+      table.update(lockKeyOf(this.#org, purposeOf(this.#row)), {
         set: progress(next.cursor, next.acknowledged),
         if: isAsRead(this.lock),
       }),

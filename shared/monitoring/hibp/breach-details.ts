@@ -4,7 +4,8 @@
  */
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import type { Breach } from "./breach-schema.ts";
+import { type Breach, breachOf } from "./breach.ts";
+import { levelOf } from "./severity.ts";
 
 /** The row of the catalog's state, which syncs write. */
 export type State = {
@@ -32,6 +33,12 @@ let cache: { version: string; breaches: Map<number, Breach> } | undefined;
 const cacheOf = (version: string): Map<number, Breach> => {
   if (cache?.version !== version) cache = { version, breaches: new Map() };
   return cache.breaches;
+};
+
+/** Whether everything is written that the last sync had to write. Strongly consistent. */
+export const isRecorded = async (): Promise<boolean> => {
+  const { token, recorded } = (await table.get<State>(stateKey())) ?? {};
+  return recorded?.token === token;
 };
 
 /** The catalog's version, for `details`. Undefined while a sync writes and for a minute after it. */
@@ -65,7 +72,9 @@ export const details = async (
     const rows = await table.getMany<Breach & Key>(missing.map(keys.breach), { consistent });
     for (const row of rows) {
       if (row === undefined) continue;
-      const { pk: _, sk: __, ...breach } = row;
+      const { pk: _, sk: __, ...stored } = row;
+      // Earlier releases stored fewer fields, until the next sync.
+      const breach = breachOf(stored);
       found.set(breach.id, breach);
       if (known.size >= maxCached && !known.has(breach.id)) known.clear();
       known.set(breach.id, breach);
@@ -75,4 +84,14 @@ export const details = async (
   // Only a strongly consistent read surely finds a breach that got its id a moment ago.
   await readMissing(true);
   return found;
+};
+
+/** id → severity as a level, without ids that are unknown. Strongly consistent, so that what is written by it is not behind a sync. */
+export const levels = async (breachIds: Iterable<number>): Promise<Map<number, number>> => {
+  const rows = await table.getMany<Breach & Key>([...new Set(breachIds)].map(keys.breach));
+  return new Map(
+    rows
+      .filter((row) => row !== undefined)
+      .map((row): [number, number] => [row.id, levelOf(breachOf(row).severity)]),
+  );
 };

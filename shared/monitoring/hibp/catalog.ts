@@ -11,17 +11,19 @@ import { chunk } from "../../aws/table/chunk.ts";
 import { absent, condition, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { unknownDate } from "../../contract/unknown-date.ts";
 import { drawId } from "../../lists/blocks.ts";
+import { type BreachDetails, breachOf } from "./breach.ts";
 import { type State, stateKey } from "./breach-details.ts";
-import type { BreachDetails, ListedBreach } from "./breach-schema.ts";
 import { breaches, malformed, UpstreamFailure } from "./hibp.ts";
+import { topicOf } from "./severity.ts";
 import type { Waiting } from "./subscription.ts";
 import { rate } from "./subscription-state.ts";
 import { withUpstream } from "./upstream.ts";
 
-/** Ids of breaches. `isBaseline` says that no earlier sync has completed. */
-export type News = { added: number[]; changed: number[]; isBaseline: boolean };
+/**
+ * Ids of breaches, and their data classes that no severity is known of. `isBaseline` says that no earlier sync has completed.
+ */
+export type News = { added: number[]; changed: number[]; unknownDataClasses: string[]; isBaseline: boolean };
 
 /** `hash` is missing until a sync has announced the breach. */
 type NameRow = { id: number; hash?: string };
@@ -34,8 +36,8 @@ const nameKey = (name: string): Key => ({ pk: keys.breachNames().pk, sk: `${name
 
 /** DynamoDB's quota for one transaction. */
 const maxTransactionKibibytes = 4 * 1024;
-/** The longest title, domain, description and data classes (breach-schema.ts) in characters of three bytes. */
-const maxBreachKibibytes = 85;
+/** The longest texts and data classes of a breach (breach.ts) in characters of three bytes. */
+const maxBreachKibibytes = 91;
 /**
  * Half of what the quota takes. Two writes for each breach and one check stay within
  * `table.maxTransactionWrites`.
@@ -50,7 +52,7 @@ const retrySeconds = 120;
  * Whether a sync is due, which then counts as begun: nobody has asked for the whole list for `everySeconds`, or HIBP's
  * latest breach is not known. Undefined: HIBP did not say which one it is.
  */
-export const takeTurn = async (latest: ListedBreach | undefined, everySeconds: number): Promise<boolean> => {
+export const takeTurn = async (latest: BreachDetails | undefined, everySeconds: number): Promise<boolean> => {
   const [state, known] = await table.getMany<State & NameRow>(
     [stateKey(), ...(latest === undefined ? [] : [nameKey(latest.name)])],
     { consistent: false },
@@ -73,13 +75,18 @@ export const takeTurn = async (latest: ListedBreach | undefined, everySeconds: n
  */
 export const sync = async (
   announce: (news: News) => Promise<void> = async () => {},
-  { waitSeconds = defaultWaitSeconds, latest }: Waiting & { latest?: ListedBreach | undefined } = {},
+  { waitSeconds = defaultWaitSeconds, latest }: Waiting & { latest?: BreachDetails | undefined } = {},
 ): Promise<News> => {
   const listed = await fetchList({ waitSeconds });
   if (latest !== undefined && !listed.has(latest.name)) listed.set(latest.name, entryOf(latest));
   const digest = digestOf(listed);
   const state = await table.get<State>(stateKey());
-  const news: News = { added: [], changed: [], isBaseline: state?.digest === undefined };
+  const news: News = {
+    added: [],
+    changed: [],
+    unknownDataClasses: [],
+    isBaseline: state?.digest === undefined,
+  };
   // When the tokens differ, a sync broke off and may have written details that differ from this list.
   if (state?.digest === digest && state.recorded?.token === state.token) return news;
 
@@ -96,6 +103,8 @@ export const sync = async (
     (row.hash === undefined ? news.added : news.changed).push(row.id);
     outdated.push({ id: row.id, hash, details });
   }
+  const dataClasses = new Set(outdated.flatMap(({ details }) => details.dataClasses));
+  news.unknownDataClasses = [...dataClasses].filter((each) => topicOf(each) === undefined);
   if (outdated.length > 0) await announce(news);
   // A failed condition means that a later sync has begun. It announces again what is not recorded yet.
   await table.attempt(record(outdated, digest, token));
@@ -134,7 +143,7 @@ export const idsFor = async (
       throw error;
     });
     if (unknown.filter((name) => !listed.has(name)).length > maximumUnlisted) throw malformed("breaches");
-    const minted = await mint(unknown.map((name) => listed.get(name)?.details ?? bareDetails(name)));
+    const minted = await mint(unknown.map((name) => listed.get(name)?.details ?? breachOf({ name })));
     for (const [name, id] of minted) knownIds.set(name, id);
   }
   return new Map(wanted.map((name) => [name, knownIds.get(name) as number]));
@@ -154,10 +163,7 @@ const fetchList = async ({
   return new Map(list.map((breach) => [breach.name, entryOf(breach)]));
 };
 
-const entryOf = (breach: ListedBreach): Entry => {
-  const { addedDate: _, modifiedDate: _m, isSensitive: _s, isRetired: _r, ...details } = breach;
-  return { details, hash: hashOf(JSON.stringify(breach)) };
-};
+const entryOf = (details: BreachDetails): Entry => ({ details, hash: hashOf(JSON.stringify(details)) });
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
@@ -224,13 +230,3 @@ const record = async (
     if: isLatestSync,
   });
 };
-
-const bareDetails = (name: string): BreachDetails => ({
-  name,
-  title: name,
-  domain: "",
-  breachDate: unknownDate,
-  dataClasses: [],
-  pwnCount: 0,
-  description: "",
-});

@@ -11,7 +11,7 @@ import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import { ParameterNotFound } from "@aws-sdk/client-ssm";
 import * as z from "zod/mini";
 import { timeouts } from "../../aws/timeouts.ts";
-import { breachName, type ListedBreach, upstreamBreach } from "./breach-schema.ts";
+import { type BreachDetails, breachName, upstreamBreach } from "./breach.ts";
 
 /**
  * - `rate_limited`: 429; the key must rest for `retryAfterSeconds`.
@@ -67,7 +67,7 @@ const megabyte = 1_000_000;
 const maximumListed = 10_000;
 
 /** All breaches that HIBP lists, without entries that have no usable name. */
-export const breaches = async (timeoutSeconds = 60): Promise<ListedBreach[]> => {
+export const breaches = async (timeoutSeconds = 60): Promise<BreachDetails[]> => {
   const answer = await ask("breaches", "", { timeoutSeconds, maxBytes: 64 * megabyte });
   const entries = parse("breaches", z.array(z.unknown()), answer);
   const known = entries.flatMap((entry) => upstreamBreach.safeParse(entry).data ?? []);
@@ -76,7 +76,7 @@ export const breaches = async (timeoutSeconds = 60): Promise<ListedBreach[]> => 
 };
 
 /** The breach that HIBP added last. Needs neither the key nor a grant of the rate limiter. */
-export const latestBreach = async (): Promise<ListedBreach> => {
+export const latestBreach = async (): Promise<BreachDetails> => {
   const answer = await request("latestbreach", "", { timeoutSeconds: 10, maxBytes: megabyte });
   return parse("latestbreach", upstreamBreach, answer);
 };

@@ -11,6 +11,7 @@ import { scans } from "../../scanning/record.ts";
 import { compareCounts } from "./counts.ts";
 import { type Difference, Inspector, type Subject } from "./inspector.ts";
 import { auditList, type Context, type Progress } from "./list.ts";
+import { compareSeverities } from "./locks.ts";
 import { deliveriesOf, emailsOf, entriesOf, findingsOf, isOpen, scansOf } from "./members.ts";
 import { auditOrganization, compareSeats } from "./organization.ts";
 
@@ -55,6 +56,7 @@ export const audit = async (
   // These follow from lists, and repairs of findings and e-mails change what they should be.
   if (emailAudit.isRight) await inspector.check(() => compareSeats(org));
   await inspector.check(() => compareCounts(org));
+  await inspector.check(() => compareSeverities(org));
   const { differences, differenceCount, repairedCount, unsettled } = inspector;
   return {
     checked: Object.fromEntries([

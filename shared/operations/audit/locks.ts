@@ -2,11 +2,15 @@
 import { condition, type Item, type Write } from "../../aws/table/condition.ts";
 import { type DueKind, dueShard, type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { announcement, outdatedBreaches } from "../../findings/acknowledgements/follow.ts";
 import {
   type AcknowledgementLock,
   type AcknowledgementRow,
+  isInProgress,
   newLock,
+  purposeOf,
 } from "../../findings/acknowledgements/record.ts";
+import { severityAt } from "../../monitoring/hibp/severity.ts";
 import { newLock as newScanLock, type ScanLock } from "../../scanning/lock.ts";
 import { scans } from "../../scanning/record.ts";
 import { compare, compareDue } from "./derived-row.ts";
@@ -67,30 +71,69 @@ export const compareScanLock = async (org: number, openScans: readonly number[])
   });
 };
 
-/** Requests to acknowledge many findings; one cannot have done more than there was to do. */
+/** Requests to change many findings; those of people cannot have done more than there was to do. */
 export const compareAcknowledgements = async (org: number): Promise<Problem[]> => {
-  const key = keys.acknowledgementLock(org);
-  const lock = await table.get<AcknowledgementLock & Item>(key);
-  const rows = await table.query<AcknowledgementRow>({ pk: keys.acknowledgement(org, 0).pk });
-  const running = rows.filter(({ status }) => status === "running");
-  const isRunning = condition("#status = :running", { running: "running" });
-  const locks = await compareLock(org, {
-    kind: "acknowledgement",
-    due: "ACKNOWLEDGEMENT",
-    key,
-    lock: lock && { ...lock, id: lock.acknowledgementId },
-    inProgress: new Map(
-      running.map(({ id }) => [id, { check: keys.acknowledgement(org, id), if: isRunning }]),
+  const all = await Promise.all(
+    [keys.acknowledgementLock(org), keys.severityLock(org)].map((key) =>
+      table.get<Partial<AcknowledgementLock> & Item & { dueAt?: string }>(key),
     ),
-    // It starts over: findings that it has acknowledged already are acknowledged and counted again.
-    newLock: (id) => newLock(org, id),
-  });
-  const excessive = rows.flatMap(({ id, matching, acknowledged }) => {
-    const soFar = acknowledged ?? (lock?.acknowledgementId === id ? lock.acknowledged : 0);
-    if (soFar <= matching) return [];
-    const says = `it has acknowledged ${soFar} findings, more than the ${matching} that matched`;
+  );
+  const [ofPeople, ofService] = all;
+  const rows = await table.query<AcknowledgementRow>({ pk: keys.acknowledgement(org, 0).pk });
+  const running = rows.filter(isInProgress);
+  const compareLockOf = (key: Key, lock: (typeof all)[number], wanted: readonly AcknowledgementRow[]) =>
+    compareLock(org, {
+      kind: "acknowledgement",
+      due: "ACKNOWLEDGEMENT",
+      key,
+      lock: lock && { ...lock, id: lock.acknowledgementId ?? 0 },
+      inProgress: new Map(
+        wanted.map(({ id, status }) => [
+          id,
+          { check: keys.acknowledgement(org, id), if: condition("#status = :status", { status }) },
+        ]),
+      ),
+      // It starts over: findings that it has changed already are changed and counted again.
+      newLock: (id) => newLock(org, id),
+    });
+  const key = keys.severityLock(org);
+  const following = running.filter((row) => purposeOf(row) === "follow");
+  // Without a request it says that the severities have to be compared.
+  const isWaiting = ofService !== undefined && ofService.acknowledgementId === undefined;
+  const locks = [
+    ...(await compareLockOf(
+      keys.acknowledgementLock(org),
+      ofPeople,
+      running.filter((row) => purposeOf(row) !== "follow"),
+    )),
+    ...(isWaiting
+      ? await compareDue(
+          { kind: "severity lock", id: org },
+          { key, row: ofService, shard: dueShard("ACKNOWLEDGEMENT", org) },
+        )
+      : await compareLockOf(key, ofService, following)),
+  ];
+  const excessive = rows.flatMap((row) => {
+    const { id, matching, acknowledged } = row;
+    const soFar = acknowledged ?? (ofPeople?.acknowledgementId === id ? (ofPeople.acknowledged ?? 0) : 0);
+    // A scan may have written further findings of a breach since they were counted.
+    if (soFar <= matching || purposeOf(row) === "follow") return [];
+    const says = `it has changed ${soFar} findings, more than the ${matching} that matched`;
     const advice = "The findings themselves are compared one by one: see whether they differ.";
     return [{ kind: "acknowledgement", id, topic: "progress", says, advice }];
   });
   return [...locks, ...excessive];
+};
+
+/** Findings must have the severity of their breach, unless something is due that changes it. */
+export const compareSeverities = async (org: number): Promise<Problem[]> => {
+  const outdated = await outdatedBreaches(org);
+  if (outdated.length === 0 || (await table.get(keys.severityLock(org))) !== undefined) return [];
+  return outdated.map(({ breachId, level, count }) => ({
+    kind: "breach",
+    id: breachId,
+    topic: `severity ${org}`,
+    says: `${count} findings do not have its severity, which is ${severityAt(level)}`,
+    repair: () => [announcement(org)],
+  }));
 };

@@ -4,38 +4,11 @@ import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { sweepAcknowledgement } from "../../../shared/findings/acknowledgements/sweep.ts";
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
-import { intercept, type Request } from "../../aws/table/intercept.ts";
 import { invocation, takeMessages, useWorkers } from "../../scanning/in-process-workers.ts";
 import { expectDone, requestAll, runWorkers, seedFindings } from "./findings.ts";
+import { killedAt } from "./killed.ts";
 
 useWorkers();
-
-class Killed extends Error {}
-
-/** Runs `act` and lets the table get no request after the one of this number; gives how many it sent. */
-const killedAt = async (
-  number: number,
-  when: "before" | "after",
-  act: () => Promise<unknown>,
-): Promise<number> => {
-  let sent = 0;
-  // "build" is around the SDK's own retries, which would otherwise go on after the end.
-  const stop = intercept<Request>("build", (next) => async (request) => {
-    sent++;
-    if (sent > number || (sent === number && when === "before")) throw new Killed();
-    const reply = await next(request);
-    if (sent >= number) throw new Killed();
-    return reply;
-  });
-  try {
-    await act();
-  } catch (error) {
-    if (!(error instanceof Killed)) throw error;
-  } finally {
-    stop();
-  }
-  return sent;
-};
 
 /** A sweep long after the last sign of life of a worker. */
 const sweepLater = (org: number): Promise<void> =>

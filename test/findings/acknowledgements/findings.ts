@@ -20,7 +20,13 @@ export const somebodyElse: Actor = { type: "api_key", id: 8, label: "Other key" 
 
 const findingsPerTransaction = 40;
 
-export type NewFinding = { emailId: number; breachId: number; scanId?: number | null; detectedAt?: string };
+export type NewFinding = {
+  emailId: number;
+  breachId: number;
+  severity?: number | null;
+  scanId?: number | null;
+  detectedAt?: string;
+};
 
 /** Writes findings with these ids, as scans do: each with its e-mail, and counted. */
 export const addFindings = async (
@@ -35,13 +41,13 @@ export const addFindings = async (
       org,
       byEmail.map(([emailId]) => emailId),
     );
-    const rows = some.map(({ emailId, breachId, scanId = null, detectedAt, reserved }) => {
+    const rows = some.map(({ emailId, breachId, severity = 3, scanId = null, detectedAt, reserved }) => {
       const domainId = 1 + (emailId % 2);
       const email = `user${emailId}@demo.example`;
       const firstDetectedAt = detectedAt ?? reserved.createdAt;
       return {
         reserved,
-        group: { scanId, acknowledged: false, domainId },
+        group: { scanId, acknowledged: false, domainId, severity },
         row: { emailId, email, domainId, breachId, firstDetectedAt },
       };
     });
@@ -158,7 +164,7 @@ export const expectDone = async (
       ? []
       : [
           {
-            summary: `Acknowledged ${expected.acknowledged} breach findings as ignored`,
+            summary: `Acknowledged ${expected.acknowledged} breach findings as ignored: Known`,
             actor: somebody,
             createdAt: ended.createdAt,
           },

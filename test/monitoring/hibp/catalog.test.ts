@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Key, keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
+import { upstreamBreach } from "../../../shared/monitoring/hibp/breach.ts";
 import { details, type State, stateKey, version } from "../../../shared/monitoring/hibp/breach-details.ts";
-import { upstreamBreach } from "../../../shared/monitoring/hibp/breach-schema.ts";
 import * as catalog from "../../../shared/monitoring/hibp/catalog.ts";
 import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
 import { type Engine, startEngine } from "../../aws/table/engine.ts";
@@ -65,7 +65,7 @@ const one = async (name: string) => {
   return (await details([id])).get(id);
 };
 /** What a sync without news returns. */
-const nothing = { added: [], changed: [], isBaseline: false };
+const nothing = { added: [], changed: [], unknownDataClasses: [], isBaseline: false };
 
 /** The commands that `act` sends to the table, each with its row, or with the number of keys of a batch. */
 const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
@@ -90,6 +90,44 @@ const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
 };
 
 describe("a sync", () => {
+  test("keeps what HIBP says, and names data classes without a known severity", async () => {
+    list = [
+      breach("A", {
+        DataClasses: ["Passwords", "Dreams"],
+        IsVerified: false,
+        IsFabricated: true,
+        IsSensitive: true,
+        IsRetired: true,
+        IsSpamList: true,
+        IsMalware: true,
+        IsSubscriptionFree: true,
+        IsStealerLog: true,
+        Attribution: "ada@example.org",
+        LogoPath: "https://logos.example/a.png",
+      }),
+      breach("B", { IsVerified: undefined, AddedDate: "yesterday" }),
+    ];
+    expect((await catalog.sync()).unknownDataClasses).toEqual(["Dreams"]);
+    expect(await one("A")).toMatchObject({
+      isVerified: false,
+      isFabricated: true,
+      isSensitive: true,
+      isRetired: true,
+      isSpamList: true,
+      isMalware: true,
+      isSubscriptionFree: true,
+      isStealerLog: true,
+      attribution: "ada@example.org",
+      logoPath: "https://logos.example/a.png",
+      severity: "critical",
+    });
+    expect(await one("B")).toMatchObject({ isVerified: true, addedDate: null, severity: "high" });
+    const { pk, sk } = keys.breach(await idOf("B"));
+    await table.update({ pk, sk }, { remove: ["severity", "isVerified", "isMalware"] });
+    // As an earlier release has left it.
+    expect(await one("B")).toMatchObject({ isVerified: true, isMalware: false, severity: "high" });
+  });
+
   test("gives each name an id and keeps its details; a second sync finds no news", async () => {
     list = [breach("A"), breach("B")];
     const first = await catalog.sync();
@@ -104,6 +142,19 @@ describe("a sync", () => {
       dataClasses: ["Passwords"],
       pwnCount: 12,
       description: "<b>bad</b>",
+      addedDate: "2020-03-01T00:00:00.000Z",
+      modifiedDate: "2020-03-01T00:00:00.000Z",
+      isVerified: true,
+      isFabricated: false,
+      isSensitive: false,
+      isRetired: false,
+      isSpamList: false,
+      isMalware: false,
+      isSubscriptionFree: false,
+      isStealerLog: false,
+      attribution: null,
+      logoPath: null,
+      severity: "high",
     });
     list.reverse();
     expect(await catalog.sync()).toEqual(nothing);
@@ -123,6 +174,7 @@ describe("a sync", () => {
     expect(news).toEqual({
       added: [await idOf("E")],
       changed: [before.get(named("A")), before.get(named("B")), before.get(named("C"))],
+      unknownDataClasses: [],
       isBaseline: false,
     });
     expect((await one("A"))?.title).toBe("Renamed");
@@ -173,7 +225,7 @@ describe("a sync", () => {
     await catalog.sync(async (news) => void heard.push(news));
     expect(heard).toHaveLength(2);
     expect(heard[1]).toEqual(heard[0]);
-    expect(heard[0]).toEqual({ added: [await idOf("B")], changed: [await idOf("A")], isBaseline: false });
+    expect(heard[0]).toEqual({ ...nothing, added: [await idOf("B")], changed: [await idOf("A")] });
     await catalog.sync(async (news) => void heard.push(news));
     expect(heard).toHaveLength(2);
   });
@@ -357,9 +409,17 @@ describe("a sync of a hostile list", () => {
     expect((await one("Large"))?.description).toHaveLength(16_384);
   });
 
-  test("fits 24 breaches of the largest size into one transaction", async () => {
+  test("fits breaches of the largest size into its transactions", async () => {
+    const text = "名".repeat(2_000);
     list = Array.from({ length: 24 }, (_, n) =>
-      breach(`L${n}`, { Description: "名".repeat(20_000), DataClasses: Array(200).fill("名".repeat(200)) }),
+      breach(`L${n}`, {
+        Title: text,
+        Domain: text,
+        Attribution: text,
+        LogoPath: text,
+        Description: "名".repeat(20_000),
+        DataClasses: Array(200).fill("名".repeat(200)),
+      }),
     );
     expect((await catalog.sync()).added).toHaveLength(24);
   });
@@ -388,7 +448,7 @@ describe("idsFor", () => {
     list = [breach("A"), breach("B")];
     const id = (await catalog.idsFor([named("B")])).get(named("B")) as number;
     expect((await details([id])).get(id)?.title).toBe("Title of B");
-    expect(await catalog.sync()).toEqual({ added: [id], changed: [], isBaseline: false });
+    expect(await catalog.sync()).toEqual({ ...nothing, added: [id] });
   });
 
   test("gives a name that HIBP does not list, or cannot list now, a permanent id", async () => {

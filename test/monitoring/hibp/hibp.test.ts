@@ -304,7 +304,11 @@ describe("answers", () => {
     });
     expect(b?.description).toHaveLength(16_384);
     expect(b?.description.isWellFormed()).toBe(true);
-    expect(b).toMatchObject({ isSensitive: true, isRetired: false, modifiedDate: "2020-01-01T00:00:00Z" });
+    expect(b).toMatchObject({
+      isSensitive: true,
+      isRetired: false,
+      modifiedDate: "2020-01-01T00:00:00.000Z",
+    });
   });
 
   test("of the embedded HIBP server of local runs are understood", async () => {

@@ -1,17 +1,21 @@
-/** The list of findings of the dashboard: with whose address each is. */
+/** Findings in full: with whose address each is, and everything that is known of the breach. */
 import { ownChecks } from "../monitoring/domains/own-checks.ts";
 import { emails } from "../monitoring/emails/record.ts";
+import { adviceOf } from "../monitoring/hibp/advice.ts";
+import type { Breach } from "../monitoring/hibp/breach.ts";
 import * as breachDetails from "../monitoring/hibp/breach-details.ts";
+import { severityAt } from "../monitoring/hibp/severity.ts";
 import * as teams from "../monitoring/teams/team.ts";
 import { described, emailsById } from "./finding.ts";
-import type { OwnedFinding } from "./finding-schema.ts";
+import type { DetailedBreach, DetailedFinding } from "./finding-schema.ts";
 import { type FindingQuery, page } from "./page.ts";
+import { findings } from "./record.ts";
 
-/** A page of findings, newest first. `total` counts those that match the filters, `unacknowledged` all. */
+/** A page of findings, as `finding.list` gives it. */
 export const list = async (
   org: number,
   query: FindingQuery,
-): Promise<{ findings: OwnedFinding[]; total: number; unacknowledged: number }> => {
+): Promise<{ breaches: DetailedFinding[]; total: number; unacknowledged: number }> => {
   const [noted, allTeams, catalogVersion, found] = await Promise.all([
     ownChecks(org),
     teams.list(org),
@@ -27,12 +31,15 @@ export const list = async (
   const teamsById = new Map(allTeams.map(({ id, name }) => [id, { id, name }]));
   const ownersById = await owners;
   return {
-    findings: shown.map((finding) => {
+    breaches: shown.map(({ finding, row, breach }) => {
       // The removal of an e-mail deletes its row first, and its findings after it.
       const owner = ownersById.get(finding.emailId);
       const teamId = owner && emails.groupOf(owner).teamId;
+      const { severity } = findings.groupOf(row);
       return {
         ...finding,
+        breach: detailed(breach),
+        severity: severity === null ? breach.severity : severityAt(severity),
         ownerName: owner?.ownerName ?? null,
         team: (teamId != null && teamsById.get(teamId)) || null,
       };
@@ -40,4 +47,10 @@ export const list = async (
     total,
     unacknowledged,
   };
+};
+
+/** A breach as clients see it in full. */
+export const detailed = (breach: Breach): DetailedBreach => {
+  const { isSubscriptionFree: _, logoPath: __, ...shown } = breach;
+  return { ...shown, advice: adviceOf(breach) };
 };

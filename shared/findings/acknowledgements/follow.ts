@@ -1,0 +1,113 @@
+/**
+ * Findings follow the severity of their breach. The counts (lists/counts.ts) say which severities the findings of each breach have:
+ * where one is another than the catalog's, a request of the service changes it, one breach after the other.
+ *
+ * The lock of these requests is written before the catalog changes (`announce`) and stays, due, until nothing differs. So no
+ * change is forgotten, whoever dies.
+ */
+import * as activity from "../../access/activity/activity.ts";
+import { service } from "../../access/activity/actor.ts";
+import * as organizations from "../../access/organizations/organization.ts";
+import * as queue from "../../aws/queue/queue.ts";
+import { chunk } from "../../aws/table/chunk.ts";
+import { absent, allOf, asRead, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { dueShard, keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { drawId } from "../../lists/blocks.ts";
+import * as counts from "../../lists/counts.ts";
+import { isRecorded, levels } from "../../monitoring/hibp/breach-details.ts";
+import { type AcknowledgementRow, progress, statusInProgress } from "./record.ts";
+
+/** The lock while no request is in progress. `announced`: how often the catalog has changed since the row is there. */
+export type FollowLock = { announced: number; dueShard: string; dueAt: string };
+
+/** How many organizations' rows are written at the same time. */
+const concurrency = 10;
+
+/** Says that findings of an organization may have to follow a breach. */
+export const announcement = (org: number): Write => ({
+  update: keys.severityLock(org),
+  add: { announced: 1 },
+  setOnce: { dueShard: dueShard("ACKNOWLEDGEMENT", org), dueAt: new Date().toISOString() },
+});
+
+/** Says so to every organization, before the catalog is changed. */
+export const announce = async (): Promise<void> => {
+  for await (const ids of organizations.everyId()) {
+    for (const some of chunk(ids, concurrency)) {
+      await Promise.all(some.map((org) => table.transact([announcement(org)])));
+    }
+  }
+};
+
+/** A breach some of whose findings have another severity than the catalog says. */
+export type Outdated = { breachId: number; level: number; count: number };
+
+/** Those of an organization, by breach id. Reads the counts, and each breach that has findings. */
+export const outdatedBreaches = async (org: number): Promise<Outdated[]> => {
+  const { byLevel } = await counts.read(org);
+  const right = await levels(byLevel.keys());
+  return [...byLevel]
+    .sort(([one], [other]) => one - other)
+    .flatMap(([breachId, ofBreach]) => {
+      const level = right.get(breachId);
+      const others = [...ofBreach].filter(([each]) => each !== level);
+      if (level === undefined || others.length === 0) return [];
+      const count = others.reduce((sum, [, { open, acknowledged }]) => sum + open + acknowledged, 0);
+      return [{ breachId, level, count: Math.max(0, count) }];
+    });
+};
+
+/**
+ * Begins a request for the next breach, and returns true; false where there is none, or one is in progress. `done`: the breach
+ * that was just dealt with. What is left of it, because the index by breach is a moment behind, is left to the next sweep.
+ */
+export const follow = async (org: number, done?: number): Promise<boolean> => {
+  const key = keys.severityLock(org);
+  const lock = await table.get<FollowLock & { acknowledgementId?: number }>(key);
+  if (lock === undefined || lock.acknowledgementId !== undefined) return false;
+  const { announced } = lock;
+  const isIdle = allOf(exists, condition("attribute_not_exists(#acknowledgementId)"));
+  const organization = await organizations.get(org);
+  if (organization === undefined || organization.deleting === true) {
+    await table.attempt(table.remove(key, isIdle));
+    return false;
+  }
+  // While a sync writes breaches, or after it died, the lock stays: the sync that ends comes before the next look.
+  if (!(await isRecorded())) return false;
+  // A scan may have read the catalog before it changed, and write findings still.
+  const isScanning = (await table.get(keys.scanLock(org))) !== undefined;
+  const outdated = await outdatedBreaches(org);
+  const next = outdated.find(({ breachId }) => breachId !== done);
+  if (next === undefined) {
+    if (outdated.length > 0 || isScanning) return false;
+    await table.attempt(table.remove(key, allOf(isIdle, asRead({ announced }))));
+    return false;
+  }
+  const [id, slot] = await Promise.all([drawId("ACKNOWLEDGEMENT"), activity.slot(org)]);
+  const { breachId, level, count: matching } = next;
+  const row: AcknowledgementRow = {
+    id,
+    status: statusInProgress("follow"),
+    matching,
+    completedAt: null,
+    slot,
+    by: service,
+    resolution: null,
+    reason: null,
+    follows: { breachId, level },
+  };
+  const { written } = await table.attempt(
+    table.transact([
+      { update: key, set: { acknowledgementId: id, ...progress(0, 0) }, if: isIdle },
+      { put: { ...keys.acknowledgement(org, id), ...row }, if: absent },
+    ]),
+  );
+  // Not written: another worker has begun one.
+  if (!written) return false;
+  // If SQS does not take the message, the next sweep sends it.
+  await queue
+    .send("acknowledgements", { organizationId: org, acknowledgementId: id }, { group: String(org) })
+    .catch(() => {});
+  return true;
+};

@@ -1,0 +1,156 @@
+import * as z from "zod/mini";
+import { unknownDate } from "../../contract/unknown-date.ts";
+import { severityOf } from "./severity.ts";
+import type { Severity } from "./severity-schema.ts";
+
+/** A breach as the catalog holds it. */
+export type Breach = {
+  /** Our id: drawn once for each `name`, never reused. */
+  id: number;
+  /** HIBP's `Name`. It never changes, even when the title does. */
+  name: string;
+  title: string;
+  domain: string;
+  /** YYYY-MM-DD */
+  breachDate: string;
+  dataClasses: string[];
+  pwnCount: number;
+  /** HTML as HIBP sent it, cut at 16,384 characters. Escape or sanitize it before showing it. */
+  description: string;
+  /** ISO 8601 in UTC with milliseconds; null when HIBP did not say. */
+  addedDate: string | null;
+  modifiedDate: string | null;
+  isVerified: boolean;
+  isFabricated: boolean;
+  isSensitive: boolean;
+  isRetired: boolean;
+  isSpamList: boolean;
+  isMalware: boolean;
+  isSubscriptionFree: boolean;
+  isStealerLog: boolean;
+  attribution: string | null;
+  logoPath: string | null;
+  /** Follows from the others (severity.ts). Stored, so that the findings of a breach follow a row and not a release. */
+  severity: Severity;
+};
+
+/** A breach as HIBP lists it. */
+export type BreachDetails = Omit<Breach, "id">;
+
+/** What is stored of a breach while HIBP has said no more than these fields. */
+export const breachOf = <Given extends Partial<BreachDetails> & Pick<BreachDetails, "name">>(
+  given: Given,
+): Given & BreachDetails => {
+  const details = {
+    title: given.name,
+    domain: "",
+    breachDate: unknownDate,
+    dataClasses: [],
+    pwnCount: 0,
+    description: "",
+    addedDate: null,
+    modifiedDate: null,
+    isVerified: true,
+    isFabricated: false,
+    isSensitive: false,
+    isRetired: false,
+    isSpamList: false,
+    isMalware: false,
+    isSubscriptionFree: false,
+    isStealerLog: false,
+    attribution: null,
+    logoPath: null,
+    ...given,
+  };
+  return { ...details, severity: given.severity ?? severityOf(details) };
+};
+
+// Lambda's replies take 6 MB, which must do for a hundred breaches; a row takes 400 KB.
+const maxDescriptionCharacters = 16_384;
+const maxTextCharacters = 1_000;
+const maxDataClasses = 100;
+const maxDataClassCharacters = 100;
+
+/** `toWellFormed` replaces half characters, which cutting can leave: storing them would change them. */
+const cut = (text: string, characters: number): string => text.slice(0, characters).toWellFormed();
+
+/** The maximum keeps the name within a sort key of the table, which takes 1,024 bytes. */
+export const breachName = z.pipe(
+  z.string().check(z.minLength(1), z.maxLength(300)),
+  z.transform((name: string) => name.toWellFormed()),
+);
+
+const text = (characters: number) =>
+  z.pipe(
+    z.catch(z.string(), ""),
+    z.transform((value: string) => cut(value, characters)),
+  );
+
+const flag = (missing: boolean) => z.catch(z.boolean(), missing);
+
+const time = z.pipe(
+  z.catch(z.nullable(z.iso.datetime({ offset: true })), null),
+  z.transform((value: string | null) => value && new Date(value).toISOString()),
+);
+
+const optionalText = z.pipe(
+  z.catch(z.nullable(z.string()), null),
+  z.transform((value: string | null) => (value ? cut(value, maxTextCharacters) : null)),
+);
+
+/**
+ * A breach as HIBP sends it. Only the name must be there: another field that is missing or malformed gets a
+ * neutral value, so that one odd breach does not make the whole list fail.
+ */
+const hibpForm = z.object({
+  Name: breachName,
+  Title: text(maxTextCharacters),
+  Domain: text(maxTextCharacters),
+  BreachDate: z.catch(z.iso.date(), unknownDate),
+  AddedDate: time,
+  ModifiedDate: time,
+  PwnCount: z.catch(z.int().check(z.minimum(0)), 0),
+  Description: text(maxDescriptionCharacters),
+  DataClasses: z.catch(z.array(z.unknown()), []),
+  IsVerified: flag(true),
+  IsFabricated: flag(false),
+  IsSensitive: flag(false),
+  IsRetired: flag(false),
+  IsSpamList: flag(false),
+  IsMalware: flag(false),
+  IsSubscriptionFree: flag(false),
+  IsStealerLog: flag(false),
+  Attribution: optionalText,
+  LogoPath: optionalText,
+});
+
+/** Parses a breach as HIBP sends it, and converts it. */
+export const upstreamBreach = z.pipe(
+  hibpForm,
+  z.transform(
+    (breach: z.output<typeof hibpForm>): BreachDetails =>
+      breachOf({
+        name: breach.Name,
+        title: breach.Title === "" ? breach.Name : breach.Title,
+        domain: breach.Domain,
+        breachDate: breach.BreachDate,
+        dataClasses: breach.DataClasses.filter((each) => typeof each === "string")
+          .slice(0, maxDataClasses)
+          .map((each) => cut(each, maxDataClassCharacters)),
+        pwnCount: breach.PwnCount,
+        description: breach.Description,
+        addedDate: breach.AddedDate,
+        modifiedDate: breach.ModifiedDate,
+        isVerified: breach.IsVerified,
+        isFabricated: breach.IsFabricated,
+        isSensitive: breach.IsSensitive,
+        isRetired: breach.IsRetired,
+        isSpamList: breach.IsSpamList,
+        isMalware: breach.IsMalware,
+        isSubscriptionFree: breach.IsSubscriptionFree,
+        isStealerLog: breach.IsStealerLog,
+        attribution: breach.Attribution,
+        logoPath: breach.LogoPath,
+      }),
+  ),
+);

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { admin } from "../service/admin.ts";
+import type { Client, Reply } from "../service/client.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization } from "../service/organization.ts";
+import { createWithFindings, ended, findingCount, findingsOf, requestMany } from "./acknowledgement.ts";
+import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
+
+const reopen = (api: Client, body: unknown): Promise<Reply> => api.post("/breaches/reopenings", body);
+
+const reopened = (api: Client, { body: { id } }: Reply): Promise<Reply["body"]> =>
+  eventually(
+    async () => (await api.get(`/breaches/reopenings/${id}`)).body,
+    ({ status }) => status !== "running",
+  );
+
+/** An organization all of whose findings are acknowledged. */
+const createAcknowledged = async () => {
+  const organization = await createWithFindings();
+  const before = await findingsOf(organization);
+  await ended(organization.api, await requestMany(organization.api, { filter: {}, reason: "Known" }));
+  return { ...organization, before };
+};
+
+describe("202", () => {
+  test("by a filter: findings are as before they were acknowledged, with one log entry", async () => {
+    const organization = await createAcknowledged();
+    const { api, before, domainId } = organization;
+    const filter = { domainId, severity: ["critical", "high", "medium", "low"] };
+    expect((await reopen(api, { filter, dryRun: true })).body).toEqual({ matching: findingCount });
+    const reply = await reopen(api, { filter, reason: "Too early" });
+    expect(reply).toMatchObject({ status: 202, body: { matching: findingCount } });
+    expectEveryHeader(reply);
+    expect(await reopened(api, reply)).toEqual({
+      id: reply.body.id,
+      status: "completed",
+      matching: findingCount,
+      reopened: findingCount,
+      createdAt: timestamp,
+      completedAt: timestamp,
+    });
+    expect(await findingsOf(organization)).toEqual(before);
+    expect((await api.get("/breaches")).body).toMatchObject({ unacknowledged: findingCount });
+    const { emails } = (await api.get("/emails")).body;
+    for (const email of emails as { breachCount: number; unacknowledgedBreachCount: number }[]) {
+      expect(email.unacknowledgedBreachCount).toBe(email.breachCount);
+    }
+    const { activity } = (await api.get("/activity?category=findings")).body as {
+      activity: { action: string; summary: string }[];
+    };
+    expect(activity.map(({ action, summary }) => ({ action, summary }))).toEqual([
+      {
+        action: "findings.reopened",
+        summary: `Reopened ${findingCount} breach findings (domain ${organization.domain}, severity critical or high or medium or low): Too early`,
+      },
+      {
+        action: "findings.acknowledged",
+        summary: `Acknowledged ${findingCount} breach findings as handled: Known`,
+      },
+    ]);
+  });
+
+  test("by ids: only what is acknowledged counts, and doing it again reopens nothing", async () => {
+    const { api, before } = await createAcknowledged();
+    const ids = before.slice(0, 2).map(({ id }) => id);
+    expect(await reopened(api, await reopen(api, { ids }))).toMatchObject({ matching: 2, reopened: 2 });
+    expect(await reopened(api, await reopen(api, { ids }))).toMatchObject({ matching: 0, reopened: 0 });
+    expect((await reopen(api, { filter: { acknowledged: false }, dryRun: true })).body).toEqual({
+      matching: 0,
+    });
+    expect((await api.get("/breaches?acknowledged=false")).body.total).toBe(2);
+  });
+
+  test("the command line reopens by severity", async () => {
+    const { id: org, api } = await createAcknowledged();
+    const { total } = (await api.get("/breaches?severity=high")).body as { total: number };
+    expect(total).toBeGreaterThan(0);
+    expect(await admin("finding reopen", { org, severity: "high", reason: "Look again" })).toMatchObject({
+      status: "completed",
+      matching: total,
+      reopened: total,
+    });
+    expect((await api.get("/breaches?acknowledged=false")).body.total).toBe(total);
+  });
+});
+
+describe("refusals", () => {
+  test("404 for the id of another organization's finding, and nothing is done", async () => {
+    const { api, before } = await createAcknowledged();
+    const { api: other } = await createOrganization();
+    expectRefusal(await reopen(other, { ids: [before[0]?.id] }), 404, /has this id|has the id/);
+    expectRefusal(await reopen(api, { ids: [before[0]?.id, unknownId] }), 404, /has this id|has the id/);
+    expect((await api.get("/breaches?acknowledged=false")).body.total).toBe(0);
+  });
+
+  test("404 for a request that acknowledges, and the other way round", async () => {
+    const { api } = await createWithFindings();
+    const acknowledged = await requestMany(api, { filter: {} });
+    await ended(api, acknowledged);
+    const opened = await reopen(api, { filter: {} });
+    await reopened(api, opened);
+    expectRefusal(
+      await api.get(`/breaches/reopenings/${acknowledged.body.id}`),
+      404,
+      /has this id|has the id/,
+    );
+    expectRefusal(
+      await api.get(`/breaches/acknowledgements/${opened.body.id}`),
+      404,
+      /has this id|has the id/,
+    );
+    expectRefusal(await api.get(`/breaches/reopenings/${unknownId}`), 404, /has this id|has the id/);
+  });
+
+  test("409 while findings are acknowledged: both share one slot", async () => {
+    const { id: org, api } = await createOrganization();
+    await table.put({ ...keys.acknowledgementLock(org), acknowledgementId: 1 });
+    expectRefusal(await reopen(api, { filter: {} }), 409, /acknowledged or reopened/, {
+      code: "acknowledgement_in_progress",
+    });
+    await table.remove(keys.acknowledgementLock(org));
+  });
+
+  test.each([
+    ["neither ids nor filter", {}, /ids and filter/],
+    ["an unknown severity", { filter: { severity: ["worst"] } }, /severity/],
+    ["an empty severity", { filter: { severity: [] } }, /severity/],
+    ["an unknown field in filter", { filter: { scan: 1 } }, /^filter/],
+  ])("400 for %s", async (_, body, error) => {
+    const { api } = await createOrganization();
+    expectRefusal(await reopen(api, body), 400, error);
+  });
+});

@@ -1,0 +1,334 @@
+/** Findings follow the severity of their breach, whoever is at work and whoever dies. */
+import { expect, test } from "vitest";
+import { entries } from "../../../shared/access/activity/activity.ts";
+import { service } from "../../../shared/access/activity/actor.ts";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
+import { announce, announcement, follow } from "../../../shared/findings/acknowledgements/follow.ts";
+import { sweepAcknowledgement } from "../../../shared/findings/acknowledgements/sweep.ts";
+import { work } from "../../../shared/findings/acknowledgements/work.ts";
+import * as removals from "../../../shared/findings/email-removal.ts";
+import * as single from "../../../shared/findings/finding.ts";
+import { findings } from "../../../shared/findings/record.ts";
+import { emails } from "../../../shared/monitoring/emails/record.ts";
+import { type Breach, breachOf } from "../../../shared/monitoring/hibp/breach.ts";
+import { audit } from "../../../shared/operations/audit/audit.ts";
+import { invocation, onTableRequest, takeMessage, useWorkers } from "../../scanning/in-process-workers.ts";
+import {
+  addFindings,
+  expectAgreement,
+  idsInNewBlock,
+  readFindings,
+  requestAll,
+  runWorkers,
+  type Seeded,
+  seedFindings,
+  somebody,
+  writeOf,
+} from "./findings.ts";
+import { killedAt } from "./killed.ts";
+
+useWorkers();
+
+let breaches = 1_000;
+
+const setSeverity = (id: number, severity: Breach["severity"]): Promise<void> =>
+  table.put({
+    ...keys.breach(id),
+    ...breachOf({ name: `Breach${id}`, title: `Breach ${id}`, severity }),
+    id,
+  });
+
+/** What a sync of the catalog does that changes the severity of a breach. */
+const change = async (org: number, id: number, severity: Breach["severity"]): Promise<void> => {
+  await table.transact([announcement(org)]);
+  await setSeverity(id, severity);
+};
+
+/** An organization with findings of a breach of its own, of severity low, in two blocks; half of them are acknowledged. */
+const seedBreach = async (level: number | null = 1): Promise<Seeded & { breachId: number }> => {
+  const { org, emailIds } = await seedFindings({ emailCount: 24, perEmail: 1, furtherBlocks: 0 });
+  const breachId = ++breaches;
+  await setSeverity(breachId, "low");
+  const findingIds: number[] = [];
+  for (const some of [emailIds.slice(0, 12), emailIds.slice(12)]) {
+    const rows = some.map((emailId) => ({ emailId, breachId, severity: level }));
+    findingIds.push(...(await addFindings(org, rows, await idsInNewBlock(org, rows.length))));
+  }
+  for (const id of findingIds.filter((_, index) => index % 2 === 0)) {
+    await single.acknowledge(org, { id, resolution: "handled" }, somebody);
+  }
+  return { org, emailIds, findingIds, breachId };
+};
+
+const sweep = (org: number): Promise<void> =>
+  sweepAcknowledgement(keys.severityLock(org), new Date(Date.now() + 600_000), invocation(), {
+    silenceSeconds: 60,
+  });
+
+/** Sweeps and workers, until nothing is due. */
+const settle = async (org: number): Promise<void> => {
+  for (let sweeps = 0; (await table.get(keys.severityLock(org))) !== undefined; sweeps++) {
+    expect(sweeps).toBeLessThan(20);
+    await sweep(org);
+    await runWorkers();
+  }
+};
+
+const levelsOf = async (org: number, breachId: number) => {
+  const rows = (await readFindings(org)).filter((row) => row.breachId === breachId);
+  const groups = rows.map((row) => findings.groupOf(row));
+  return {
+    levels: [...new Set(groups.map(({ severity }) => severity))],
+    open: groups.filter(({ acknowledged }) => !acknowledged).length,
+    acknowledged: groups.filter(({ acknowledged }) => acknowledged).length,
+  };
+};
+
+const reopenings = async (org: number) => {
+  const { items } = await entries.page(org, { limit: 100, offset: 0 });
+  return items
+    .filter(({ action }) => action === "findings.reopened")
+    .map(({ summary, actor }) => ({ summary, actor }));
+};
+
+test("a rise to high reopens what was acknowledged, once, with one log entry", async () => {
+  const { org, findingIds, breachId } = await seedBreach();
+  await change(org, breachId, "high");
+  await settle(org);
+  expect(await levelsOf(org, breachId)).toEqual({ levels: [3], open: 24, acknowledged: 0 });
+  const summary = `Reopened 12 breach findings of Breach ${breachId}, whose severity has risen to high`;
+  expect(await reopenings(org)).toEqual([{ summary, actor: service }]);
+  await expectAgreement(org);
+  // What is acknowledged now stays so.
+  await single.acknowledge(org, { id: findingIds[0] ?? 0, resolution: "handled" }, somebody);
+  await change(org, breachId, "high");
+  await settle(org);
+  expect(await levelsOf(org, breachId)).toMatchObject({ open: 23, acknowledged: 1 });
+  expect(await reopenings(org)).toHaveLength(1);
+});
+
+test.each([
+  ["a rise to medium", 1, "medium", 2],
+  ["a fall", 4, "low", 1],
+  ["what an earlier release wrote", null, "critical", 4],
+] as const)("%s changes the severity and reopens nothing", async (_, before, severity, level) => {
+  const { org, breachId } = await seedBreach(before);
+  await change(org, breachId, severity);
+  await settle(org);
+  expect(await levelsOf(org, breachId)).toEqual({ levels: [level], open: 12, acknowledged: 12 });
+  expect(await reopenings(org)).toEqual([]);
+  await expectAgreement(org);
+});
+
+test("people's requests and the service's do not refuse each other, nor lose anything", async () => {
+  const { org, breachId } = await seedBreach();
+  await change(org, breachId, "critical");
+  expect(await follow(org)).toBe(true);
+  const { id, matching } = await requestAll(org, { breachId });
+  expect(matching).toBe(24);
+  await Promise.all([runWorkers(), runWorkers()]);
+  await settle(org);
+  expect((await acknowledgements.get(org, id)).status).toBe("completed");
+  expect((await levelsOf(org, breachId)).levels).toEqual([4]);
+  await expectAgreement(org);
+});
+
+test("a request of people leaves alone what has followed its breach since", async () => {
+  const { org, breachId } = await seedBreach();
+  await acknowledgements.request(org, { filter: { breachId }, resolution: "handled" }, somebody);
+  const message = await takeMessage("acknowledgements");
+  await change(org, breachId, "high");
+  await settle(org);
+  await work(message, invocation());
+  // They were acknowledged as low, and stay reopened.
+  expect(await levelsOf(org, breachId)).toEqual({ levels: [3], open: 24, acknowledged: 0 });
+  await expectAgreement(org);
+});
+
+test("a change while findings follow another one is followed too", async () => {
+  const { org, findingIds, breachId } = await seedBreach();
+  await change(org, breachId, "high");
+  expect(await follow(org)).toBe(true);
+  const message = await takeMessage("acknowledgements");
+  const transaction = onTableRequest(writeOf(org, findingIds[0] ?? 0), "before", () =>
+    change(org, breachId, "medium"),
+  );
+  await work(message, invocation());
+  expect(transaction.happened).toBe(true);
+  await settle(org);
+  expect((await levelsOf(org, breachId)).levels).toEqual([2]);
+  await expectAgreement(org);
+});
+
+test("the lock stays while a scan is in progress, which may know the old severity", async () => {
+  const { org, emailIds, breachId } = await seedBreach(4);
+  await change(org, breachId, "critical");
+  await table.put({ ...keys.scanLock(org), scanId: 77 });
+  await sweep(org);
+  expect(await table.get(keys.severityLock(org))).toBeDefined();
+  const other = ++breaches;
+  await setSeverity(other, "high");
+  const late = [{ emailId: emailIds[0] ?? 0, breachId: other, severity: 1 }];
+  await addFindings(org, late, await idsInNewBlock(org, 1));
+  await table.remove(keys.scanLock(org));
+  await settle(org);
+  expect((await levelsOf(org, other)).levels).toEqual([3]);
+  await expectAgreement(org);
+});
+
+test("while a sync writes the catalog, nothing is looked at and nothing forgotten", async () => {
+  const { org, breachId } = await seedBreach();
+  await table.update(keys.breachNames(), { set: { token: "of a sync that is writing" } });
+  await table.transact([announcement(org)]);
+  await sweep(org);
+  expect(await table.get(keys.severityLock(org))).toBeDefined();
+  await setSeverity(breachId, "medium");
+  await table.update(keys.breachNames(), { remove: ["token"] });
+  await settle(org);
+  expect((await levelsOf(org, breachId)).levels).toEqual([2]);
+});
+
+test("an announcement while the lock is taken away keeps it", async () => {
+  const { org, breachId } = await seedBreach();
+  await table.transact([announcement(org)]);
+  // The condition of the removal names what was announced.
+  const removing = onTableRequest("(#read0_0 = :read0)", "before", () => change(org, breachId, "high"));
+  await follow(org);
+  expect(removing.happened).toBe(true);
+  await settle(org);
+  expect((await levelsOf(org, breachId)).levels).toEqual([3]);
+});
+
+test("admin check finds findings with another severity, and has them follow", async () => {
+  const { org, breachId } = await seedBreach();
+  await setSeverity(breachId, "medium");
+  const { differences } = await audit(org);
+  expect(differences).toEqual([
+    {
+      kind: "breach",
+      id: breachId,
+      says: "24 findings do not have its severity, which is medium",
+      repaired: false,
+    },
+  ]);
+  expect((await audit(org, { repair: true })).differences).toMatchObject([{ repaired: true }]);
+  await settle(org);
+  expect((await levelsOf(org, breachId)).levels).toEqual([2]);
+  await expectAgreement(org);
+});
+
+test("a worker that dies at any of its requests is followed by one that finishes", async () => {
+  const first = await seedBreach();
+  await change(first.org, first.breachId, "high");
+  const act = async (org: number) => {
+    await follow(org);
+    await runWorkers();
+  };
+  const requests = await killedAt(Number.POSITIVE_INFINITY, "after", () => act(first.org));
+  expect(requests).toBeGreaterThan(10);
+  // Every third one; the long test of kills is about the same worker.
+  for (let number = 1; number <= requests; number += 3) {
+    const { org, breachId } = await seedBreach();
+    await change(org, breachId, "high");
+    await killedAt(number, number % 2 === 0 ? "before" : "after", () => act(org));
+    await settle(org);
+    expect(await levelsOf(org, breachId)).toEqual({ levels: [3], open: 24, acknowledged: 0 });
+    expect(await reopenings(org)).toHaveLength(1);
+    await expectAgreement(org);
+  }
+}, 120_000);
+
+test("every organization is told, and forgets it when nothing differs", async () => {
+  const { org } = await seedBreach();
+  await announce();
+  expect(await table.get(keys.severityLock(org))).toMatchObject({ announced: 1 });
+  await settle(org);
+  await expectAgreement(org);
+});
+
+/** A generator of the same numbers for the same seed (mulberry32). */
+const random = (seed: number) => {
+  let state = seed;
+  return (below: number): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
+  };
+};
+
+test("after random histories with kills, all rows agree, and with the catalog", async () => {
+  const seed = Number(process.env.SEED ?? 20_300_101);
+  const pick = random(seed);
+  const { org, emailIds } = await seedFindings({ emailCount: 12, perEmail: 1, furtherBlocks: 0 });
+  const ids = [++breaches, ++breaches, ++breaches];
+  const severities = ["low", "medium", "high", "critical"] as const;
+  for (const id of ids) await setSeverity(id, "low");
+  const present = (): Promise<number[]> => readFindings(org).then((rows) => rows.map(({ id }) => id));
+  const moves: Record<string, () => Promise<unknown>> = {
+    scan: async () => {
+      // These findings are of no scan, so that a request could not tell that they are newer.
+      if ((await table.get(keys.acknowledgementLock(org))) !== undefined) return;
+      const breachId = ids[pick(3)] ?? 0;
+      const [stored, rows] = [
+        await table.get<Breach>(keys.breach(breachId)),
+        await emails.getMany(org, emailIds),
+      ];
+      const level = 4 - ["critical", "high", "medium", "low"].indexOf(stored?.severity ?? "low");
+      const without = rows.filter((row) => row !== undefined && row.findings[breachId] === undefined);
+      const given = without.slice(0, 5).map((row) => ({ emailId: row?.id ?? 0, breachId, severity: level }));
+      await addFindings(org, given, await idsInNewBlock(org, given.length));
+    },
+    acknowledge: async () => {
+      const all = await present();
+      const id = all[pick(all.length)] ?? 0;
+      await single.acknowledge(org, { id, resolution: "ignored" }, somebody);
+    },
+    acknowledgeMany: () => requestAll(org, { severity: [severities[pick(4)] ?? "low", "high"] }),
+    reopenMany: () =>
+      acknowledgements.request(org, { filter: pick(2) === 0 ? {} : { breachId: ids[pick(3)] } }, somebody),
+    changeSeverity: () => change(org, ids[pick(3)] ?? 0, severities[pick(4)] ?? "low"),
+    remove: async () => {
+      const id = emailIds[pick(emailIds.length)] ?? 0;
+      if (pick(4) === 0) await removals.remove(org, id, somebody);
+    },
+    follow: () => follow(org),
+    work: () => runWorkers(),
+  };
+  const names = Object.keys(moves);
+  for (let step = 0; step < 120; step++) {
+    const name = names[pick(names.length)] ?? "work";
+    const act = () => moves[name]?.() ?? Promise.resolve();
+    // Refusals, such as a slot that is taken, are answers as well.
+    const isKilled = ["acknowledgeMany", "reopenMany", "follow", "work"].includes(name) && pick(3) > 0;
+    if (isKilled) {
+      await killedAt(1 + pick(25), pick(2) === 0 ? "before" : "after", act).catch(() => {});
+    } else {
+      await act().catch((error: unknown) => expect(error).toHaveProperty("refusal"));
+    }
+  }
+  await sweepAcknowledgement(keys.acknowledgementLock(org), new Date(Date.now() + 600_000), invocation(), {
+    silenceSeconds: 60,
+  });
+  await runWorkers();
+  await settle(org);
+  expect(await table.get(keys.acknowledgementLock(org)), `SEED=${seed}`).toBeUndefined();
+  for (const id of ids) {
+    const severity = (await table.get<Breach>(keys.breach(id)))?.severity ?? "low";
+    const { levels } = await levelsOf(org, id);
+    expect(
+      levels.every((level) => level === 4 - ["critical", "high", "medium", "low"].indexOf(severity)),
+    ).toBe(true);
+  }
+  for (const row of await emails.getMany(org, emailIds)) {
+    if (row === undefined) continue;
+    const own = (await findings.getMany(org, Object.values(row.findings))).filter(
+      (each) => each !== undefined,
+    );
+    expect(own).toHaveLength(Object.keys(row.findings).length);
+    expect(row.unacknowledged).toBe(own.filter((each) => each.acknowledgment === undefined).length);
+  }
+  await expectAgreement(org);
+}, 120_000);
