@@ -271,6 +271,7 @@ describe("a window", () => {
     const eventFrom = (sourceIp: string) =>
       ({
         httpMethod: "GET",
+        resource: "/dashboard/sign-in",
         multiValueHeaders: {},
         requestContext: { identity: { sourceIp } },
       }) as unknown as APIGatewayRequestAuthorizerEvent;

@@ -53,8 +53,10 @@ export const calls: Record<string, Asking> = {
   "add-domain": { body: { name: "deployment-test.example" } },
   // 503: the function runs, but no name server answers it.
   "check-domain": (trial) => ({ id: idOf(trial, "add-domain"), statuses: [200, 503] }),
+  "create-team": { body: { name: "Deployment test" } },
   "create-api-key": { body: { label: "Deployment test" } },
   "invite-member": { body: { email: mailbox("invited"), role: "member" } },
+  "open-recipient": ({ org }) => ({ id: tokenOf(org) }),
   "confirm-recipient": ({ org }) => ({ id: tokenOf(org), statuses: [404] }),
   "create-alert-config": ({ webhook }) => ({
     body: webhook === undefined ? byMail : { channel: "webhook", config: { url: webhook.url } },

@@ -55,6 +55,7 @@ export const call = async (trial: Trial, name: string, asked: Asked = {}): Promi
     method,
     headers: { ...trial.credentials[part], ...(isJson && { "content-type": "application/json" }) },
     body: isJson ? JSON.stringify(body) : (body ?? null),
+    redirect: "manual",
   });
   const json: Reply = await reply.json().catch(() => ({}));
   if (!statuses.includes(reply.status))
