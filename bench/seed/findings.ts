@@ -102,7 +102,7 @@ export const noFindings = (addresses: number): FindingTotals => ({
 export const findingRows = function* (size: Size, clock: Clock, totals: FindingTotals): Generator<Row> {
   const { findingIds, unacknowledged, lastScans, countsByScan } = totals;
   const list = buildList("FINDING");
-  const levels = Array.from({ length: breachCount + 1 }, (_, id) => (id === 0 ? null : levelOfBreach(id)));
+  const levels = Array.from({ length: breachCount + 1 }, (_, id) => levelOfBreach(id));
   const count = (id: number, change: Omit<counts.CountedChange, "id">): void => {
     const place = counts.placeOf(blockOf(id));
     const ofPlace = totals.counts.get(place) ?? new Map<string, number>();
@@ -136,7 +136,7 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
       scanId: scan,
       acknowledged,
       domainId: finding.domainId,
-      severity: levels[breach] ?? null,
+      severity: levels[breach] as number,
     };
     count(reserved.id, { breachId: breach, firstDetectedAt: finding.firstDetectedAt, to: group });
     yield list.memberRow(findings.put(org, reserved, group, finding));

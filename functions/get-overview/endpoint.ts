@@ -22,6 +22,9 @@ const overview = z.object({
       .array(z.object({ breachId: idField, title: z.string(), open: count }))
       .check(z.meta({ description: "The 5 breaches with the most open findings" })),
   }),
+  bySeverity: z
+    .object({ critical: count, high: count, medium: count, low: count })
+    .check(z.meta({ description: "Open findings by the severity of their breach" })),
   emails: z.object({
     active: count,
     disabled: count,

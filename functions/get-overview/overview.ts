@@ -5,6 +5,7 @@ import { latestStatuses } from "../../shared/alerting/deliveries/delivery-list.t
 import * as counts from "../../shared/lists/counts.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import * as breachDetails from "../../shared/monitoring/hibp/breach-details.ts";
+import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription-state.ts";
 import * as scanList from "../../shared/scanning/scan-list.ts";
 import type { Overview } from "./endpoint.ts";
@@ -25,6 +26,7 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
   const { notDelivered, breachedEmails } = found.counted;
   return {
     findings: found.shown,
+    bySeverity: bySeverity(found.counted),
     emails: {
       active: emails.sum(emailDirectory, ({ isActive }) => isActive),
       disabled: emails.sum(emailDirectory, ({ isActive }) => !isActive),
@@ -71,6 +73,13 @@ const findingsOf = async (
       })),
     },
   };
+};
+
+const bySeverity = ({ byLevel }: counts.Counts): Overview["bySeverity"] => {
+  const open = { critical: 0, high: 0, medium: 0, low: 0 };
+  for (const ofBreach of byLevel.values())
+    for (const [level, state] of ofBreach) open[severityAt(level)] += state.open;
+  return open;
 };
 
 /** `YYYY-MM` in UTC, oldest first, up to the month of `now`. */

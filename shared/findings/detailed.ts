@@ -39,7 +39,7 @@ export const list = async (
       return {
         ...finding,
         breach: detailed(breach),
-        severity: severity === null ? breach.severity : severityAt(severity),
+        severity: severityAt(severity),
         ownerName: owner?.ownerName ?? null,
         team: (teamId != null && teamsById.get(teamId)) || null,
       };

@@ -33,11 +33,11 @@ type Page = { rows: Shown[]; total: number; unacknowledged: number };
 
 const isOpen = ({ acknowledged }: FindingGroup): boolean => !acknowledged;
 
-/** Worst first. What an earlier release wrote comes last, until it follows the catalog. */
-const bySeverity = [...severities.map(levelOf), null].map(
-  (level) =>
+/** Worst first. */
+const bySeverity = severities.map(
+  (each) =>
     ({ severity }: FindingGroup): boolean =>
-      severity === level,
+      severity === levelOf(each),
 );
 
 export const page = async (org: number, query: FindingQuery): Promise<Page> => {
@@ -98,7 +98,7 @@ const countOf = async (
   const wanted = severity?.map(levelOf);
   let count = 0;
   for (const [level, counted] of (await counts.read(org)).byLevel.get(breachId) ?? []) {
-    if (wanted !== undefined && (level === null || !wanted.includes(level))) continue;
+    if (wanted !== undefined && !wanted.includes(level)) continue;
     if (acknowledged !== true) count += counted.open;
     if (acknowledged !== false) count += counted.acknowledged;
   }

@@ -32,14 +32,13 @@ export type FindingRow = {
 };
 
 /**
- * `scanId`: the scan that first detected the finding; `domainId`: of its e-mail; `severity`: of its breach, as a level (severity.ts). Null, of
- * findings that an earlier release wrote, until they follow the catalog.
+ * `scanId`: the scan that first detected the finding; `domainId`: of its e-mail; `severity`: of its breach, as a level (severity.ts).
  */
 export type FindingGroup = {
   scanId: number | null;
   acknowledged: boolean;
   domainId: number;
-  severity: number | null;
+  severity: number;
 };
 
 /** What can be asked of a group. Fields combine with AND. */
@@ -66,7 +65,7 @@ export const findings = countedList<FindingGroup, FindingRow>("FINDING", {
   scanId: "integer",
   acknowledged: "boolean",
   domainId: "integer",
-  severity: "later integer",
+  severity: "integer",
 });
 
 export type FindingRecord = NonNullable<Awaited<ReturnType<typeof findings.get>>>;

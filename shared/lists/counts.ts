@@ -19,8 +19,8 @@ export type CountedChange = {
   to?: CountedState | undefined;
 };
 
-/** `severity`: a level, or null of findings that an earlier release wrote. */
-type CountedState = { acknowledged: boolean; severity: number | null };
+/** `severity`: a level (monitoring/hibp/severity.ts). */
+type CountedState = { acknowledged: boolean; severity: number };
 
 export type Changes = {
   findings?: readonly CountedChange[];
@@ -37,7 +37,7 @@ export type Counts = {
   /** By breach id; without breaches that have no findings any more. */
   byBreach: Map<number, StateCount>;
   /** The same by severity: of each breach one, unless its findings are about to follow a change of it. */
-  byLevel: Map<number, Map<number | null, StateCount>>;
+  byLevel: Map<number, Map<number, StateCount>>;
   /** Active e-mails with a finding. */
   breachedEmails: number;
   /** Deliveries that were given up, by channel id. */
@@ -60,12 +60,12 @@ export const countWrites = 1;
 
 /**
  * Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12-0-3` and `12-1-3` those of breach 12
- * with the severity 3. Findings that an earlier release wrote are counted in `12-0` and `12-1`.
+ * with the severity 3.
  */
 const monthAttribute = (firstDetectedAt: string, { acknowledged }: CountedState): string =>
   `${firstDetectedAt.slice(0, 7)}-${acknowledged ? 1 : 0}`;
 const breachAttribute = (breachId: number, { acknowledged, severity }: CountedState): string =>
-  [breachId, acknowledged ? 1 : 0, ...(severity === null ? [] : [severity])].join("-");
+  `${breachId}-${acknowledged ? 1 : 0}-${severity}`;
 const breachedAttribute = "breached";
 const notDeliveredPrefix = "notDelivered-";
 
@@ -134,13 +134,13 @@ const countsOf = (sums: ReadonlyMap<string, number>): Counts => {
   };
   for (const [name, count] of sums) {
     const [, month, monthState] = /^(\d{4}-\d\d)-([01])$/.exec(name) ?? [];
-    const [, breach, breachState, level = null] = /^(\d+)-([01])(?:-(\d))?$/.exec(name) ?? [];
+    const [, breach, breachState, level] = /^(\d+)-([01])-(\d)$/.exec(name) ?? [];
     if (month !== undefined) addState(counts.byMonth, month, monthState, count);
     else if (count === 0) continue;
     else if (breach !== undefined) {
-      const ofBreach = counts.byLevel.get(Number(breach)) ?? new Map<number | null, StateCount>();
+      const ofBreach = counts.byLevel.get(Number(breach)) ?? new Map<number, StateCount>();
       counts.byLevel.set(Number(breach), ofBreach);
-      addState(ofBreach, level === null ? null : Number(level), breachState, count);
+      addState(ofBreach, Number(level), breachState, count);
       addState(counts.byBreach, Number(breach), breachState, count);
     } else if (name.startsWith(notDeliveredPrefix))
       counts.notDelivered.set(Number(name.slice(notDeliveredPrefix.length)), count);

@@ -9,17 +9,16 @@ type Value = number | string | boolean | null;
 export type GroupFields = Record<string, Value>;
 
 /**
- * How each field of a group is written. An `integer` may be null; a `word` has letters, digits and `_`. A `later integer` is a last
- * field that earlier releases did not have: null, as they stored it, is left out.
+ * How each field of a group is written. An `integer` may be null; a `word` has letters, digits and `_`.
  */
 export type FieldKinds<G> = {
   [Name in keyof G]: [G[Name]] extends [boolean]
     ? "boolean"
     : [G[Name]] extends [number | null]
-      ? "integer" | "later integer"
+      ? "integer"
       : "word";
 };
-type Kind = "boolean" | "integer" | "later integer" | "word";
+type Kind = "boolean" | "integer" | "word";
 
 /** Attributes of a directory's rows that are not named after a group key. No group key may be one of these words. */
 const reservedNames = new Set(["pk", "sk", "from", "writes", versionAttribute]);
@@ -41,10 +40,7 @@ export const groupKeyCodec = <G extends GroupFields>(kinds: FieldKinds<G>): Grou
   const names = Object.keys(kinds) as (keyof G & string)[];
 
   const encode = (group: G): string => {
-    const groupKey = names
-      .filter((name) => kinds[name] !== "later integer" || group[name] !== null)
-      .map((name) => encodeValue(group[name] as Value))
-      .join("-");
+    const groupKey = names.map((name) => encodeValue(group[name] as Value)).join("-");
     if (isReserved(groupKey))
       throw new Error(`"${groupKey}" is the name of an attribute: it cannot be a group key`);
     return groupKey;
@@ -53,7 +49,7 @@ export const groupKeyCodec = <G extends GroupFields>(kinds: FieldKinds<G>): Grou
   const decode = (groupKey: string): G => {
     const words = groupKey.split("-");
     return Object.fromEntries(
-      names.map((name, index) => [name, decodeValue(kinds[name], words[index] ?? "_")]),
+      names.map((name, index) => [name, decodeValue(kinds[name], words[index] ?? "")]),
     ) as G;
   };
 

@@ -93,7 +93,7 @@ export const writesOfChange = (
     scanId,
     acknowledged: false,
     domainId: group.domainId,
-    severity: levels.get(breachId) ?? null,
+    severity: levelIn(levels, breachId),
   });
   const lastSeenAt = lastScannedAt(row, domain) ?? row.createdAt;
   const isNewestCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
@@ -145,4 +145,11 @@ export const writesOfChange = (
       ),
     ],
   };
+};
+
+/** Every breach has a row before it is found. */
+const levelIn = (levels: Levels, breachId: number): number => {
+  const level = levels.get(breachId);
+  if (level === undefined) throw new Error(`Breach ${breachId} is not in the catalog`);
+  return level;
 };

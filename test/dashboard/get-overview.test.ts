@@ -28,6 +28,7 @@ describe("200", () => {
     const { findings, ...others } = await overview();
     expect(findings).toMatchObject({ ...noFindings, topBreaches: [] });
     expect(others).toEqual({
+      bySeverity: { critical: 0, high: 0, medium: 0, low: 0 },
       emails: { active: 0, disabled: 0, breached: 0 },
       lastScan: null,
       nextScanAt: null,
@@ -67,7 +68,17 @@ describe("200", () => {
       .sort((one, another) => another.open - one.open || one.breachId - another.breachId)
       .slice(0, 5);
 
-    const { findings, emails, lastScan } = await overview();
+    const { findings, emails, lastScan, bySeverity } = await overview();
+    const detailed = (await api.get("/breaches?limit=100&include=details&acknowledged=false")).body;
+    const severities = (detailed.breaches as { severity: string }[]).map(({ severity }) => severity);
+    expect(bySeverity).toEqual(
+      Object.fromEntries(
+        ["critical", "high", "medium", "low"].map((level) => [
+          level,
+          severities.filter((each) => each === level).length,
+        ]),
+      ),
+    );
     const counted = { open: open.length, acknowledged: 1 };
     expect(findings).toMatchObject({ ...counted, topBreaches: top });
     const { byMonth } = findings as { byMonth: unknown[] };

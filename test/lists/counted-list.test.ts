@@ -568,26 +568,6 @@ describe("single members", () => {
     expect(() => words.groupKeyOf({ category: "from" })).toThrow();
     expect(() => words.groupKeyOf({ category: "" })).toThrow();
   });
-
-  test("a field that a later release added is null in the keys of earlier ones", () => {
-    const before = countedList<{ domainId: number; isActive: boolean }>("EMAIL", {
-      domainId: "integer",
-      isActive: "boolean",
-    });
-    const after = countedList<{ domainId: number; isActive: boolean; level: number | null }>("EMAIL", {
-      domainId: "integer",
-      isActive: "boolean",
-      level: "later integer",
-    });
-    const old = { domainId: 3, isActive: true };
-    const group = before.groupKeyOf(old);
-    expect(after.groupOf({ group })).toEqual({ ...old, level: null });
-    expect(after.groupKeyOf({ ...old, level: null })).toBe(group);
-    expect(after.groupKeyOf({ ...old, level: 4 })).toBe("3-1-4");
-    expect(after.groupOf({ group: "3-1-4" })).toEqual({ ...old, level: 4 });
-    // The earlier release still reads what it knows.
-    expect(before.groupOf({ group: "3-1-4" })).toEqual(old);
-  });
 });
 
 describe("a filtered page of a large block", () => {

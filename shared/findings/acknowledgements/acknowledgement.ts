@@ -22,7 +22,6 @@ import {
   newLock,
   type Purpose,
   purposeOf,
-  statusInProgress,
 } from "./record.ts";
 import { type Selected, selectIds, selectMatching } from "./selection.ts";
 
@@ -70,7 +69,7 @@ export const request = async (
   const id = await drawId("ACKNOWLEDGEMENT");
   const row: AcknowledgementRow = {
     id,
-    status: statusInProgress(purpose),
+    status: "running",
     matching,
     completedAt: null,
     slot,
@@ -127,7 +126,7 @@ const stateOf = async (org: number, id: number, purpose: PurposeOfPeople): Promi
   const soFar = lock?.acknowledgementId === id ? lock.acknowledged : 0;
   return {
     id,
-    status: status === "completed" || status === "failed" ? status : "running",
+    status,
     matching,
     done: row.acknowledged ?? soFar,
     createdAt: slot.createdAt,

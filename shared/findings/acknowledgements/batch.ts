@@ -97,8 +97,7 @@ const changesOf = (row: AcknowledgementRow, batch: readonly Candidate[]): Findin
   });
 
 /** What somebody has acknowledged as less than high is looked at again when it rises to high or critical. */
-const isRaised = (before: number | null, after: number): boolean =>
-  before !== null && before < after && after >= levelOf("high");
+const isRaised = (before: number, after: number): boolean => before < after && after >= levelOf("high");
 
 /** The e-mails, each once for all of its findings and first of all; the findings with the counters of their blocks; the counts. */
 const writesOf = (org: number, changes: readonly FindingChange[]): Write[] => [

@@ -11,7 +11,6 @@ import {
   isAsRead,
   lockKeyOf,
   purposeOf,
-  statusInProgress,
 } from "./record.ts";
 
 /**
@@ -34,7 +33,7 @@ export const end = async (
         update: keys.acknowledgement(org, row.id),
         set: { status, acknowledged, completedAt: new Date().toISOString() },
         remove: ["selection"],
-        if: condition("#status = :status", { status: statusInProgress(purposeOf(row)) }),
+        if: condition("#status = :status", { status: "running" }),
       },
       ...entry,
     ]),

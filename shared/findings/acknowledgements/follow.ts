@@ -16,7 +16,7 @@ import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as counts from "../../lists/counts.ts";
 import { isRecorded, levels } from "../../monitoring/hibp/breach-details.ts";
-import { type AcknowledgementRow, progress, statusInProgress } from "./record.ts";
+import { type AcknowledgementRow, progress } from "./record.ts";
 
 /** The lock while no request is in progress. `announced`: how often the catalog has changed since the row is there. */
 export type FollowLock = { announced: number; dueShard: string; dueAt: string };
@@ -88,7 +88,7 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
   const { breachId, level, count: matching } = next;
   const row: AcknowledgementRow = {
     id,
-    status: statusInProgress("follow"),
+    status: "running",
     matching,
     completedAt: null,
     slot,

@@ -12,16 +12,10 @@ import type { Selection } from "./selection.ts";
  */
 export type Purpose = "acknowledge" | "reopen" | "follow";
 
-/**
- * What the row of a request in progress says. "running" acknowledges: releases that know no other purpose leave rows with another
- * word alone.
- */
-const inProgress = { acknowledge: "running", reopen: "reopening", follow: "following" } as const;
-
 /** Written when the request is made and when it ends. */
 export type AcknowledgementRow = {
   id: number;
-  status: (typeof inProgress)[Purpose] | "completed" | "failed";
+  status: "running" | "completed" | "failed";
   matching: number;
   /** How many were acknowledged or reopened. Set at the end; before that, the lock knows. */
   acknowledged?: number;
@@ -44,11 +38,6 @@ export const purposeOf = ({ follows, resolution }: AcknowledgementRow): Purpose 
   if (follows !== undefined) return "follow";
   return resolution === null ? "reopen" : "acknowledge";
 };
-
-export const statusInProgress = (purpose: Purpose): AcknowledgementRow["status"] => inProgress[purpose];
-
-export const isInProgress = (row: AcknowledgementRow): boolean =>
-  row.status === statusInProgress(purposeOf(row));
 
 /** People share one lock. The service has its own, so that neither has to wait for the other. */
 export const lockKeyOf = (org: number, purpose: Purpose): Key =>

@@ -14,7 +14,6 @@ import {
   type AcknowledgementLock,
   type AcknowledgementRow,
   isAsRead,
-  isInProgress,
   lockKeyOf,
   progress,
   purposeOf,
@@ -38,7 +37,7 @@ export const work = async (
     table.get<AcknowledgementRow>(keys.acknowledgement(org, id)),
     organizations.get(org),
   ]);
-  if (row === undefined || !isInProgress(row)) return;
+  if (row === undefined || row.status !== "running") return;
   const lock = await table.get<AcknowledgementLock>(lockKeyOf(org, purposeOf(row)));
   if (lock?.acknowledgementId !== id) return;
   if (organization === undefined || organization.deleting === true) return;

@@ -6,7 +6,6 @@ import { announcement, outdatedBreaches } from "../../findings/acknowledgements/
 import {
   type AcknowledgementLock,
   type AcknowledgementRow,
-  isInProgress,
   newLock,
   purposeOf,
 } from "../../findings/acknowledgements/record.ts";
@@ -80,7 +79,7 @@ export const compareAcknowledgements = async (org: number): Promise<Problem[]> =
   );
   const [ofPeople, ofService] = all;
   const rows = await table.query<AcknowledgementRow>({ pk: keys.acknowledgement(org, 0).pk });
-  const running = rows.filter(isInProgress);
+  const running = rows.filter(({ status }) => status === "running");
   const compareLockOf = (key: Key, lock: (typeof all)[number], wanted: readonly AcknowledgementRow[]) =>
     compareLock(org, {
       kind: "acknowledgement",

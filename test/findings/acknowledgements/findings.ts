@@ -23,7 +23,7 @@ const findingsPerTransaction = 40;
 export type NewFinding = {
   emailId: number;
   breachId: number;
-  severity?: number | null;
+  severity?: number;
   scanId?: number | null;
   detectedAt?: string;
 };
