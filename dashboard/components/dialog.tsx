@@ -36,7 +36,13 @@ export function Dialog({
       ref={element}
       class={isWide ? "wide" : ""}
       aria-labelledby={heading}
-      onCancel={(event) => staysOpen && event.preventDefault()}
+      onCancel={(event) => {
+        // A file picker that is left says so too.
+        if (event.target !== event.currentTarget) return;
+        // It goes at once: the event "close" comes later, and would close what is opened until then.
+        event.preventDefault();
+        if (!staysOpen) onClose();
+      }}
       onClose={(event) => {
         // The event of a dialog that is gone must not close one that was opened since.
         if (!event.currentTarget.isConnected) return;
