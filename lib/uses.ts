@@ -109,26 +109,17 @@ export function grantOf(
   const parameterArn = (name: string): string =>
     Stack.of(scheduleGroup).formatArn({ service: "ssm", resource: "parameter", resourceName: name.slice(1) });
   const environment = { TABLE_NAME: table.tableName };
-  if (permission.startsWith("queue:")) {
-    const name = permission.slice("queue:".length) as QueueName;
+  const [word, name] = permission.split(":") as [string, QueueName];
+  if (word === "queue" || word === "backlog") {
     const { queueArn, queueUrl } = queues[name];
     return {
-      actions: ["sqs:SendMessage"],
+      actions: [word === "queue" ? "sqs:SendMessage" : "sqs:GetQueueAttributes"],
       resources: [queueArn],
       environment: { [urlVariable(name)]: queueUrl },
     };
   }
-  if (permission.startsWith("backlog:")) {
-    const name = permission.slice("backlog:".length) as QueueName;
+  if (word === "receive") {
     const { queueArn, queueUrl } = queues[name];
-    return {
-      actions: ["sqs:GetQueueAttributes"],
-      resources: [queueArn],
-      environment: { [urlVariable(name)]: queueUrl },
-    };
-  }
-  if (permission.startsWith("receive:")) {
-    const { queueArn, queueUrl } = queues[permission.slice("receive:".length) as QueueName];
     return {
       // The event source reads the queue with the function's role. Lambda requires the first three actions; with
       // the last one a worker makes a failed message visible again soon.
