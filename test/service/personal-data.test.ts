@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import type { Item } from "../../shared/aws/table/condition.ts";
 import { scanPages } from "../../shared/aws/table/scan.ts";
+import { find } from "../../shared/monitoring/emails/email-list.ts";
 import { mentionOf } from "../../shared/operations/personal-data/mention.ts";
 import { intercept } from "../aws/table/intercept.ts";
 import { createSession, createToken } from "../dashboard/signed-in.ts";
@@ -22,13 +23,13 @@ const fill = async (): Promise<Organization> => {
   const { id: org, domainId, api } = organization;
   await addEmail(api, domainId, address);
   await addEmail(api, domainId, `not.${address}`);
-  await api.patch(`/emails/${await addEmail(api, domainId, "other@demo.example")}`, {
-    ownerName: `c/o ${address}`,
-  });
+  const otherId = await addEmail(api, domainId, "other@demo.example");
   await admin("user create", { org, email: "admin@demo.example" });
   const { id: userId } = await admin("user create", { org, email: address, name: "Donald" });
   const { v1, dashboard } = await createSession(org, { id: userId, email: address });
   await createToken(org, userId);
+  const renamed = await dashboard.patch(`/emails/${otherId}`, { ownerName: `c/o ${address}` });
+  expect(renamed.status).toBe(200);
   await dashboard.post("/api-keys", { label: `key of ${address}` });
   for (const recipients of [[address.toUpperCase()], ["security@demo.example", address]]) {
     expect((await v1.post("/alert-configs", { channel: "email", config: { recipients } })).status).toBe(201);
@@ -169,6 +170,7 @@ describe("erase", () => {
     for (const { id: org, api } of [organization, other]) {
       const { emails } = (await api.get("/emails")).body as { emails: { email: string }[] };
       expect(emails.map(({ email }) => email).sort()).toEqual([`not.${address}`, "other@demo.example"]);
+      expect(await find(org, "donald", { limit: 10, offset: 0 })).toEqual({ emails: [], total: 0 });
       expect((await admin("channel list", { org })).channels).toMatchObject([
         { channel: "webhook" },
         { channel: "email", config: { recipients: ["security@demo.example"] } },

@@ -14,6 +14,7 @@ import { scanPages } from "../../aws/table/scan.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { remove as removeEmail } from "../../findings/email-removal.ts";
+import { assign as assignEmail } from "../../monitoring/emails/email.ts";
 import { type Mention, mentionOf } from "./mention.ts";
 
 type Row = Key & Item;
@@ -115,6 +116,11 @@ const eraseFrom = async (
   const kind = kindOf(row);
   if (kind === "EMAIL" && isThe(address, row.email)) {
     return isDone(removeEmail(org, Number(row.id), actor), "removed", "emailNotFound");
+  }
+  if (kind === "EMAIL" && mention.isIn(row.ownerName)) {
+    // With the words by which the name is found.
+    const ownerName = mention.replaced(String(row.ownerName));
+    return isDone(assignEmail(org, Number(row.id), { ownerName }, actor), "changed", "emailNotFound");
   }
   if (kind === "USER" && isThe(address, row.email)) return eraseUser(org, row as unknown as User & Key);
   if (kind === "CHANNEL") return eraseRecipient(org, row as unknown as Channel, address, actor);
