@@ -7,6 +7,7 @@ import { domainToUnicode } from "node:url";
 import type { Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { asciiAddress } from "../../contract/domain-name.ts";
 import { fold, isLongEnough, maximumWords, wordsOf } from "../../contract/search-text.ts";
 
 type Named = { id: number; domainId: number; ownerName: string | null };
@@ -45,7 +46,7 @@ export type Found = {
 export const find = async (org: number, query: string): Promise<Found> => {
   const text = fold(query).trim();
   const [addresses, ofWords, domainIds] = await Promise.all([
-    isLongEnough(text) ? rowsFrom<Reference>(keys.address(org, text)) : [],
+    isLongEnough(text) ? rowsFrom<Reference>(keys.address(org, fold(asciiAddress(query.trim())))) : [],
     findByWords(org, wordsOf(text)),
     findDomains(org, text.replace(/^@/, "")),
   ]);
