@@ -38,8 +38,8 @@ export const hasTimeToAsk = ({ remainingSeconds }: Invocation): boolean =>
   remainingSeconds() >= saveSeconds + requestSeconds;
 
 /**
- * Claims domains and asks HIBP about them one by one, unless an earlier try to plan them has its answer, as far as time, rate limit and memory allow; the other domains
- * stay without an answer. `delaySeconds`: the rate limit allows the next request after this delay.
+ * Claims domains and asks HIBP about them one by one, unless an earlier try to plan them has its answer, as far as time, rate
+ * limit and memory allow; the other domains stay without an answer. `delaySeconds`: the rate limit allows the next request after this delay.
  */
 export const askUpstream = async (
   { org, scanId, invocation }: Planner,

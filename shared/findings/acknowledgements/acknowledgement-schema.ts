@@ -70,40 +70,33 @@ export const matching = count.check(
   z.meta({ description: "How many findings the request was about when it was made" }),
 );
 
-const progress = {
-  id: idField,
-  status: z.enum(["running", "completed", "failed"]),
-  matching,
-  createdAt: timestamp,
-  completedAt: z.nullable(timestamp),
-};
+const state = { id: idField, status: z.enum(["running", "completed", "failed"]), matching };
+const times = { createdAt: timestamp, completedAt: z.nullable(timestamp) };
 
 export const acknowledgement = z
   .object({
-    id: progress.id,
-    status: progress.status,
-    matching,
+    ...state,
     acknowledged: count.check(
       z.meta({
         description:
           "How many of them this request has acknowledged so far. Findings that were removed, acknowledged by somebody else or changed in severity after the request are left out",
       }),
     ),
-    createdAt: progress.createdAt,
-    completedAt: progress.completedAt,
+    ...times,
   })
   .check(z.meta({ id: "Acknowledgement" }));
 export type Acknowledgement = z.infer<typeof acknowledgement>;
 
 export const reopening = z
   .object({
-    ...progress,
+    ...state,
     reopened: count.check(
       z.meta({
         description:
           "How many of them this request has reopened so far. Findings that were removed, acknowledged anew or changed in severity after the request are left out",
       }),
     ),
+    ...times,
   })
   .check(z.meta({ id: "Reopening" }));
 export type Reopening = z.infer<typeof reopening>;

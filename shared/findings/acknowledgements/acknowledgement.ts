@@ -1,7 +1,6 @@
 /** Acknowledging or reopening many findings at once: a request in the table, which a worker carries out (work.ts). */
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import * as queue from "../../aws/queue/queue.ts";
 import { absent, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
@@ -24,6 +23,7 @@ import {
   purposeOf,
 } from "./record.ts";
 import { type Selected, selectIds, selectMatching } from "./selection.ts";
+import { wake } from "./wake.ts";
 
 type Chosen = Pick<AcknowledgementRequest, "ids" | "filter">;
 type PurposeOfPeople = Exclude<Purpose, "follow">;
@@ -88,10 +88,7 @@ export const request = async (
     { put: { ...keys.acknowledgement(org, id), ...row }, if: absent },
     ...also,
   ]);
-  // If SQS does not take the message, the next sweep sends it.
-  await queue
-    .send("acknowledgements", { organizationId: org, acknowledgementId: id }, { group: String(org) })
-    .catch(() => {});
+  await wake(org, id).catch(() => {});
   return { id, matching };
 };
 

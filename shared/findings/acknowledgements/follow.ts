@@ -8,7 +8,6 @@
 import * as activity from "../../access/activity/activity.ts";
 import { service } from "../../access/activity/actor.ts";
 import * as organizations from "../../access/organizations/organization.ts";
-import * as queue from "../../aws/queue/queue.ts";
 import { chunk } from "../../aws/table/chunk.ts";
 import { absent, allOf, asRead, condition, exists, type Write } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
@@ -17,6 +16,7 @@ import { drawId } from "../../lists/blocks.ts";
 import * as counts from "../../lists/counts.ts";
 import { isRecorded, levels } from "../../monitoring/hibp/breach-details.ts";
 import { type AcknowledgementRow, progress } from "./record.ts";
+import { wake } from "./wake.ts";
 
 /** The lock while no request is in progress. `announced`: how often the catalog has changed since the row is there. */
 export type FollowLock = { announced: number; dueShard: string; dueAt: string };
@@ -105,9 +105,6 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
   );
   // Not written: another worker has begun one.
   if (!written) return false;
-  // If SQS does not take the message, the next sweep sends it.
-  await queue
-    .send("acknowledgements", { organizationId: org, acknowledgementId: id }, { group: String(org) })
-    .catch(() => {});
+  await wake(org, id).catch(() => {});
   return true;
 };

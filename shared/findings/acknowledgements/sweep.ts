@@ -1,11 +1,11 @@
 import type { Invocation } from "../../aws/queue/consume.ts";
-import * as queue from "../../aws/queue/queue.ts";
 import { type Key, keys, organizationOf } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { acknowledgementRenewalSeconds } from "../../contract/acknowledgement-timing.ts";
 import { end } from "./end.ts";
 import { type FollowLock, follow } from "./follow.ts";
 import { type AcknowledgementLock, type AcknowledgementRow, isAsRead } from "./record.ts";
+import { wake } from "./wake.ts";
 
 /** A request fails when this many sweeps in a row have woken a worker in vain, which takes an hour. */
 const maximumFruitlessWakes = 12;
@@ -14,8 +14,8 @@ const maximumFruitlessWakes = 12;
 const minimumSilenceSeconds = acknowledgementRenewalSeconds + 2;
 
 /**
- * Looks which findings have to follow a breach, where the service's lock names no request. Wakes a worker for a request whose workers have been silent for `silenceSeconds`; ends
- * a request that was woken in vain.
+ * Looks which findings have to follow a breach, where the service's lock names no request. Wakes a worker for a request whose
+ * workers have been silent for `silenceSeconds`; ends a request that was woken in vain.
  */
 export const sweepAcknowledgement = async (
   key: Key,
@@ -45,9 +45,5 @@ export const sweepAcknowledgement = async (
   // Not written: the request has gone on or ended since its lock was read.
   if (!written) return;
   logger.warn("acknowledging woken", { organizationId: org, acknowledgementId: id, fruitlessWakes });
-  await queue.send(
-    "acknowledgements",
-    { organizationId: org, acknowledgementId: id },
-    { group: String(org) },
-  );
+  await wake(org, id);
 };

@@ -152,18 +152,19 @@ const changeFirst = async (
   const first = ids.slice(0, rowsAtOnce);
   const [owner, found] = await Promise.all([organizations.existing(org), emails.getMany(org, first)]);
   const rows = found.filter((row) => row !== undefined);
-  const writes = await writesOf(rows, owner);
+  const changes = await writesOf(rows, owner);
+  const writes = new Map(rows.map(({ id }, at) => [id, changes[at]]));
   const entry = (changed: number): Write[] =>
     activity.counting(org, slot, before > 0, { action, summary: summaryOf(before + changed), actor });
   const budget = new TransactionBudget([...entry(rows.length), seats(org, -1, owner.billing)]);
   const taken = new Map<number, EmailWrites>();
-  const last = rows.findIndex((row, at) => {
-    const each = writes[at];
-    if (each === undefined) return false;
-    if (!budget.take(transactionOf(org, [each]))) return true;
-    taken.set(row.id, each);
-    return false;
-  });
+  let dealtWith = 0;
+  for (const id of first) {
+    const each = writes.get(id);
+    if (each !== undefined && !budget.take(transactionOf(org, [each]))) break;
+    if (each !== undefined) taken.set(id, each);
+    dealtWith++;
+  }
   const all = [...taken.values()];
   const seatsTaken = sum(all.map((each) => each.seats));
   if (all.length > 0) {
@@ -173,7 +174,6 @@ const changeFirst = async (
       ...entry(all.length),
     ]);
   }
-  const dealtWith = last < 0 ? first.length : first.indexOf(rows[last]?.id ?? 0);
   return { changed: [...taken.keys()], rows: dealtWith };
 };
 
