@@ -192,40 +192,45 @@ export const monthTable = (uses: readonly Use[], quietHour: Units, figures: Figu
 
 /** The authorizer's, for a request that it refuses. */
 const refusedUnits = { readUnits: 2, writeUnits: 2 };
-/** A run of the authorizer that remembers the address, or of an endpoint that only refuses. */
+/** The authorizer's line about a request that it refuses. */
+const refusalBytes = 400;
+/** The line that Lambda logs of the error by which the authorizer refuses. */
+const thrownBytes = 700;
+/** A run of the authorizer that remembers the address. */
 const refusingSeconds = 0.003;
 const secondsOfDay = 86_400;
 
 /** What it costs when somebody sends as many requests to every method as API Gateway lets through. */
 export const floodTable = ({ requestsPerSecond, authorizerMegabytes, largestPageFile }: Resources): Table => {
-  const dollarsOf = (runs: readonly { seconds: number }[], bytesSent: number): number =>
-    price.apiRequest +
-    (accessLogBytes / 2 ** 30) * price.loggedGigabyte +
-    (bytesSent / 2 ** 30) * price.sentGigabyte +
-    runs.reduce(
-      (sum, { seconds }) =>
-        sum +
-        price.invocation +
-        seconds * (authorizerMegabytes / 1024) * price.gigabyteSecond +
-        (shortRun.logBytes / 2 ** 30) * price.loggedGigabyte,
-      0,
-    );
-  const unauthenticated = dollarsOf([shortRun], 200) + dollarsForUnits(refusedUnits);
-  const limited = dollarsOf([{ seconds: refusingSeconds }, { seconds: refusingSeconds }], 300);
-  const page = dollarsOf([shortRun], largestPageFile);
-  const row = (kind: string, rate: number, dollars: number): Cell[] => [
-    kind,
-    rate.toFixed(1),
-    (1e6 * dollars).toFixed(1),
-    (secondsOfDay * rate * dollars).toFixed(2),
+  const dollarsOf = (seconds: number, logBytes: number, bytesSent: number): number =>
+    price.invocation +
+    seconds * (authorizerMegabytes / 1024) * price.gigabyteSecond +
+    ((accessLogBytes + logBytes) / 2 ** 30) * price.loggedGigabyte +
+    (bytesSent / 2 ** 30) * price.sentGigabyte;
+  const unauthenticated =
+    dollarsOf(shortRun.seconds, refusalBytes + thrownBytes, 200) + dollarsForUnits(refusedUnits);
+  const limited = dollarsOf(refusingSeconds, 0, 300);
+  const served = (bytesSent: number): number =>
+    price.apiRequest + dollarsOf(shortRun.seconds, shortRun.logBytes, bytesSent);
+  const { authorized, files, page } = requestsPerSecond;
+  const row = (kind: string, ...parts: [rate: number, dollars: number][]): Cell[] => {
+    const rate = parts.reduce((sum, [each]) => sum + each, 0);
+    const dollars = parts.reduce((sum, [each, dollarsOfEach]) => sum + each * dollarsOfEach, 0);
+    return [kind, rate.toFixed(1), ((1e6 * dollars) / rate).toFixed(1), (secondsOfDay * dollars).toFixed(2)];
+  };
+  const ofOneAddress: [number, number] = [authorized, limited];
+  const ofPage: [number, number][] = [
+    [files, served(largestPageFile)],
+    [page, served(300)],
   ];
   return {
     title: "A day of a flood",
     columns: ["Requests", "Requests a second", "Dollars a million", "Dollars a day"],
     rows: [
-      row("from many addresses, without a credential (401)", requestsPerSecond.authorized, unauthenticated),
-      row("from one address, beyond its limit (429)", requestsPerSecond.authorized, limited),
-      row("for the page's script, not compressed", requestsPerSecond.page, page),
+      row("from many addresses, without a credential (401)", [authorized, unauthenticated]),
+      row("from one address, beyond its limit (429)", ofOneAddress),
+      row("for the page, its script not compressed", ...ofPage),
+      row("from one address, the last two together", ofOneAddress, ...ofPage),
     ],
     notes: [
       "Of each kind as many as the limits of all methods together let through; requests beyond them cost a line of the access log and the bytes of the answer.",

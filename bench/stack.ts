@@ -12,8 +12,11 @@ export type Resources = {
   scheduledRunsPerHour: number;
   /** Queues that are polled, by whether their event source has a maximum concurrency. */
   polledQueues: { capped: number; uncapped: number };
-  /** Requests a second that API Gateway lets through to all methods together, to those with the authorizer and to the page. */
-  requestsPerSecond: { authorized: number; page: number };
+  /**
+   * Requests a second that API Gateway lets through: to all methods with the authorizer together, to the one that answers with files of
+   * the page, and to all others of the page.
+   */
+  requestsPerSecond: { authorized: number; files: number; page: number };
   /** The memory of the authorizer; endpoints and the function of the page have the same. */
   authorizerMegabytes: number;
   /** The largest file of the dashboard's page, which needs no credential. */
@@ -34,10 +37,12 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
   const rates = propertiesOf<{ ScheduleExpression: string }>("AWS::Scheduler::Schedule");
   const [api] = assembly.ofType("AWS::ApiGateway::RestApi");
   const routes = api === undefined ? [] : readRoutes(assembly, assembly.physicalId(api.logicalId), "api").all;
-  const rateOf = (isAuthorized: boolean): number =>
-    routes
-      .filter(({ authorizer }) => (authorizer !== undefined) === isAuthorized)
-      .reduce((sum, { limit }) => sum + (limit?.requestsPerSecond ?? Number.NaN), 0);
+  const rateOf = (isIncluded: (route: (typeof routes)[number]) => boolean): number =>
+    routes.filter(isIncluded).reduce((sum, { limit }) => sum + (limit?.requestsPerSecond ?? Number.NaN), 0);
+  const isOfPage = ({ authorizer }: { authorizer?: unknown }): boolean => authorizer === undefined;
+  const files = Math.max(
+    ...routes.filter(isOfPage).map(({ limit }) => limit?.requestsPerSecond ?? Number.NaN),
+  );
   const authorizer = propertiesOf<{ FunctionName: string; MemorySize: number }>("AWS::Lambda::Function").find(
     ({ FunctionName }) => FunctionName.endsWith("-authorize"),
   );
@@ -47,7 +52,11 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
     hasSecret: assembly.ofType("AWS::SecretsManager::Secret").length > 0,
     scheduledRunsPerHour: rates.reduce((sum, { ScheduleExpression }) => sum + perHour(ScheduleExpression), 0),
     polledQueues: { capped, uncapped: polled.length - capped },
-    requestsPerSecond: { authorized: rateOf(true), page: rateOf(false) },
+    requestsPerSecond: {
+      authorized: rateOf((route) => !isOfPage(route)),
+      files,
+      page: rateOf(isOfPage) - files,
+    },
     authorizerMegabytes: authorizer?.MemorySize ?? Number.NaN,
     largestPageFile: Math.max(...pageFiles.map((file) => statSync(join(assemblyDirectory, file)).size)),
   };

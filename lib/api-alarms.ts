@@ -2,7 +2,7 @@
 import { Duration, Stack } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
-import { FilterPattern, type LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
+import { FilterPattern, type ILogGroup, type LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { Alarms } from "./alarms.ts";
 import type { Options } from "./options.ts";
 
@@ -11,10 +11,14 @@ const period = Duration.minutes(5);
 /** One a second on average. Programs with an old key, and people who try keys, ask more often. */
 const refusedRequests = 300;
 
-/** `accessLogs`: a line of JSON for each request, with its `status` as text. */
+/**
+ * `accessLogs`: a line of JSON for each request, with its `status` as text. `authorizerLogs`: one for each 401, with the address
+ * behind a trusted proxy, which API Gateway learns of all other requests.
+ */
 export function addApiAlarms(
   api: RestApi,
   accessLogs: LogGroup,
+  authorizerLogs: ILogGroup,
   { trustedProxySecret }: Options,
   alarms: Alarms,
 ): void {
@@ -30,10 +34,18 @@ export function addApiAlarms(
   });
 
   if (!alarms.has({})) return;
-  const addresses = trustedProxySecret === undefined ? "sourceIp" : "sourceIp, viewerAddress";
-  const whoWasRefused = alarms.saveQuery("refused-requests", [accessLogs], {
-    filterStatements: ['status in ["401", "429"]'],
-    statsStatements: [`count(*) as requests by ${addresses}, resource, status`],
+  const refused =
+    trustedProxySecret === undefined
+      ? { logs: [accessLogs], filters: [], address: "sourceIp", path: "resource" }
+      : {
+          logs: [accessLogs, authorizerLogs],
+          filters: ['viewerAddress != "-"'],
+          address: "viewerAddress",
+          path: "coalesce(resource, route) as path",
+        };
+  const whoWasRefused = alarms.saveQuery("refused-requests", refused.logs, {
+    filterStatements: ['status in ["401", "429", 401]', ...refused.filters],
+    statsStatements: [`count(*) as requests by ${refused.address}, ${refused.path}, status`],
     sort: "requests desc",
   });
   const metric = { metricNamespace: Stack.of(api).stackName, metricName: "RefusedRequests" };

@@ -12,6 +12,8 @@ type GatewayResponse = {
   status?: number;
   /** Default: the sentence that API Gateway gives this type. */
   error?: string;
+  /** Whether the authorizer's context has `error` and `retryAfterSeconds`. */
+  isFromAuthorizer?: boolean;
   headers?: Record<string, string>;
 };
 
@@ -20,8 +22,8 @@ const bearer = { "WWW-Authenticate": "Bearer" };
 const tooManyRequests = "The service is receiving too many requests";
 
 const responses: readonly GatewayResponse[] = [
-  // The authorizer denied.
-  { type: ResponseType.ACCESS_DENIED, ...unauthenticated, headers: bearer },
+  // The authorizer denied, which it does for limits only, and says which and for how long.
+  { type: ResponseType.ACCESS_DENIED, status: 429, isFromAuthorizer: true },
   { type: ResponseType.UNAUTHORIZED, ...unauthenticated, headers: bearer },
   // These three mean that there is no such path. API Gateway takes an Authorization header on such a path for
   // a broken IAM signature, although no path uses IAM.
@@ -42,23 +44,33 @@ const responses: readonly GatewayResponse[] = [
   { type: ResponseType.DEFAULT_5XX, status: 500, error: "Internal error" },
 ];
 
-export function addGatewayResponses(api: RestApi, { gatewayRequestIds }: Options): void {
-  for (const { type, status, error, headers } of responses) {
+/** The longest that a limit by address, key or session lasts, in seconds. */
+const longestLimitSeconds = 60;
+
+const bodyOf = ({ error, isFromAuthorizer }: GatewayResponse): string => {
+  if (isFromAuthorizer) return '{"error":"$context.authorizer.error"}';
+  // `messageString` is already quoted and escaped.
+  return error === undefined ? '{"error":$context.error.messageString}' : JSON.stringify({ error });
+};
+
+export function addGatewayResponses(api: RestApi, { gatewayContextHeaders }: Options): void {
+  for (const response of responses) {
+    const { type, status, isFromAuthorizer, headers } = response;
     const fixed = { "Content-Type": "application/json", "Cache-Control": "no-store", ...headers };
+    // API Gateway documents values from the request and constants only. Without these, the same id is in API Gateway's own header
+    // x-amz-apigw-id, and clients wait longer than they have to.
+    const retryAfter = gatewayContextHeaders
+      ? "context.authorizer.retryAfterSeconds"
+      : `'${longestLimitSeconds}'`;
     api.addGatewayResponse(type.responseType, {
       type,
       ...(status !== undefined && { statusCode: String(status) }),
       responseHeaders: {
         ...Object.fromEntries(Object.entries(fixed).map(([name, value]) => [name, `'${value}'`])),
-        // API Gateway documents values from the request and constants only. Without it, the same id is in API Gateway's own
-        // header x-amz-apigw-id.
-        ...(gatewayRequestIds && { "X-Request-Id": "context.extendedRequestId" }),
+        ...(gatewayContextHeaders && { "X-Request-Id": "context.extendedRequestId" }),
+        ...(isFromAuthorizer && { "Retry-After": retryAfter }),
       },
-      templates: {
-        // `messageString` is already quoted and escaped.
-        "application/json":
-          error === undefined ? '{"error":$context.error.messageString}' : JSON.stringify({ error }),
-      },
+      templates: { "application/json": bodyOf(response) },
     });
   }
 }

@@ -19,8 +19,8 @@ export type Options = {
   confirmRecipients: boolean;
   /** Whether roles name the partitions that functions may not write. */
   keyGuards: boolean;
-  /** Whether replies of API Gateway itself carry `X-Request-Id` too. */
-  gatewayRequestIds: boolean;
+  /** Whether replies of API Gateway itself carry `X-Request-Id`, and the exact `Retry-After` of a limit. */
+  gatewayContextHeaders: boolean;
   /** The name of the parameter with the secret of a proxy in front of the API. Undefined: no proxy is trusted. */
   trustedProxySecret: string | undefined;
 };
@@ -63,7 +63,7 @@ export function readOptions(contextOf: (name: string) => unknown): Options {
     tableEncryption: choice("tableEncryption", contextOf("tableEncryption"), tableEncryptions),
     confirmRecipients: flag("confirmRecipients", contextOf("confirmRecipients"), false),
     keyGuards: flag("keyGuards", contextOf("keyGuards"), true),
-    gatewayRequestIds: flag("gatewayRequestIds", contextOf("gatewayRequestIds"), true),
+    gatewayContextHeaders: flag("gatewayContextHeaders", contextOf("gatewayContextHeaders"), true),
     trustedProxySecret: parameterName("trustedProxySecret", contextOf("trustedProxySecret")),
   };
 }

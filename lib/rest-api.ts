@@ -16,7 +16,7 @@ import {
   SecurityPolicy,
 } from "aws-cdk-lib/aws-apigateway";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type { IFunction, Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { Route } from "../shared/contract/endpoint.ts";
@@ -33,7 +33,7 @@ export type ApiPart = { name: string; routes: readonly { route: Route; function:
 
 type ServiceApiProps = {
   parts: readonly ApiPart[];
-  authorize: IFunction;
+  authorize: LambdaFunction;
   /** Answers every method and path that no route declares. */
   refuseRoute: IFunction;
   /** Answers what is under /app, and leads there from the root. */
@@ -52,7 +52,7 @@ const accessLogFormat = ({ trustedProxySecret }: Options): AccessLogFormat =>
       extendedRequestId: AccessLogField.contextExtendedRequestId(),
       time: AccessLogField.contextRequestTimeEpoch(),
       sourceIp: AccessLogField.contextIdentitySourceIp(),
-      // As the authorizer says; "-" if the request did not come through the proxy, or not to the authorizer.
+      // As the authorizer says; "-" if the request did not come through the proxy, or not to the authorizer, or got 401.
       ...(trustedProxySecret !== undefined && {
         viewerAddress: AccessLogField.contextAuthorizer("viewerAddress"),
       }),
@@ -212,7 +212,7 @@ export class ServiceApi extends Construct {
     // Not `api.url`, which waits for the stage: functions that are told this url are a part of it.
     const host = domain?.name ?? `${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
     this.url = Fn.join("", [`https://${host}/${stageName}`]);
-    addApiAlarms(api, accessLogs, options, alarms);
+    addApiAlarms(api, accessLogs, authorize.logGroup, options, alarms);
     if (options.webAcl) addWebAcl(api);
     Validations.of(api).acknowledge(
       { id: "AwsSolutions-APIG2", reason: "The functions validate requests, so that errors name the field" },

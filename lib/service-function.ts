@@ -6,6 +6,7 @@ import {
   LoggingFormat,
   RecursiveLoop,
   Runtime,
+  SystemLogLevel,
   Tracing,
 } from "aws-cdk-lib/aws-lambda";
 import { type ILogGroup, LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -24,6 +25,8 @@ export type ServiceFunctionProps = {
   memoryMegabytes?: number | undefined;
   intervals?: Readonly<Record<string, number>> | undefined;
   recursive?: boolean | undefined;
+  /** Whether Lambda leaves out its lines about the start and the end of each run, which cost more than a refusal. */
+  quiet?: boolean | undefined;
   /** Default: one of its own. */
   logGroup?: ILogGroup | undefined;
   /** What people notice when it fails. */
@@ -66,10 +69,11 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(contract.timeoutSeconds ?? 10),
       memorySize: contract.memoryMegabytes ?? 256,
-      // A header of the client can have each request traced, for more than the rest of it costs, and requests without a credential
-      // reach every endpoint: those of an address over its limit.
+      // A header of the client can have each request traced, for more than the rest of it costs, and the authorizer runs for requests
+      // without a credential.
       tracing: Tracing.DISABLED,
       loggingFormat: LoggingFormat.JSON,
+      ...(contract.quiet && { systemLogLevelV2: SystemLogLevel.WARN }),
       ...(contract.recursive && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {
         POWERTOOLS_SERVICE_NAME: "breach-monitor",

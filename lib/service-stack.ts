@@ -7,7 +7,7 @@ import { dashboardRoutes } from "../functions/dashboard-routes.ts";
 import { routes } from "../functions/routes.ts";
 import { startScheduledScan } from "../functions/start-scheduled-scan/worker.ts";
 import { queueWorkers, scheduledWorkers } from "../functions/workers.ts";
-import type { Endpoint, Method, Route } from "../shared/contract/endpoint.ts";
+import type { Method, Route } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { Alarms } from "./alarms.ts";
 import type { ApiDomain } from "./api-domain.ts";
@@ -20,7 +20,12 @@ import { QueueWorkerFunction } from "./queue-worker.ts";
 import { ServiceApi } from "./rest-api.ts";
 import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
 import { createSender } from "./sender.ts";
-import { createLogGroup, endpointMegabytes, ServiceFunction } from "./service-function.ts";
+import {
+  createLogGroup,
+  endpointMegabytes,
+  ServiceFunction,
+  type ServiceFunctionProps,
+} from "./service-function.ts";
 import { createTable, findTable } from "./table.ts";
 import { addThrottleAlarms } from "./throttle-alarms.ts";
 import type { Resources } from "./uses.ts";
@@ -112,7 +117,7 @@ export class ServiceStack extends Stack {
     };
     const createFunction = (
       name: string,
-      contract: Pick<Endpoint, "uses" | "timeoutSeconds">,
+      contract: Pick<ServiceFunctionProps, "uses" | "timeoutSeconds" | "quiet">,
       logGroup?: ILogGroup,
     ) =>
       new ServiceFunction(this, {
@@ -127,6 +132,7 @@ export class ServiceStack extends Stack {
     refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath()));
     const authorize = createFunction("authorize", {
       uses: ["table:read", "table:limits", "table:credentials", "proxy-secret"],
+      quiet: true,
     });
     authorize.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
     const api: ServiceApi = new ServiceApi(

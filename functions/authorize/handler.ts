@@ -1,9 +1,15 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { admitAnyone, authenticate, authenticateDashboard } from "../../shared/access/api/authenticate.ts";
-import { callerOf, type Decision, requestIds, toContext } from "../../shared/access/api/principal.ts";
+import {
+  callerOf,
+  type Decision,
+  type GatewayRefusal,
+  requestIds,
+  toContext,
+} from "../../shared/access/api/principal.ts";
 import { viewerAddress } from "../../shared/access/api/source-address.ts";
 import { withTimeOfPeople } from "../../shared/aws/table/patience.ts";
-import { Refusal } from "../../shared/contract/errors.ts";
+import { Refusal, refusals } from "../../shared/contract/errors.ts";
 
 /** The paths of endpoints that anyone may call, as API Gateway declares them. */
 const pathsForAnyone: readonly string[] = JSON.parse(process.env.PATHS_FOR_ANYONE ?? "[]");
@@ -19,7 +25,10 @@ const decide = (event: APIGatewayRequestAuthorizerEvent): Promise<Decision> => {
 };
 
 /**
- * The REQUEST authorizer of every route. The gateway response ACCESS_DENIED turns a Deny into 401 `{error}`.
+ * The REQUEST authorizer of every route. A Deny is 429 `{error}`, by the gateway response ACCESS_DENIED; an error whose message is
+ * "Unauthorized" is 401
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html). No function answers either, so
+ * that a flood costs little.
  */
 export const handler = (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> =>
   withTimeOfPeople(timeoutSeconds, () => answer(event));
@@ -35,9 +44,17 @@ const answer = async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatew
   });
   // For the access log (lib/rest-api.ts).
   const forLog = viewer === undefined ? undefined : { viewerAddress: viewer };
-  if (isUnauthenticated(decision)) {
-    logRefused(event, decision);
-    return { principalId: "nobody", policyDocument: policy("Deny"), ...(forLog && { context: forLog }) };
+  if (decision !== "anyone" && "refusal" in decision) {
+    const { refusal, retryAfterSeconds } = decision;
+    const { status, error } = refusals[refusal];
+    const isRefusedHere = status === 401 || status === 429;
+    // The access log has all that there is to say about an address, and a flood would fill two logs.
+    if (isRefusedHere && refusal !== "addressLimit") logRefused(event, decision, forLog);
+    if (status === 401) throw new Error("Unauthorized");
+    if (status === 429) {
+      const context = { error, retryAfterSeconds: String(retryAfterSeconds), ...forLog };
+      return { principalId: "nobody", policyDocument: policy("Deny"), context };
+    }
   }
   return {
     principalId: principalIdOf(decision),
@@ -63,14 +80,15 @@ const busy = (error: unknown): Decision => {
   return { refusal: "busy", retryAfterSeconds: Number(error.headers["Retry-After"]) };
 };
 
-const isUnauthenticated = (decision: Decision): boolean =>
-  decision !== "anyone" && "refusal" in decision && decision.refusal === "unauthenticated";
-
 /**
  * The line that an endpoint would log (answer.ts), of a request that reaches none. Written without the logger's
  * library, which every cold start of the authorizer would load.
  */
-const logRefused = (event: APIGatewayRequestAuthorizerEvent, decision: Decision): void => {
+const logRefused = (
+  event: APIGatewayRequestAuthorizerEvent,
+  decision: GatewayRefusal,
+  forLog: { viewerAddress: string } | undefined,
+): void => {
   const line = {
     level: "INFO",
     message: "request",
@@ -78,8 +96,9 @@ const logRefused = (event: APIGatewayRequestAuthorizerEvent, decision: Decision)
     ...requestIds(event),
     method: event.httpMethod,
     route: event.resource,
-    status: 401,
-    refusal: "unauthenticated",
+    status: refusals[decision.refusal].status,
+    refusal: decision.refusal,
+    ...forLog,
     ...callerOf(toContext(decision)),
   };
   process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -35,7 +35,7 @@ const staging = synthesize("staging", {
     webAcl: "true",
     confirmRecipients: "true",
     tableEncryption: "aws-managed",
-    gatewayRequestIds: false,
+    gatewayContextHeaders: false,
     hibpContact: "security@acme.example",
     trustedProxySecret: "/breach-monitor/staging/proxy-secret",
   },
@@ -511,13 +511,15 @@ describe("REST API", () => {
       });
     }
     const response = (type: string) => responses.find(({ ResponseType }) => ResponseType === type);
-    for (const type of ["ACCESS_DENIED", "UNAUTHORIZED"]) {
-      expect(response(type)).toMatchObject({
-        StatusCode: "401",
-        ResponseTemplates: { "application/json": JSON.stringify({ error: refusals.unauthenticated.error }) },
-        ResponseParameters: { "gatewayresponse.header.WWW-Authenticate": "'Bearer'" },
-      });
-    }
+    expect(response("UNAUTHORIZED")).toMatchObject({
+      StatusCode: "401",
+      ResponseTemplates: { "application/json": JSON.stringify({ error: refusals.unauthenticated.error }) },
+      ResponseParameters: { "gatewayresponse.header.WWW-Authenticate": "'Bearer'" },
+    });
+    expect(response("ACCESS_DENIED")).toMatchObject({
+      StatusCode: "429",
+      ResponseParameters: { "gatewayresponse.header.Retry-After": "context.authorizer.retryAfterSeconds" },
+    });
     expect(response("MISSING_AUTHENTICATION_TOKEN")?.StatusCode).toBe("404");
     expect(response("DEFAULT_5XX")?.StatusCode).toBe("500");
     for (const type of ["THROTTLED", "QUOTA_EXCEEDED"]) {
@@ -525,7 +527,7 @@ describe("REST API", () => {
     }
     const ofStaging = propertiesOf<Response>(staging, "AWS::ApiGateway::GatewayResponse");
     for (const { ResponseParameters } of ofStaging) {
-      expect(ResponseParameters).not.toHaveProperty(["gatewayresponse.header.X-Request-Id"]);
+      expect(Object.values(ResponseParameters).filter((value) => value.startsWith("context."))).toEqual([]);
     }
   });
 
@@ -553,7 +555,9 @@ describe("REST API", () => {
     expect(JSON.parse(trusting?.AccessLogSetting.Format ?? "")).toMatchObject({
       viewerAddress: "$context.authorizer.viewerAddress",
     });
-    expect(refused(staging)?.QueryString).toContain("by sourceIp, viewerAddress, resource, status");
+    expect(refused(staging)?.QueryString).toContain(
+      "by viewerAddress, coalesce(resource, route) as path, status",
+    );
   });
 
   test("is reached over IPv4 alone", () => {

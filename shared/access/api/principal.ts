@@ -14,8 +14,7 @@ export type Principal = {
 export type Caller = { organizationId: number; actorType: "user" | "api_key"; actorId: number };
 
 /**
- * A refusal by the authorizer. The endpoint's handler answers it, since API Gateway cannot make its reply; only
- * `unauthenticated` becomes API Gateway's 401. `claimed` is the organization that an unknown credential begins with.
+ * A refusal by the authorizer. API Gateway answers 401 and 429 itself, the endpoint's handler all others. `claimed` is the organization that an unknown credential begins with.
  */
 export type GatewayRefusal = {
   refusal: RefusalName;

@@ -158,33 +158,32 @@ describe("the parameter", () => {
 
 describe("the authorizer", () => {
   /** Invokes it without a credential, as a proxy with the given secret. */
-  const contextFor = async (resource: string, given: string) => {
+  const invoke = async (resource: string, given: string) => {
     vi.stubEnv("PATHS_FOR_ANYONE", '["/dashboard/sign-in"]');
     const { handler } = await import("../../../functions/authorize/handler.ts");
-    const result = await handler({
+    return await handler({
       methodArn: "arn:aws:execute-api:us-east-1:000000000000:local/api/GET/",
       httpMethod: "GET",
       resource,
       multiValueHeaders: { "X-Proxy-Secret": [given], "CloudFront-Viewer-Address": ["2001:db8::1:443"] },
       requestContext: { requestId: "id", identity: { sourceIp: "203.0.113.7" } },
     } as unknown as APIGatewayRequestAuthorizerEvent);
-    return { effect: result.policyDocument.Statement[0]?.Effect, context: result.context };
   };
 
-  test("tells the access log whose address counted, of refused requests too", async () => {
-    const viewer = { viewerAddress: "2001:db8::/64" };
-    expect(await contextFor("/v1/emails", secret)).toEqual({ effect: "Deny", context: viewer });
-    expect(await contextFor("/dashboard/sign-in", secret)).toEqual({
-      effect: "Allow",
-      context: { anyone: "true", ...viewer },
+  test("logs whose address counted: of a 401 by itself, of others in API Gateway's access log", async () => {
+    await expect(invoke("/v1/emails", secret)).rejects.toThrow("Unauthorized");
+    expect(printed.map((line) => JSON.parse(line))).toMatchObject([
+      { route: "/v1/emails", status: 401, viewerAddress: "2001:db8::/64" },
+    ]);
+    expect(await invoke("/dashboard/sign-in", secret)).toMatchObject({
+      context: { anyone: "true", viewerAddress: "2001:db8::/64" },
     });
   });
 
-  test("tells nothing where the address of the connection counted", async () => {
-    expect(await contextFor("/v1/emails", newer)).toEqual({ effect: "Deny", context: undefined });
-    expect(await contextFor("/dashboard/sign-in", newer)).toEqual({
-      effect: "Allow",
-      context: { anyone: "true" },
-    });
+  test("logs nothing of it where the address of the connection counted", async () => {
+    await expect(invoke("/v1/emails", newer)).rejects.toThrow("Unauthorized");
+    expect(printed.map((line) => JSON.parse(line))).toMatchObject([{ status: 401 }]);
+    expect(printed.join()).not.toContain("viewerAddress");
+    expect((await invoke("/dashboard/sign-in", newer)).context).toEqual({ anyone: "true" });
   });
 });
