@@ -14,7 +14,8 @@ export type Principal = {
 export type Caller = { organizationId: number; actorType: "user" | "api_key"; actorId: number };
 
 /**
- * A refusal by the authorizer. API Gateway answers 401 and 429 itself, the endpoint's handler all others. `claimed` is the organization that an unknown credential begins with.
+ * A refusal by the authorizer. API Gateway answers 401 and 429 itself, the endpoint's handler all others. `claimed` is the
+ * organization that an unknown credential begins with.
  */
 export type GatewayRefusal = {
   refusal: RefusalName;
