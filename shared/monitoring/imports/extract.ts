@@ -76,22 +76,23 @@ const recordsOf = (text: string): string[][] | undefined => {
 };
 
 const parsed = (text: string, delimiter: string): string[][] => {
-  const records: string[][] = parse(text, {
+  // `="text"` at the beginning of a cell, by which spreadsheets keep the text as it is, becomes a quoted cell.
+  const records: string[][] = parse(text.replace(/(?<=^|[,;\t])="/gm, '"'), {
     delimiter,
     record_delimiter: lineEnds,
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
   });
-  return records.map((cells) => cells.map(unquoted));
+  return records.map((cells) => cells.map((cell) => unguarded(unquoted(cell))));
 };
 
-/**
- * The text of `="text"`, by which spreadsheets keep it as it is, and of a quoted cell whose inner quotes are not doubled,
- * which the parser leaves as it stands.
- */
+/** The text of a quoted `="text"`, and of a quoted cell whose inner quotes are not doubled, which the parser leaves as it stands. */
 const unquoted = (cell: string): string =>
   /^="|^".*"./s.test(cell) && cell.endsWith('"') ? cell.replace(/^=?"|"$/g, "").replaceAll('\\"', '"') : cell;
+
+/** The cell without the mark by which exports keep spreadsheets from calculating it (https://owasp.org/www-community/attacks/CSV_Injection). */
+const unguarded = (cell: string): string => cell.replace(/^['\t](?=[-+=@])/, "");
 
 const delimiters = [",", ";", "\t"];
 

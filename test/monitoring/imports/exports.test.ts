@@ -185,3 +185,20 @@ describe("a file that is not all UTF-8", () => {
   ];
   test.each(cases)("%s", (_, file, expected) => expect(read(file)).toEqual(expected));
 });
+
+describe("cells that are kept from being calculated", () => {
+  const cases: Case[] = [
+    [
+      "an equals sign before a quoted cell that holds the delimiter",
+      'Name;Email\n="Kahn; Bob";="bob@a.example"\nAda;ada@a.example\n',
+      ["bob@a.example, Kahn; Bob", "ada@a.example, Ada"],
+    ],
+    [
+      "an apostrophe before what would be a formula",
+      "Name,Email\n'-Ada,ada@a.example\n'=Al,'al@a.example\n",
+      ["ada@a.example, -Ada", "al@a.example, =Al"],
+    ],
+    ["a tab inside of the quotes", 'Name,Email\n"\t+Ada","\tada@a.example"\n', ["ada@a.example, +Ada"]],
+  ];
+  test.each(cases)("%s", (_, file, expected) => expect(read(file)).toEqual(expected));
+});
