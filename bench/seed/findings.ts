@@ -7,6 +7,7 @@ import { breachPartition, keys } from "../../shared/aws/table/keys.ts";
 import { type FindingRow, findings } from "../../shared/findings/record.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import * as counts from "../../shared/lists/counts.ts";
+import { severities } from "../../shared/monitoring/hibp/severity-schema.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
 import { breachCount, breachName, levelOfBreach, oldBreaches } from "./breaches.ts";
 import { buildList } from "./list-rows.ts";
@@ -78,11 +79,13 @@ export const accountsOf = (size: Size): Record<string, string[]> => {
   return accounts;
 };
 
-/** What other rows repeat of the findings; the first three are by the index of the address. */
+/** What other rows repeat of the findings; the first four are by the index of the address. */
 export type FindingTotals = {
   /** The id of each finding by the id of its breach. */
   findingIds: Record<string, number>[];
   unacknowledged: Uint16Array;
+  /** The same by level of severity, with level 1 at 0. */
+  openByLevel: Uint16Array[];
   /** The scan that found something last, or 0. */
   lastScans: Uint16Array;
   countsByScan: Map<number, number>;
@@ -93,6 +96,7 @@ export type FindingTotals = {
 export const noFindings = (addresses: number): FindingTotals => ({
   findingIds: Array.from({ length: addresses }, () => ({})),
   unacknowledged: new Uint16Array(addresses),
+  openByLevel: severities.map(() => new Uint16Array(addresses)),
   lastScans: new Uint16Array(addresses),
   countsByScan: new Map(),
   counts: new Map(),
@@ -100,7 +104,7 @@ export const noFindings = (addresses: number): FindingTotals => ({
 
 /** All rows of the list of findings; adds them up in `totals`. */
 export const findingRows = function* (size: Size, clock: Clock, totals: FindingTotals): Generator<Row> {
-  const { findingIds, unacknowledged, lastScans, countsByScan } = totals;
+  const { findingIds, unacknowledged, openByLevel, lastScans, countsByScan } = totals;
   const list = buildList("FINDING");
   const levels = Array.from({ length: breachCount + 1 }, (_, id) => levelOfBreach(id));
   const count = (id: number, change: Omit<counts.CountedChange, "id">): void => {
@@ -142,7 +146,11 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     yield list.memberRow(findings.put(org, reserved, group, finding));
     const ids = findingIds[address];
     if (ids !== undefined) ids[breach] = reserved.id;
-    if (!acknowledged) unacknowledged[address] = (unacknowledged[address] ?? 0) + 1;
+    const ofLevel = openByLevel[group.severity - 1];
+    if (!acknowledged && ofLevel !== undefined) {
+      unacknowledged[address] = (unacknowledged[address] ?? 0) + 1;
+      ofLevel[address] = (ofLevel[address] ?? 0) + 1;
+    }
     lastScans[address] = scan;
   }
   yield* list.remainingRows();

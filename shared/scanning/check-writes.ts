@@ -6,7 +6,7 @@ import type { Reserved } from "../lists/blocks.ts";
 import type { CountedChange } from "../lists/counts.ts";
 import type { MemberWrite } from "../lists/member-writes.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
-import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
+import { type Email, emails, isBreached, openDifferences } from "../monitoring/emails/record.ts";
 import { lastScannedAt } from "../monitoring/emails/watermark.ts";
 import { type EmailChange, isIncluded } from "./compare-email.ts";
 import type { ChunkKey } from "./email-chunks.ts";
@@ -120,7 +120,7 @@ export const writesOfChange = (
         ...(isNewestCheck && { lastScannedAt: checkedAt }),
         ...(nowGone.size > 0 && { gone: nowGone }),
       },
-      add: { unacknowledged: found.length },
+      add: openDifferences(found.map((breachId) => ({ to: groupOf(breachId) }))),
       ...(nowGone.size === 0 && { remove: ["gone"] }),
       if: asRead({ afterScan: row.afterScan, findings: row.findings, gone: row.gone }),
     }),

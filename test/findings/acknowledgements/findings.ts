@@ -11,7 +11,7 @@ import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import { type FindingRecord, findings, newFinding } from "../../../shared/findings/record.ts";
 import { blockSize, type Reserved, reserve } from "../../../shared/lists/blocks.ts";
 import * as counts from "../../../shared/lists/counts.ts";
-import { emails, isBreached } from "../../../shared/monitoring/emails/record.ts";
+import { emails, isBreached, openDifferences } from "../../../shared/monitoring/emails/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import { createOrganization, invocation, takeMessages } from "../../scanning/in-process-workers.ts";
 
@@ -57,7 +57,7 @@ export const addFindings = async (
         set: Object.fromEntries(
           ofEmail.map(({ breachId, reserved }) => [`findings.${breachId}`, reserved.id]),
         ),
-        add: { unacknowledged: ofEmail.length },
+        add: openDifferences(ofEmail.map(({ severity = 3 }) => ({ to: { acknowledged: false, severity } }))),
         if: condition("attribute_exists(#pk)"),
       })),
       ...findings.writes(
