@@ -19,6 +19,8 @@ export type EmailRow = {
   findings: Record<string, number>;
   /** Ids of breaches that have a finding but disappeared upstream. */
   gone?: Set<number>;
+  /** When the latest of them was detected (ISO 8601); none without findings. */
+  lastFoundAt?: string;
   /** How many findings are not acknowledged. */
   unacknowledged: number;
 } & OpenCounts;

@@ -131,7 +131,7 @@ export const emailsOf = async (org: number): Promise<MembersComparison<Email>> =
           key: emails.key(org, row.id),
           row,
           holds: summaryOf(row, named),
-          reliesOn: ["findings", "unacknowledged", ...openAttributes, "gone", "group"],
+          reliesOn: ["findings", "unacknowledged", ...openAttributes, "gone", "lastFoundAt", "group"],
         },
       ),
     );
@@ -144,6 +144,9 @@ export const emailsOf = async (org: number): Promise<MembersComparison<Email>> =
     return [...summaries, ...owners, ...found.flat()];
   };
 };
+
+const later = (one: string | undefined, other: string): string =>
+  one === undefined || other > one ? other : one;
 
 const noneOpen = Object.fromEntries(["unacknowledged", ...openAttributes].map((name) => [name, 0]));
 
@@ -160,6 +163,7 @@ const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
     ...noneOpen,
     ...openDifferences(own.map((each) => ({ to: findings.groupOf(each) }))),
     gone: gone.length > 0 ? new Set(gone) : undefined,
+    lastFoundAt: own.map(({ firstDetectedAt }) => firstDetectedAt).reduce(later, undefined),
   };
 };
 
