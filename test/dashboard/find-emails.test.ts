@@ -46,7 +46,7 @@ describe("200", () => {
     }
   });
 
-  test("the highest severity of an e-mail's open findings, null when all are acknowledged", async () => {
+  test("an e-mail's highest severity among open findings, null without any", async () => {
     const { id: org, api, domainId } = await createOrganization();
     const viewer = await signedIn(org);
     await addEmail(api, domainId, "ada@demo.example");
