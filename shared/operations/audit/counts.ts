@@ -4,9 +4,11 @@ import { chunk } from "../../aws/table/chunk.ts";
 import type { Item } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import * as breachDates from "../../findings/breach-dates.ts";
 import { findings } from "../../findings/record.ts";
 import * as counts from "../../lists/counts.ts";
 import type { Directory } from "../../lists/directory.ts";
+import * as news from "../../lists/news.ts";
 import { emails, isBreached } from "../../monitoring/emails/record.ts";
 import { compare } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
@@ -14,11 +16,25 @@ import type { Problem } from "./inspector.ts";
 /** Blocks read at the same time. */
 const concurrency = 4;
 
-/** What the counts should be, by attribute. Reads everything that is counted. */
-const recount = async (org: number): Promise<Map<string, number>> => {
+/** `newByDay`: by day and attribute. `dates`: by breach id. */
+type Recounted = {
+  sums: Map<string, number>;
+  newByDay: Map<string, Record<string, number>>;
+  dates: Map<number, breachDates.Dates>;
+};
+
+/** What the counts should be, by attribute, and what else follows from what is counted. Reads all of it. */
+const recount = async (org: number): Promise<Recounted> => {
   const sums = new Map<string, number>();
+  const newByDay: Recounted["newByDay"] = new Map();
+  const dates: Recounted["dates"] = new Map();
   const add = (changes: counts.Changes): void => {
     for (const [name, by] of counts.differencesOf(changes)) sums.set(name, (sums.get(name) ?? 0) + by);
+    for (const [day, ofDay] of news.differencesOf(changes)) {
+      const before = newByDay.get(day) ?? {};
+      newByDay.set(day, before);
+      for (const [name, by] of Object.entries(ofDay)) before[name] = (before[name] ?? 0) + by;
+    }
   };
   const everyBlock = async (directory: Directory, read: (block: number) => Promise<void>): Promise<void> => {
     for (const some of chunk(directory, concurrency)) {
@@ -29,11 +45,13 @@ const recount = async (org: number): Promise<Map<string, number>> => {
     const project = ["id", "group", "breachId", "firstDetectedAt"];
     const rows = await findings.members(org, block, { project });
     add({ findings: rows.map((row) => ({ ...row, to: findings.groupOf(row) })) });
+    for (const [id, some] of breachDates.datesOf(rows)) dates.set(id, breachDates.union(some, dates.get(id)));
   });
   await everyBlock(await emails.directory(org), async (block) => {
-    const rows = await emails.members(org, block, { project: ["group", "findings"] });
+    const rows = await emails.members(org, block, { project: ["group", "findings", "lastFoundAt"] });
     add({
       breachedEmails: rows.filter((row) => emails.groupOf(row).isActive && isBreached(row)).length,
+      people: rows.map(({ lastFoundAt }) => ({ to: lastFoundAt })),
     });
   });
   await everyBlock(await deliveries.directory(org), async (block) => {
@@ -42,7 +60,7 @@ const recount = async (org: number): Promise<Map<string, number>> => {
       add({ notDelivered: { ...deliveries.groupOf(row), by: 1, deliveryId: row.id } });
     }
   });
-  return sums;
+  return { sums, newByDay, dates };
 };
 
 /** The sum of all rows counts, so that it does not matter which of them takes a correction. */
@@ -51,25 +69,69 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
   const key = keys.counts(org, counts.places[0] ?? 0);
   const row = await table.get<Item>(key);
   const before = await counts.readSums(org);
-  const should = await recount(org);
+  const firstDay = news.firstDay(new Date());
+  const knownDates = await breachDates.read(org);
+  const { sums: should, newByDay, dates } = await recount(org);
+  const found = await news.readSums(org, firstDay);
   const is = await counts.readSums(org);
   if (before.get("writes") !== is.get("writes")) return [{ ...subject, topic: key.pk, says: undefined }];
-  const excess = [...new Set([...is.keys(), ...should.keys()])]
-    .filter((name) => name !== "writes")
-    .map((name) => ({ name, by: (is.get(name) ?? 0) - (should.get(name) ?? 0) }))
-    .filter(({ by }) => by !== 0)
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
-  return compare(subject, {
+  const excess = excessOf(is, should);
+  const problems = await compare(subject, {
     key,
     row,
-    holds: Object.fromEntries(excess.map(({ name, by }) => [name, Number(row?.[name] ?? 0) - by])),
+    holds: holdsWithout(excess, row),
     reliesOn: ["writes"],
-    says: excess
-      .slice(0, maximumNamed)
-      .map(({ name }) => `${name} is ${is.get(name) ?? 0}, should be ${should.get(name) ?? 0}`)
-      .join("; "),
+    says: textOf(excess),
   });
+  const days = [...new Set([...found.keys(), ...newByDay.keys()])].filter((day) => day >= firstDay);
+  const ofDays = await Promise.all(
+    days.map(async (day) => {
+      const dayKey = keys.news(org, day, counts.places[0] ?? 0);
+      const dayRow = await table.get<Item>(dayKey);
+      const inExcess = excessOf(entriesOf(found.get(day)), entriesOf(newByDay.get(day)));
+      return compare(subject, {
+        key: dayKey,
+        row: dayRow,
+        holds: inExcess.length === 0 ? {} : { ...holdsWithout(inExcess, dayRow), ...news.expiryOf(day) },
+        says: `of what is new since ${day}: ${textOf(inExcess)}`,
+      });
+    }),
+  );
+  const ofBreaches = await Promise.all(
+    [...dates].map(([breachId, each]) => {
+      const known = knownDates.get(breachId);
+      // Where e-mails were removed they reach further than the findings that are left.
+      const holds = breachDates.union(each, known);
+      return compare(
+        { kind: "breach", id: breachId },
+        { key: keys.breachDates(org, breachId), row: known, holds },
+      );
+    }),
+  );
+  return [...problems, ...ofDays.flat(), ...ofBreaches.flat()];
 };
+
+type Excess = { name: string; is: number; should: number };
+
+const entriesOf = (counted: Record<string, number> = {}): Map<string, number> =>
+  new Map(Object.entries(counted));
+
+/** The counts that differ. */
+const excessOf = (is: ReadonlyMap<string, number>, should: ReadonlyMap<string, number>): Excess[] =>
+  [...new Set([...is.keys(), ...should.keys()])]
+    .filter((name) => name !== "writes")
+    .map((name) => ({ name, is: is.get(name) ?? 0, should: should.get(name) ?? 0 }))
+    .filter((each) => each.is !== each.should)
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+
+const holdsWithout = (excess: readonly Excess[], row: Item | undefined): Item =>
+  Object.fromEntries(excess.map(({ name, is, should }) => [name, Number(row?.[name] ?? 0) - (is - should)]));
 
 /** Wrong counts that a report names. */
 const maximumNamed = 10;
+
+const textOf = (excess: readonly Excess[]): string =>
+  excess
+    .slice(0, maximumNamed)
+    .map(({ name, is, should }) => `${name} is ${is}, should be ${should}`)
+    .join("; ");
