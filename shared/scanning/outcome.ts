@@ -24,11 +24,9 @@ export const outcomeOfAnswer = (
 
 /** The ids of the verified domains by what the scan made of each. */
 export const outcomesOf = (scan: ScanRecord, allDomains: readonly Domain[]): Record<string, number[]> => {
-  const outcomes: { [Each in Outcome]?: number[] } = {};
-  for (const domain of allDomains) {
-    if (domain.verified) (outcomes[outcomeOf(scan, domain)] ??= []).push(domain.id);
-  }
-  return outcomes;
+  const verified = allDomains.filter((domain) => domain.verified);
+  const byOutcome = Map.groupBy(verified, (domain) => outcomeOf(scan, domain));
+  return Object.fromEntries([...byOutcome].map(([outcome, of]) => [outcome, of.map(({ id }) => id)]));
 };
 
 const outcomeOf = (scan: ScanRecord, domain: Domain): Outcome => {
