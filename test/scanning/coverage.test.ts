@@ -30,7 +30,7 @@ test("each domain says how it was asked about; addresses that failed and domains
     "unproved.example": 4,
   });
   const unproved = (await domains.list(org)).find(({ name }) => name === "unproved.example");
-  await domains.unverify(org, unproved?.id ?? 0);
+  await domains.setVerified(org, unproved?.id ?? 0, false);
   const scanId = await startAndPlan(org);
   const during = await coverageOf(org, scanId);
   await runChecks();
