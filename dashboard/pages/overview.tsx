@@ -28,7 +28,7 @@ export function OverviewPage() {
   );
 }
 
-function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream }: Overview) {
+function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream, notices }: Overview) {
   return (
     <>
       {!upstream.isWorking && (
@@ -42,6 +42,13 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream }:
             .
           </p>
         </div>
+      )}
+      {notices.length > 0 && (
+        <ul class="notice">
+          {notices.map((notice) => (
+            <li key={notice}>{notice}</li>
+          ))}
+        </ul>
       )}
       <dl class="figures">
         <div>

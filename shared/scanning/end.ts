@@ -17,6 +17,7 @@ import { alertsOf, errorMessageOf, failuresOf, finalCounts, reasonOf } from "./f
 import { outcomesOf } from "./outcome.ts";
 import { scans } from "./record.ts";
 import { setWatermarks } from "./set-watermarks.ts";
+import { untold } from "./told-notices.ts";
 import { ending } from "./transitions.ts";
 import { oldestCheckOfUnreached } from "./unreached.ts";
 
@@ -87,7 +88,11 @@ const tryToEnd = async (
     ...(isHeldUp ? [reasonOf.rate_limited] : []),
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
-  const raised = await delivery.raise(org, alertChannels, alertsOf(counts, isCompleted, errorMessage));
+  const told = await untold(org, allDomains);
+  const raised = await delivery.raise(org, alertChannels, [
+    ...alertsOf(counts, isCompleted, errorMessage),
+    ...(told.text === undefined ? [] : [{ type: "scan_error", error: told.text } as const]),
+  ]);
   const status = isCompleted ? "completed" : "failed";
   const attempt = await table.attempt(
     table.transact([
@@ -107,6 +112,7 @@ const tryToEnd = async (
         actor: service,
       }),
       ...delivery.deliveries.writes(org, raised.writes),
+      ...told.writes,
     ]),
   );
   // The first write fails when the scan has lost the lock: it is over, or its organization is being deleted.

@@ -2,6 +2,7 @@
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { SubscribedDomain, SubscriptionStatus, UpstreamFailureKind } from "./hibp.ts";
+import type { PlanNotice } from "./plan-notices.ts";
 
 /**
  * The status as HIBP last answered it, `at` this time (ISO 8601). Rows of earlier versions lack some of its fields. `failedAt`,
@@ -13,6 +14,8 @@ export type SubscriptionRow = Partial<SubscriptionStatus> & {
   failedFor?: UpstreamFailureKind;
   /** Whether HIBP lists the domains of this key; undefined until it has listed them or refused to. */
   domainSearch?: "included" | "missing";
+  /** As of `at`. */
+  notices?: PlanNotice[];
 };
 
 const lastOf = (...times: (string | undefined)[]): number =>
@@ -34,11 +37,17 @@ export const isSyncSilent = async (now: Date): Promise<boolean> => {
 /** The subscription as HIBP last answered it, and whether HIBP has answered within the last hour and not failed since. */
 export const state = async (
   now: Date,
-): Promise<{ plan: string | null; subscribedUntil: string | null; isWorking: boolean }> => {
+): Promise<{
+  upstream: { plan: string | null; subscribedUntil: string | null; isWorking: boolean };
+  notices: readonly PlanNotice[];
+}> => {
   const row = await table.get<SubscriptionRow>(keys.subscription(), { consistent: false });
-  const { plan = null, subscribedUntil = null } = row ?? {};
+  const { plan = null, subscribedUntil = null, notices = [] } = row ?? {};
   const isRecent = now.getTime() - lastOf(row?.at) <= 1_000 * maximumAgeSeconds;
-  return { plan, subscribedUntil, isWorking: isRecent && row?.failedAt === undefined };
+  return {
+    upstream: { plan, subscribedUntil, isWorking: isRecent && row?.failedAt === undefined },
+    notices,
+  };
 };
 
 export const domainPrefix = "DOMAIN#";
