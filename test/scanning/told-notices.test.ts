@@ -54,6 +54,15 @@ const toldTo = async (org: number): Promise<string[]> => {
   return items.reverse().map(({ event }) => ("error" in event ? event.error : event.type));
 };
 
+/** What HIBP says of the plan from now on. */
+const setPlan = (plan: Record<string, unknown>): void => {
+  const { answer } = workers.upstream;
+  workers.upstream.answer = (path, request, response) => {
+    if (path === "subscription/status") reply(response, 200, { Rpm: 6000, ...plan });
+    else answer(path, request, response);
+  };
+};
+
 const lost = expect.stringMatching(/does not search lost.example any more: too large/);
 
 test("that a domain lost its search is told once, and again after it had it back; others are not told", async () => {
@@ -84,13 +93,8 @@ test("that a domain lost its search is told once, and again after it had it back
 
 test("that the plan ends is told to every organization, once for each of the two warnings", async () => {
   const orgs = [await createListening("kept.example"), await createListening("other.example")];
-  const answer = workers.upstream.answer;
   const refreshWith = async (days: number) => {
-    const SubscribedUntil = new Date(Date.now() + days * 24 * 3_600_000).toISOString();
-    workers.upstream.answer = (path, request, response) => {
-      if (path !== "subscription/status") return answer(path, request, response);
-      reply(response, 200, { Rpm: 6000, SubscribedUntil, IncludesCustomerDomains: true });
-    };
+    setPlan({ SubscribedUntil: new Date(Date.now() + days * 24 * 3_600_000).toISOString() });
     await subscription.refresh();
     for (const org of orgs) {
       await scanOnce(org);
@@ -99,7 +103,6 @@ test("that the plan ends is told to every organization, once for each of the two
   };
   await refreshWith(20);
   await refreshWith(5);
-  workers.upstream.answer = answer;
   for (const org of orgs) {
     expect((await toldTo(org)).filter((text) => text.includes("ends within"))).toEqual([
       expect.stringContaining("within 30 days"),
@@ -111,6 +114,7 @@ test("that the plan ends is told to every organization, once for each of the two
 test("the second organization of a plan without domains of customers is a notice", async () => {
   await createOrganization({ "kept.example": 1 });
   await createOrganization({ "kept.example": 1 });
+  setPlan({ IncludesCustomerDomains: false });
   await subscription.refresh();
   expect((await storedSubscription())?.notices).toMatchObject([{ id: "customer-domains" }]);
 });
