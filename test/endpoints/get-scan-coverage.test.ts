@@ -7,7 +7,7 @@ import { expectEveryHeader, expectRefusal, unknownId } from "./reply.ts";
 import { signIn } from "./sign-in.ts";
 
 describe("200", () => {
-  test("what was checked, how each domain was asked about and why, for keys and users alike", async () => {
+  test("what was checked, and how each domain was asked about, for keys and users", async () => {
     const organization = await createOrganization();
     const { api, domainId } = organization;
     await api.post("/emails", { email: "ada@demo.example", domainId });

@@ -18,7 +18,7 @@ const workers = useWorkers({ breached: { "whole.example": {}, "large.example": {
 
 const coverageOf = (org: number, scanId: number) => coverage.get(org, scanId, new Date());
 
-test("each domain says how it was asked about; addresses that failed and domains without proof are counted", async () => {
+test("a scan says how it asked about each domain, and counts what it did not check", async () => {
   workers.failureOf = (path) => {
     if (path === "breacheddomain/large.example") return 403;
     return path === "breachedaccount/user1%40alone.example?truncateResponse=true" ? 400 : undefined;
@@ -51,7 +51,7 @@ test("each domain says how it was asked about; addresses that failed and domains
   expect(during.domains).toEqual(shown.domains);
 });
 
-test("what a scan says stays when the plan changes between its questions and the next scan", async () => {
+test("a scan's coverage stays as it was when the plan changes before the next scan", async () => {
   const org = await createOrganization({ "whole.example": 1 });
   const first = await startAndPlan(org);
   workers.failureOf = (path) => (path === "breacheddomain/whole.example" ? 402 : undefined);
@@ -64,7 +64,7 @@ test("what a scan says stays when the plan changes between its questions and the
   ]);
 });
 
-test("addresses that were not reached are stale since their last check, and none of them has failed", async () => {
+test("addresses that were not reached are stale, not failed, since their last check", async () => {
   const org = await createOrganization({ "slow.example": 2, "single.example": 3 });
   await startAndPlan(org);
   await runLookUps();

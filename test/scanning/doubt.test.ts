@@ -53,7 +53,7 @@ const seen = async (org: number): Promise<{ total: number; gone: number }> => {
 
 const coverageOf = (org: number, scanId: number) => coverage.get(org, scanId, new Date());
 
-test("is not believed by the first scan, which ends completed, says so and changes no finding; the second scan believes it", async () => {
+test("is doubted by a scan that completes and changes no finding, believed by the next", async () => {
   const org = await createKnown("twice.example", 20);
   setBreached("twice.example", 9);
   const doubting = await scanOnce(org);
@@ -84,7 +84,7 @@ test("is not believed by the first scan, which ends completed, says so and chang
   expect(await coverageOf(org, confirming)).toMatchObject({ checked: 20, failed: [] });
 });
 
-test("is forgotten when the next answer has everything again: the next loss is doubted anew", async () => {
+test("is forgotten once an answer has everything again", async () => {
   const org = await createKnown("back.example", 20);
   for (const _ of [1, 2]) {
     setBreached("back.example", 0);

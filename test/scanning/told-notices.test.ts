@@ -65,7 +65,7 @@ const setPlan = (plan: Record<string, unknown>): void => {
 
 const lost = expect.stringMatching(/does not search lost.example any more: too large/);
 
-test("that a domain lost its search is told once, and again after it had it back; others are not told", async () => {
+test("that a domain lost its search is told once each time, to its organization alone", async () => {
   const [org, other] = [await createListening("lost.example"), await createListening("kept.example")];
   const scanBoth = async () => {
     await scanOnce(org);
@@ -91,7 +91,7 @@ test("that a domain lost its search is told once, and again after it had it back
   expect((await toldTo(other)).filter((text) => text.includes("does not search"))).toEqual([]);
 });
 
-test("that the plan ends is told to every organization, once for each of the two warnings", async () => {
+test("that the plan ends is told to every organization, once for each warning", async () => {
   const orgs = [await createListening("kept.example"), await createListening("other.example")];
   const refreshWith = async (days: number) => {
     setPlan({ SubscribedUntil: new Date(Date.now() + days * 24 * 3_600_000).toISOString() });

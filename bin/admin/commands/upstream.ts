@@ -9,10 +9,11 @@ import {
   subscriptionStatus,
   UpstreamFailure,
 } from "../../../shared/monitoring/hibp/hibp.ts";
-import { noticesFor, type PlanNotice } from "../../../shared/monitoring/hibp/plan-notices.ts";
+import { noticesFor } from "../../../shared/monitoring/hibp/plan-notices.ts";
 import { lacks } from "../../../shared/monitoring/hibp/subscription.ts";
 import {
   listedDomains,
+  type PlanNotice,
   rate,
   storedSubscription,
 } from "../../../shared/monitoring/hibp/subscription-state.ts";

@@ -1,9 +1,6 @@
 /** What operators and organizations should know of the HIBP subscription before scans suffer from it. */
 import type { SubscribedDomain, SubscriptionStatus } from "./hibp.ts";
-import { type NoSearch, noSearchInWords } from "./subscription-state.ts";
-
-/** `id`: the same as long as the same is meant; `domain`: the name of the domain that it is about, if it is about one. */
-export type PlanNotice = { id: string; text: string; domain?: string };
+import { type NoSearch, noSearchInWords, type PlanNotice } from "./subscription-state.ts";
 
 /** A plan is nearly full from this share of its size on. */
 const nearlyFull = 0.9;

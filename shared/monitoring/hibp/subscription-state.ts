@@ -2,7 +2,9 @@
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { SubscribedDomain, SubscriptionStatus, UpstreamFailureKind } from "./hibp.ts";
-import type { PlanNotice } from "./plan-notices.ts";
+
+/** What operators and organizations should know of the plan (plan-notices.ts). `id`: the same as long as the same is meant; `domain`: the name of the domain that it is about, if it is about one. */
+export type PlanNotice = { id: string; text: string; domain?: string };
 
 /**
  * The status as HIBP last answered it, `at` this time (ISO 8601). Rows of earlier versions lack some of its fields. `failedAt`,

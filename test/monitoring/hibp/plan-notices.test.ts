@@ -29,13 +29,13 @@ test.each([
   expect(idsOf({ subscribedUntil: inDays(days) })).toEqual(ids);
 });
 
-test("a domain within 10 % of what the plan searches, by its count of today or of the last renewal", () => {
+test("a domain within 10 % of what the plan searches, now or at the last renewal", () => {
   const domains = [listed("small.example", 89), listed("near.example", 90), listed("was.example", 5, 120)];
   expect(idsOf({ maxBreachedAccounts: 100 }, domains)).toEqual(["size-near.example", "size-was.example"]);
   expect(idsOf({ maxBreachedAccounts: null }, domains)).toEqual([]);
 });
 
-test("as many breached domains as 90 % of what the plan has; those without breaches do not count", () => {
+test("as many breached domains as 90 % of what the plan has", () => {
   const breached = Array.from({ length: 9 }, (_, index) => listed(`d${index}.example`, 1));
   expect(idsOf({ maxDomains: 10 }, breached)).toEqual(["domains-10"]);
   expect(idsOf({ maxDomains: 10 }, [...breached.slice(1), listed("none.example", 0)])).toEqual([]);
@@ -47,7 +47,7 @@ test("a second organization, where the plan has no domains of customers", () => 
   expect(idsOf({ includesCustomerDomains: true }, [], true)).toEqual([]);
 });
 
-test("an organization gets what is about the plan, and what is about its own verified domains", () => {
+test("an organization gets what is about the plan and its own verified domains", () => {
   const notices = planNotices(
     { maxBreachedAccounts: 10, subscribedUntil: inDays(3) },
     [listed("ours.example", 10), listed("theirs.example", 10)],
