@@ -9,6 +9,7 @@ import { createAlertConfig } from "./create-alert-config/endpoint.ts";
 import { deleteAlertConfig } from "./delete-alert-config/endpoint.ts";
 import { getAcknowledgement } from "./get-acknowledgement/endpoint.ts";
 import { getReopening } from "./get-reopening/endpoint.ts";
+import { getScanCoverage } from "./get-scan-coverage/endpoint.ts";
 import { listActivity } from "./list-activity/endpoint.ts";
 import { listAlertConfigs } from "./list-alert-configs/endpoint.ts";
 import { listBreaches } from "./list-breaches/endpoint.ts";
@@ -25,6 +26,7 @@ import { startScan } from "./start-scan/endpoint.ts";
 export const routes: readonly Route[] = [
   { method: "POST", path: "/scans", name: "start-scan", endpoint: startScan },
   { method: "GET", path: "/scans", name: "list-scans", endpoint: listScans },
+  { method: "GET", path: "/scans/{id}/coverage", name: "get-scan-coverage", endpoint: getScanCoverage },
   { method: "GET", path: "/activity", name: "list-activity", endpoint: listActivity },
   { method: "GET", path: "/emails", name: "list-emails", endpoint: listEmails },
   { method: "POST", path: "/emails", name: "add-email", endpoint: addEmail },

@@ -28,7 +28,7 @@ export function OverviewPage() {
   );
 }
 
-function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream }: Overview) {
+function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream, notices }: Overview) {
   return (
     <>
       {!upstream.isWorking && (
@@ -42,6 +42,13 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream }:
             .
           </p>
         </div>
+      )}
+      {notices.length > 0 && (
+        <ul class="notice">
+          {notices.map((notice) => (
+            <li key={notice}>{notice}</li>
+          ))}
+        </ul>
       )}
       <dl class="figures">
         <div>
@@ -72,7 +79,7 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream }:
       </dl>
       <FailingChannels channels={channels} />
       {findings.open + findings.acknowledged === 0 ? (
-        <NothingFound hasEmails={emails.active + emails.disabled > 0} hasScan={lastScan !== null} />
+        <NothingFound hasEmails={emails.active + emails.disabled > 0} scan={lastScan} />
       ) : (
         <div class="split">
           <MonthPlot months={findings.byMonth} />
@@ -140,10 +147,33 @@ function FailingChannels({ channels }: { channels: Overview["channels"] }) {
   );
 }
 
-function NothingFound({ hasEmails, hasScan }: { hasEmails: boolean; hasScan: boolean }) {
-  if (hasEmails && hasScan) {
+/** Says of no more addresses than the last scan checked that they are in no breach. */
+function NothingFound({ hasEmails, scan }: { hasEmails: boolean; scan: Overview["lastScan"] }) {
+  if (hasEmails && scan?.status === "completed" && scan.coverage.checked > 0) {
+    const { checked, failed, stale, skipped } = scan.coverage;
+    const isAll = failed + stale + skipped === 0;
     return (
-      <Empty title="No address was found in a breach.">What scans find from now on is shown here.</Empty>
+      <Empty
+        title={
+          isAll
+            ? "No address was found in a breach."
+            : `None of the ${count(checked, "checked address", "checked addresses")} was found in a breach.`
+        }
+      >
+        <p>
+          {isAll
+            ? "What scans find from now on is shown here."
+            : "The others were not checked by the last scan: what is known of them may be out of date."}
+        </p>
+      </Empty>
+    );
+  }
+  if (hasEmails && scan !== null) {
+    const isOver = scan.status === "completed" || scan.status === "failed";
+    return (
+      <Empty title={isOver ? "No address could be checked." : "The scan is in progress."}>
+        <p>{isOver ? "So nothing is known of them from this scan." : "What it finds is shown here."}</p>
+      </Empty>
     );
   }
   return (

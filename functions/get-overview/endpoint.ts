@@ -71,6 +71,12 @@ const overview = z.object({
   upstream: z
     .object({ plan: z.nullable(z.string()), subscribedUntil: z.nullable(timestamp), isWorking: z.boolean() })
     .check(z.meta({ description: "The subscription of Have I Been Pwned" })),
+  notices: z.array(z.string()).check(
+    z.meta({
+      description:
+        "What the subscription is about to lack, or lacks for the organization's domains: sentences for people",
+    }),
+  ),
 });
 export type Overview = z.infer<typeof overview>;
 

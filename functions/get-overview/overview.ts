@@ -4,8 +4,10 @@ import * as organizations from "../../shared/access/organizations/organization.t
 import { latestStatuses } from "../../shared/alerting/deliveries/delivery-list.ts";
 import * as counts from "../../shared/lists/counts.ts";
 import * as news from "../../shared/lists/news.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import * as breachDetails from "../../shared/monitoring/hibp/breach-details.ts";
+import { noticesFor } from "../../shared/monitoring/hibp/plan-notices.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription-state.ts";
 import * as scanList from "../../shared/scanning/scan-list.ts";
@@ -17,13 +19,14 @@ const newBreachesShown = 3;
 
 /** Three trips to the table, four where a channel's latest delivery is older than others of its block. */
 export const read = async (org: number, now: Date): Promise<Overview> => {
-  const [found, emailDirectory, lastScan, owner, upstream, shownChannels] = await Promise.all([
+  const [found, emailDirectory, lastScan, owner, plan, shownChannels, allDomains] = await Promise.all([
     findingsOf(org, now),
     emails.directory(org),
     scanList.latest(org, now),
     organizations.existing(org),
     subscription.state(now),
     latestStatuses(org),
+    domains.list(org),
   ]);
   const { notDelivered, breachedEmails } = found.counted;
   return {
@@ -43,7 +46,8 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
       failing: latest === "retrying" || latest === "not_delivered",
       notDelivered: notDelivered.get(id) ?? 0,
     })),
-    upstream,
+    upstream: plan.upstream,
+    notices: noticesFor(plan.notices, allDomains).map(({ text }) => text),
   };
 };
 

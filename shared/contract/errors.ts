@@ -65,6 +65,10 @@ export const refusals = {
     error: "This link is of no recipient: open it as it stands in the e-mail",
   },
   teamNotFound: { status: 404, error: "No team of the organization has this id" },
+  scanNotFound: {
+    status: 404,
+    error: "No scan of the organization of the last 365 days has this id",
+  },
   findingNotFound: { status: 404, error: "No breach finding of the organization has this id" },
   breachNotFound: { status: 404, error: "The organization has no finding of a breach with this id" },
   acknowledgementNotFound: {

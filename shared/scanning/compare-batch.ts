@@ -4,6 +4,7 @@ import { rangeName } from "../monitoring/emails/watermark.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
+import { addEmail, isDoubted, type Tally } from "./doubt.ts";
 import { chunkName, inChunks, lookupChunk } from "./email-chunks.ts";
 import type { Planner } from "./fencing-token.ts";
 import { addFailures, type Failures } from "./record.ts";
@@ -13,11 +14,12 @@ const concurrency = 8;
 
 /**
  * What is to be done for a batch. `unchanged`: e-mails that need no write; `failures`: how many e-mails are of domains
- * without an answer, by its reason.
+ * without an answer that is believed, by its reason; `doubted`: the ids of domains whose answer is not believed.
  */
 export type BatchWork = {
   unchanged: number;
   failures: Failures;
+  doubted: Set<number>;
   /** `changes` is empty in chunks of look-ups. */
   chunks: { chunk: string; emails: number; changes: EmailChange[] }[];
 };
@@ -27,18 +29,19 @@ export const compareBatch = async (
   { org, scanId }: Planner,
   answers: readonly DomainAnswer[],
 ): Promise<BatchWork> => {
-  const work: BatchWork = { unchanged: 0, failures: new Map(), chunks: [] };
+  const work: BatchWork = { unchanged: 0, failures: new Map(), doubted: new Set(), chunks: [] };
   const byDomain = new Map(answers.map((answer) => [answer.domain.id, answer]));
   const breachIds = await breachIdsOf(answers);
   const blocks = emails.blocks(
     await emails.directory(org),
     (group) => group.isActive && byDomain.has(group.domainId),
   );
-  const changed: EmailChange[][] = [];
+  const tallies = new Map<number, Tally>();
+  const changed: { domainId: number; change: EmailChange }[][] = [];
   for (const someBlocks of chunk(blocks, concurrency)) {
     const read = await Promise.all(someBlocks.map((block) => emails.members(org, block)));
     for (const rows of read) {
-      const changes: EmailChange[] = [];
+      const changes: { domainId: number; change: EmailChange }[] = [];
       const single: Email[] = [];
       for (const row of rows) {
         const group = emails.groupOf(row);
@@ -46,8 +49,8 @@ export const compareBatch = async (
         if (answer === undefined || !isIncluded(row, group, scanId)) continue;
         if (answer.state === "checked") {
           const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));
-          if (change === undefined) work.unchanged++;
-          else changes.push(change);
+          tallies.set(group.domainId, addEmail(tallies.get(group.domainId), row, change));
+          if (change !== undefined) changes.push({ domainId: group.domainId, change });
         } else if (answer.state === "single") single.push(row);
         else addFailures(work.failures, answer.reason, 1);
       }
@@ -61,7 +64,17 @@ export const compareBatch = async (
       }
     }
   }
-  for (const ranges of inChunks(changed)) {
+  for (const [domainId, tally] of tallies) {
+    const domain = byDomain.get(domainId)?.domain;
+    if (domain !== undefined && isDoubted(tally, domain)) {
+      work.doubted.add(domainId);
+      addFailures(work.failures, "doubted", tally.emails);
+    } else work.unchanged += tally.unchanged;
+  }
+  const believed = changed.map((changes) =>
+    changes.filter(({ domainId }) => !work.doubted.has(domainId)).map(({ change }) => change),
+  );
+  for (const ranges of inChunks(believed.filter((changes) => changes.length > 0))) {
     const changes = ranges.flat();
     const names = ranges.map((range) => rangeNameOf(range.map((change) => change.emailId)));
     work.chunks.push({ chunk: chunkName(names), emails: changes.length, changes });

@@ -13,10 +13,13 @@ import * as domains from "../monitoring/domains/domain.ts";
 import * as limiter from "../monitoring/hibp/limiter.ts";
 import { rate } from "../monitoring/hibp/subscription-state.ts";
 import { type ChunkLeft, chunksLeft, closeChunk } from "./email-chunks.ts";
-import { alertsOf, errorMessageOf, failureReasons, finalCounts, reasonOf } from "./final-counts.ts";
+import { alertsOf, errorMessageOf, failuresOf, finalCounts, reasonOf } from "./final-counts.ts";
+import { outcomesOf } from "./outcome.ts";
 import { scans } from "./record.ts";
 import { setWatermarks } from "./set-watermarks.ts";
+import { untold } from "./told-notices.ts";
 import { ending } from "./transitions.ts";
+import { oldestCheckOfUnreached } from "./unreached.ts";
 
 /** A try fails only when other workers finished work after the scan was read. */
 const maximumTries = 20;
@@ -71,30 +74,45 @@ const tryToEnd = async (
   await closeChunks(org, scanId, chunksLeft(scan), closed);
   const [allDomains, alertChannels] = await Promise.all([domains.list(org), channels.list(org)]);
   const [counts, slot] = await Promise.all([finalCounts(org, scan, allDomains), activity.slot(org)]);
+  const oldestUnreached =
+    counts.unreachedCount > 0 ? await oldestCheckOfUnreached(org, scan, allDomains) : null;
   await setWatermarks(org, scan, allDomains);
 
   const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
-  const isCompleted = scannedCount > 0;
+  // HIBP has answered a scan whose only answer is not believed.
+  const isCompleted = scannedCount > 0 || (scan.failed_doubted ?? 0) > 0;
   const isHeldUp = counts.unreachedCount > 0 && (await limiter.isUsedUp(await rate()));
   const because = [
     ...(reason === undefined ? [] : [reason]),
-    ...failureReasons(scan),
+    ...failuresOf(scan).map((failed) => failed.reason),
     ...(isHeldUp ? [reasonOf.rate_limited] : []),
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
-  const raised = await delivery.raise(org, alertChannels, alertsOf(counts, isCompleted, errorMessage));
+  const told = await untold(org, allDomains);
+  const raised = await delivery.raise(org, alertChannels, [
+    ...alertsOf(counts, isCompleted, errorMessage),
+    ...(told.text === undefined ? [] : [{ type: "scan_error", error: told.text } as const]),
+  ]);
   const status = isCompleted ? "completed" : "failed";
   const attempt = await table.attempt(
     table.transact([
-      ...ending(org, scan, { status, counts, errorMessage, completedAt: slot.createdAt }),
+      ...ending(org, scan, {
+        status,
+        counts,
+        outcomes: outcomesOf(scan, allDomains),
+        oldestUnreached,
+        errorMessage,
+        completedAt: slot.createdAt,
+      }),
       ...activity.writes(org, slot, {
         action: isCompleted ? "scan.completed" : "scan.failed",
         summary: isCompleted
-          ? `Scanned ${scannedCount} of ${totalEmails} emails: ${newBreachCount} new breach findings`
+          ? `Scanned ${scannedCount} of ${totalEmails} emails: ${newBreachCount} new breach findings${failedCount > 0 ? ` in those; ${failedCount} could not be scanned` : ""}`
           : (errorMessage ?? "The scan failed"),
         actor: service,
       }),
       ...delivery.deliveries.writes(org, raised.writes),
+      ...told.writes,
     ]),
   );
   // The first write fails when the scan has lost the lock: it is over, or its organization is being deleted.

@@ -2,10 +2,9 @@ import type { AlertEvent } from "../alerting/deliveries/delivery.ts";
 import { findings } from "../findings/record.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { emails } from "../monitoring/emails/record.ts";
-import type { UpstreamFailureKind } from "../monitoring/hibp/hibp.ts";
 import { chunksLeft } from "./email-chunks.ts";
 import { holdsBatchOf, isPlanned } from "./progress.ts";
-import type { ScanRecord } from "./record.ts";
+import type { FailureKind, ScanRecord } from "./record.ts";
 
 /** The result of a scan. `newBreachCount`: its findings; the other counts are of e-mails. */
 export type FinalCounts = {
@@ -28,13 +27,7 @@ export const finalCounts = async (
   scan: ScanRecord,
   allDomains: readonly Domain[],
 ): Promise<FinalCounts> => {
-  const unplanned = new Set(
-    scan.planned
-      ? []
-      : allDomains
-          .filter((domain) => domain.verified && !(isPlanned(domain, scan.id) && holdsBatchOf(scan, domain)))
-          .map((domain) => domain.id),
-  );
+  const unplanned = unplannedOf(scan, allDomains);
   const unverified = new Set(allDomains.filter((domain) => !domain.verified).map((domain) => domain.id));
   const [findingsDirectory, emailsDirectory] = await Promise.all([
     findings.directory(org),
@@ -56,8 +49,18 @@ export const finalCounts = async (
   };
 };
 
+/** The ids of the verified domains that a scan did not plan. */
+export const unplannedOf = (scan: ScanRecord, allDomains: readonly Domain[]): Set<number> =>
+  new Set(
+    scan.planned
+      ? []
+      : allDomains
+          .filter((domain) => domain.verified && !(isPlanned(domain, scan.id) && holdsBatchOf(scan, domain)))
+          .map((domain) => domain.id),
+  );
+
 /** Why e-mails fail, as the end of a sentence. */
-export const reasonOf: Readonly<Record<UpstreamFailureKind, string>> = {
+export const reasonOf: Readonly<Record<FailureKind, string>> = {
   unauthorized: "Have I Been Pwned refused the API key",
   no_subscription: "Have I Been Pwned has no active subscription for the API key",
   forbidden: "Have I Been Pwned refused to look addresses up with this API key",
@@ -65,15 +68,16 @@ export const reasonOf: Readonly<Record<UpstreamFailureKind, string>> = {
   rate_limited: "the rate limit of Have I Been Pwned is used up",
   bad_request: "Have I Been Pwned refused an address as malformed",
   unavailable: "Have I Been Pwned did not answer",
+  doubted:
+    "an answer of Have I Been Pwned lacked more than half of what was known, and is not believed until a second scan confirms it",
 };
 
-/** Why e-mails of a scan failed, the most frequent reason first. */
-export const failureReasons = (scan: ScanRecord): string[] =>
-  (Object.keys(reasonOf) as UpstreamFailureKind[])
-    .map((kind) => ({ kind, count: scan[`failed_${kind}`] ?? 0 }))
+/** Why e-mails of a scan failed, and how many, the most frequent reason first. */
+export const failuresOf = (scan: ScanRecord): { reason: string; count: number }[] =>
+  (Object.keys(reasonOf) as FailureKind[])
+    .map((kind) => ({ reason: reasonOf[kind], count: scan[`failed_${kind}`] ?? 0 }))
     .filter(({ count }) => count > 0)
-    .sort((one, other) => other.count - one.count)
-    .map(({ kind }) => reasonOf[kind]);
+    .sort((one, other) => other.count - one.count);
 
 /**
  * Why a scan failed, or why some e-mails of a completed scan did; null when nothing failed. `reason`: as the end of a

@@ -22,6 +22,7 @@ import {
 import { reasonOf } from "./final-counts.ts";
 import { heldWithToken, renewLock } from "./lock.ts";
 import { createCursor, cursorOf } from "./look-up-cursor.ts";
+import { outcomeOfAnswer } from "./outcome.ts";
 import { isDone, isPlanned } from "./progress.ts";
 import { failureCounts, type ScanRecord, scans } from "./record.ts";
 import { running } from "./transitions.ts";
@@ -149,16 +150,19 @@ const compareAndSave = async (
           if: condition(`attribute_not_exists(#remaining.#${batch})`),
         }),
       ]),
-      ...answers.map(
-        ({ domain, state, reason }): Write => ({
+      ...answers.map((answer): Write => {
+        const { domain } = answer;
+        const outcome = outcomeOfAnswer(answer, scanId, work.doubted.has(domain.id));
+        return {
           update: keys.domain(org, domain.id),
-          set: { planState: state, planBatch: batch, planReason: reason },
+          ...outcome,
+          set: { ...outcome.set, planBatch: batch },
           if: condition(
             "#verified = :verified AND #plannedByScan = :scan AND #planState = :fetching AND #planAt = :planAt",
             { verified: true, scan: scanId, fetching: "fetching", planAt: domain.planAt },
           ),
-        }),
-      ),
+        };
+      }),
     ]),
   );
   if (written) await sendChunks(org, scanId, chunksLeft({ remaining: { [batch]: remaining } }));

@@ -2,10 +2,13 @@ import { countedList } from "../lists/counted-list.ts";
 import type { UpstreamFailureKind } from "../monitoring/hibp/hibp.ts";
 import type { ScanStatus, ScanType } from "./scan-schema.ts";
 
-/** How many e-mails failed, by the kind of HIBP's failure. */
-export type Failures = Map<UpstreamFailureKind, number>;
+/** Why e-mails fail. "doubted": HIBP's answer lacks too much of what was known to be believed (doubt.ts). */
+export type FailureKind = UpstreamFailureKind | "doubted";
 
-export const addFailures = (failures: Failures, kind: UpstreamFailureKind, count: number): void => {
+/** How many e-mails failed, by the reason. */
+export type Failures = Map<FailureKind, number>;
+
+export const addFailures = (failures: Failures, kind: FailureKind, count: number): void => {
   if (count > 0) failures.set(kind, (failures.get(kind) ?? 0) + count);
 };
 
@@ -28,6 +31,10 @@ export type ScanRow = {
   unreachedEmails?: number;
   /** Active e-mails on domains that are not verified, which no scan looks at. */
   skippedEmails?: number;
+  /** How the scan asked about its domains: the ids of the domains by `Outcome` (coverage.ts). Set at the end. */
+  outcomes?: Record<string, number[]>;
+  /** The earliest of the last checks of those that were not reached; null if none was checked before. Set at the end. */
+  oldestUnreached?: string | null;
   newBreachesFound: number;
   /** False when SQS did not take the message of its planner. */
   wasQueued?: boolean;
@@ -38,7 +45,7 @@ export type ScanRow = {
    * scan, exactly once. Each finished chunk rewrites the whole row, so it has to stay small.
    */
   remaining: Record<string, Record<string, number>>;
-} & { [Kind in UpstreamFailureKind as `failed_${Kind}`]?: number };
+} & { [Kind in FailureKind as `failed_${Kind}`]?: number };
 
 export type ScanGroup = { type: ScanType; status: ScanStatus };
 

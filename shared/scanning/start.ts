@@ -57,7 +57,7 @@ export const start = async (
   try {
     await queue.send("scan-plans", { organizationId: org, scanId: id, fencingToken: 0 });
   } catch {
-    await endUnqueued(org, id, type);
+    await endUnqueued(org, id, type, totalEmails);
     throw new Refusal("scanNotQueued");
   }
   return id;
@@ -67,7 +67,7 @@ export const start = async (
  * Ends a scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. The re-dispatch sends
  * the alert. A scan that the service itself tries again every few minutes alerts the first time only.
  */
-const endUnqueued = async (org: number, id: number, type: ScanType): Promise<void> => {
+const endUnqueued = async (org: number, id: number, type: ScanType, totalEmails: number): Promise<void> => {
   const errorMessage = "The scan could not be queued";
   const [slot, alertChannels, [, previous]] = await Promise.all([
     activity.slot(org),
@@ -81,7 +81,7 @@ const endUnqueued = async (org: number, id: number, type: ScanType): Promise<voi
     isRepeated ? [] : [{ type: "scan_error", error: errorMessage }],
   );
   await table.transact([
-    ...notQueued(org, id, type, { errorMessage, completedAt: slot.createdAt }),
+    ...notQueued(org, id, type, totalEmails, { errorMessage, completedAt: slot.createdAt }),
     ...activity.writes(org, slot, { action: "scan.failed", summary: errorMessage, actor: service }),
     ...delivery.deliveries.writes(org, raised.writes),
   ]);

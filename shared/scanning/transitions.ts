@@ -63,6 +63,7 @@ export const notQueued = (
   org: number,
   id: number,
   type: ScanType,
+  totalEmails: number,
   set: { errorMessage: string; completedAt: string },
 ): Write[] => [
   { delete: keys.scanLock(org), if: heldBy(id) },
@@ -70,7 +71,7 @@ export const notQueued = (
     scans.change(org, id, {
       from: { type, status: "pending" },
       to: { type, status: "failed" },
-      set: { ...set, wasQueued: false },
+      set: { ...set, failedEmails: totalEmails, unreachedEmails: totalEmails, wasQueued: false },
     }),
   ]),
 ];
@@ -82,11 +83,13 @@ export const ending = (
   result: {
     status: "completed" | "failed";
     counts: FinalCounts;
+    outcomes: Record<string, number[]>;
+    oldestUnreached: string | null;
     errorMessage: string | null;
     completedAt: string;
   },
 ): Write[] => {
-  const { status, counts, errorMessage, completedAt } = result;
+  const { status, counts, outcomes, oldestUnreached, errorMessage, completedAt } = result;
   const from = scans.groupOf(scan);
   return [
     { delete: keys.scanLock(org), if: heldBy(scan.id) },
@@ -101,7 +104,9 @@ export const ending = (
           unreachedEmails: counts.unreachedCount,
           skippedEmails: counts.skippedCount,
           newBreachesFound: counts.newBreachCount,
-          findingsItemized: status === "completed",
+          findingsItemized: counts.scannedCount > 0,
+          outcomes,
+          oldestUnreached,
           errorMessage,
           remaining: {},
         },

@@ -6,6 +6,7 @@ export const requestEveryEndpoint = (api: Client, domainId: number): Promise<Rep
   Promise.all([
     api.post("/scans"),
     api.get("/scans"),
+    api.get("/scans/1/coverage"),
     api.get("/emails"),
     api.post("/emails", { email: "alan@demo.example", domainId }),
     api.delete("/emails?id=1"),

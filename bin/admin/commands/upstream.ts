@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
+import * as domainRows from "../../../shared/monitoring/domains/domain.ts";
 import {
   probe,
   type Resource,
@@ -7,9 +9,11 @@ import {
   subscriptionStatus,
   UpstreamFailure,
 } from "../../../shared/monitoring/hibp/hibp.ts";
+import { noticesFor } from "../../../shared/monitoring/hibp/plan-notices.ts";
 import { lacks } from "../../../shared/monitoring/hibp/subscription.ts";
 import {
   listedDomains,
+  type PlanNotice,
   rate,
   storedSubscription,
 } from "../../../shared/monitoring/hibp/subscription-state.ts";
@@ -34,9 +38,17 @@ export const upstreamCommands: Commands = {
   "upstream show": {
     about: "Shows what Have I Been Pwned last said of the subscription and its domains.",
     flags: {},
-    run: async () => ({ ...(await storedSubscription()), domains: await listedDomains() }),
-    print: ({ domains, ...subscription }: { domains: SubscribedDomain[] } & Record<string, unknown>) =>
-      `${Object.keys(subscription).length === 0 ? "Have I Been Pwned has not answered yet.\n" : print(subscription)}${print({ domains })}`,
+    run: async () => {
+      const { notices = [], ...subscription } = (await storedSubscription()) ?? {};
+      const all = [...notices, ...(await lostSearches())].map(({ text }) => ({ notice: text }));
+      return { ...subscription, domains: await listedDomains(), notices: all };
+    },
+    print: ({
+      domains,
+      notices,
+      ...subscription
+    }: { domains: SubscribedDomain[]; notices: { notice: string }[] } & Record<string, unknown>) =>
+      `${Object.keys(subscription).length === 0 ? "Have I Been Pwned has not answered yet.\n" : print(subscription)}${print({ domains })}${notices.length === 0 ? "" : print({ notices })}`,
   },
   "upstream test": {
     about:
@@ -48,6 +60,15 @@ export const upstreamCommands: Commands = {
     },
     isWrong: ({ endpoints }: { endpoints: Probe[] }) => endpoints.some(({ answer }) => answer === "no"),
   },
+};
+
+/** What the verified domains of all organizations have lost. */
+const lostSearches = async (): Promise<PlanNotice[]> => {
+  const lost: PlanNotice[] = [];
+  for await (const ids of organizations.everyId()) {
+    for (const org of ids) lost.push(...noticesFor([], await domainRows.list(org)));
+  }
+  return lost;
 };
 
 /** The command reads the key where the functions do. */

@@ -69,7 +69,10 @@ const wordsFor = ({ event, exposure }: Report, dashboardUrl: string | undefined)
       const { scannedCount, totalEmails, newBreachCount, failedCount } = event.data;
       return {
         ...bare,
-        headline: "A scan is complete",
+        headline:
+          failedCount > 0
+            ? `A scan checked ${shown(scannedCount)} of ${shown(totalEmails)} addresses`
+            : "A scan is complete",
         lead:
           `Checked ${shown(scannedCount)} of ${shown(totalEmails)} monitored e-mail addresses. ` +
           `New breaches found: ${shown(newBreachCount)}. Addresses that could not be checked: ${shown(failedCount)}.`,

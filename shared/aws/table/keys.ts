@@ -38,6 +38,8 @@ export const keys = {
   organization: (org: number): Key => ({ pk: `ORG#${org}#ORGANIZATION`, sk: "ORGANIZATION" }),
   seats: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEATS" }),
   scanLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-LOCK" }),
+  /** Which notices about the HIBP plan the organization was told (scanning/told-notices.ts). */
+  toldNotices: (org: number): Key => ({ pk: `ORG#${org}`, sk: "TOLD-NOTICES" }),
   /** Asks the service to start a scan, at once or at a later time. */
   scanRequest: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-REQUEST" }),
   listHead: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}`, sk: `HEAD#${kind}` }),

@@ -36,8 +36,12 @@ export type Domain = {
   planAt?: string;
   /** How far the scan `plannedByScan` is with this domain. */
   planState?: PlanState;
-  /** Why `planState` is "single" or "failed", if HIBP said so. */
-  planReason?: NoSearch | UpstreamFailureKind;
+  /** Why `planState` is "single" or "failed": what HIBP said, or that its answer is not believed (scanning/doubt.ts). */
+  planReason?: NoSearch | UpstreamFailureKind | "doubted";
+  /** The scan whose answer lacked too much of what was known to be believed, until an answer is. */
+  doubtedByScan?: number;
+  /** Why HIBP does not search the domain any more, though it did before; until it does again. */
+  lostSearch?: NoSearch;
   /** Id of the batch of domains that the scan `plannedByScan` planned together. */
   planBatch?: number;
   /** Watermark: id of the latest scan that finished checking this domain; 0 before the first. */

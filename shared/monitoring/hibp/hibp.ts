@@ -172,13 +172,14 @@ const subscriptionForm = z.object({
   IncludesStealerLogs: flag,
   IncludesBulkDomainAdd: flag,
   IncludesAutoSubdomainVerification: flag,
-  IncludesCustomerDomains: flag,
+  IncludesCustomerDomains: z.catch(z.nullable(z.boolean()), null),
   IncludesKAnon: flag,
 });
 
 /**
  * What the key's subscription allows. `rpm`: requests a minute; `subscribedUntil`: ISO 8601; `maxBreachedAccounts`: breached
- * addresses of the largest domain that it searches; `maxDomains`: null is without limit.
+ * addresses of the largest domain that it searches; `maxDomains`: null is without limit; `includesCustomerDomains`: null if HIBP does not
+ * say.
  */
 export type SubscriptionStatus = {
   rpm: number;
@@ -190,7 +191,7 @@ export type SubscriptionStatus = {
   includesStealerLogs: boolean;
   includesBulkDomainAdd: boolean;
   includesAutoSubdomainVerification: boolean;
-  includesCustomerDomains: boolean;
+  includesCustomerDomains: boolean | null;
   includesKAnon: boolean;
 };
 

@@ -3,6 +3,9 @@ import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { SubscribedDomain, SubscriptionStatus, UpstreamFailureKind } from "./hibp.ts";
 
+/** What operators and organizations should know of the plan (plan-notices.ts). `id`: the same as long as the same is meant; `domain`: the name of the domain that it is about, if it is about one. */
+export type PlanNotice = { id: string; text: string; domain?: string };
+
 /**
  * The status as HIBP last answered it, `at` this time (ISO 8601). Rows of earlier versions lack some of its fields. `failedAt`,
  * `failedFor`: when and why HIBP last did not answer status or domains, unless both have been answered since.
@@ -13,6 +16,8 @@ export type SubscriptionRow = Partial<SubscriptionStatus> & {
   failedFor?: UpstreamFailureKind;
   /** Whether HIBP lists the domains of this key; undefined until it has listed them or refused to. */
   domainSearch?: "included" | "missing";
+  /** As of `at`. */
+  notices?: PlanNotice[];
 };
 
 const lastOf = (...times: (string | undefined)[]): number =>
@@ -34,11 +39,17 @@ export const isSyncSilent = async (now: Date): Promise<boolean> => {
 /** The subscription as HIBP last answered it, and whether HIBP has answered within the last hour and not failed since. */
 export const state = async (
   now: Date,
-): Promise<{ plan: string | null; subscribedUntil: string | null; isWorking: boolean }> => {
+): Promise<{
+  upstream: { plan: string | null; subscribedUntil: string | null; isWorking: boolean };
+  notices: readonly PlanNotice[];
+}> => {
   const row = await table.get<SubscriptionRow>(keys.subscription(), { consistent: false });
-  const { plan = null, subscribedUntil = null } = row ?? {};
+  const { plan = null, subscribedUntil = null, notices = [] } = row ?? {};
   const isRecent = now.getTime() - lastOf(row?.at) <= 1_000 * maximumAgeSeconds;
-  return { plan, subscribedUntil, isWorking: isRecent && row?.failedAt === undefined };
+  return {
+    upstream: { plan, subscribedUntil, isWorking: isRecent && row?.failedAt === undefined },
+    notices,
+  };
 };
 
 export const domainPrefix = "DOMAIN#";

@@ -14,15 +14,16 @@ import {
   UpstreamFailure,
   type UpstreamFailureKind,
 } from "./hibp.ts";
+import { planNotices } from "./plan-notices.ts";
 import {
   type Coverage,
   cautiousRpm,
   domainKey,
   listedDomains,
   maximumAgeSeconds,
-  rate,
   type SubscriptionRow,
   storedCoverage,
+  storedSubscription,
 } from "./subscription-state.ts";
 import { withUpstream } from "./upstream.ts";
 
@@ -79,7 +80,8 @@ export const refresh = async (options: Waiting = {}): Promise<void> => {
       },
     );
   const at = new Date().toISOString();
-  const knownRpm = await rate();
+  const known = await storedSubscription();
+  const knownRpm = known?.rpm ?? cautiousRpm;
   const status = await ask(knownRpm, subscriptionStatus);
   if (status instanceof UpstreamFailure && endsEverything.includes(status.kind)) {
     await table.update(keys.subscription(), { set: { failedAt: at, failedFor: status.kind } });
@@ -99,11 +101,19 @@ export const refresh = async (options: Waiting = {}): Promise<void> => {
     failure instanceof UpstreamFailure && failure.kind !== "rate_limited"
       ? { failedAt: at, failedFor: failure.kind }
       : {};
+  const current = isAnswered ? status : (known ?? {});
+  const domains = listed instanceof UpstreamFailure ? (lacksList ? [] : await listedDomains()) : listed;
+  const notices = planNotices(current, domains, await hasSeveralOrganizations(), new Date());
   await table.update(keys.subscription(), {
-    set: { ...(isAnswered && { ...status, at }), domainSearch, ...noted },
+    set: { ...(isAnswered && { ...status, at }), domainSearch, notices, ...noted },
     ...(failure === undefined && { remove: ["failedAt", "failedFor"] }),
   });
   if (failure !== undefined) throw failure;
+};
+
+const hasSeveralOrganizations = async (): Promise<boolean> => {
+  const rows = await table.query({ pk: keys.organizations(0).pk, limit: 2 });
+  return rows.length > 1;
 };
 
 /**

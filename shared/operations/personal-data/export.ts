@@ -34,6 +34,7 @@ const internal = [
   "remaining",
   "planState",
   "planReason",
+  "outcomes",
   "stale",
 ];
 

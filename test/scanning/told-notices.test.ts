@@ -1,0 +1,138 @@
+/** Notices about the HIBP plan, which scans tell channels that want scan errors. */
+import { afterEach, expect, test } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
+import { storedSubscription } from "../../shared/monitoring/hibp/subscription-state.ts";
+import { end } from "../../shared/scanning/end.ts";
+import { start } from "../../shared/scanning/start.ts";
+import { reply } from "../monitoring/hibp/upstream-server.ts";
+import {
+  createOrganization,
+  endEarly,
+  logger,
+  onTableRequest,
+  runLookUps,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+} from "./in-process-workers.ts";
+
+const workers = useWorkers({ breached: { "lost.example": {}, "kept.example": {} } });
+
+afterEach(() => {
+  workers.failureOf = () => undefined;
+});
+
+/** An organization with a channel that wants scan errors and nothing else. */
+const createListening = async (name: string): Promise<number> => {
+  const org = await createOrganization({ [name]: 1 });
+  await table.put({
+    ...keys.channel(org, 1),
+    id: 1,
+    isEnabled: true,
+    notifyOnNewBreach: false,
+    notifyOnScanComplete: false,
+    notifyOnScanError: true,
+    channel: "email",
+    config: { recipients: ["security@kept.example"] },
+    createdAt: new Date().toISOString(),
+  });
+  return org;
+};
+
+const scanOnce = async (org: number): Promise<void> => {
+  await startAndPlan(org);
+  await runLookUps();
+};
+
+/** The sentences of scan errors so far, oldest first. */
+const toldTo = async (org: number): Promise<string[]> => {
+  const { items } = await deliveries.page(org, { limit: 100, offset: 0 });
+  return items.reverse().map(({ event }) => ("error" in event ? event.error : event.type));
+};
+
+/** What HIBP says of the plan from now on. */
+const setPlan = (plan: Record<string, unknown>): void => {
+  const { answer } = workers.upstream;
+  workers.upstream.answer = (path, request, response) => {
+    if (path === "subscription/status") reply(response, 200, { Rpm: 6000, ...plan });
+    else answer(path, request, response);
+  };
+};
+
+const lost = expect.stringMatching(/does not search lost.example any more: too large/);
+
+test("that a domain lost its search is told once each time, to its organization alone", async () => {
+  const [org, other] = [await createListening("lost.example"), await createListening("kept.example")];
+  const scanBoth = async () => {
+    await scanOnce(org);
+    await scanOnce(other);
+  };
+  await scanBoth();
+  const before = (await toldTo(org)).length;
+  const loss = async () => {
+    workers.failureOf = (path) => (path === "breacheddomain/lost.example" ? 403 : undefined);
+    await scanBoth();
+    await scanBoth();
+  };
+  await loss();
+  expect((await toldTo(org)).slice(before)).toEqual([lost]);
+  // A scan without an answer says nothing of the plan.
+  workers.failureOf = (path) => (path === "breacheddomain/lost.example" ? 400 : undefined);
+  await scanBoth();
+  expect((await toldTo(org)).slice(before)).toEqual([lost, expect.stringMatching(/^None of 1/)]);
+  workers.failureOf = () => undefined;
+  await scanBoth();
+  await loss();
+  expect((await toldTo(org)).slice(before + 2)).toEqual([lost]);
+  expect((await toldTo(other)).filter((text) => text.includes("does not search"))).toEqual([]);
+});
+
+test("that the plan ends is told to every organization, once for each warning", async () => {
+  const orgs = [await createListening("kept.example"), await createListening("other.example")];
+  const refreshWith = async (days: number) => {
+    setPlan({ SubscribedUntil: new Date(Date.now() + days * 24 * 3_600_000).toISOString() });
+    await subscription.refresh();
+    for (const org of orgs) {
+      await scanOnce(org);
+      await scanOnce(org);
+    }
+  };
+  await refreshWith(20);
+  await refreshWith(5);
+  for (const org of orgs) {
+    expect((await toldTo(org)).filter((text) => text.includes("ends within"))).toEqual([
+      expect.stringContaining("within 30 days"),
+      expect.stringContaining("within 7 days"),
+    ]);
+  }
+});
+
+test("the second organization of a plan without domains of customers is a notice", async () => {
+  await createOrganization({ "kept.example": 1 });
+  await createOrganization({ "kept.example": 1 });
+  setPlan({ IncludesCustomerDomains: false });
+  await subscription.refresh();
+  expect((await storedSubscription())?.notices).toMatchObject([{ id: "customer-domains" }]);
+});
+
+test.each(["before", "after"] as const)(
+  "is told once by a scan whose end dies %s its transaction",
+  async (when) => {
+    await subscription.refresh();
+    const org = await createListening("kept.example");
+    const scanId = await start(org, "manual", administrator);
+    await takeMessages("scan-plans");
+    const death = onTableRequest("oldestUnreached", when, async () => {
+      throw new Error("The worker dies");
+    });
+    await expect(endEarly(org, scanId)).rejects.toThrow("The worker dies");
+    expect(death.happened).toBe(true);
+    await end(org, scanId, { logger });
+    await scanOnce(org);
+    expect((await toldTo(org)).filter((text) => text.includes("IncludesCustomerDomains"))).toHaveLength(1);
+  },
+);
