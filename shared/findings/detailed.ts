@@ -8,7 +8,7 @@ import { severityAt } from "../monitoring/hibp/severity.ts";
 import * as teams from "../monitoring/teams/team.ts";
 import { described, emailsById } from "./finding.ts";
 import type { DetailedBreach, DetailedFinding } from "./finding-schema.ts";
-import { type FindingQuery, page } from "./page.ts";
+import { type FindingQuery, page, type Shown } from "./page.ts";
 import { findings } from "./record.ts";
 
 /** A page of findings, as `finding.list` gives it. */
@@ -16,13 +16,22 @@ export const list = async (
   org: number,
   query: FindingQuery,
 ): Promise<{ breaches: DetailedFinding[]; total: number; unacknowledged: number }> => {
-  const [noted, allTeams, catalogVersion, found] = await Promise.all([
+  const found = page(org, query);
+  const [breaches, { total, unacknowledged }] = await Promise.all([inFull(org, found), found]);
+  return { breaches, total, unacknowledged };
+};
+
+/** Findings as clients see them in full. What does not depend on `found` is read at the same time. */
+export const inFull = async (
+  org: number,
+  found: Promise<{ rows: readonly Shown[] }>,
+): Promise<DetailedFinding[]> => {
+  const [noted, allTeams, catalogVersion, { rows }] = await Promise.all([
     ownChecks(org),
     teams.list(org),
     breachDetails.version(),
-    page(org, query),
+    found,
   ]);
-  const { rows, total, unacknowledged } = found;
   const owners = emailsById(
     org,
     rows.map(({ emailId }) => emailId),
@@ -30,23 +39,19 @@ export const list = async (
   const shown = await described(org, rows, noted, catalogVersion, () => owners);
   const teamsById = new Map(allTeams.map(({ id, name }) => [id, { id, name }]));
   const ownersById = await owners;
-  return {
-    breaches: shown.map(({ finding, row, breach }) => {
-      // The removal of an e-mail deletes its row first, and its findings after it.
-      const owner = ownersById.get(finding.emailId);
-      const teamId = owner && emails.groupOf(owner).teamId;
-      const { severity } = findings.groupOf(row);
-      return {
-        ...finding,
-        breach: detailed(breach),
-        severity: severityAt(severity),
-        ownerName: owner?.ownerName ?? null,
-        team: (teamId != null && teamsById.get(teamId)) || null,
-      };
-    }),
-    total,
-    unacknowledged,
-  };
+  return shown.map(({ finding, row, breach }) => {
+    // The removal of an e-mail deletes its row first, and its findings after it.
+    const owner = ownersById.get(finding.emailId);
+    const teamId = owner && emails.groupOf(owner).teamId;
+    const { severity } = findings.groupOf(row);
+    return {
+      ...finding,
+      breach: detailed(breach),
+      severity: severityAt(severity),
+      ownerName: owner?.ownerName ?? null,
+      team: (teamId != null && teamsById.get(teamId)) || null,
+    };
+  });
 };
 
 /** A breach as clients see it in full. */

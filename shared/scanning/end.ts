@@ -70,7 +70,7 @@ const tryToEnd = async (
 
   await closeChunks(org, scanId, chunksLeft(scan), closed);
   const [allDomains, alertChannels] = await Promise.all([domains.list(org), channels.list(org)]);
-  const [counts, slot] = await Promise.all([finalCounts(org, scan, allDomains), activity.slot(org)]);
+  const counts = await finalCounts(org, scan, allDomains);
   await setWatermarks(org, scan, allDomains);
 
   const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
@@ -82,7 +82,10 @@ const tryToEnd = async (
     ...(isHeldUp ? [reasonOf.rate_limited] : []),
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
-  const raised = await delivery.raise(org, alertChannels, alertsOf(counts, isCompleted, errorMessage));
+  const [raised, slot] = await Promise.all([
+    delivery.raise(org, alertChannels, alertsOf(counts, isCompleted, errorMessage)),
+    activity.slot(org),
+  ]);
   const status = isCompleted ? "completed" : "failed";
   const attempt = await table.attempt(
     table.transact([
