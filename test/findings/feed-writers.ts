@@ -69,7 +69,7 @@ const expectAllOnce = async (
 
 const killable = new AsyncLocalStorage<true>();
 
-/** Runs work that dies, in one of twenty requests to the table, before the request or after it. */
+/** Runs work that dies, in one of fifty requests to the table, before the request or after it. */
 const killed = async (work: () => Promise<unknown>): Promise<boolean> => {
   try {
     await killable.run(true, work);
@@ -82,7 +82,7 @@ const killed = async (work: () => Promise<unknown>): Promise<boolean> => {
 /** Scans whose workers are killed, start again, and come too late, while a client reads the feed. */
 export const readScansOfKilledWorkers = async (workers: Workers, domain: string, rounds: number) => {
   const kill = (): void => {
-    if (killable.getStore() && chance(5)) throw new Error("Killed");
+    if (killable.getStore() && chance(1)) throw new Error("Killed");
   };
   const stop = intercept<Request>("build", (next) => async (sent) => {
     kill();
@@ -109,13 +109,16 @@ export const readScansOfKilledWorkers = async (workers: Workers, domain: string,
       const scanId = await start(org, "manual", service);
       const lateNow = late;
       late = [];
+      // Messages come again, and those of the scan before come when it has ended.
+      const plans = (await takeMessages("scan-plans")).map((one) => () => plan(one, invocation()));
+      const checks: (() => Promise<unknown>)[] = [];
       for (let turn = 0; turn < 3; turn++) {
-        const plans = (await takeMessages("scan-plans")).map((one) => () => plan(one, invocation()));
-        await Promise.all(plans.map(killed));
-        const checks = (await takeMessages("scan-checks")).map((one) => () => check(one, invocation()));
+        for (const work of plans) await killed(work);
+        const taken = await takeMessages("scan-checks");
+        checks.push(...taken.map((one) => () => check(one, invocation())));
         await Promise.all([...checks, ...checks, ...lateNow].map(killed));
-        late.push(...plans, ...checks);
       }
+      late.push(...plans, ...checks);
       await endEarly(org, scanId);
     }
   } finally {

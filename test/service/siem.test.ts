@@ -50,7 +50,10 @@ test("read-feed.sh prints each finding once, and goes on where it was", async ()
   expect(await read()).toEqual(ids);
   expect(await read()).toEqual([]);
   writeFileSync(cursorFile, "damaged");
-  await expect(read()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("after: is no cursor") });
+  await expect(read()).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("after: is no cursor"),
+  });
   expect(readFileSync(cursorFile, "utf8")).toBe("damaged");
 });
 
