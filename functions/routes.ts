@@ -16,6 +16,7 @@ import { listBreaches } from "./list-breaches/endpoint.ts";
 import { listEmails } from "./list-emails/endpoint.ts";
 import { listScans } from "./list-scans/endpoint.ts";
 import { previewImport } from "./preview-import/endpoint.ts";
+import { readFeed } from "./read-feed/endpoint.ts";
 import { removeEmail } from "./remove-email/endpoint.ts";
 import { reopenBreaches } from "./reopen-breaches/endpoint.ts";
 import { startScan } from "./start-scan/endpoint.ts";
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
   { method: "GET", path: "/scans", name: "list-scans", endpoint: listScans },
   { method: "GET", path: "/scans/{id}/coverage", name: "get-scan-coverage", endpoint: getScanCoverage },
   { method: "GET", path: "/activity", name: "list-activity", endpoint: listActivity },
+  { method: "GET", path: "/feed", name: "read-feed", endpoint: readFeed },
   { method: "GET", path: "/emails", name: "list-emails", endpoint: listEmails },
   { method: "POST", path: "/emails", name: "add-email", endpoint: addEmail },
   { method: "DELETE", path: "/emails", name: "remove-email", endpoint: removeEmail },

@@ -34,6 +34,7 @@ export const v1: Part = {
   tags: {
     scans: "Looking for the monitored e-mails in known data breaches",
     activity: "What was done in the account",
+    feed: "Everything that was recorded, for other systems",
     emails: "The addresses that are monitored, one by one or imported from a file",
     breaches: "Findings: appearances of monitored e-mails in data breaches",
     "alert-configs": "Channels that tell of new breaches and of scans: e-mail, Slack, webhook",

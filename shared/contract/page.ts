@@ -32,27 +32,20 @@ export const listParameter = <const Words extends readonly string[]>(name: strin
     z.array(z.enum(words, `${name} must be one or several of ${words.join(", ")}, separated by commas`)),
   );
 
-const limit = z
-  ._default(
-    z.pipe(
-      decimal("limit"),
-      z
-        .int()
-        .check(
-          z.minimum(1, "limit must be between 1 and 100"),
-          z.maximum(100, "limit must be between 1 and 100"),
-        ),
-    ),
-    50,
-  )
-  .check(z.meta({ description: "How many entries to return at most" }));
+export const limitTo = (maximum: number) => {
+  const message = `limit must be between 1 and ${maximum}`;
+  const limit = z.int().check(z.minimum(1, message), z.maximum(maximum, message));
+  return z
+    ._default(z.pipe(decimal("limit"), limit), maximum / 2)
+    .check(z.meta({ description: "How many entries to return at most" }));
+};
 
 const offset = z
   ._default(z.pipe(decimal("offset"), z.int().check(z.minimum(0))), 0)
   .check(z.meta({ description: "How many entries to skip; beyond the last entry the page is empty" }));
 
 /** Query parameters of every list with pages. */
-export const pageQuery = { limit, offset };
+export const pageQuery = { limit: limitTo(100), offset };
 
 /** An id in a JSON body. Strings of digits are refused. */
 export const idField = z.int().check(z.minimum(1));

@@ -17,33 +17,31 @@ export const list = async (
   org: number,
   query: FindingQuery,
 ): Promise<{ breaches: DetailedFinding[]; total: number; unacknowledged: number }> => {
-  const [known, { rows, total, unacknowledged }] = await Promise.all([knownOf(org), page(org, query)]);
-  return { breaches: await inFull(org, rows, known), total, unacknowledged };
+  const found = page(org, query);
+  const [breaches, { total, unacknowledged }] = await Promise.all([inFull(org, found), found]);
+  return { breaches, total, unacknowledged };
 };
 
 /** Refuses `findingNotFound`. */
 export const get = async (org: number, id: number): Promise<DetailedFinding> => {
-  const [known, row] = await Promise.all([knownOf(org), findings.get(org, id)]);
-  const [finding] = row === undefined ? [] : await inFull(org, [row], known);
+  const found = findings.get(org, id).then((row) => ({ rows: row === undefined ? [] : [row] }));
+  const [finding] = await inFull(org, found);
   if (finding === undefined) throw new Refusal("findingNotFound");
   return finding;
 };
 
-/** What findings are described with, whichever they are. */
-const knownOf = async (org: number) => {
-  const [noted, allTeams, catalogVersion] = await Promise.all([
+/** Findings as clients see them in full. What does not depend on `found` is read at the same time. */
+export const inFull = async (
+  org: number,
+  found: Promise<{ rows: readonly Shown[] }>,
+): Promise<DetailedFinding[]> => {
+  const [noted, allTeams, catalogVersion, { rows }] = await Promise.all([
     ownChecks(org),
     teams.list(org),
     breachDetails.version(),
+    found,
   ]);
-  return { noted, teamsById: new Map(allTeams.map(({ id, name }) => [id, { id, name }])), catalogVersion };
-};
-
-const inFull = async (
-  org: number,
-  rows: readonly Shown[],
-  { noted, teamsById, catalogVersion }: Awaited<ReturnType<typeof knownOf>>,
-): Promise<DetailedFinding[]> => {
+  const teamsById = new Map(allTeams.map(({ id, name }) => [id, { id, name }]));
   const owners = emailsById(
     org,
     rows.map(({ emailId }) => emailId),

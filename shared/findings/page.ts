@@ -17,7 +17,7 @@ export type FindingQuery = GroupFilter & {
   order?: FindingOrder | undefined;
 };
 
-const shownAttributes = [
+export const shownAttributes = [
   "emailId",
   "email",
   "domainId",

@@ -32,6 +32,9 @@ export type PageInput<G, J, Name extends string> = {
   join?: ((groups: G[]) => Promise<J>) | undefined;
 };
 
+/** Rows of a directory that `following` looks at: one request can read them, however many groups they count. */
+const maximumBlocks = 63;
+
 const always = ["id", "group"] as const;
 type Always = (typeof always)[number];
 
@@ -112,6 +115,40 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       { project }: { project?: readonly string[] } = {},
     ): Promise<M[]> =>
       table.query<M>({ pk: key(org, firstIdOf(block)).pk, descending: true, limit, project }),
+
+    /**
+     * The first members with ids above `after`, ascending, in two trips. `next`: the block to go on with, if these are fewer than
+     * `limit` although not all blocks were read.
+     */
+    following: async <Name extends keyof M & string>(
+      org: number,
+      after: number,
+      { limit, attributes }: { limit: number; attributes: readonly Name[] },
+    ): Promise<{ items: Pick<M, Name | Always>[]; next: number | undefined }> => {
+      const rows = await directories.readFrom(org, kind, blockOf(after + 1), maximumBlocks + 1);
+      const wanted: number[] = [];
+      let next: number | undefined;
+      // How many members of the first block come after the place is not known.
+      let count = 0;
+      for (const [index, { block, counts }] of rows.entries()) {
+        next = block;
+        if (count >= limit || index === maximumBlocks) break;
+        next = undefined;
+        const inBlock = countOf(counts, () => true);
+        if (inBlock > 0) wanted.push(block);
+        if (block !== blockOf(after + 1)) count += inBlock;
+      }
+      const project = [...new Set<string>([...always, ...attributes])];
+      const read = wanted.map((block) => {
+        const fromId = Math.max(after + 1, firstIdOf(block));
+        return readBlock(org, kind, block, { fromId, limit, project });
+      });
+      const items = (await Promise.all(read)).flat().slice(0, limit);
+      return {
+        items: items.map((row) => table.fromWire<M>(row)),
+        next: items.length < limit ? next : undefined,
+      };
+    },
 
     directory: (org: number): Promise<directories.Directory> => directories.read(org, kind),
 

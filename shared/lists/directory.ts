@@ -47,6 +47,17 @@ export const read = async (
   return blocks;
 };
 
+/** The first of the rows from `block` on, ascending, without their notes. */
+export const readFrom = async (
+  org: number,
+  kind: ListKind,
+  block: number,
+  limit: number,
+): Promise<Block[]> => {
+  const { pk, sk } = keys.directory(org, kind, block);
+  return (await table.queryWire({ pk, from: sk, limit })).map(blockIn);
+};
+
 /** A row of the directory. Without its `from` the block could have begun at any time. */
 export const blockIn = (row: table.WireRow): Block => {
   const counts = new Map<string, number>();

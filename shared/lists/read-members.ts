@@ -73,6 +73,7 @@ export const readBlock = (
     fromId?: number | undefined;
     toId?: number | undefined;
     descending?: boolean;
+    limit?: number;
     where?: Condition | undefined;
   } = {},
 ): Promise<table.WireRow[]> => {

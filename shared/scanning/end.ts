@@ -73,7 +73,7 @@ const tryToEnd = async (
 
   await closeChunks(org, scanId, chunksLeft(scan), closed);
   const [allDomains, alertChannels] = await Promise.all([domains.list(org), channels.list(org)]);
-  const [counts, slot] = await Promise.all([finalCounts(org, scan, allDomains), activity.slot(org)]);
+  const counts = await finalCounts(org, scan, allDomains);
   const oldestUnreached =
     counts.unreachedCount > 0 ? await oldestCheckOfUnreached(org, scan, allDomains) : null;
   await setWatermarks(org, scan, allDomains);
@@ -89,9 +89,12 @@ const tryToEnd = async (
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
   const told = await untold(org, allDomains);
-  const raised = await delivery.raise(org, alertChannels, [
-    ...alertsOf(counts, isCompleted, errorMessage),
-    ...(told.text === undefined ? [] : [{ type: "scan_error", error: told.text } as const]),
+  const [raised, slot] = await Promise.all([
+    delivery.raise(org, alertChannels, [
+      ...alertsOf(counts, isCompleted, errorMessage),
+      ...(told.text === undefined ? [] : [{ type: "scan_error", error: told.text } as const]),
+    ]),
+    activity.slot(org),
   ]);
   const status = isCompleted ? "completed" : "failed";
   const attempt = await table.attempt(

@@ -20,6 +20,7 @@ export const requestEveryEndpoint = (api: Client, domainId: number): Promise<Rep
     api.patch("/alert-configs/1", { isEnabled: false }),
     api.delete("/alert-configs/1"),
     api.get("/activity"),
+    api.get("/feed"),
     preview(api, "alan@demo.example"),
     api.post("/emails/import/commit", { emails: [], quote: {} }),
   ]);

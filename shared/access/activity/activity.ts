@@ -8,14 +8,36 @@ type Entry = { action: Action; category: Category; summary: string; actor: Actor
 
 export const entries = countedList<{ category: Category }, Entry>("ACTIVITY", { category: "word" });
 
+export type EntryRecord = NonNullable<Awaited<ReturnType<typeof entries.get>>>;
+
 /**
  * Reserves the id and time of an entry. Call it together with the reads before the transaction, to save a
  * trip.
  */
 export const slot = (org: number): Promise<Reserved> => reserveOne(org, "ACTIVITY");
 
-/** The writes that log an action, for the transaction of the action itself. */
+/**
+ * An entry of this age or older is there, or never will be, unless a request that is in progress holds its slot. Readers that remember
+ * where they were rely on it.
+ */
+export const settledMilliseconds = 60_000;
+
+/** The SDK makes four tries of five seconds each of what begins by then (aws/table/clients.ts), and clocks differ. */
+const latestMilliseconds = settledMilliseconds / 2;
+
+/** When a write that belongs to a slot must have begun (ISO 8601). */
+export const untilOf = ({ createdAt }: Reserved): string =>
+  new Date(Date.parse(createdAt) + latestMilliseconds).toISOString();
+
+/** The writes that log an action, for the transaction of the action itself, which begins half a minute after `slot` at the latest. */
 export const writes = (
+  org: number,
+  reserved: Reserved,
+  entry: Parameters<typeof writesOfRequest>[2],
+): Write[] => writesOfRequest(org, reserved, entry).map((write) => ({ ...write, until: untilOf(reserved) }));
+
+/** The same for an entry whose slot is in the row of a request that is in progress, however long that takes. */
+export const writesOfRequest = (
   org: number,
   reserved: Reserved,
   { action, summary, actor }: { action: Action; summary: string; actor: Actor },

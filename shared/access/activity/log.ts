@@ -1,7 +1,7 @@
 import { retentionAt } from "../../contract/retention.ts";
-import { membership, shownActor } from "../members/membership.ts";
+import { type Membership, membership, shownActor } from "../members/membership.ts";
 import type { Category } from "./actions.ts";
-import { entries } from "./activity.ts";
+import { type EntryRecord, entries } from "./activity.ts";
 import type { ActivityEntry } from "./activity-schema.ts";
 
 /** A page of the entries that are still visible, newest first; `total` counts those that match the filter. */
@@ -17,21 +17,29 @@ export const list = async (
       limit,
       offset,
       since: retention.visibleSince,
-      attributes: ["createdAt", "category", "action", "summary", "actor"],
+      attributes: shownAttributes,
       matches: category === undefined ? undefined : (group) => group.category === category,
     }),
     membership(org),
   ]);
   return {
-    activity: items.map((row) => ({
-      id: row.id,
-      createdAt: row.createdAt,
-      category: row.category,
-      action: row.action,
-      summary: row.summary,
-      actor: shownActor(row.actor, users),
-    })),
+    activity: items.map((row) => shownEntry(row, users)),
     total,
     retention,
   };
 };
+
+export const shownAttributes = ["createdAt", "category", "action", "summary", "actor"] as const;
+
+/** An entry as clients see it. */
+export const shownEntry = (
+  {
+    id,
+    createdAt,
+    category,
+    action,
+    summary,
+    actor,
+  }: Pick<EntryRecord, "id" | (typeof shownAttributes)[number]>,
+  users: Membership,
+): ActivityEntry => ({ id, createdAt, category, action, summary, actor: shownActor(actor, users) });

@@ -88,9 +88,10 @@ export type Item = Record<string, unknown>;
 
 /**
  * One write of a transaction. When its condition fails, the transaction throws the `Refusal` of this name if
- * `refusal` is given, else `TransactionRefused`.
+ * `refusal` is given, else `TransactionRefused`. `until`: ISO 8601; no try of the transaction begins later, because others then rely on
+ * it being over.
  */
-export type Write = { refusal?: RefusalName } & (
+export type Write = { refusal?: RefusalName; until?: string } & (
   | { put: Key & Item; if?: Condition | undefined }
   | ({ update: Key } & Change)
   | { delete: Key; if?: Condition | undefined }

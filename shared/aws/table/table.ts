@@ -193,7 +193,8 @@ const writeOne = async <R>(send: () => Promise<R>): Promise<R> => {
  * judged against committed rows. Conflicts and throttling alone are tried again (patience.ts).
  *
  * All tries carry one token, so that DynamoDB recognizes a try whose reply got lost and does not repeat it.
- * After `signal` is aborted no further try begins, and it is unknown whether the last one wrote.
+ * After `signal` is aborted no further try begins, and it is unknown whether the last one wrote. After the `until` of a write none
+ * begins either.
  */
 export const transact = async (
   writes: readonly Write[],
@@ -207,7 +208,12 @@ export const transact = async (
   }
   const TransactItems = transactItems(writes);
   const ClientRequestToken = randomUUID();
-  const command = () => new TransactWriteCommand({ TransactItems, ClientRequestToken });
+  const command = () => {
+    const now = new Date().toISOString();
+    if (writes.some(({ until }) => until !== undefined && until < now))
+      throw new Error("The transaction was begun too long ago: begin it anew");
+    return new TransactWriteCommand({ TransactItems, ClientRequestToken });
+  };
   try {
     await withContentionRetry(
       () => documents().send(command(), { ...(signal && { abortSignal: signal }) }),

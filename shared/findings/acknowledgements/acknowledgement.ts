@@ -84,6 +84,7 @@ export const request = async (
       put: { ...keys.acknowledgementLock(org), ...newLock(org, id) },
       if: absent,
       refusal: "acknowledgementInProgress",
+      until: activity.untilOf(slot),
     },
     { put: { ...keys.acknowledgement(org, id), ...row }, if: absent },
     ...also,

@@ -72,13 +72,13 @@ const entryOf = async (org: number, row: AcknowledgementRow, count: number): Pro
   const because = reason === null ? "" : `: ${reason}`;
   if (resolution !== null) {
     const summary = `Acknowledged ${found} ${about}as ${resolution}${because}`;
-    return activity.writes(org, slot, { action: "findings.acknowledged", summary, actor: by });
+    return activity.writesOfRequest(org, slot, { action: "findings.acknowledged", summary, actor: by });
   }
   const summary =
     follows === undefined
       ? `Reopened ${found} ${about}`.trimEnd() + because
       : `Reopened ${found} of ${await titleOf(follows.breachId)}, whose severity has risen to ${severityAt(follows.level)}`;
-  return activity.writes(org, slot, { action: "findings.reopened", summary, actor: by });
+  return activity.writesOfRequest(org, slot, { action: "findings.reopened", summary, actor: by });
 };
 
 const titleOf = async (breachId: number): Promise<string> =>

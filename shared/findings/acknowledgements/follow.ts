@@ -99,7 +99,12 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
   };
   const { written } = await table.attempt(
     table.transact([
-      { update: key, set: { acknowledgementId: id, ...progress(0, 0) }, if: isIdle },
+      {
+        update: key,
+        set: { acknowledgementId: id, ...progress(0, 0) },
+        if: isIdle,
+        until: activity.untilOf(slot),
+      },
       { put: { ...keys.acknowledgement(org, id), ...row }, if: absent },
     ]),
   );

@@ -1,0 +1,113 @@
+/**
+ * Everything that was recorded, once, in an order that grows at its end only: findings of scans that have ended, and entries of the
+ * activity log. Nothing is written for it: both lists hand out ascending ids, so that two ids say how far a client has read.
+ */
+import { entries, settledMilliseconds } from "../../access/activity/activity.ts";
+import * as log from "../../access/activity/log.ts";
+import { membership } from "../../access/members/membership.ts";
+import { keys } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import { firstIdOf } from "../../lists/blocks.ts";
+import type { AcknowledgementRow } from "../acknowledgements/record.ts";
+import { inFull } from "../detailed.ts";
+import { shownAttributes } from "../page.ts";
+import { findings } from "../record.ts";
+import { cursorOf, type Place, placeOf } from "./cursor.ts";
+import type { FeedFormat, FeedItem, NativeItem } from "./feed-schema.ts";
+import { eventOf } from "./ocsf.ts";
+
+/** Lambda replies with at most 6 MB, in which the body is a JSON string. */
+const maximumBytes = 5_500_000;
+
+type Page = { items: FeedItem[]; cursor: string; hasMore: boolean };
+
+/**
+ * The items after a cursor. Five trips, whatever was recorded since. Refuses `invalidInput` for a cursor that is damaged or of another
+ * organization.
+ */
+export const read = async (
+  org: number,
+  { after, limit, format }: { after?: string | undefined; limit: number; format: FeedFormat },
+  now: Date,
+): Promise<Page> => {
+  const place = after === undefined ? { finding: 0, entry: 0 } : placeOf(org, after);
+  const recorded = following(org, place, limit + 1, now);
+  const [details, users, { logged, passed, isCut }] = await Promise.all([
+    inFull(org, recorded),
+    membership(org),
+    recorded,
+  ]);
+  place.finding = passed ?? place.finding;
+  const all: NativeItem[] = [
+    ...details.map((finding): NativeItem => ({ type: "finding", at: finding.firstDetectedAt, finding })),
+    ...logged.map(
+      (entry): NativeItem => ({ type: "activity", at: entry.createdAt, entry: log.shownEntry(entry, users) }),
+    ),
+  ];
+  const items: FeedItem[] = [];
+  let bytes = 0;
+  for (const item of all) {
+    const shown = format === "ocsf" ? eventOf(org, item) : item;
+    bytes += Buffer.byteLength(JSON.stringify(JSON.stringify(shown)));
+    if (items.length === limit || (items.length > 0 && bytes > maximumBytes)) break;
+    items.push(shown);
+    if (item.type === "finding") place.finding = item.finding.id;
+    else place.entry = item.entry.id;
+  }
+  return { items, cursor: cursorOf(org, place), hasMore: isCut || items.length < all.length };
+};
+
+/**
+ * What comes after a place, at most `limit` of each list. `passed`: the id up to which no findings are left. `isCut`: whether more than
+ * this can be read at once.
+ *
+ * Scans have ascending ids of findings: an organization has one scan at a time, whose workers draw ids while it is in progress and write
+ * nothing after its end. So findings with ids that were drawn before the lock was read are final, but for those of the scan that has the
+ * lock, which come last. For that the head of the list is read before the lock, and the lock before the list.
+ */
+const following = async (org: number, place: Place, limit: number, now: Date) => {
+  const { next: nextId = 1 } = (await table.get<{ next: number }>(keys.listHead(org, "FINDING"))) ?? {};
+  const [scanLock, ...requestLocks] = await table.getMany<{ scanId?: number; acknowledgementId?: number }>([
+    keys.scanLock(org),
+    keys.acknowledgementLock(org),
+    keys.severityLock(org),
+  ]);
+  const [found, recent, slots] = await Promise.all([
+    findings.following(org, place.finding, { limit, attributes: shownAttributes }),
+    entries.following(org, place.entry, { limit, attributes: log.shownAttributes }),
+    slotsOf(
+      org,
+      requestLocks.flatMap((lock) => lock?.acknowledgementId ?? []),
+    ),
+  ]);
+  const rows = firstWhile(
+    found.items,
+    (row) => row.id < nextId && findings.groupOf(row).scanId !== scanLock?.scanId,
+  );
+  const settled = new Date(now.getTime() - settledMilliseconds).toISOString();
+  const logged = firstWhile(
+    recent.items,
+    ({ id, createdAt }) => createdAt <= settled && slots.every((slot) => id < slot),
+  );
+  // Removals can empty many blocks in a row. Ids of a scan in progress may be among theirs.
+  const isEmpty = found.items.length === 0 && found.next !== undefined && scanLock === undefined;
+  const passed = isEmpty && firstIdOf(found.next ?? 0) <= nextId ? firstIdOf(found.next ?? 0) - 1 : undefined;
+  const goesOn = <T>(list: { items: T[]; next?: number | undefined }, taken: T[]): boolean =>
+    list.next !== undefined && taken.length > 0 && taken.length === list.items.length;
+  const isCut = passed !== undefined || goesOn(found, rows) || goesOn(recent, logged);
+  return { rows, logged, passed, isCut };
+};
+
+/** The ids of log entries that requests in progress will write at their ends. */
+const slotsOf = async (org: number, requests: readonly number[]): Promise<number[]> => {
+  const rows = await table.getManyWire(
+    requests.map((id) => keys.acknowledgement(org, id)),
+    { project: ["slot"] },
+  );
+  return rows.map((row) => table.fromWire<Pick<AcknowledgementRow, "slot">>(row).slot.id);
+};
+
+const firstWhile = <T>(all: readonly T[], holds: (one: T) => boolean): T[] => {
+  const end = all.findIndex((one) => !holds(one));
+  return end < 0 ? [...all] : all.slice(0, end);
+};

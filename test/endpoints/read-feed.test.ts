@@ -1,0 +1,177 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { entries } from "../../shared/access/activity/activity.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { admin } from "../service/admin.ts";
+import { addBreachedEmail } from "../service/alert-channels.ts";
+import type { Client } from "../service/client.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { expectEveryHeader, expectRefusal } from "./reply.ts";
+import { signIn } from "./sign-in.ts";
+
+type Item = Record<string, unknown> & {
+  type?: "finding" | "activity";
+  finding?: { id: number };
+  entry?: { id: number };
+  metadata: { uid: string };
+};
+type Entry = { id: number; createdAt: string };
+type Page = { items: Item[]; cursor: string; hasMore: boolean };
+
+const read = async (api: Client, query = ""): Promise<Page> => {
+  const reply = await api.get(`/feed${query}`);
+  expect([reply.status, reply.body.error]).toEqual([200, undefined]);
+  return reply.body as Page;
+};
+
+/** All items, by pages of `limit`. */
+const readAll = async (api: Client, limit: number, format = "native"): Promise<Item[]> => {
+  const items: Item[] = [];
+  for (let page = await read(api, `?limit=${limit}&format=${format}`); ; ) {
+    expect(page.items.length).toBeLessThanOrEqual(limit);
+    items.push(...page.items);
+    if (!page.hasMore) return items;
+    page = await read(api, `?limit=${limit}&format=${format}&after=${page.cursor}`);
+  }
+};
+
+const uidOf = (item: Item): string =>
+  item.metadata?.uid ?? `${item.type}-${item.type === "finding" ? item.finding?.id : item.entry?.id}`;
+
+/** Makes the log entries that there are two minutes older, as if the test had waited. */
+const waitForEntries = async ({ id: org, api }: Organization): Promise<void> => {
+  const { activity } = (await api.get("/activity?limit=100")).body as { activity: Entry[] };
+  for (const { id, createdAt } of activity) {
+    const earlier = new Date(Date.parse(createdAt) - 120_000).toISOString();
+    await table.update(entries.key(org, id), { set: { createdAt: earlier } });
+  }
+};
+
+/** An organization whose scan has found something. */
+const createScanned = async (): Promise<Organization> => {
+  const organization = await createOrganization();
+  await addBreachedEmail(organization);
+  await scan(organization.api);
+  await waitForEntries(organization);
+  return organization;
+};
+
+describe("200", () => {
+  test("findings come as the list gives them in full, and entries as the log does", async () => {
+    const { api } = await createScanned();
+    const reply = await api.get("/feed");
+    expectEveryHeader(reply);
+    const { items, cursor, hasMore } = reply.body as Page;
+    const { breaches } = (await api.get("/breaches?include=details")).body as { breaches: Item[] };
+    const { activity } = (await api.get("/activity?limit=100")).body as { activity: Entry[] };
+    expect(breaches.length).toBeGreaterThan(0);
+    expect(activity.length).toBeGreaterThan(2);
+    expect(items).toEqual([
+      ...breaches.reverse().map((finding) => ({ type: "finding", at: finding.firstDetectedAt, finding })),
+      ...activity.reverse().map((entry) => ({ type: "activity", at: entry.createdAt, entry })),
+    ]);
+    expect(hasMore).toBe(false);
+    expect(await read(api, `?after=${cursor}`)).toEqual({ items: [], cursor, hasMore: false });
+  });
+
+  test("an entry that is not a minute old does not come yet", async () => {
+    const organization = await createScanned();
+    const { cursor } = await read(organization.api);
+    await admin("team create", { org: organization.id, name: "Finance" });
+    expect((await read(organization.api, `?after=${cursor}`)).items).toEqual([]);
+    await waitForEntries(organization);
+    expect((await read(organization.api, `?after=${cursor}`)).items).toMatchObject([{ type: "activity" }]);
+  });
+
+  test("pages of any size and either format have the same items, each once", async () => {
+    const { api } = await createScanned();
+    const all = (await read(api)).items.map(uidOf);
+    expect(new Set(all).size).toBe(all.length);
+    for (const format of ["native", "ocsf"])
+      for (const limit of [1, 2, 1_000]) expect((await readAll(api, limit, format)).map(uidOf)).toEqual(all);
+    const first = await read(api, "?limit=2&format=native");
+    const rest = await read(api, `?format=ocsf&after=${first.cursor}`);
+    expect([...first.items, ...rest.items].map(uidOf)).toEqual(all);
+  });
+
+  test("what a later scan finds comes after a cursor of before, and removed findings do not", async () => {
+    const organization = await createScanned();
+    const { api } = organization;
+    const { cursor } = await read(api);
+    const { emails } = (await api.get("/emails")).body as { emails: { id: number }[] };
+    await api.delete(`/emails?id=${emails[0]?.id}`);
+    expect((await read(api)).items.filter(({ type }) => type === "finding")).toEqual([]);
+    await addBreachedEmail(organization);
+    await scan(api);
+    const { breaches } = (await api.get("/breaches")).body as { breaches: { id: number }[] };
+    expect(breaches.length).toBeGreaterThan(0);
+    const { items } = await read(api, `?after=${cursor}`);
+    const found = items.map(({ finding }) => finding?.id);
+    expect(found).toEqual(breaches.map((finding) => finding.id).reverse());
+  });
+});
+
+describe("format=ocsf", () => {
+  const schemas = JSON.parse(readFileSync(join(import.meta.dirname, "../cases/ocsf/classes.json"), "utf8"));
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  const validators = new Map([
+    [2004, ajv.compile(schemas.detection_finding)],
+    [6003, ajv.compile(schemas.api_activity)],
+  ]);
+
+  test("every event is valid by the published schema of its class", async () => {
+    const organization = await createScanned();
+    const { api } = organization;
+    const user = await signIn(organization);
+    const [first, second] = (await api.get("/breaches")).body.breaches as { id: number }[];
+    await user.api.post("/breaches/acknowledge", { id: first?.id, resolution: "ignored", reason: "Known" });
+    await api.post("/breaches/acknowledge", { id: second?.id, resolution: "handled" });
+    await waitForEntries(organization);
+    const { items } = await read(api, "?format=ocsf");
+    for (const event of items) {
+      const validate = validators.get(Number(event.class_uid));
+      validate?.(event);
+      expect([event.class_uid, validate?.errors]).toEqual([event.class_uid, null]);
+      expect(event.type_uid).toBe(Number(event.class_uid) * 100 + Number(event.activity_id));
+    }
+    expect(new Set(items.map(({ class_uid }) => class_uid))).toEqual(new Set([2004, 6003]));
+    expect(items.find(({ metadata }) => metadata.uid === `finding-${first?.id}`)).toMatchObject({
+      status_id: 3,
+      comment: "Known",
+    });
+  });
+});
+
+describe("400", () => {
+  test("a limit out of range and an unknown format", async () => {
+    const { api } = await createOrganization();
+    for (const limit of ["0", "1001", "-1", "x"])
+      expectRefusal(await api.get(`/feed?limit=${limit}`), 400, /limit must be/);
+    expectRefusal(await api.get("/feed?format=cef"), 400, /format must be native or ocsf/);
+  });
+
+  test("a cursor that is cut, changed, or of another organization", async () => {
+    const { api } = await createScanned();
+    const { api: other } = await createOrganization();
+    const { cursor } = await read(api);
+    const changed = [...cursor].map((character, at) =>
+      [cursor.slice(0, at), character === "A" ? "B" : "A", cursor.slice(at + 1)].join(""),
+    );
+    const cut = [...cursor].map((_, at) => cursor.slice(0, at));
+    for (const wrong of [
+      ...changed.slice(0, 12),
+      ...changed.slice(-3),
+      ...cut.slice(0, 3),
+      ...cut.slice(-3),
+      `${cursor}A`,
+      `${cursor}=`,
+      "null",
+    ])
+      expectRefusal(await api.get(`/feed?after=${wrong}`), 400, /after: is no cursor/);
+    expectRefusal(await other.get(`/feed?after=${cursor}`), 400, /after: is no cursor/);
+    expect((await api.get(`/feed?after=${cursor}`)).status).toBe(200);
+  });
+});

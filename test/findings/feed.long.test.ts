@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { useWorkers } from "../scanning/in-process-workers.ts";
+import { readEntriesOfSlowWriters, readScansOfKilledWorkers } from "./feed-writers.ts";
+
+const workers = useWorkers({ breached: { "killed.example": {} } });
+
+test("findings of 60 scans with killed and late workers come once, all of them", async () => {
+  const read = await readScansOfKilledWorkers(workers, "killed.example", 60);
+  expect(read.findings).toBeGreaterThan(1_000);
+}, 600_000);
+
+test("log entries of 6,000 steps of slow and killed writers come once, all of them", async () => {
+  expect((await readEntriesOfSlowWriters(6_000)).entries).toBeGreaterThan(2_000);
+}, 600_000);

@@ -1,0 +1,88 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import * as activity from "../../shared/access/activity/activity.ts";
+import { service } from "../../shared/access/activity/actor.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import * as feed from "../../shared/findings/feed/feed.ts";
+import { findings } from "../../shared/findings/record.ts";
+import { reserveOne } from "../../shared/lists/blocks.ts";
+import { intercept, type Request } from "../aws/table/intercept.ts";
+import {
+  createOrganization,
+  endEarly,
+  runChecks,
+  startAndPlan,
+  useWorkers,
+} from "../scanning/in-process-workers.ts";
+import { readEntriesOfSlowWriters, readScansOfKilledWorkers } from "./feed-writers.ts";
+
+const many = Object.fromEntries(Array.from({ length: 420 }, (_, index) => [index, ["Long"]]));
+const workers = useWorkers({ breached: { "killed.example": {}, "many.example": many } });
+
+test("findings of killed and late workers come once, and none is missing", async () => {
+  const read = await readScansOfKilledWorkers(workers, "killed.example", 6);
+  expect(read.findings).toBeGreaterThan(50);
+  expect(read.entries).toBeGreaterThan(10);
+});
+
+test("log entries of slow and killed writers come once, and none is missing", async () => {
+  expect((await readEntriesOfSlowWriters(400)).entries).toBeGreaterThan(100);
+});
+
+test("a log entry is not written half a minute after its slot was taken", async () => {
+  const org = await createOrganization({});
+  const at = new Date(Date.now() - 31_000).toISOString();
+  const slot = await reserveOne(org, "ACTIVITY", { at });
+  const entry = { action: "email.added", summary: "Added", actor: service } as const;
+  await expect(table.transact(activity.writes(org, slot, entry))).rejects.toThrow(/too long ago/);
+  expect(await activity.entries.get(org, slot.id)).toBeUndefined();
+});
+
+/** How many requests to the table of an act wait for each other; each takes long enough that others at the same time do not count. */
+const tripsOf = async (act: () => Promise<unknown>): Promise<number> => {
+  let done = 0;
+  const stop = intercept<Request>("build", (next) => async (sent) => {
+    const trip = done + 1;
+    const reply = await next(sent);
+    await pause(200);
+    done = Math.max(done, trip);
+    return reply;
+  });
+  await act();
+  stop();
+  return done;
+};
+
+test("findings of a scan come when it has ended; pages stay below Lambda's limit", async () => {
+  const org = await createOrganization({ "many.example": 420 });
+  const scanId = await startAndPlan(org);
+  await runChecks();
+  const read = (after?: string) => feed.read(org, { after, limit: 1_000, format: "native" }, new Date());
+  if ((await table.get(keys.scanLock(org))) !== undefined) {
+    expect(await read()).toMatchObject({ items: [], hasMore: false });
+    await endEarly(org, scanId);
+  }
+  const first = await feed.read(org, { limit: 1, format: "native" }, new Date());
+  const [item] = first.items;
+  if (item === undefined || !("finding" in item)) throw new Error("There is no finding");
+  await table.update(keys.breach((item.finding as { breach: { id: number } }).breach.id), {
+    set: { description: `"ü" `.repeat(4_000) },
+  });
+  expect(await tripsOf(() => read())).toBe(5);
+  const sizes: number[] = [];
+  let page = await read();
+  const ids: unknown[] = [];
+  for (;;) {
+    const reply = { statusCode: 200, body: JSON.stringify(page) };
+    sizes.push(Buffer.byteLength(JSON.stringify(reply)));
+    ids.push(...page.items.map((one) => ("finding" in one ? (one.finding as { id: number }).id : 0)));
+    if (!page.hasMore) break;
+    page = await read(page.cursor);
+  }
+  expect(sizes.length).toBeGreaterThan(1);
+  expect(Math.max(...sizes)).toBeLessThan(6 * 1024 * 1024);
+  expect(new Set(ids).size).toBe(420);
+  expect(ids).toHaveLength(420);
+  expect(findings.sum(await findings.directory(org))).toBe(420);
+});
