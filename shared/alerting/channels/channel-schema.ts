@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { idField } from "../../contract/page.ts";
 import { text } from "../../contract/text.ts";
 import { writtenAddress } from "../../monitoring/emails/email-schema.ts";
+import { isSigningSecret } from "../senders/signature.ts";
 
 /** In characters. */
 const maximumUrlLength = 2048;
@@ -11,9 +12,10 @@ const channelKind = z.enum(["email", "slack", "webhook"]);
 export type ChannelKind = z.infer<typeof channelKind>;
 
 const secret = text(maximumSecretLength).check(
+  z.refine(isSigningSecret, "must be the base64 of at least 16 bytes behind whsec_"),
   z.meta({
     description:
-      "Signs the deliveries; never returned. An empty string means no secret. A PATCH without `secret` keeps the secret",
+      "Signs the deliveries; never returned. An empty string means no secret. A PATCH without `secret` keeps the secret. Behind `whsec_` must be the base64 of at least 16 bytes",
   }),
 );
 

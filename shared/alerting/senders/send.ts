@@ -5,7 +5,7 @@ import * as mail from "./mail.ts";
 import { type NoticeContext, noticeOf } from "./notice.ts";
 import { type AttemptResult, post } from "./outbound.ts";
 import type { Report } from "./report.ts";
-import { sign, signatureHeader } from "./signature.ts";
+import { sign, signatureHeader, standardHeaders } from "./signature.ts";
 import * as slack from "./slack.ts";
 
 /** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
@@ -39,7 +39,11 @@ const sendWebhook = (
   id: number,
   event: Event,
 ): Promise<AttemptResult> => {
-  const body = envelope({ ...event, id, at: new Date() });
-  const signature = secret === undefined ? {} : { [signatureHeader]: sign(body, secret) };
-  return post({ url, headers: signature, body });
+  const at = new Date();
+  const body = envelope({ ...event, id, at });
+  const signatures =
+    secret === undefined
+      ? {}
+      : { [signatureHeader]: sign(body, secret), ...standardHeaders({ id, at, body }, secret) };
+  return post({ url, headers: signatures, body });
 };
