@@ -100,6 +100,7 @@ export const writesOfChange = (
   const nowGone = new Set([...(row.gone ?? []), ...gone].filter((breachId) => !back.includes(breachId)));
   const event: AlertEvent = {
     type: "breach",
+    scanId,
     breachIds: [...found],
     email: { id: row.id, findingIds: detected.map(({ id }) => id.id) },
   };

@@ -82,7 +82,11 @@ const tryToEnd = async (
     ...(isHeldUp ? [reasonOf.rate_limited] : []),
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
-  const raised = await delivery.raise(org, alertChannels, alertsOf(counts, isCompleted, errorMessage));
+  const raised = await delivery.raise(
+    org,
+    alertChannels,
+    alertsOf(scanId, counts, isCompleted, errorMessage),
+  );
   const status = isCompleted ? "completed" : "failed";
   const attempt = await table.attempt(
     table.transact([

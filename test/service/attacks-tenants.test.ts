@@ -69,6 +69,7 @@ describe("ids of another organization", () => {
     ["dashboard", "PATCH", `/emails/${attacker.ids.email}`, { teamId: of.team }],
     ["dashboard", "GET", `/findings?emailId=${of.email}`],
     ["dashboard", "GET", `/findings?domainId=${of.domain}`],
+    ["v1", "GET", `/events/${of.delivery}`],
     ["dashboard", "GET", `/alert-configs/${of.channel}/deliveries`],
     ["dashboard", "POST", `/alert-configs/${of.channel}/test`],
     ["dashboard", "POST", `/alert-configs/${of.channel}/deliveries/${of.delivery}/redeliver`],

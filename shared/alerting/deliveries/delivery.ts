@@ -16,8 +16,11 @@ import type { MemberWrite } from "../../lists/member-writes.ts";
 import { type Channel, wants } from "../channels/channel.ts";
 import type { EventType } from "../senders/envelope.ts";
 
-/** What happened. A breach event holds ids only: each attempt reads the details (senders/report.ts). */
-export type AlertEvent =
+/**
+ * What happened, in which scan if it was in one. A breach event holds ids only: each attempt reads the details
+ * (senders/report.ts).
+ */
+export type AlertEvent = { scanId?: number } & (
   | { type: "breach"; breachIds: number[]; email: EventEmail }
   | {
       type: "scan_complete";
@@ -26,7 +29,8 @@ export type AlertEvent =
       failedCount: number;
       totalEmails: number;
     }
-  | { type: "scan_error"; error: string };
+  | { type: "scan_error"; error: string }
+);
 
 /** `findingIds`: the findings, in the order of the event's `breachIds`. */
 export type EventEmail = { id: number; findingIds: number[] };
