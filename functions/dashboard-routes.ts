@@ -13,6 +13,7 @@ import { createTeam } from "./create-team/endpoint.ts";
 import { deleteTeam } from "./delete-team/endpoint.ts";
 import { endSession } from "./end-session/endpoint.ts";
 import { findEmails } from "./find-emails/endpoint.ts";
+import { getDelivery } from "./get-delivery/endpoint.ts";
 import { getOrganization } from "./get-organization/endpoint.ts";
 import { getOverview } from "./get-overview/endpoint.ts";
 import { getRecipient } from "./get-recipient/endpoint.ts";
@@ -77,6 +78,12 @@ export const dashboardRoutes: readonly Route[] = [
     path: "/alert-configs/{id}/deliveries",
     name: "list-deliveries",
     endpoint: listDeliveries,
+  },
+  {
+    method: "GET",
+    path: "/alert-configs/{id}/deliveries/{deliveryId}",
+    name: "get-delivery",
+    endpoint: getDelivery,
   },
   { method: "POST", path: "/alert-configs/{id}/test", name: "test-alert-config", endpoint: testAlertConfig },
   {

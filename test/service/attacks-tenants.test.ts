@@ -71,6 +71,8 @@ describe("ids of another organization", () => {
     ["dashboard", "GET", `/findings?domainId=${of.domain}`],
     ["v1", "GET", `/events/${of.delivery}`],
     ["dashboard", "GET", `/alert-configs/${of.channel}/deliveries`],
+    ["dashboard", "GET", `/alert-configs/${of.channel}/deliveries/${of.delivery}`],
+    ["dashboard", "GET", `/alert-configs/${attacker.ids.channel}/deliveries/${of.delivery}`],
     ["dashboard", "POST", `/alert-configs/${of.channel}/test`],
     ["dashboard", "POST", `/alert-configs/${of.channel}/deliveries/${of.delivery}/redeliver`],
     ["dashboard", "POST", `/alert-configs/${attacker.ids.channel}/deliveries/${of.delivery}/redeliver`],
