@@ -87,7 +87,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     ]);
   });
 
-  test("is a table of at most 600 px with inline styles, one button, and colors for dark mode", () => {
+  test("is a table of at most 600 px with inline styles, one button and a dark mode", () => {
     const { html } = render(breachReport([{}, {}]), "Acme", dashboardUrl);
     expect(html).toContain('width="600"');
     expect(html).toContain("max-width: 600px");
@@ -126,7 +126,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     expect(linksOf(html)).toHaveLength(2);
   });
 
-  test("has a subject of at most 200 characters, and both ends of a long address in its head", () => {
+  test("has a subject of at most 200 characters, and both ends of a long address", () => {
     const address = `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`;
     const breaches = Array(75).fill({
       title: "t".repeat(300),

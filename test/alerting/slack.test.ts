@@ -191,6 +191,13 @@ describe("text from upstream and from users", () => {
     fc.assert(fc.property(text, text, text, text, check));
   });
 
+  test("mentions nobody, also in systems that read mentions in plain text", () => {
+    const email = { ...ada, address: "ada@all.example", ownerName: "@everyone" };
+    const message = render(breachReport([{ title: "@channel (@Here) @all", domain: "" }], email), "@here");
+    expect(JSON.stringify(message)).not.toMatch(/(?<!ada)@(all|channel|everyone|here)/i);
+    expect(plainTextIn(message)[1]).toContain("Address: ada@all.example\nOwner: ＠everyone");
+  });
+
   test("is unchanged where Slack can show it", () => {
     const [, section] = markdownIn(
       render(breachReport([{ title: "R&D <beta> Müller 日本 👍", domain: "" }])),

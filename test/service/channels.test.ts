@@ -62,17 +62,18 @@ describe("an e-mail channel", () => {
     );
     expect(message).toContain("Owner: <bdi>Ada &lt;script&gt;alert(1)&lt;/script&gt;</bdi><br>");
     expect(message).toContain("Team: <bdi>Engines &amp; Looms</bdi>");
-    const { body } = await organization.api.get("/breaches");
+    const { body } = await organization.api.get("/breaches?include=details");
     const breaches = body.breaches as {
       id: number;
+      severity: string;
       breach: Record<string, string> & { dataClasses: string[] };
     }[];
     expect(breaches.map(({ breach }) => breach.title).sort()).toEqual(titles);
     const findingsUrl = `${new URL(inject("apiUrl")).origin}/api/app/findings?emailId=${emailId}`;
-    for (const { id, breach } of breaches) {
+    for (const { id, breach, severity } of breaches) {
       expect(message).toContain(
         [
-          `* ${breach.title} (${breach.domain})`,
+          `* ${breach.title} (${breach.domain}) · ${severity}`,
           `  Date of the breach: ${breach.breachDate}`,
           `  Exposed: ${breach.dataClasses.join(", ")}`,
           `  ${findingsUrl}&finding=${id}\r\n`,

@@ -138,9 +138,12 @@ const escaped = (text: string, maximum: number): string => cut(text, maximum, re
 /** The same for a plain text, in which nothing but links and mentions is markup. */
 const escapedPlain = (text: string, maximum: number): string => cut(text, maximum, entities);
 
+/** Slack takes no mentions from such texts. Others that take its messages do. */
+const mentions = /(?<![\w.%+-])@(?=(?:all|channel|everyone|here)\b)/giu;
+
 const cut = (text: string, maximum: number, pieces: Readonly<Record<string, string>>): string => {
   let result = "";
-  for (const character of text) {
+  for (const character of text.replace(mentions, "＠")) {
     const piece = pieces[character] ?? character;
     if (result.length + piece.length >= maximum) return `${result}…`;
     result += piece;
