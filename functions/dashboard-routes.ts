@@ -13,6 +13,7 @@ import { createTeam } from "./create-team/endpoint.ts";
 import { deleteTeam } from "./delete-team/endpoint.ts";
 import { endSession } from "./end-session/endpoint.ts";
 import { findEmails } from "./find-emails/endpoint.ts";
+import { getDelivery } from "./get-delivery/endpoint.ts";
 import { getFinding } from "./get-finding/endpoint.ts";
 import { getFoundBreach } from "./get-found-breach/endpoint.ts";
 import { getOrganization } from "./get-organization/endpoint.ts";
@@ -83,6 +84,12 @@ export const dashboardRoutes: readonly Route[] = [
     path: "/alert-configs/{id}/deliveries",
     name: "list-deliveries",
     endpoint: listDeliveries,
+  },
+  {
+    method: "GET",
+    path: "/alert-configs/{id}/deliveries/{deliveryId}",
+    name: "get-delivery",
+    endpoint: getDelivery,
   },
   { method: "POST", path: "/alert-configs/{id}/test", name: "test-alert-config", endpoint: testAlertConfig },
   {

@@ -8,6 +8,7 @@ import { commitImport } from "./commit-import/endpoint.ts";
 import { createAlertConfig } from "./create-alert-config/endpoint.ts";
 import { deleteAlertConfig } from "./delete-alert-config/endpoint.ts";
 import { getAcknowledgement } from "./get-acknowledgement/endpoint.ts";
+import { getEvent } from "./get-event/endpoint.ts";
 import { getReopening } from "./get-reopening/endpoint.ts";
 import { getScanCoverage } from "./get-scan-coverage/endpoint.ts";
 import { listActivity } from "./list-activity/endpoint.ts";
@@ -62,6 +63,7 @@ export const routes: readonly Route[] = [
     name: "get-reopening",
     endpoint: getReopening,
   },
+  { method: "GET", path: "/events/{id}", name: "get-event", endpoint: getEvent },
   { method: "GET", path: "/alert-configs", name: "list-alert-configs", endpoint: listAlertConfigs },
   { method: "POST", path: "/alert-configs", name: "create-alert-config", endpoint: createAlertConfig },
   {

@@ -38,6 +38,7 @@ export const v1: Part = {
     emails: "The addresses that are monitored, one by one or imported from a file",
     breaches: "Findings: appearances of monitored e-mails in data breaches",
     "alert-configs": "Channels that tell of new breaches and of scans: e-mail, Slack, webhook",
+    events: "What webhook channels were told, in full",
     webhooks: "What the service sends to webhook channels",
   },
   security: ["apiKey", "session"],

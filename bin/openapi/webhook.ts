@@ -32,6 +32,7 @@ export const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): 
             "Only when the channel has a secret: HMAC-SHA256 of the raw body, keyed with the secret. Compare it in constant time.",
           schema: { type: "string", pattern: "^[0-9a-f]{64}$" },
         },
+        ...standardHeaders,
       ],
       requestBody: { required: true, content: jsonContent(jsonSchema(envelope, "output", schemas)) },
       responses: {
@@ -41,3 +42,20 @@ export const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): 
     },
   };
 };
+
+/** Standard Webhooks. */
+const standardHeaders: Json[] = [
+  ["webhook-id", "^[1-9][0-9]*$", "the `id` of the body"],
+  ["webhook-timestamp", "^[0-9]+$", "Unix seconds of this attempt"],
+  [
+    "webhook-signature",
+    "^v1,[A-Za-z0-9+/]{43}=$",
+    "`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, by Standard Webhooks. Its key is the secret, or the bytes whose base64 is behind `whsec_`",
+  ],
+].map(([name, pattern, what]) => ({
+  name,
+  in: "header",
+  required: false,
+  description: `Only when the channel has a secret: ${what}.`,
+  schema: { type: "string", pattern },
+}));

@@ -80,6 +80,7 @@ export const refusals = {
     error: "No request of the organization to reopen many findings has this id",
   },
   channelNotFound: { status: 404, error: "No alert config of the organization has this id" },
+  eventNotFound: { status: 404, error: "No event of the organization has this id" },
   sessionNotFound: { status: 404, error: "No session of yours has this id" },
   apiKeyNotFound: { status: 404, error: "No API key of the organization has this id" },
   memberNotFound: { status: 404, error: "No member of the organization has this id" },

@@ -1,7 +1,7 @@
 /** Findings in full: with whose address each is, and everything that is known of the breach. */
 import { Refusal } from "../contract/errors.ts";
 import { ownChecks } from "../monitoring/domains/own-checks.ts";
-import { emails } from "../monitoring/emails/record.ts";
+import { type Email, emails } from "../monitoring/emails/record.ts";
 import { adviceOf } from "../monitoring/hibp/advice.ts";
 import type { Breach } from "../monitoring/hibp/breach.ts";
 import * as breachDetails from "../monitoring/hibp/breach-details.ts";
@@ -30,11 +30,26 @@ export const get = async (org: number, id: number): Promise<DetailedFinding> => 
   return finding;
 };
 
+/** These findings, in this order, without those that are not there any more and those of removed e-mails. */
+export const getMany = async (org: number, ids: readonly number[]): Promise<DetailedFinding[]> => {
+  const found = findings
+    .getMany(org, ids)
+    .then((rows) => ({ rows: rows.filter((row) => row !== undefined) }));
+  const all = await withOwners(org, found);
+  return all.filter(({ owner }) => owner !== undefined).map(({ finding }) => finding);
+};
+
 /** Findings as clients see them in full. What does not depend on `found` is read at the same time. */
 export const inFull = async (
   org: number,
   found: Promise<{ rows: readonly Shown[] }>,
-): Promise<DetailedFinding[]> => {
+): Promise<DetailedFinding[]> => (await withOwners(org, found)).map(({ finding }) => finding);
+
+/** `owner`: the e-mail; the removal of an e-mail deletes its row first, and its findings after it. */
+const withOwners = async (
+  org: number,
+  found: Promise<{ rows: readonly Shown[] }>,
+): Promise<{ finding: DetailedFinding; owner: Email | undefined }[]> => {
   const [noted, allTeams, catalogVersion, { rows }] = await Promise.all([
     ownChecks(org),
     teams.list(org),
@@ -49,17 +64,17 @@ export const inFull = async (
   const shown = await described(org, rows, noted, catalogVersion, () => owners);
   const ownersById = await owners;
   return shown.map(({ finding, row, breach }) => {
-    // The removal of an e-mail deletes its row first, and its findings after it.
     const owner = ownersById.get(finding.emailId);
     const teamId = owner && emails.groupOf(owner).teamId;
     const { severity } = findings.groupOf(row);
-    return {
+    const full = {
       ...finding,
       breach: detailed(breach),
       severity: severityAt(severity),
       ownerName: owner?.ownerName ?? null,
       team: (teamId != null && teamsById.get(teamId)) || null,
     };
+    return { finding: full, owner };
   });
 };
 

@@ -101,10 +101,14 @@ export const writesOfChange = (
   const lastFoundAt = checkedAt > (row.lastFoundAt ?? "") ? checkedAt : row.lastFoundAt;
   const isNewestCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
   const nowGone = new Set([...(row.gone ?? []), ...gone].filter((breachId) => !back.includes(breachId)));
+  const worstFirst = detected.toSorted(
+    (one, other) => levelIn(levels, other.breachId) - levelIn(levels, one.breachId),
+  );
   const event: AlertEvent = {
     type: "breach",
-    breachIds: [...found],
-    email: { id: row.id, findingIds: detected.map(({ id }) => id.id) },
+    scanId,
+    breachIds: worstFirst.map(({ breachId }) => breachId),
+    email: { id: row.id, findingIds: worstFirst.map(({ id }) => id.id) },
   };
   const findingKey = (breachId: number) => findings.key(org, row.findings[breachId] ?? 0);
   return {

@@ -91,7 +91,7 @@ const tryToEnd = async (
   const told = await untold(org, allDomains);
   const [raised, slot] = await Promise.all([
     delivery.raise(org, alertChannels, [
-      ...alertsOf(counts, isCompleted, errorMessage),
+      ...alertsOf(scanId, counts, isCompleted, errorMessage),
       ...(told.text === undefined ? [] : [{ type: "scan_error", error: told.text } as const]),
     ]),
     activity.slot(org),

@@ -98,6 +98,7 @@ export const errorMessageOf = (
 
 /** The alerts of an ended scan: that it completed, and that something failed. */
 export const alertsOf = (
+  scanId: number,
   counts: FinalCounts,
   isCompleted: boolean,
   errorMessage: string | null,
@@ -105,8 +106,8 @@ export const alertsOf = (
   const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
   return [
     ...(isCompleted
-      ? [{ type: "scan_complete", scannedCount, newBreachCount, failedCount, totalEmails } as const]
+      ? [{ type: "scan_complete", scanId, scannedCount, newBreachCount, failedCount, totalEmails } as const]
       : []),
-    ...(errorMessage === null ? [] : [{ type: "scan_error", error: errorMessage } as const]),
+    ...(errorMessage === null ? [] : [{ type: "scan_error", scanId, error: errorMessage } as const]),
   ];
 };

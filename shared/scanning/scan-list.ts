@@ -29,6 +29,12 @@ export const list = async (
   return { scans: items.map(shown), total, retention };
 };
 
+/** A scan of the last 365 days; null when there is none with this id. */
+export const get = async (org: number, id: number, now: Date): Promise<Scan | null> => {
+  const row = await scans.get(org, id);
+  return row === undefined || row.createdAt < retentionAt(now).visibleSince ? null : shown(row);
+};
+
 /** The latest scan of the last 365 days, and how far it looked; null when there is none. */
 export const latest = async (org: number, now: Date): Promise<(Scan & { coverage: Coverage }) | null> => {
   // A page would also read the block in which the 365 days end, to count.

@@ -78,7 +78,7 @@ const endUnqueued = async (org: number, id: number, type: ScanType, totalEmails:
   const raised = await delivery.raise(
     org,
     alertChannels,
-    isRepeated ? [] : [{ type: "scan_error", error: errorMessage }],
+    isRepeated ? [] : [{ type: "scan_error", scanId: id, error: errorMessage }],
   );
   await table.transact([
     ...notQueued(org, id, type, totalEmails, { errorMessage, completedAt: slot.createdAt }),

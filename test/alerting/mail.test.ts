@@ -18,9 +18,9 @@ describe("a message", () => {
       { domain: "", dataClasses: [], breachDate: "1970-01-01" },
     ]);
     const { subject, text } = render(report, "Acme", dashboardUrl);
-    expect(subject).toBe("ada@acme.example appeared in 2 data breaches (Acme)");
-    expect(text).toBe(`ada@acme.example appeared in 2 data breaches
-============================================
+    expect(subject).toBe("High: Adobe and 1 more, passwords of 1 person at Acme");
+    expect(text).toBe(`High: ada@acme.example appeared in 2 data breaches
+==================================================
 
 This monitored e-mail address was found in 2 data breaches that were not known before.
 
@@ -28,15 +28,16 @@ Address: ada@acme.example
 Owner: Ada Lovelace
 Team: Engines
 
-* Adobe (adobe.com)
+* Adobe (adobe.com) · high
   Date of the breach: 2013-10-04
   Exposed: Email addresses, Passwords
   https://monitor.acme.example/api/app/findings?emailId=7&finding=101
 
-* Breach 2
+* Breach 2 · high
   It is not known what was exposed.
   https://monitor.acme.example/api/app/findings?emailId=7&finding=102
 
+Change the password.
 Acknowledge each finding once it is handled.
 
 See the findings of this address: https://monitor.acme.example/api/app/findings?emailId=7
@@ -57,8 +58,8 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
   test("says the same as HTML", () => {
     const { html } = render(breachReport([{ title: "Adobe", domain: "adobe.com" }]), "Acme", dashboardUrl);
     expect(shownText(html)).toEqual([
-      "ada@acme.example appeared in a data breach (Acme)",
-      "ada@acme.example appeared in a data breach",
+      "High: Adobe, passwords of 1 person at Acme",
+      "High: ada@acme.example appeared in a data breach",
       "This monitored e-mail address was found in a data breach that was not known before.",
       "Address:",
       "ada@acme.example",
@@ -66,9 +67,10 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
       "Ada Lovelace",
       "Team:",
       "Engines",
-      "Adobe (adobe.com)",
+      "Adobe (adobe.com) · high",
       "Date of the breach: 2013-10-04",
       "Exposed: Email addresses, Passwords",
+      "Change the password.",
       "Acknowledge each finding once it is handled.",
       "See the findings of this address",
       "Breach Monitor for Acme",
@@ -83,6 +85,19 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
       "https://haveibeenpwned.com",
       "https://creativecommons.org/licenses/by/4.0/",
     ]);
+  });
+
+  test("is a table of at most 600 px with inline styles, one button and a dark mode", () => {
+    const { html } = render(breachReport([{}, {}]), "Acme", dashboardUrl);
+    expect(html).toContain('width="600"');
+    expect(html).toContain("max-width: 600px");
+    expect(html).toContain('<meta name="color-scheme" content="light dark">');
+    expect(html).toContain("@media (prefers-color-scheme: dark)");
+    expect(html.match(/<td bgcolor=/g)).toHaveLength(1);
+    expect(html).not.toMatch(/<(img|script|link|div|ul)\b/);
+    // What dark mode changes is set inline for programs that leave the style sheet out.
+    for (const [, name = ""] of html.matchAll(/\.(\w+) \{/g))
+      expect(html).toMatch(new RegExp(`class="${name}"[^>]* style=`));
   });
 
   test("has no links to a dashboard whose url is not known", () => {
@@ -103,26 +118,34 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
 
   test("of an e-mail that was removed names neither the address nor findings", () => {
     const { subject, text, html } = render(breachReport([{}, {}], null), "Acme", dashboardUrl);
-    expect(subject).toBe("An address that is no longer monitored appeared in 2 data breaches (Acme)");
+    expect(subject).toBe("High: An address that is no longer monitored appeared in 2 data breaches (Acme)");
     expect(text).toContain(
-      "An address that is no longer monitored was found in 2 data breaches that were not known before. Its findings were deleted when it was removed.\n\n* Breach 1 (breach-1.example)\n  Date of the breach: 2013-10-04\n",
+      "An address that is no longer monitored was found in 2 data breaches that were not known before. Its findings were deleted when it was removed.\n\n* Breach 1 (breach-1.example) · high\n  Date of the breach: 2013-10-04\n",
     );
     expect(text + html).not.toMatch(/ada|Address:|Owner:|Team:|findings\?/);
     expect(linksOf(html)).toHaveLength(2);
   });
 
-  test("has a subject of at most 200 characters with both ends of a long address", () => {
+  test("has a subject of at most 200 characters, and both ends of a long address", () => {
     const address = `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`;
-    const { subject, text } = render(breachReport(Array(75).fill({}), { ...ada, address }), "o".repeat(300));
-    expect(subject).toMatch(/^a{31}…c{24}\.example appeared in 75 data breaches \(o{99}…\)$/);
+    const breaches = Array(75).fill({
+      title: "t".repeat(300),
+      dataClasses: ["D".repeat(300)],
+      severity: "critical",
+    });
+    const { subject, text } = render(breachReport(breaches, { ...ada, address }), "o".repeat(300));
+    expect(subject).toMatch(/^Critical: t{49}… and 74 more, D{34}… of 1 person at o{59}…$/);
     expect(subject.length).toBeLessThanOrEqual(200);
+    const [headline = ""] = text.split("\n");
+    expect(headline).toMatch(/^Critical: a{29}…c{22}\.example appeared in 75 data breaches$/);
+    expect(headline.length).toBeLessThanOrEqual(100);
     expect(text).toContain(`Address: ${address}\n`);
   });
 
   test("lists all of 75 breaches", () => {
     const { text, html } = render(breachReport(Array.from({ length: 75 }, () => ({}))));
     expect(text.match(/^\* Breach \d+ \(/gm)).toHaveLength(75);
-    expect(html.match(/<li /g)).toHaveLength(75);
+    expect(html.match(/<strong>Breach \d+ \(/g)).toHaveLength(75);
   });
 
   test("of a scan tells the counts or the problem, and leads to the scans", () => {
@@ -182,8 +205,11 @@ describe("text from upstream and from users", () => {
 
   test("in an address cannot add a header to the mail", () => {
     const address = "ada@acme.example\r\nBcc: eve@evil.example";
-    const { subject } = render(breachReport([{}], { ...ada, address }));
-    expect(subject).toBe("ada@acme.example Bcc: eve@evil.example appeared in a data breach (Acme)");
+    const { subject, text } = render(
+      breachReport([{ title: "Adobe\r\nBcc: x@evil.example" }], { ...ada, address }),
+    );
+    expect(subject).toBe("High: Adobe Bcc: x@evil.example, passwords of 1 person at Acme");
+    expect(text).toMatch(/^High: ada@acme\.example Bcc: eve@evil\.example appeared in a data breach\n/);
   });
 });
 
@@ -262,6 +288,7 @@ describe("sending", () => {
             Headers: [
               { Name: "Auto-Submitted", Value: "auto-generated" },
               { Name: "X-Delivery-Id", Value: "41" },
+              { Name: "References", Value: "<scan-12@breach-monitor.invalid>" },
               {
                 Name: "List-Unsubscribe",
                 Value: "<https://monitor.example/api/dashboard/recipients/1.name.0/unsubscribe>",
@@ -362,6 +389,7 @@ const linksOf = (html: string): string[] => [...html.matchAll(/ href="([^"]*)"/g
 /** The texts between the tags, as a browser shows them. */
 const shownText = (html: string): string[] =>
   html
+    .replace(/<style>.*?<\/style>/s, "")
     .split(/<[^>]*>/)
     .map((text) => text.trim())
     .filter((text) => text !== "");

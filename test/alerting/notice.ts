@@ -1,7 +1,11 @@
 import type { Event } from "../../shared/alerting/senders/envelope.ts";
 import type { ExposedEmail, Report } from "../../shared/alerting/senders/report.ts";
+import type { Severity } from "../../shared/monitoring/hibp/severity-schema.ts";
 
-type Breach = Extract<Event, { type: "breach" }>["data"]["breaches"][number] & { breachDate: string };
+type Breach = Extract<Event, { type: "breach" }>["data"]["breaches"][number] & {
+  breachDate: string;
+  severity: Severity;
+};
 
 export const dashboardUrl = "https://monitor.acme.example/api/app";
 
@@ -26,13 +30,26 @@ export const breachReport = (
     domain: `breach-${index + 1}.example`,
     dataClasses: ["Email addresses", "Passwords"],
     breachDate: "2013-10-04",
+    severity: "high" as const,
     ...breach,
   }));
   const findings = new Map(
-    all.map(({ breachId, breachDate }) => [breachId, { id: 100 + breachId, breachDate }]),
+    all.map(({ breachId, breachDate, severity }) => [
+      breachId,
+      {
+        id: 100 + breachId,
+        breachDate,
+        severity,
+        advice: ["Change the password.", "Turn on a second factor."],
+      },
+    ]),
   );
   return {
-    event: { type: "breach", data: { breaches: all.map(({ breachDate: _, ...breach }) => breach) } },
+    scanId: 12,
+    event: {
+      type: "breach",
+      data: { breaches: all.map(({ breachDate: _, severity: __, ...breach }) => breach) },
+    },
     exposure: { email: email ?? undefined, findings },
   };
 };

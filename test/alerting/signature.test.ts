@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sign, signatureHeader } from "../../shared/alerting/senders/signature.ts";
+import { channelConfig } from "../../shared/alerting/channels/channel-schema.ts";
+import { sign, signatureHeader, standardHeaders } from "../../shared/alerting/senders/signature.ts";
 
 /** HMAC as RFC 2104 defines it, computed from SHA-256 alone. */
 function hmac(key: Buffer, message: Buffer): string {
@@ -42,4 +43,39 @@ describe("sign", () => {
   });
 
   test("is sent as X-Service-Signature", () => expect(signatureHeader).toBe("X-Service-Signature"));
+});
+
+describe("the headers of Standard Webhooks", () => {
+  const body = '{"test": 2432232314}';
+  const at = new Date(1_614_265_330_999);
+
+  test("sign id, seconds and body with the key behind whsec_, or with the secret's UTF-8", () => {
+    const key = Buffer.from("C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "base64");
+    const headers = { "webhook-id": "41", "webhook-timestamp": "1614265330" };
+    for (const [secret, bytes] of [
+      [`whsec_${key.toString("base64")}`, key],
+      ["schlüssel", Buffer.from("schlüssel")],
+    ] as const) {
+      const hex = hmac(bytes, Buffer.from(`41.1614265330.${body}`));
+      expect(standardHeaders({ id: 41, at, body }, secret)).toEqual({
+        ...headers,
+        "webhook-signature": `v1,${Buffer.from(hex, "hex").toString("base64")}`,
+      });
+    }
+  });
+
+  test.each([
+    ["any text", true],
+    ["whsec", true],
+    [`whsec_${Buffer.alloc(16).toString("base64")}`, true],
+    [`whsec_${Buffer.alloc(24, 255).toString("base64")}`, true],
+    ["whsec_", false],
+    [`whsec_${Buffer.alloc(15).toString("base64")}`, false],
+    [`whsec_${Buffer.alloc(16).toString("base64").replace("==", "")}`, false],
+    [`whsec_${Buffer.alloc(24, 255).toString("base64url")}`, false],
+    [`whsec_${"-".repeat(32)}`, false],
+  ])("%s is a secret: %s", (secret, isOne) => {
+    const config = { url: "https://hooks.example.com/", secret };
+    expect(channelConfig.webhook.safeParse(config).success).toBe(isOne);
+  });
 });

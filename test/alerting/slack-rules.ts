@@ -5,10 +5,20 @@ type Text = { type?: unknown; text?: unknown };
 /** What Slack would refuse in the body of a request to an incoming webhook; empty when Slack accepts it. */
 export const slackFaults = (message: unknown): string[] => {
   const faults: string[] = [];
-  const { text, blocks } = JSON.parse(JSON.stringify(message)) as { text: string; blocks: never[] };
+  const { text, blocks, attachments } = JSON.parse(JSON.stringify(message)) as {
+    text: string;
+    blocks: never[];
+    attachments: { color: string; blocks: never[] }[];
+  };
   const check = (holds: boolean, fault: string) => void (holds || faults.push(fault));
   check(typeof text === "string" && text.length > 0 && text.length <= 4000, "text");
   check(Array.isArray(blocks) && blocks.length >= 1 && blocks.length <= 50, "1 to 50 blocks");
+  check(attachments.length <= 100, "at most 100 attachments");
+  for (const { color, blocks: attached } of attachments) {
+    check(/^#[0-9a-f]{6}$/.test(color), "color");
+    check(attached.length >= 1 && attached.length <= 50, "1 to 50 blocks in an attachment");
+  }
+  const all = [...blocks, ...attachments.flatMap(({ blocks: attached }) => attached)];
   const checkText = (value: Text, types: string[], maximum: number, where: string) => {
     const { type, text: content } = value;
     check(types.includes(type as string), `${where}: type`);
@@ -18,7 +28,7 @@ export const slackFaults = (message: unknown): string[] => {
     check(content.isWellFormed(), `${where}: lone surrogate`);
     check(!/[^\P{Cc}\n]/u.test(content), `${where}: control character`);
   };
-  for (const [index, block] of blocks.entries()) {
+  for (const [index, block] of all.entries()) {
     const { type, text, elements } = block as { type: string; text: Text; elements: Text[] };
     const where = `block ${index}`;
     switch (type) {
@@ -31,6 +41,13 @@ export const slackFaults = (message: unknown): string[] => {
       case "context":
         check(elements.length >= 1 && elements.length <= 10, `${where}: 1 to 10 elements`);
         for (const element of elements) checkText(element, ["plain_text", "mrkdwn"], 3000, where);
+        break;
+      case "actions":
+        check(elements.length >= 1 && elements.length <= 25, `${where}: 1 to 25 elements`);
+        for (const element of elements as (Text & { url: string })[]) {
+          check(element.type === "button" && element.url.length <= 3000, `${where}: button`);
+          checkText(element.text as Text, ["plain_text"], 75, where);
+        }
         break;
       default:
         faults.push(`${where}: ${type}`);

@@ -20,12 +20,25 @@ const render = (
   url: string | undefined = undefined,
 ): SlackMessage => messageOf(noticeOf(report, { organizationName, dashboardUrl: url }));
 
-const textsIn = ({ blocks }: SlackMessage, type: "mrkdwn" | "plain_text"): string[] =>
-  blocks
-    .flatMap((block) => (block.type === "context" ? block.elements : [block.text]))
+const blocksIn = ({ blocks, attachments }: SlackMessage): SlackMessage["blocks"] => [
+  ...blocks,
+  ...attachments.flatMap((each) => each.blocks),
+];
+
+const textsIn = (message: SlackMessage, type: "mrkdwn" | "plain_text"): string[] =>
+  blocksIn(message)
+    .flatMap((block) => {
+      if (block.type === "actions") return [];
+      return block.type === "context" ? block.elements : [block.text];
+    })
     .filter((text) => text.type === type)
     .map(({ text }) => text);
 const markdownIn = (message: SlackMessage): string[] => textsIn(message, "mrkdwn");
+
+const buttonsIn = (message: SlackMessage): [string, string][] =>
+  blocksIn(message).flatMap((block) =>
+    block.type === "actions" ? block.elements.map(({ text, url }): [string, string] => [text.text, url]) : [],
+  );
 const plainTextIn = (message: SlackMessage): string[] => textsIn(message, "plain_text");
 
 const links =
@@ -39,12 +52,13 @@ describe("a Slack message", () => {
       { domain: "", dataClasses: [], breachDate: "1970-01-01" },
     ]);
     const message = render(report, "Acme", dashboardUrl);
-    expect(message.text).toBe("ada@acme.example appeared in 2 data breaches (Acme)");
+    expect(message.text).toBe("High: Adobe and 1 more, passwords of 1 person at Acme");
+    expect(message.attachments.map(({ color }) => color)).toEqual(["#d9480f"]);
     expect(message.blocks[0]).toMatchObject({
       type: "header",
-      text: { type: "plain_text", text: "ada@acme.example appeared in 2 data breaches" },
+      text: { type: "plain_text", text: "High: ada@acme.example appeared in 2 data breaches" },
     });
-    expect(message.blocks[2]).toEqual({
+    expect(blocksIn(message)[2]).toEqual({
       type: "section",
       text: {
         type: "plain_text",
@@ -54,17 +68,22 @@ describe("a Slack message", () => {
     });
     expect(markdownIn(message)).toEqual([
       "This monitored e-mail address was found in 2 data breaches that were not known before.",
-      `*Adobe (adobe.com)*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords\n<${findingsUrl}&amp;finding=101|Open the finding>`,
-      `*Breach 2*\nIt is not known what was exposed.\n<${findingsUrl}&amp;finding=102|Open the finding>`,
-      "Acknowledge each finding once it is handled.",
-      `<${findingsUrl}|See the findings of this address>`,
+      `*Adobe (adobe.com) · high*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords\n<${findingsUrl}&amp;finding=101|Open the finding>`,
+      `*Breach 2 · high*\nIt is not known what was exposed.\n<${findingsUrl}&amp;finding=102|Open the finding>`,
+      "Change the password.\nAcknowledge each finding once it is handled.",
       `Acme · Breach data: ${links}`,
     ]);
+    expect(buttonsIn(message)).toEqual([["See the findings of this address", findingsUrl]]);
     expect(slackFaults(message)).toEqual([]);
   });
 
-  test("of one breach is in the singular", () => {
-    expect(render(breachReport([{}])).text).toBe("ada@acme.example appeared in a data breach (Acme)");
+  test("begins with the worst breach, and says its severity in words and by its color", () => {
+    const message = render(breachReport([{ severity: "low" }, { severity: "critical" }]));
+    expect(message.text).toBe("Critical: Breach 2 and 1 more, passwords of 1 person at Acme");
+    expect(message.attachments[0]?.color).toBe("#b3001b");
+    expect(markdownIn(message)[1]).toMatch(/^\*Breach 2 \(breach-2\.example\) · critical\*\n/);
+    expect(render(breachReport([{}])).text).toBe("High: Breach 1, passwords of 1 person at Acme");
+    expect(render(scanComplete).attachments[0]?.color).toBe("#1d4ed8");
   });
 
   test("has no links to a dashboard whose url is not known", () => {
@@ -78,7 +97,7 @@ describe("a Slack message", () => {
     const shown = "*o_neil*~`&amp;co`@acme.example";
     const message = render(breachReport([{}], { ...ada, address }));
     expect(plainTextIn(message)).toEqual([
-      `${shown} appeared in a data breach`,
+      `High: ${shown} appeared in a data breach`,
       `Address: ${shown}\nOwner: Ada Lovelace\nTeam: Engines`,
     ]);
   });
@@ -86,11 +105,11 @@ describe("a Slack message", () => {
   test("of an e-mail that was removed names neither the address nor findings", () => {
     const message = render(breachReport([{}], null), "Acme", dashboardUrl);
     expect(plainTextIn(message)).toEqual([
-      "An address that is no longer monitored appeared in a data breach",
+      "High: An address that is no longer monitored appeared in a data breach",
     ]);
     expect(markdownIn(message)).toEqual([
       "An address that is no longer monitored was found in a data breach that was not known before. Its findings were deleted when it was removed.",
-      "*Breach 1 (breach-1.example)*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords",
+      "*Breach 1 (breach-1.example) · high*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords",
       `Acme · Breach data: ${links}`,
     ]);
   });
@@ -105,6 +124,15 @@ describe("a Slack message", () => {
     expect(slackFaults(message)).toEqual([]);
   });
 
+  test("of 80 breaches with names of 1,100 characters is within Slack's limits", () => {
+    for (const character of ["x", "&", "<", "@channel ", "\u202e👍"]) {
+      const text = character.repeat(1_100);
+      const message = render(breachReport(Array(80).fill({ title: text, domain: text })), text, dashboardUrl);
+      expect(slackFaults(message)).toEqual([]);
+      expect(JSON.stringify(message).length).toBeLessThan(20_000);
+    }
+  });
+
   test("of a scan tells the counts or the problem, and leads to the scans", () => {
     expect(markdownIn(render(scanComplete))[0]).toBe(
       "Checked 99,995 of 100,000 monitored e-mail addresses. New breaches found: 3. Addresses that could not be checked: 5.",
@@ -115,7 +143,7 @@ describe("a Slack message", () => {
     for (const report of [scanComplete, scanError]) {
       const message = render(report, "Acme", dashboardUrl);
       expect(slackFaults(message)).toEqual([]);
-      expect(markdownIn(message)).toContain(`<${dashboardUrl}/scans|See the scans>`);
+      expect(buttonsIn(message)).toEqual([["See the scans", `${dashboardUrl}/scans`]]);
       expect(markdownIn(message).at(-1)).toContain(links);
     }
   });
@@ -163,10 +191,17 @@ describe("text from upstream and from users", () => {
     fc.assert(fc.property(text, text, text, text, check));
   });
 
+  test("mentions nobody, also in systems that read mentions in plain text", () => {
+    const email = { ...ada, address: "ada@all.example", ownerName: "@everyone" };
+    const message = render(breachReport([{ title: "@channel (@Here) @all", domain: "" }], email), "@here");
+    expect(JSON.stringify(message)).not.toMatch(/(?<!ada)@(all|channel|everyone|here)/i);
+    expect(plainTextIn(message)[1]).toContain("Address: ada@all.example\nOwner: ＠everyone");
+  });
+
   test("is unchanged where Slack can show it", () => {
     const [, section] = markdownIn(
       render(breachReport([{ title: "R&D <beta> Müller 日本 👍", domain: "" }])),
     );
-    expect(section?.split("\n")[0]).toBe("*R&amp;D &lt;beta&gt; Müller 日本 👍*");
+    expect(section?.split("\n")[0]).toBe("*R&amp;D &lt;beta&gt; Müller 日本 👍 · high*");
   });
 });

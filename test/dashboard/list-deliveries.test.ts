@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import type { Channel } from "../../shared/alerting/channels/channel.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
+import * as byHand from "../../shared/alerting/deliveries/by-hand.ts";
 import { expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
 import { addWebhook } from "../service/add-webhook.ts";
+import { addBreachedEmail } from "../service/alert-channels.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
 import { type SignedIn, signedIn } from "./signed-in.ts";
 
 type Listed = { deliveries: { id: number; status: string }[]; total: number };
+
+const testSentence = "This is a test of the alert channel, sent by an administrator. No scan had a problem.";
 
 let user: SignedIn;
 let working: number;
@@ -52,6 +59,9 @@ describe("200", () => {
         ...attempted,
         nextAttemptAt: null,
         failureReason: null,
+        title: testSentence,
+        waitsFor: null,
+        lastResponse: { status: 204, durationMs: expect.any(Number), body: "" },
       })),
     );
     const retrying = await eventually(
@@ -64,6 +74,42 @@ describe("200", () => {
         status: "retrying",
         nextAttemptAt: timestamp,
         failureReason: expect.stringContaining("500"),
+        waitsFor: { reason: "another attempt, after one that failed", until: timestamp },
+        lastResponse: { status: 500, durationMs: expect.any(Number), body: "" },
+      },
+    ]);
+  });
+
+  test("of new breaches: a breach and how many more in the title, and nobody's address", async () => {
+    const organization = await createOrganization();
+    const own = await signedIn(organization.id);
+    const channel = await addWebhook(organization.id, `${inject("receiverUrl")}/titles-${organization.id}`);
+    await addBreachedEmail(organization);
+    await scan(organization.api);
+    const { body } = await own.dashboard.get(`/alert-configs/${channel}/deliveries`);
+    const found = (await organization.api.get("/breaches")).body.breaches as { breach: { title: string } }[];
+    const [completed, breach] = (body.deliveries as { title: string }[]).map(({ title }) => title);
+    expect(completed).toBe("Scan complete: 3 new findings");
+    expect(found.map((each) => `${each.breach.title} and 2 more: 1 person`)).toContain(breach);
+  });
+
+  test("what one waits for that cannot be attempted", async () => {
+    const organization = await createOrganization();
+    const own = await signedIn(organization.id);
+    const id = await addWebhook(organization.id, `${inject("receiverUrl")}/held-${organization.id}`);
+    await organization.api.patch(`/alert-configs/${id}`, { isEnabled: false });
+    await byHand.sendTest(organization.id, (await channels.get(organization.id, id)) as Channel);
+    const listed = () => own.dashboard.get(`/alert-configs/${id}/deliveries`);
+    const { body } = await eventually(listed, ({ body }) => {
+      const [only] = body.deliveries as { waitsFor: object | null }[];
+      return only?.waitsFor !== null;
+    });
+    expect(body.deliveries).toMatchObject([
+      {
+        status: "pending",
+        waitsFor: { reason: "channel was disabled", until: timestamp },
+        lastResponse: null,
+        failureReason: null,
       },
     ]);
   });

@@ -246,6 +246,7 @@ describe("400", () => {
       ["a url that is null", "webhook", { config: { url: null } }, /^config\.url/],
       ["a secret that is null", "webhook", { config: { secret: null } }, /^config\.secret/],
       ["a secret with a control character", "webhook", { config: { secret: "\0" } }, /^config\.secret/],
+      ["a secret that is no base64", "webhook", { config: { secret: "whsec_T0KEN" } }, /^config\.secret/],
       [
         "a webhookUrl that is not public",
         "slack",

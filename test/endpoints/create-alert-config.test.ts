@@ -182,6 +182,13 @@ describe("400", () => {
       { channel: "webhook", config: { url, secret: "x".repeat(1025) } },
       /^config\.secret/,
     ],
+    ...["", "no base64 of any", Buffer.alloc(15).toString("base64")].map(
+      (key): [string, Record<string, unknown>, RegExp] => [
+        `a secret of whsec_${key}`,
+        { channel: "webhook", config: { url, secret: `whsec_${key}` } },
+        /^config\.secret: must be the base64 of at least 16 bytes/,
+      ],
+    ),
     ["no webhookUrl", { channel: "slack", config: { url } }, /^config\.webhookUrl/],
     [
       "a webhookUrl that is not public",

@@ -15,6 +15,7 @@ export const requestEveryEndpoint = (api: Client, domainId: number): Promise<Rep
     api.post("/breaches/acknowledge", { id: 1 }),
     api.post("/breaches/acknowledgements", { ids: [1], dryRun: true }),
     api.get("/breaches/acknowledgements/1"),
+    api.get("/events/1"),
     api.get("/alert-configs"),
     api.post("/alert-configs", { channel: "webhook", config: { url: "https://192.0.32.8/" } }),
     api.patch("/alert-configs/1", { isEnabled: false }),

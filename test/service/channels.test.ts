@@ -48,7 +48,8 @@ describe("an e-mail channel", () => {
       expect.arrayContaining([
         "From: Breach Monitor <alerts@breach-monitor.example>",
         `To: ${recipient}`,
-        "Subject: ada@demo.example appeared in 3 data breaches (<b>Acme & Sons</b>)",
+        expect.stringMatching(/^Subject: \w+: .* and 2 more, .* of 1 person at <b>Acme & Sons<\/b>$/),
+        expect.stringMatching(/^References: <scan-\d+@breach-monitor\.invalid>$/),
         "Auto-Submitted: auto-generated",
         `X-Delivery-Id: ${deliveries[0]?.id}`,
       ]),
@@ -61,17 +62,18 @@ describe("an e-mail channel", () => {
     );
     expect(message).toContain("Owner: <bdi>Ada &lt;script&gt;alert(1)&lt;/script&gt;</bdi><br>");
     expect(message).toContain("Team: <bdi>Engines &amp; Looms</bdi>");
-    const { body } = await organization.api.get("/breaches");
+    const { body } = await organization.api.get("/breaches?include=details");
     const breaches = body.breaches as {
       id: number;
+      severity: string;
       breach: Record<string, string> & { dataClasses: string[] };
     }[];
     expect(breaches.map(({ breach }) => breach.title).sort()).toEqual(titles);
     const findingsUrl = `${new URL(inject("apiUrl")).origin}/api/app/findings?emailId=${emailId}`;
-    for (const { id, breach } of breaches) {
+    for (const { id, breach, severity } of breaches) {
       expect(message).toContain(
         [
-          `* ${breach.title} (${breach.domain})`,
+          `* ${breach.title} (${breach.domain}) · ${severity}`,
           `  Date of the breach: ${breach.breachDate}`,
           `  Exposed: ${breach.dataClasses.join(", ")}`,
           `  ${findingsUrl}&finding=${id}\r\n`,
@@ -111,8 +113,8 @@ describe("an e-mail channel", () => {
       () => mailWith(recipients[0] ?? ""),
       (all) => all.length === 1,
     );
-    expect(message).toContain(
-      "\r\nSubject: An address that is no longer monitored appeared in 3 data breaches (Test)\r\n",
+    expect(message).toMatch(
+      /\r\nSubject: \w+: An address that is no longer monitored appeared in 3 data breaches \(Test\)\r\n/,
     );
     for (const title of titles) expect(message).toContain(`* ${title}`);
     expect(message).not.toMatch(/ada@demo|Lovelace|\/api\/app\/findings/);
@@ -157,14 +159,14 @@ describe("a Slack channel", () => {
     const body = received?.body.toString("utf8") ?? "";
     const message = JSON.parse(body);
     expect(slackFaults(message)).toEqual([]);
-    expect(message.text).toBe("ada@demo.example appeared in 3 data breaches (Acme &lt;!channel&gt;)");
+    expect(message.text).toMatch(/^\w+: .* and 2 more, .* of 1 person at Acme &lt;!channel&gt;$/);
     for (const title of titles) expect(body).toContain(`*${title}`);
     expect(body).toContain(
       "Address: ada@demo.example\\nOwner: Ada &lt;!channel&gt; &lt;https://evil.example|x&gt;",
     );
     const findingsUrl = `${new URL(inject("apiUrl")).origin}/api/app/findings?emailId=${emailId}`;
     expect(body.match(/&amp;finding=\d+\|Open the finding>/g)).toHaveLength(3);
-    expect(body).toContain(`<${findingsUrl}|See the findings of this address>`);
+    expect(body).toContain(`"url":"${findingsUrl}"`);
     expect(body).toContain("<https://haveibeenpwned.com|Have I Been Pwned>");
     await eventually(
       () => listDeliveries(organization, channel),

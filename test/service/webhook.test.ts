@@ -31,9 +31,15 @@ describe("a webhook channel", () => {
     expect(received?.headers["content-type"]).toBe("application/json");
     expect(isSigned(received as Received, secret)).toBe(true);
     expect(isSigned(received as Received, "another")).toBe(false);
+    expect(received?.headers.accept).toBe("*/*");
     const event = JSON.parse(received?.body.toString("utf8") ?? "");
     expect(Object.keys(event)).toEqual(["id", "type", "timestamp", "data"]);
     expect(event).toMatchObject({ id: expect.any(Number), type: "breach" });
+    expect(received?.headers).toMatchObject({
+      "webhook-id": String(event.id),
+      "webhook-timestamp": String(Math.floor(Date.parse(event.timestamp) / 1_000)),
+      "webhook-signature": expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+    });
     expect(Date.now() - Date.parse(event.timestamp)).toBeLessThan(60_000);
     const { breaches } = (await organization.api.get("/breaches")).body as {
       breaches: { breach: Record<string, unknown> }[];
@@ -56,14 +62,16 @@ describe("a webhook channel", () => {
     expect(deliveries).toMatchObject([{ id: event.id, status: "delivered", attempts: 1, failedAttempts: 0 }]);
   });
 
-  test("without a secret gets deliveries without a signature header", async () => {
+  test("without a secret gets deliveries without a header of a signature", async () => {
     const organization = await createOrganization();
     const url = inboxOf(organization, "webhook");
     await organization.api.post("/alert-configs", { channel: "webhook", config: { url } });
     await addBreachedEmail(organization);
     await scan(organization.api);
     const [received] = await waitForRequests(url, 1);
-    expect(received?.headers).not.toHaveProperty("x-service-signature");
+    for (const name of ["x-service-signature", "webhook-id", "webhook-timestamp", "webhook-signature"])
+      expect(received?.headers).not.toHaveProperty(name);
+    expect(received?.headers.accept).toBe("*/*");
   });
 
   test("that wants scan_complete gets the counts of the scan", async () => {

@@ -17,7 +17,7 @@ import { fingerprint } from "../recipients/recipient.ts";
 import type { AttemptResult } from "../senders/outbound.ts";
 import { type Report, readReport } from "../senders/report.ts";
 import { type Receiver, send } from "../senders/send.ts";
-import { type Delivery, deliveries } from "./delivery.ts";
+import { type Delivery, deliveries, type LastResponse } from "./delivery.ts";
 import { attemptsLeft, nextAfterFailure } from "./retries.ts";
 import * as transitions from "./transitions.ts";
 
@@ -94,8 +94,9 @@ export const deliver = async (
   const sentAt = Date.now();
   const result = await sendPrepared(attempt, prepared);
   const milliseconds = Date.now() - sentAt;
-  if ("status" in result) await afterSuccess(attempt, prepared, result);
-  else await afterFailure(attempt, prepared, result);
+  const outcome = outcomeOf(org, result, milliseconds);
+  if ("status" in result) await afterSuccess(attempt, prepared, outcome);
+  else await afterFailure(attempt, prepared, result, outcome);
   await slowness.note(org, channel, { milliseconds, isDelivered: "status" in result }).catch((error) => {
     // This attempt is recorded; only the speed of other deliveries depends on the note.
     logError("slowness could not be noted", error);
@@ -148,7 +149,8 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
     // It waits as a row. As a message it would come again beside those of the re-dispatch, ever more often.
     const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
     const until = new Date(Date.now() + seconds * 1000);
-    await transitions.postpone(org, row, until, "channel could not be opened");
+    const why = "channel could not be opened";
+    await transitions.postpone(org, row, until, why, why);
     logError(channelNotOpened, error);
     log("waiting");
     return undefined;
@@ -170,10 +172,11 @@ const address = async (
 
 const sendPrepared = (
   { message, owner, settings, logError }: Attempt,
-  { receiver, report }: Prepared,
+  { claimed, receiver, report }: Prepared,
 ): Promise<AttemptResult> => {
   const context = { organizationName: owner.name, dashboardUrl: settings.dashboardUrl };
-  return send(receiver, message.deliveryId, report, context).catch((error) => {
+  const at = new Date(claimed.delivery.lastAttemptAt ?? Date.now());
+  return send(receiver, { deliveryId: message.deliveryId, at }, report, context).catch((error) => {
     // Counts as a failed attempt, so that operators see the reason and the delivery ends.
     logError("delivery could not be sent", error);
     return { failure: "could not be sent" };
@@ -183,9 +186,9 @@ const sendPrepared = (
 const afterSuccess = async (
   { org, channel, log }: Attempt,
   { claimed }: Prepared,
-  result: AttemptResult,
+  outcome: Outcome,
 ): Promise<void> => {
-  await transitions.finish(org, claimed, { status: "delivered" }, { reached: reachedIn(org, result) });
+  await transitions.finish(org, claimed, { status: "delivered" }, outcome);
   log("delivered");
   await failing.noteWorking(org, channel);
 };
@@ -193,21 +196,20 @@ const afterSuccess = async (
 const afterFailure = async (
   { org, message, row, channel, settings, log }: Attempt,
   { claimed, giveBack }: Prepared,
-  result: Extract<AttemptResult, { failure: string }>,
+  { failure, retryAfterSeconds, isFinal = false }: Extract<AttemptResult, { failure: string }>,
+  outcome: Outcome,
 ): Promise<void> => {
-  const { failure, retryAfterSeconds, isFinal = false } = result;
-  const reached = reachedIn(org, result);
   const isTooOld = Date.now() >= waitsUntil(row, settings);
   // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
   if (retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
-    await transitions.takeBack(org, claimed, { failure, reached, retryAfterSeconds });
-    await giveBack(reached.size);
+    await transitions.takeBack(org, claimed, { ...outcome, failure, retryAfterSeconds });
+    await giveBack(outcome.reached.size);
     return log("throttled", failure);
   }
   const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
   const next = nextAfterFailure(left, settings.redispatchSeconds);
   if (next.status === "not_delivered") await failing.noteFailing(org, channel, failure);
-  const finished = await transitions.finish(org, claimed, next, { failure, reached });
+  const finished = await transitions.finish(org, claimed, next, { ...outcome, failure });
   log(next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {
     await queue.send(
@@ -218,8 +220,13 @@ const afterFailure = async (
   }
 };
 
-const reachedIn = (org: number, { reached = [] }: AttemptResult): Set<string> =>
-  new Set(reached.map((email) => fingerprint(org, email)));
+/** What is kept of an attempt. `reached`: fingerprints of the addresses that got their copy. */
+type Outcome = { reached: Set<string>; response: LastResponse | undefined };
+
+const outcomeOf = (org: number, { reached = [], response }: AttemptResult, durationMs: number): Outcome => ({
+  reached: new Set(reached.map((email) => fingerprint(org, email))),
+  response: response && { ...response, durationMs },
+});
 
 /** Why nothing may be sent for now; undefined when it may. */
 const notServed = (channel: Channel, { billing }: Organization): string | undefined => {
@@ -245,7 +252,7 @@ const wait = async (
   const latest = waitsUntil(row, settings);
   if (now >= latest) return giveUp(attempt, reason);
   const until = new Date(Math.min(now + seconds * 1000, latest));
-  await transitions.postpone(org, row, until, isShown ? reason : undefined);
+  await transitions.postpone(org, row, until, reason, isShown ? reason : undefined);
   log("waiting", reason);
 };
 

@@ -1,12 +1,17 @@
 /** Deliveries as the dashboard shows them. */
 
+import * as organizations from "../../access/organizations/organization.ts";
 import { chunk } from "../../aws/table/chunk.ts";
 import { condition } from "../../aws/table/condition.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as counts from "../../lists/counts.ts";
+import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as channels from "../channels/channel.ts";
-import { type Delivery, type DeliveryStatus, deliveries } from "./delivery.ts";
-import type { DeliveryLabel, ListedDelivery } from "./delivery-schema.ts";
+import { readReport } from "../senders/report.ts";
+import { payloadOf } from "../senders/send.ts";
+import { breachesInTitle, titleOf } from "../senders/title.ts";
+import { type Delivery, type DeliveryStatus, deliveries, type WaitsFor, waitsForOf } from "./delivery.ts";
+import type { DeliveryInFull, DeliveryLabel, ListedDelivery } from "./delivery-schema.ts";
 
 const labelOf: Record<DeliveryStatus, DeliveryLabel> = {
   pending: "pending",
@@ -27,10 +32,15 @@ const shownAttributes = [
   "lastAttemptAt",
   "dueAt",
   "failureReason",
+  "lease",
+  "waits",
+  "lastResponse",
 ] as const;
 export type Shown = Pick<Delivery, "id" | (typeof shownAttributes)[number]>;
 
-const shown = (row: Shown): ListedDelivery => ({
+type Titles = Parameters<typeof titleOf>[1];
+
+const shown = (row: Shown, titles: Titles): ListedDelivery => ({
   id: row.id,
   type: row.event.type,
   status: labelOf[row.status],
@@ -40,7 +50,15 @@ const shown = (row: Shown): ListedDelivery => ({
   lastAttemptAt: row.lastAttemptAt,
   nextAttemptAt: row.dueAt ?? null,
   failureReason: row.failureReason,
+  title: titleOf(row.event, titles),
+  waitsFor: waitsForOf(row, new Date()) ?? waitsAfterFailure(row),
+  lastResponse: row.lastResponse ?? null,
 });
+
+const waitsAfterFailure = ({ status, dueAt, lease }: Shown): WaitsFor | null =>
+  status === "retrying" && dueAt !== undefined && lease === undefined
+    ? { reason: "another attempt, after one that failed", until: dueAt }
+    : null;
 
 type Query = { limit: number; offset: number; status?: DeliveryStatus | undefined };
 
@@ -57,7 +75,39 @@ export const list = async (
     page(org, channelId, { ...query, status: status && statusOf(status) }),
   ]);
   if (channel === undefined) throw new Refusal("channelNotFound");
-  return { deliveries: rows.map(shown), total };
+  const titles = await breachDetails.details(breachesInTitle(rows.map(({ event }) => event)));
+  return { deliveries: rows.map((row) => shown(row, titles)), total };
+};
+
+/**
+ * A delivery with what its last attempt sent, made again from what is stored, since no delivery holds an address. Refuses
+ * `channelNotFound` and `deliveryNotFound`.
+ */
+export const get = async (
+  org: number,
+  channelId: number,
+  id: number,
+  dashboardUrl: string | undefined,
+): Promise<DeliveryInFull> => {
+  const [channel, owner, row] = await Promise.all([
+    channels.get(org, channelId),
+    organizations.get(org),
+    deliveries.get(org, id),
+  ]);
+  if (channel === undefined) throw new Refusal("channelNotFound");
+  if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
+    throw new Refusal("deliveryNotFound");
+  const { event, lastAttemptAt } = row;
+  const [titles, report] = await Promise.all([
+    breachDetails.details(breachesInTitle([event])),
+    readReport(org, event, { forPeople: channel.channel !== "webhook" }),
+  ]);
+  const context = { organizationName: owner?.name ?? "", dashboardUrl };
+  const payload =
+    lastAttemptAt === null
+      ? null
+      : payloadOf(channel.channel, { deliveryId: id, at: new Date(lastAttemptAt) }, report, context);
+  return { ...shown(row, titles), payload };
 };
 
 /**

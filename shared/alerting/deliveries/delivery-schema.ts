@@ -17,6 +17,34 @@ export const listedDelivery = z
     lastAttemptAt: z.nullable(timestamp),
     nextAttemptAt: z.nullable(timestamp).check(z.meta({ description: "Null when no attempt is due" })),
     failureReason: z.nullable(z.string()),
+    title: z
+      .string()
+      .check(
+        z.meta({ description: "What it is about, without addresses", examples: ["PayrollPro: 1 person"] }),
+      ),
+    waitsFor: z
+      .nullable(z.object({ reason: z.string(), until: timestamp }))
+      .check(z.meta({ description: "Null when it is over, or an attempt is under way" })),
+    lastResponse: z.nullable(z.object({ status: z.int(), durationMs: count, body: z.string() })).check(
+      z.meta({
+        description:
+          "What a webhook or Slack answered to the last attempt, null without an answer. `body`: its first 200 printable characters, without parts of the url, values of headers and e-mail addresses",
+      }),
+    ),
   })
   .check(z.meta({ id: "Delivery" }));
 export type ListedDelivery = z.infer<typeof listedDelivery>;
+
+/** A delivery with what its last attempt sent. */
+export const deliveryInFull = z
+  .object({
+    ...listedDelivery.shape,
+    payload: z.nullable(z.string()).check(
+      z.meta({
+        description:
+          "What the last attempt sent, as text, without signature, secret and the link of a recipient; null before the first attempt. Details of breaches, the address and its owner are those of now",
+      }),
+    ),
+  })
+  .check(z.meta({ id: "DeliveryInFull" }));
+export type DeliveryInFull = z.infer<typeof deliveryInFull>;

@@ -16,8 +16,11 @@ import type { MemberWrite } from "../../lists/member-writes.ts";
 import { type Channel, wants } from "../channels/channel.ts";
 import type { EventType } from "../senders/envelope.ts";
 
+/** `scanId`: the scan in which it happened, if it was in one. */
+export type AlertEvent = { scanId?: number } & Happening;
+
 /** What happened. A breach event holds ids only: each attempt reads the details (senders/report.ts). */
-export type AlertEvent =
+type Happening =
   | { type: "breach"; breachIds: number[]; email: EventEmail }
   | {
       type: "scan_complete";
@@ -33,6 +36,12 @@ export type EventEmail = { id: number; findingIds: number[] };
 
 export const deliveryStatuses = ["pending", "retrying", "delivered", "not_delivered"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** What a delivery waits for, in a few words, and until when, ISO 8601. */
+export type WaitsFor = { reason: string; until: string };
+
+/** What a receiver answered. `body`: its first 200 printable characters. */
+export type LastResponse = { status: number; durationMs: number; body: string };
 
 /**
  * The directory of the list counts no statuses: every attempt would then write the directory row of its
@@ -53,6 +62,10 @@ export type DeliveryRow = {
   lease?: { token: string; until: string };
   /** With `dueAt`: the entry in the due index. Both are absent once the delivery is delivered or given up. */
   dueShard?: string;
+  /** What it waits for, and until when (ISO 8601), since it could not be attempted. */
+  waits?: WaitsFor;
+  /** Of the last attempt, if it got an answer by HTTP. */
+  lastResponse?: LastResponse;
   /** When the re-dispatch sends a message for this delivery, ISO 8601. */
   dueAt?: string;
   /** How often Slack or SES throttled an attempt. Throttled attempts are not counted. */
@@ -70,6 +83,13 @@ export const deliveries = countedList<{ channelId: number }, DeliveryRow>("DELIV
 });
 
 export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
+
+/** What an open delivery waits for. Null: it is over, or its next attempt is under way. */
+export const waitsForOf = (
+  { dueAt, waits }: Pick<Delivery, "dueAt" | "waits">,
+  now: Date,
+): WaitsFor | null =>
+  dueAt !== undefined && waits !== undefined && waits.until > now.toISOString() ? waits : null;
 
 /** All deliveries of a channel, newest first, block by block. Blocks without any are not read. */
 export async function* ofChannel(org: number, channelId: number): AsyncGenerator<Delivery[]> {

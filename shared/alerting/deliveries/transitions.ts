@@ -22,11 +22,11 @@ import { allOf, asRead, type Change, type Condition, condition } from "../../aws
 import { dueShard, type Key } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { attemptLeaseSeconds, lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
-import { countNotDelivered, type Delivery, deliveries } from "./delivery.ts";
+import { countNotDelivered, type Delivery, deliveries, type LastResponse } from "./delivery.ts";
 import { attemptsPerDispatch, backoffSeconds, type Next } from "./retries.ts";
 
 /** What an ended delivery no longer has. */
-const openAttributes = ["lease", "dueShard", "dueAt"];
+const openAttributes = ["lease", "dueShard", "dueAt", "waits"];
 
 const hasNoLease = (now: Date): Condition =>
   condition("attribute_not_exists(#lease) OR #lease.#until < :now", { now: now.toISOString() });
@@ -61,6 +61,7 @@ export const claim = async (
         lease: { token, until: leaseEnd },
         dueAt: leaseEnd,
       },
+      remove: ["waits"],
       // An attempt that was taken back since the row was read may have reached some recipients.
       if: allOf(isWaiting(attempt - 1, now), asRead({ throttled })),
     }),
@@ -71,28 +72,33 @@ export const claim = async (
   return row?.lease?.token === token ? { delivery: row, token } : undefined;
 };
 
-/** What an attempt came to: why it failed, and the fingerprints of addresses that got their copy in it. */
-type Outcome = { failure?: string; reached: Set<string> };
+/** What an attempt came to: why it failed, the answer by HTTP, and the fingerprints of addresses that got their copy in it. */
+type Outcome = { failure?: string; response: LastResponse | undefined; reached: Set<string> };
+
+/** What an attempt without an answer takes away: that of the attempt before. */
+const withoutAnswer = ({ response }: Outcome): string[] => (response === undefined ? ["lastResponse"] : []);
 
 /** Records the result of a claimed attempt. `"lost"`: nothing was written, because the claim no longer holds. */
 export const finish = async (
   org: number,
   claimed: ClaimedAttempt,
   next: Next,
-  { failure, reached }: Outcome,
+  outcome: Outcome,
 ): Promise<"finished" | "lost"> => {
   const { delivery } = claimed;
   const succeeded = (delivery.succeededBefore ?? 0) + (next.status === "delivered" ? 1 : 0);
   const key = deliveries.key(org, delivery.id);
+  const { failure, response, reached } = outcome;
   const change: Change = {
     set: {
       status: next.status,
+      lastResponse: response,
       failedAttempts: delivery.attempts - succeeded,
       failureReason: failure ?? delivery.failureReason,
       dueAt: dueAtOf(next),
     },
     add: { reached },
-    remove: next.status === "retrying" ? ["lease"] : openAttributes,
+    remove: [...(next.status === "retrying" ? ["lease"] : openAttributes), ...withoutAnswer(outcome)],
     if: isClaimedBy(claimed),
   };
   const update = await table.attempt<unknown>(
@@ -121,13 +127,15 @@ const dueAtOf = (next: Next): string | undefined => {
 export const takeBack = async (
   org: number,
   claimed: ClaimedAttempt,
-  { failure, reached, retryAfterSeconds }: Outcome & { failure: string; retryAfterSeconds: number },
+  outcome: Outcome & { failure: string; retryAfterSeconds: number },
 ): Promise<void> => {
   const { id, attempts, failedAttempts, throttled = 0 } = claimed.delivery;
+  const { failure, response, reached, retryAfterSeconds } = outcome;
   await table.attempt(
     table.update(deliveries.key(org, id), {
       set: {
         status: "retrying",
+        lastResponse: response,
         attempts: attempts - 1,
         failedAttempts: Math.min(failedAttempts, attempts - 1),
         failureReason: failure,
@@ -135,22 +143,24 @@ export const takeBack = async (
         dueAt: secondsAfter(new Date(), retryAfterSeconds + backoffSeconds(throttled)),
       },
       add: { reached },
-      remove: ["lease"],
+      remove: ["lease", ...withoutAnswer(outcome)],
       if: isClaimedBy(claimed),
     }),
   );
 };
 
-/** Makes a delivery that cannot be attempted now due at `until`. `failureReason`: what it shows meanwhile. */
+/** Makes a delivery that cannot be attempted now due at `until`. `reason`: what it waits for; `failureReason`: what it shows meanwhile. */
 export const postpone = async (
   org: number,
   { id, attempts }: Delivery,
   until: Date,
+  reason: string,
   failureReason?: string,
 ): Promise<void> => {
+  const dueAt = until.toISOString();
   await table.attempt(
     table.update(deliveries.key(org, id), {
-      set: { dueAt: until.toISOString(), failureReason },
+      set: { dueAt, waits: { reason, until: dueAt }, failureReason },
       if: isWaiting(attempts, new Date()),
     }),
   );
@@ -214,7 +224,7 @@ export const scheduleAgain = async (
           ...(wasOver && { attemptLimit: attempts + attemptsPerDispatch, waitsFrom: now.toISOString() }),
           ...(status === "delivered" && { succeededBefore: succeededBefore + 1 }),
         },
-        ...(status === "delivered" && { remove: ["reached"] }),
+        remove: ["waits", ...(status === "delivered" ? ["reached"] : [])],
         if: allOf(
           condition("#status = :status AND #attempts = :attempts", { status, attempts }),
           hasNoLease(now),

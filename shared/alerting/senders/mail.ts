@@ -1,9 +1,10 @@
 /** Alerts as e-mail. */
 
-import { escaped, type Message, senderName, send as sendMail } from "../../aws/mail/mail.ts";
+import { type Message, senderName, send as sendMail } from "../../aws/mail/mail.ts";
 import { sendTimeoutSeconds } from "../../contract/alert-timing.ts";
 import { type Addressee, oneClickUrlOf, pageUrlOf } from "../recipients/recipient.ts";
-import { attribution, type Link, type Notice } from "./notice.ts";
+import { htmlOf } from "./mail-html.ts";
+import { attribution, type Notice } from "./notice.ts";
 import type { AttemptResult } from "./outbound.ts";
 
 /** Messages of one attempt that are on their way at the same time. */
@@ -54,6 +55,7 @@ const messageTo = (
   headers: [
     // Equal in every attempt, so that recipients can recognize a message that came twice.
     { Name: "X-Delivery-Id", Value: String(deliveryId) },
+    ...threadOf(notice),
     ...(dashboardUrl === undefined
       ? []
       : [
@@ -63,6 +65,10 @@ const messageTo = (
         ]),
   ],
 });
+
+/** Messages that name the same one, which nobody has sent, are shown as one thread (RFC 5322, 3.6.4). */
+const threadOf = ({ thread }: Notice): { Name: string; Value: string }[] =>
+  thread === undefined ? [] : [{ Name: "References", Value: `<${thread}@breach-monitor.invalid>` }];
 
 /** A notice as an e-mail: the subject, and the same content as text and as HTML. `unsubscribeUrl`: where its reader unsubscribes. */
 export const messageOf = (
@@ -92,33 +98,3 @@ const textOf = (
     `-- \n${senderName} for ${organizationName}\nBreach data: ${source.label} (${source.url}), ${license.label} (${license.url})\n${unsubscribeUrl === undefined ? "" : `Unsubscribe: ${unsubscribeUrl}\n`}`,
   ].join("\n\n");
 };
-
-const htmlOf = (notice: Notice, unsubscribeUrl: string | undefined): string => {
-  const { summary, headline, lead, facts, items, advice, link, organizationName } = notice;
-  const { source, license } = attribution;
-  const list = items.map(({ title, details, url }) => {
-    const name = url === undefined ? escaped(title) : linked({ label: title, url });
-    const lines = [`<strong>${name}</strong>`, ...details.map(escaped)];
-    return `<li style="margin-bottom: 0.75em">${lines.join("<br>\n")}</li>`;
-  });
-  return [
-    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-    `<meta name="viewport" content="width=device-width">\n<title>${escaped(summary)}</title>\n</head>`,
-    '<body style="font-family: sans-serif; line-height: 1.5; max-width: 40em">',
-    `<h1 style="font-size: 1.3em">${escaped(headline)}</h1>\n<p>${escaped(lead)}</p>`,
-    ...(facts.length === 0 ? [] : [`<p>${facts.map(factInHtml).join("<br>\n")}</p>`]),
-    ...(list.length === 0 ? [] : ["<ul>", ...list, "</ul>"]),
-    ...(advice === undefined ? [] : [`<p>${escaped(advice)}</p>`]),
-    ...(link === undefined ? [] : [`<p>${linked(link)}</p>`]),
-    `<hr>\n<p style="font-size: 0.85em">${senderName} for ${escaped(organizationName)}<br>`,
-    `Breach data: ${linked(source)}, ${linked(license)}`,
-    ...(unsubscribeUrl === undefined ? [] : [`<br>${linked({ label: "Unsubscribe", url: unsubscribeUrl })}`]),
-    "</p>\n</body>\n</html>\n",
-  ].join("\n");
-};
-
-/** `bdi` keeps a name that is written from right to left from reordering the text around it. */
-const factInHtml = ({ label, value }: Notice["facts"][number]): string =>
-  `${escaped(label)}: <bdi>${escaped(value)}</bdi>`;
-
-const linked = ({ label, url }: Link): string => `<a href="${escaped(url)}">${escaped(label)}</a>`;

@@ -4,10 +4,16 @@
  */
 import { unknownDate } from "../../contract/unknown-date.ts";
 import { inBothForms } from "../../monitoring/domains/written-name.ts";
+import { levelOf, severityOfTopic, topicOf } from "../../monitoring/hibp/severity.ts";
+import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 import type { Event } from "./envelope.ts";
 import type { ExposedEmail, Exposure, Report } from "./report.ts";
 
 export type Notice = {
+  /** Of the worst breach; the headline says it in words. */
+  severity?: Severity | undefined;
+  /** Names what further messages may be about too: letters, digits and hyphens. */
+  thread?: string | undefined;
   /** One line that is understood without the rest, such as a subject. */
   summary: string;
   /** At most 100 characters. */
@@ -17,6 +23,7 @@ export type Notice = {
   facts: { label: string; value: string }[];
   /** One entry per breach. */
   items: { title: string; details: string[]; url: string | undefined }[];
+  /** At most two lines. */
   advice: string | undefined;
   /** The page of the dashboard to go to. */
   link: Link | undefined;
@@ -41,7 +48,10 @@ export const attribution = {
 const maximumOrganization = 100;
 const maximumAddress = 254;
 const maximumBothForms = 2 * maximumAddress + 3;
-const maximumAddressInHeadline = 64;
+const maximumAddressInHeadline = 60;
+const maximumOrganizationInSubject = 60;
+const maximumTitleInSubject = 50;
+const maximumClassInSubject = 35;
 const maximumName = 200;
 const maximumTitle = 200;
 const maximumDomain = 253;
@@ -49,11 +59,26 @@ const maximumDetail = 1000;
 
 export const noticeOf = (report: Report, { organizationName, dashboardUrl }: NoticeContext): Notice => {
   const name = asLine(organizationName, maximumOrganization);
-  const words = wordsFor(report, dashboardUrl);
-  return { summary: `${words.headline} (${name})`, organizationName: name, ...words };
+  const { subject, ...words } = wordsFor(report, dashboardUrl);
+  const summary =
+    subject === undefined
+      ? `${words.headline} (${name})`
+      : `${subject} at ${asLine(organizationName, maximumOrganizationInSubject)}`;
+  const thread = report.scanId === undefined ? undefined : `scan-${report.scanId}`;
+  return { summary, organizationName: name, thread, ...words };
 };
 
-type Words = Omit<Notice, "summary" | "organizationName">;
+/** `subject`: the beginning of the summary, which ends with the organization. */
+type Words = Omit<Notice, "summary" | "organizationName"> & { subject?: string };
+
+/** With `none` for what has no severity. */
+export const severityColors = {
+  critical: "#b3001b",
+  high: "#d9480f",
+  medium: "#e0a100",
+  low: "#5f6b7a",
+  none: "#1d4ed8",
+} as const;
 
 const wordsFor = ({ event, exposure }: Report, dashboardUrl: string | undefined): Words => {
   const bare = {
@@ -98,11 +123,17 @@ const wordsForBreaches = (
   const one = breaches.length === 1;
   const howMany = one ? "a data breach" : `${breaches.length} data breaches`;
   const found = `was found in ${howMany} that ${one ? "was" : "were"} not known before.`;
-  const items = breaches.map((breach) => itemOf(breach, exposure, dashboardUrl));
+  const severityIn = ({ breachId }: Breach) => exposure?.findings.get(breachId)?.severity;
+  const levelIn = (breach: Breach): number => levelOf(severityIn(breach) ?? "low");
+  const worstFirst = breaches.toSorted((one, other) => levelIn(other) - levelIn(one));
+  const [worst] = worstFirst;
+  const severity = worst && severityIn(worst);
+  const items = worstFirst.map((breach) => itemOf(breach, exposure, dashboardUrl));
   const email = exposure?.email;
   if (email === undefined) {
     return {
-      headline: `An address that is no longer monitored appeared in ${howMany}`,
+      severity,
+      headline: `${inWords(severity)}An address that is no longer monitored appeared in ${howMany}`,
       lead: `An address that is no longer monitored ${found} Its findings were deleted when it was removed.`,
       facts: [],
       items,
@@ -111,14 +142,50 @@ const wordsForBreaches = (
     };
   }
   return {
-    headline: `${shortened(email.address)} appeared in ${howMany}`,
+    severity,
+    ...(worst && { subject: inWords(severity) + subjectOf(worst, worstFirst.length - 1, 1) }),
+    headline: `${inWords(severity)}${shortened(email.address)} appeared in ${howMany}`,
     lead: `This monitored e-mail address ${found}`,
     facts: factsOf(email),
     items,
-    advice: "Acknowledge each finding once it is handled.",
+    advice: adviceFor(worst && exposure?.findings.get(worst.breachId)?.advice),
     link: linkTo(dashboardUrl, findingsOf(email), "See the findings of this address"),
   };
 };
+
+/** "Critical: ", which stands first, so that nobody needs the color. */
+const inWords = (severity: Severity | undefined): string =>
+  severity === undefined ? "" : `${severity.charAt(0).toUpperCase()}${severity.slice(1)}: `;
+
+/** What leaked in which breach from how many people: "PayrollPro, passwords of 212 people". */
+export const subjectOf = (
+  { title, dataClasses }: Pick<Breach, "title" | "dataClasses">,
+  others: number,
+  people: number,
+): string => {
+  const name = asLine(title, maximumTitleInSubject);
+  const more = others === 0 ? "" : ` and ${shown(others)} more`;
+  const whom = people === 1 ? "1 person" : `${shown(people)} people`;
+  const worst = worstClass(dataClasses);
+  const what = worst === undefined ? "data" : asLine(worst, maximumClassInSubject);
+  return `${name}${more}, ${lowerCase(what)} of ${whom}`;
+};
+
+const worstClass = (dataClasses: readonly string[]): string | undefined => {
+  const levelOfClass = (dataClass: string): number => {
+    const topic = topicOf(dataClass);
+    return levelOf(topic === undefined ? "medium" : severityOfTopic[topic]);
+  };
+  return dataClasses.toSorted((one, other) => levelOfClass(other) - levelOfClass(one))[0];
+};
+
+/** "Passwords" is "passwords" within a sentence, and "IP addresses" stays. */
+const lowerCase = (text: string): string =>
+  /^\p{Lu}\p{Ll}/u.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+
+/** What to do first, in two lines. */
+const adviceFor = (steps: readonly string[] = []): string =>
+  [steps[0], "Acknowledge each finding once it is handled."].filter((line) => line !== undefined).join("\n");
 
 const itemOf = (
   { breachId, title, domain, dataClasses }: Breach,
@@ -128,7 +195,10 @@ const itemOf = (
   const finding = exposure?.findings.get(breachId);
   const path = exposure?.email && finding && `${findingsOf(exposure.email)}&finding=${finding.id}`;
   return {
-    title: asLine(title, maximumTitle) + (domain === "" ? "" : ` (${asLine(domain, maximumDomain)})`),
+    title: [
+      asLine(title, maximumTitle) + (domain === "" ? "" : ` (${asLine(domain, maximumDomain)})`),
+      ...(finding === undefined ? [] : [finding.severity]),
+    ].join(" · "),
     details: [...dateOf(finding?.breachDate), exposedIn(dataClasses)],
     url: path === undefined || dashboardUrl === undefined ? undefined : dashboardUrl + path,
   };

@@ -5,6 +5,7 @@ import { addAbortSignal } from "node:stream";
 import tls from "node:tls";
 import ipaddr from "ipaddr.js";
 import { sendTimeoutSeconds } from "../../contract/alert-timing.ts";
+import { type Answer, shownBody } from "./answer.ts";
 import {
   type Destination,
   parseDestination,
@@ -16,19 +17,22 @@ const userAgent = "breach-monitor/1";
 const maximumHeaderBytes = 16 * 1024;
 const maximumBodyBytes = 16 * 1024;
 
+/** How long a body is waited for that decides nothing. */
+const failureBodyMilliseconds = 500;
+
 /** After this time without a connection, the next address of the name is tried. */
 const nextAddressAfterMilliseconds = 2000;
 
 /**
  * What became of one attempt to send. `status` (2xx): delivered. `failure` is a short reason for people and
- * never contains the url, a header or a part of the response. With `retryAfterSeconds` the receiver throttled
+ * never contains the url, a header or a part of the response. `response`: what an HTTP receiver answered (answer.ts). With `retryAfterSeconds` the receiver throttled
  * the attempt and asks for this pause (0: it named none). `isFinal`: further attempts are of no use. `reached`: the
  * addresses that got their e-mail, also of an attempt that failed for others.
  */
 export type AttemptResult = (
   | { status: number }
   | { failure: string; retryAfterSeconds?: number; isFinal?: boolean }
-) & { reached?: readonly string[] };
+) & { reached?: readonly string[]; response?: Answer };
 
 /**
  * Why a failed response, of which it gets at most 16 KiB of text, makes further attempts useless. Undefined: it does not.
@@ -78,16 +82,18 @@ const send = async (input: {
   let socket: Socket | undefined;
   try {
     socket = await connectTo(destination, addresses, signal);
-    const { status, response } = await request(socket, destination.url, headers, body);
-    if (status === 429) return { failure: "HTTP 429", retryAfterSeconds: retryAfterOf(response?.headers) };
-    if (status < 200 || status >= 300) {
-      const reason = finalReason?.(status, await readSome(response));
-      if (reason !== undefined) return { failure: reason, isFinal: true };
-      return { failure: isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}` };
-    }
-    // The status alone decides. The body is read so that the receiver can finish writing it.
-    await readSome(response);
-    return { status };
+    const { status, message } = await request(socket, destination.url, headers, body);
+    const isDelivered = status >= 200 && status < 300;
+    // The status alone decides. The body is read so that the receiver can finish writing it, and for people.
+    const isDecided = !isDelivered && finalReason === undefined;
+    const text = await readSome(message, isDecided ? failureBodyMilliseconds : undefined);
+    const response = { status, body: shownBody(text, { url: destination.url, headers }) };
+    if (isDelivered) return { status, response };
+    if (status === 429)
+      return { failure: "HTTP 429", retryAfterSeconds: retryAfterOf(message?.headers), response };
+    const reason = finalReason?.(status, text);
+    if (reason !== undefined) return { failure: reason, isFinal: true, response };
+    return { failure: isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}`, response };
   } catch (error) {
     return { failure: signal.aborted ? "timeout" : describeFailure(error) };
   } finally {
@@ -141,8 +147,8 @@ const connectTo = async (
   return socket;
 };
 
-/** `response` is undefined when nothing but the status line could be read. */
-type Answer = { status: number; response?: IncomingMessage };
+/** `message` is undefined when nothing but the status line could be read. */
+type Response = { status: number; message?: IncomingMessage };
 
 /** Sends a POST and resolves once the headers of the response are there. Rejects when the socket closes. */
 const request = (
@@ -150,7 +156,7 @@ const request = (
   { host, pathname, search }: URL,
   headers: Record<string, string>,
   body: Buffer | string,
-): Promise<Answer> =>
+): Promise<Response> =>
   new Promise((resolve, reject) => {
     let beginning = "";
     httpRequest({
@@ -175,7 +181,7 @@ const request = (
             beginning += bytes.toString("latin1", 0, longestStatusLine);
         });
       })
-      .on("response", (response) => resolve({ status: response.statusCode ?? 0, response }))
+      .on("response", (message) => resolve({ status: message.statusCode ?? 0, message }))
       .on("error", (error) => {
         const status = isMalformed.test(findCode(error)) ? statusIn(beginning) : undefined;
         if (status === undefined) reject(error);
@@ -198,17 +204,21 @@ const statusIn = (beginning: string): number | undefined => {
   return status === undefined ? undefined : Number(status);
 };
 
-/** The beginning of a body. One that fails gives what has arrived. */
-const readSome = async (response: IncomingMessage | undefined): Promise<string> => {
+/** The beginning of a body. One that fails, or takes longer than `milliseconds`, gives what has arrived. */
+const readSome = async (message: IncomingMessage | undefined, milliseconds?: number): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
+  const timer = milliseconds === undefined ? undefined : setTimeout(() => message?.destroy(), milliseconds);
   try {
-    for await (const chunk of response ?? []) {
+    for await (const chunk of message ?? []) {
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes > maximumBodyBytes) break;
     }
-  } catch {}
+  } catch {
+  } finally {
+    clearTimeout(timer);
+  }
   return Buffer.concat(chunks).toString("utf8", 0, maximumBodyBytes);
 };
 

@@ -5,12 +5,17 @@
  */
 
 import { emails } from "../../monitoring/emails/record.ts";
+import { adviceOf } from "../../monitoring/hibp/advice.ts";
+import type { Breach } from "../../monitoring/hibp/breach.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
+import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 import * as teams from "../../monitoring/teams/team.ts";
 import type { AlertEvent, EventEmail } from "../deliveries/delivery.ts";
 import type { Event } from "./envelope.ts";
 
 export type Report = {
+  /** The scan in which it happened. */
+  scanId?: number | undefined;
   /** What every receiver is told. */
   event: Event;
   /** What only people are told. Undefined for webhooks and for other events. */
@@ -20,9 +25,12 @@ export type Report = {
 export type Exposure = {
   /** Undefined: it is no longer monitored, and its findings are deleted. */
   email: ExposedEmail | undefined;
-  /** By breach id. `breachDate` is YYYY-MM-DD. */
-  findings: ReadonlyMap<number, { id: number; breachDate: string }>;
+  /** By breach id. */
+  findings: ReadonlyMap<number, ExposedFinding>;
 };
+
+/** `breachDate` is YYYY-MM-DD; `advice`: the steps of the first advice for the breach. */
+type ExposedFinding = { id: number; breachDate: string; severity: Severity; advice: string[] };
 
 export type ExposedEmail = {
   id: number;
@@ -38,10 +46,10 @@ export const readReport = async (
   { forPeople }: { forPeople: boolean },
 ): Promise<Report> => {
   if (event.type !== "breach") {
-    const { type, ...data } = event;
-    return { event: { type, data } as Event };
+    const { type, scanId, ...data } = event;
+    return { scanId, event: { type, data } as Event };
   }
-  const { breachIds } = event;
+  const { breachIds, scanId } = event;
   const named = forPeople ? event.email : undefined;
   const [details, email] = await Promise.all([
     breachDetails.details(breachIds),
@@ -49,6 +57,7 @@ export const readReport = async (
   ]);
   const breaches = breachIds.map((id) => details.get(id)).filter((breach) => breach !== undefined);
   return {
+    scanId,
     event: {
       type: "breach",
       data: {
@@ -67,13 +76,14 @@ export const readReport = async (
 const findingsOf = (
   breachIds: readonly number[],
   { findingIds }: EventEmail,
-  details: ReadonlyMap<number, { breachDate: string }>,
+  details: ReadonlyMap<number, Breach>,
 ): Exposure["findings"] => {
-  const findings = new Map<number, { id: number; breachDate: string }>();
+  const findings = new Map<number, ExposedFinding>();
   for (const [index, breachId] of breachIds.entries()) {
     const [id, breach] = [findingIds[index], details.get(breachId)];
-    if (id !== undefined && breach !== undefined)
-      findings.set(breachId, { id, breachDate: breach.breachDate });
+    if (id === undefined || breach === undefined) continue;
+    const { breachDate, severity } = breach;
+    findings.set(breachId, { id, breachDate, severity, advice: adviceOf(breach)[0]?.steps ?? [] });
   }
   return findings;
 };

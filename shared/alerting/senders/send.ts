@@ -5,7 +5,7 @@ import * as mail from "./mail.ts";
 import { type NoticeContext, noticeOf } from "./notice.ts";
 import { type AttemptResult, post } from "./outbound.ts";
 import type { Report } from "./report.ts";
-import { sign, signatureHeader } from "./signature.ts";
+import { sign, signatureHeader, standardHeaders } from "./signature.ts";
 import * as slack from "./slack.ts";
 
 /** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
@@ -14,13 +14,13 @@ export type Receiver =
   | { channel: "email"; recipients: readonly Addressee[] };
 
 /**
- * Sends one attempt of a delivery in the format of its channel, within 10 seconds. Failures of the receiver
+ * Sends one attempt of a delivery in the format of its channel, within 10 seconds. `at`: the time of the attempt. Failures of the receiver
  * or the network are returned, not thrown. Throws a ZodError when the event of a webhook does not match its
  * schema (envelope.ts).
  */
 export const send = async (
   receiver: Receiver,
-  deliveryId: number,
+  { deliveryId, at }: { deliveryId: number; at: Date },
   report: Report,
   context: NoticeContext,
 ): Promise<AttemptResult> => {
@@ -30,16 +30,40 @@ export const send = async (
     case "slack":
       return slack.send(receiver.config.webhookUrl, noticeOf(report, context));
     case "webhook":
-      return sendWebhook(receiver.config, deliveryId, report.event);
+      return sendWebhook(receiver.config, { ...report.event, id: deliveryId, at });
   }
 };
 
 const sendWebhook = (
   { url, secret }: Extract<ChannelForm, { channel: "webhook" }>["config"],
-  id: number,
-  event: Event,
+  event: Event & { id: number; at: Date },
 ): Promise<AttemptResult> => {
-  const body = envelope({ ...event, id, at: new Date() });
-  const signature = secret === undefined ? {} : { [signatureHeader]: sign(body, secret) };
-  return post({ url, headers: signature, body });
+  const body = envelope(event);
+  const signatures =
+    secret === undefined
+      ? {}
+      : { [signatureHeader]: sign(body, secret), ...standardHeaders({ ...event, body }, secret) };
+  return post({ url, headers: signatures, body });
+};
+
+/**
+ * What `send` gives to a channel of this kind, as text: no signature, and of an e-mail the subject and the text, without a recipient's
+ * own link.
+ */
+export const payloadOf = (
+  kind: ChannelForm["channel"],
+  { deliveryId, at }: { deliveryId: number; at: Date },
+  report: Report,
+  context: NoticeContext,
+): string => {
+  switch (kind) {
+    case "email": {
+      const { subject, text } = mail.messageOf(noticeOf(report, context));
+      return `Subject: ${subject}\n\n${text}`;
+    }
+    case "slack":
+      return JSON.stringify(slack.messageOf(noticeOf(report, context)));
+    case "webhook":
+      return envelope({ ...report.event, id: deliveryId, at });
+  }
 };

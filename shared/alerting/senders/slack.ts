@@ -1,5 +1,5 @@
 /** Alerts as Slack messages (docs.slack.dev, "Block Kit" and "Formatting message text"). */
-import { attribution, type Link, type Notice } from "./notice.ts";
+import { attribution, type Link, type Notice, severityColors } from "./notice.ts";
 import { type AttemptResult, post } from "./outbound.ts";
 
 type MarkdownText = { type: "mrkdwn"; text: string; verbatim: true };
@@ -7,8 +7,16 @@ type PlainText = { type: "plain_text"; text: string; emoji: false };
 type Block =
   | { type: "header"; text: PlainText }
   | { type: "section"; text: MarkdownText | PlainText }
+  | { type: "actions"; elements: { type: "button"; text: PlainText; url: string }[] }
   | { type: "context"; elements: MarkdownText[] };
-export type SlackMessage = { text: string; blocks: Block[]; unfurl_links: false; unfurl_media: false };
+export type SlackMessage = {
+  text: string;
+  blocks: Block[];
+  /** One, because only attachments have a color. */
+  attachments: { color: string; blocks: Block[] }[];
+  unfurl_links: false;
+  unfurl_media: false;
+};
 
 /** A message lists at most this many breaches, so that it stays readable; Slack allows 50 blocks. */
 const maximumItems = 10;
@@ -17,11 +25,11 @@ const maximumItems = 10;
  * Limits in characters of the escaped text. A title, details and a link share a section, for which Slack
  * allows 3000.
  */
-const maximumTitle = 900;
-const maximumDetails = 1600;
-const maximumText = 2000;
+const maximumTitle = 300;
+const maximumDetails = 500;
+const maximumText = 1000;
 /** Three facts share a section. */
-const maximumFact = 900;
+const maximumFact = 600;
 const maximumHeader = 150;
 
 /**
@@ -50,25 +58,31 @@ export const messageOf = ({
   advice,
   link,
   organizationName,
+  severity,
 }: Notice): SlackMessage => {
   const more = items.length - maximumItems;
   const { source, license } = attribution;
   return {
     text: escaped(summary, maximumText),
-    blocks: [
-      { type: "header", text: plain(escapedPlain(headline, maximumHeader)) },
-      section(escaped(lead, maximumText)),
-      ...(facts.length === 0 ? [] : [factsSection(facts)]),
-      ...items.slice(0, maximumItems).map(itemSection),
-      ...(more > 0 ? [section(`… and ${more} more.`)] : []),
-      ...(advice === undefined ? [] : [section(escaped(advice, maximumText))]),
-      ...(link === undefined ? [] : [section(linked(link))]),
+    blocks: [{ type: "header", text: plain(escapedPlain(headline, maximumHeader)) }],
+    attachments: [
       {
-        type: "context",
-        elements: [
-          markdown(
-            `${escaped(organizationName, maximumText)} · Breach data: ${linked(source)}, ${linked(license)}`,
-          ),
+        color: severityColors[severity ?? "none"],
+        blocks: [
+          section(escaped(lead, maximumText)),
+          ...(facts.length === 0 ? [] : [factsSection(facts)]),
+          ...items.slice(0, maximumItems).map(itemSection),
+          ...(more > 0 ? [section(`… and ${more} more.`)] : []),
+          ...(advice === undefined ? [] : [section(escaped(advice, maximumText))]),
+          ...(link === undefined ? [] : [button(link)]),
+          {
+            type: "context",
+            elements: [
+              markdown(
+                `${escaped(organizationName, maximumText)} · Breach data: ${linked(source)}, ${linked(license)}`,
+              ),
+            ],
+          },
         ],
       },
     ],
@@ -76,6 +90,11 @@ export const messageOf = ({
     unfurl_media: false,
   };
 };
+
+const button = ({ label, url }: Link): Block => ({
+  type: "actions",
+  elements: [{ type: "button", text: plain(label), url }],
+});
 
 const section = (text: string): Block => ({ type: "section", text: markdown(text) });
 
@@ -119,9 +138,12 @@ const escaped = (text: string, maximum: number): string => cut(text, maximum, re
 /** The same for a plain text, in which nothing but links and mentions is markup. */
 const escapedPlain = (text: string, maximum: number): string => cut(text, maximum, entities);
 
+/** Slack takes no mentions from such texts. Others that take its messages do. */
+const mentions = /(?<![\w.%+-])@(?=(?:all|channel|everyone|here)\b)/giu;
+
 const cut = (text: string, maximum: number, pieces: Readonly<Record<string, string>>): string => {
   let result = "";
-  for (const character of text) {
+  for (const character of text.replace(mentions, "＠")) {
     const piece = pieces[character] ?? character;
     if (result.length + piece.length >= maximum) return `${result}…`;
     result += piece;

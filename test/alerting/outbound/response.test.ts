@@ -2,13 +2,46 @@ import type { OutgoingHttpHeaders, RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { startReceiver } from "../../../local/harness/receiver.ts";
-import type { AttemptResult } from "../../../shared/alerting/senders/outbound.ts";
+import { type AttemptResult, post } from "../../../shared/alerting/senders/outbound.ts";
 import { allow, closing, listen, receive, send } from "./set-up.ts";
 
 const endWith =
   (status: number, headers: OutgoingHttpHeaders = {}): RequestListener =>
   (_request, response) =>
     response.writeHead(status, headers).end();
+
+describe("the answer", () => {
+  const answering = (text: string, status = 500) =>
+    receive({ respond: (_request, response) => response.writeHead(status).end(text) });
+
+  test.each([
+    [200, "ok\n", "ok"],
+    [429, "slower", "slower"],
+    [500, "one\r\n\ttwo \u202e\u0007 three", "one two three"],
+    [404, "x".repeat(20_000), `${"x".repeat(199)}…`],
+  ])("of status %d is the first 200 printable characters", async (status, text, body) => {
+    const receiver = await answering(text, status);
+    expect((await send(receiver.origin)).response).toEqual({ status, body });
+  });
+
+  test.each([
+    ["<pre>Cannot POST /hooks/T0KEN-1%20x?key=K3Y-OF-IT</pre>", "<pre>Cannot POST ……</pre>"],
+    ["no hook 'T0KEN-1 x' of K3Y-OF-IT", "no hook '…' of …"],
+    ["signature c0ffee00 of ada@acme.example is wrong", "signature … of … is wrong"],
+  ])("has neither what is secret of the request nor an address: %s", async (text, body) => {
+    const receiver = await answering(text, 404);
+    const url = `${receiver.origin}/hooks/T0KEN-1%20x?key=K3Y-OF-IT`;
+    const { response } = await post({ url, headers: { "x-signature": "v1,c0ffee00" }, body: "{}" });
+    expect(response).toEqual({ status: 404, body });
+  });
+
+  test("of which only the status line came has no body, and none came without it", async () => {
+    const cut = await listen((socket) => socket.end("HTTP/1.1 503 Down\r\nx : y\r\n\r\nok"));
+    expect((await send(cut.origin)).response).toEqual({ status: 503, body: "" });
+    const silent = await listen((socket) => socket.destroy());
+    expect((await send(silent.origin)).response).toBeUndefined();
+  });
+});
 
 describe("the status of a response decides:", () => {
   test.each([200, 201, 202, 204, 299])("%d is delivered", async (status) => {

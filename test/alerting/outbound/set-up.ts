@@ -60,12 +60,12 @@ export async function resolveNames(answer: (query: { name: string; type: RecordT
   return server;
 }
 
-/** Posts `{}` to a url and measures how long that takes. */
+/** Posts `{}` to a url and measures how long that takes. `response`: what the receiver answered, if it did. */
 export async function send(
   url: string,
   deadlineSeconds = 5,
-): Promise<{ result: AttemptResult; seconds: number }> {
+): Promise<{ result: AttemptResult; response: AttemptResult["response"]; seconds: number }> {
   const startedAt = performance.now();
-  const result = await post({ url, headers: {}, body: "{}", deadlineSeconds });
-  return { result, seconds: (performance.now() - startedAt) / 1000 };
+  const { response, ...result } = await post({ url, headers: {}, body: "{}", deadlineSeconds });
+  return { result, response, seconds: (performance.now() - startedAt) / 1000 };
 }

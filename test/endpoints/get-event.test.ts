@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import * as table from "../../shared/aws/table/table.ts";
+import { emails } from "../../shared/monitoring/emails/record.ts";
+import { admin } from "../service/admin.ts";
+import { addBreachedEmail, createChannel, inboxOf } from "../service/alert-channels.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { receivedAt } from "../service/receiver.ts";
+import { scan } from "../service/scan.ts";
+import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
+import { signIn } from "./sign-in.ts";
+
+let organization: Organization;
+let emailId: number;
+let channel: number;
+let envelopes: Record<string, { id: number; data: Record<string, unknown> }>;
+
+const get = (id: unknown) => organization.api.get(`/events/${id}`);
+
+beforeAll(async () => {
+  organization = await createOrganization();
+  const { id: org, api } = organization;
+  const url = inboxOf(organization, "events");
+  channel = await createChannel(api, { channel: "webhook", config: { url }, notifyOnScanComplete: true });
+  emailId = await addBreachedEmail(organization, { ownerName: "Ada Lovelace" });
+  await scan(api);
+  await admin("channel test", { org, channel });
+  const received = await eventually(
+    () => receivedAt(url),
+    (requests) => requests.length === 3,
+  );
+  const bodies = received.map(({ body }) => JSON.parse(String(body)));
+  envelopes = Object.fromEntries(bodies.map((body) => [body.type, body]));
+});
+
+describe("200", () => {
+  test("a breach event: its findings in full, and the scan that found them", async () => {
+    const { id, data } = envelopes.breach as { id: number; data: { breaches: { breachId: number }[] } };
+    const reply = await get(id);
+    expectEveryHeader(reply);
+    const { body } = await organization.api.get("/breaches?include=details");
+    const { scans } = (await organization.api.get("/scans")).body as { scans: unknown[] };
+    expect(reply).toMatchObject({ status: 200 });
+    const { findings, ...rest } = reply.body as { findings: { id: number; breach: { id: number } }[] };
+    expect(rest).toEqual({ id, type: "breach", createdAt: timestamp, scan: scans[0] });
+    const byId = (some: { id: number }[]) => some.toSorted((one, other) => one.id - other.id);
+    expect(byId(findings)).toEqual(byId(body.breaches as { id: number }[]));
+    expect(findings.map(({ breach }) => breach.id)).toEqual(data.breaches.map(({ breachId }) => breachId));
+  });
+
+  test("of the end of a scan: no findings, and the scan", async () => {
+    const { body } = await get(envelopes.scan_complete?.id);
+    expect(body).toMatchObject({ type: "scan_complete", findings: [], scan: { status: "completed" } });
+  });
+
+  test("of an error outside of scans: neither findings nor a scan, for users as for keys", async () => {
+    const user = await signIn(organization);
+    const reply = await user.api.get(`/events/${envelopes.scan_error?.id}`);
+    expect(reply).toMatchObject({ status: 200, body: { type: "scan_error", findings: [], scan: null } });
+  });
+});
+
+describe("400", () => {
+  test.each(["0", "x", "1.5", "01"])("an id of %s", async (id) => {
+    expectRefusal(await get(id), 400, /^id/);
+  });
+});
+
+describe("404", () => {
+  test("an unknown id, and an event of another organization", async () => {
+    const { api } = await createOrganization();
+    expectRefusal(await get(unknownId), 404, /event/);
+    expectRefusal(await api.get(`/events/${envelopes.breach?.id}`), 404, /event/);
+  });
+});
+
+describe("what was removed", () => {
+  test("findings of a removed e-mail are left out, also while they are being deleted", async () => {
+    const key = emails.key(organization.id, emailId);
+    const row = (await table.get<Record<string, unknown>>(key)) ?? {};
+    await table.remove(key);
+    expect((await get(envelopes.breach?.id)).body).toMatchObject({
+      findings: [],
+      scan: { id: expect.any(Number) },
+    });
+    await table.put({ ...key, ...row });
+    expect((await organization.api.delete(`/emails?id=${emailId}`)).status).toBe(200);
+    expect((await get(envelopes.breach?.id)).body).toMatchObject({ findings: [] });
+  });
+
+  test("an event of a removed channel is not found", async () => {
+    await organization.api.delete(`/alert-configs/${channel}`);
+    expectRefusal(await get(envelopes.breach?.id), 404, /event/);
+  });
+});

@@ -1,0 +1,189 @@
+/** The code that docs/alerts.md gives to receivers, run against deliveries as they arrived. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { project } from "../docs/markdown.ts";
+import { admin } from "./admin.ts";
+import { createChannel, inboxOf } from "./alert-channels.ts";
+import { createOrganization } from "./organization.ts";
+import { type Received, waitForRequests } from "./receiver.ts";
+
+const page = readFileSync(join(project, "docs/alerts.md"), "utf8");
+
+const codeIn = (fence: string): string => {
+  const [, code] = new RegExp(`\n\`\`\`${fence}\n(.*?)\n\`\`\`\n`, "s").exec(page) ?? [];
+  if (code === undefined) throw new Error(`docs/alerts.md has no code in ${fence}`);
+  return code;
+};
+
+/**
+ * A program that prints what both functions say, such as "true true". Its arguments: the file of the body,
+ * X-Service-Signature, webhook-id, webhook-timestamp, webhook-signature, the secret.
+ */
+type Language = {
+  fence: string;
+  tool: string;
+  files: (code: string) => Record<string, string>;
+  build?: string[];
+  run: string[];
+};
+
+const languages: Record<string, Language> = {
+  TypeScript: {
+    fence: "ts",
+    tool: process.execPath,
+    files: (code) => ({
+      "check.ts": `${code}
+import { readFileSync } from "node:fs";
+const [file = "", header = "", id = "", timestamp = "", signature = "", secret = ""] = process.argv.slice(2);
+const body = readFileSync(file);
+console.log(isGenuine(body, header, secret), isGenuineStandard(body, { id, timestamp, signature }, secret));`,
+    }),
+    run: [process.execPath, "--experimental-strip-types", "--no-warnings", "check.ts"],
+  },
+  Python: {
+    fence: "python",
+    tool: "python3",
+    files: (code) => ({
+      "check.py": `${code}
+import sys
+file, header, id, timestamp, signature, secret = sys.argv[1:]
+body = open(file, "rb").read()
+answers = [is_genuine(body, header, secret), is_genuine_standard(body, id, timestamp, signature, secret)]
+print(*[str(answer).lower() for answer in answers])`,
+    }),
+    run: ["python3", "check.py"],
+  },
+  Go: {
+    fence: "go",
+    tool: "go",
+    files: (code) => ({
+      "go.mod": "module example.com/check\n\ngo 1.20\n",
+      "webhooks/webhooks.go": code,
+      "main.go": `package main
+import ("fmt"; "os"; "example.com/check/webhooks")
+func main() {
+	a := os.Args[1:]
+	body, _ := os.ReadFile(a[0])
+	fmt.Println(webhooks.IsGenuine(body, a[1], a[5]), webhooks.IsGenuineStandard(body, a[2], a[3], a[4], a[5]))
+}`,
+    }),
+    build: ["go", "build", "-o", "check", "."],
+    run: ["./check"],
+  },
+  Java: {
+    fence: "java",
+    tool: "javac",
+    files: (code) => ({
+      "Check.java": `${code}
+class Check {
+  public static void main(String[] a) throws Exception {
+    byte[] body = java.nio.file.Files.readAllBytes(java.nio.file.Path.of(a[0]));
+    boolean one = WebhookSignatures.isGenuine(body, a[1], a[5]);
+    System.out.println(one + " " + WebhookSignatures.isGenuineStandard(body, a[2], a[3], a[4], a[5]));
+  }
+}`,
+    }),
+    build: ["javac", "-encoding", "UTF-8", "Check.java"],
+    run: ["java", "-Dsun.jnu.encoding=UTF-8", "Check"],
+  },
+  Ruby: {
+    fence: "ruby",
+    tool: "ruby",
+    files: (code) => ({
+      "check.rb": `${code}
+file, header, id, timestamp, signature, secret = ARGV
+body = File.binread(file)
+puts [genuine?(body, header, secret), genuine_standard?(body, id, timestamp, signature, secret)].join(" ")`,
+    }),
+    run: ["ruby", "check.rb"],
+  },
+  "C#": {
+    fence: "csharp",
+    tool: "dotnet",
+    files: (code) => ({
+      "check.csproj": `<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><OutputType>Exe</OutputType>
+<TargetFramework>net8.0</TargetFramework><RollForward>Major</RollForward></PropertyGroup></Project>`,
+      "WebhookSignatures.cs": code,
+      "Check.cs": `class Check { static void Main(string[] a) {
+  var body = System.IO.File.ReadAllBytes(a[0]);
+  var both = new[] { WebhookSignatures.IsGenuine(body, a[1], a[5]),
+    WebhookSignatures.IsGenuineStandard(body, a[2], a[3], a[4], a[5]) };
+  System.Console.WriteLine(string.Join(" ", both).ToLowerInvariant()); } }`,
+    }),
+    build: ["dotnet", "build", "--output", "out"],
+    run: ["dotnet", "out/check.dll"],
+  },
+  PHP: {
+    fence: "php",
+    tool: "php",
+    files: (code) => ({
+      "check.php": `${code}
+[, $file, $header, $id, $timestamp, $signature, $secret] = $argv;
+$body = file_get_contents($file);
+$both = [isGenuine($body, $header, $secret), isGenuineStandard($body, $id, $timestamp, $signature, $secret)];
+echo implode(' ', array_map(fn ($each) => $each ? 'true' : 'false', $both));`,
+    }),
+    run: ["php", "check.php"],
+  },
+};
+
+const isInstalled = (tool: string): boolean => spawnSync("which", [tool]).status === 0;
+
+const secrets = ["a secret – of the receiver", `whsec_${randomBytes(24).toString("base64")}`];
+let deliveries: { received: Received; secret: string }[];
+
+beforeAll(async () => {
+  const organization = await createOrganization();
+  deliveries = await Promise.all(
+    secrets.map(async (secret, index) => {
+      const url = inboxOf(organization, `verification-${index}`);
+      const channel = await createChannel(organization.api, { channel: "webhook", config: { url, secret } });
+      await admin("channel test", { org: organization.id, channel });
+      const [received] = await waitForRequests(url, 1);
+      return { received: received as Received, secret };
+    }),
+  );
+});
+
+describe("the code for receivers", () => {
+  for (const [name, { fence, tool, files, build, run }] of Object.entries(languages)) {
+    test.skipIf(!isInstalled(tool))(`in ${name} accepts a delivery, and nothing that was changed`, () => {
+      const folder = mkdtempSync(join(tmpdir(), "verification-"));
+      for (const [path, content] of Object.entries(files(codeIn(fence)))) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        writeFileSync(join(folder, path), content);
+      }
+      const execute = ([command = "", ...rest]: string[]): string =>
+        execFileSync(command, rest, {
+          cwd: folder,
+          encoding: "utf8",
+          env: { ...process.env, LC_ALL: "C.UTF-8", GOFLAGS: "-mod=mod", GOTOOLCHAIN: "local" },
+        }).trim();
+      if (build !== undefined) execute(build);
+      const says = ({ body, headers }: Pick<Received, "body" | "headers">, secret: string): string => {
+        writeFileSync(join(folder, "body.json"), body);
+        const { "webhook-id": id = "", "webhook-timestamp": timestamp = "" } = headers;
+        const signatures = [headers["x-service-signature"] ?? "", id, timestamp];
+        return execute([...run, "body.json", ...signatures, headers["webhook-signature"] ?? "", secret]);
+      };
+      for (const { received, secret } of deliveries) {
+        const { body, headers } = received;
+        expect(says(received, secret)).toBe("true true");
+        expect(says({ headers, body: Buffer.concat([body, Buffer.from(" ")]) }, secret)).toBe("false false");
+        expect(says(received, `${secret.slice(0, -4)}AAA=`)).toBe("false false");
+        const earlier = String(Number(headers["webhook-timestamp"]) - 1);
+        expect(says({ body, headers: { ...headers, "webhook-timestamp": earlier } }, secret)).toBe(
+          "true false",
+        );
+        expect(says({ body, headers: { ...headers, "webhook-signature": "v1," } }, secret)).toBe(
+          "true false",
+        );
+        expect(says({ body, headers: { ...headers, "x-service-signature": "" } }, secret)).toBe("false true");
+      }
+    });
+  }
+});
