@@ -27,6 +27,11 @@ const claim = (org: number, { id, name }: Pick<Team, "id" | "name">): Write => (
   refusal: "teamExists",
 });
 
+const insertion = (org: number, team: Team): Write => ({
+  put: { ...keys.team(org, team.id), ...team },
+  if: absent,
+});
+
 /** For the transaction that deletes or renames the team. */
 export const releaseName = (org: number, { name }: Pick<Team, "name">): Write => ({
   delete: nameKey(org, name),
@@ -44,7 +49,7 @@ export const create = async (
   const team = { id, name, createdAt: slot.createdAt };
   await table.transact([
     claim(org, team),
-    { put: { ...keys.team(org, id), ...team }, if: absent },
+    insertion(org, team),
     ...activity.writes(org, slot, { action: "team.created", summary: `Created the team ${name}`, actor }),
     ...also,
   ]);
@@ -85,3 +90,27 @@ export const mustExist = (org: number, id: number): Write => ({
 });
 
 export const list = (org: number): Promise<Team[]> => table.query({ pk: keys.team(org, 0).pk });
+
+/** A team that e-mails come into. `writes`: the check that it is there still, or what creates it if `isNew`. */
+export type Destination = { id: number; isNew: boolean; writes: Write[] };
+
+/**
+ * Teams of these names by `comparable`, those that are missing as they would be created. When another request creates or deletes one of
+ * them first, a transaction with its writes throws `TransactionRefused`.
+ */
+export const forNames = async (org: number, names: readonly string[]): Promise<Map<string, Destination>> => {
+  const written = new Map(names.toReversed().map((name) => [comparable(name), name]));
+  const all = [...written.values()];
+  const rows = await table.getMany<{ id: number }>(all.map((name) => nameKey(org, name)));
+  const found = all.map(async (name, index): Promise<[string, Destination]> => {
+    const known = rows[index];
+    if (known !== undefined) {
+      const check: Write = { check: keys.team(org, known.id), if: exists };
+      return [comparable(name), { id: known.id, isNew: false, writes: [check] }];
+    }
+    const team = { id: await drawId("TEAM"), name, createdAt: new Date().toISOString() };
+    const { refusal: _, ...claimed } = claim(org, team);
+    return [comparable(name), { id: team.id, isNew: true, writes: [claimed, insertion(org, team)] }];
+  });
+  return new Map(await Promise.all(found));
+};
