@@ -54,21 +54,18 @@ export const commit = async (org: number, given: ImportPlan, actor: Actor): Prom
   };
 };
 
-/** What the import of a row writes. `newTeam`: the name of the team that is created for it, in its comparable form. */
-type ImportWrites = EmailWrites & { newTeam?: string };
-
 /** `imported` includes `disabled`: the e-mails beyond the seat allowance. */
 type Total = { imported: number; disabled: number };
 
-const totalOf = (done: readonly ImportWrites[]): Total => ({
+const totalOf = (done: readonly EmailWrites[]): Total => ({
   imported: done.length,
   disabled: done.filter((each) => each.seats === 0).length,
 });
 
 /**
  * Imports any number of different addresses of the organization's domains, in one transaction after another.
- * Skips addresses that are monitored by then, and addresses whose domain is not verified by then. A team that is missing by then is
- * created together with its first e-mail.
+ * Skips addresses that are monitored by then, and addresses whose domain is not verified by then. Teams that are missing by
+ * then are created first.
  *
  * The import has one entry in the activity log, whose count each transaction raises. So log, seats and lists
  * agree on what is there, wherever a crash ends the import.
@@ -82,14 +79,14 @@ export const importAll = async (
   progress?: (rows: number) => void,
 ): Promise<Total> => {
   const reserved = await reserve(org, "EMAIL", rows.length);
-  const done = await inBulk<Row & { reserved: Reserved }, ImportWrites>(org, {
+  const done = await inBulk<Row & { reserved: Reserved }, EmailWrites>(org, {
     items: rows.map((row, index) => ({ ...row, reserved: reserved[index] as Reserved })),
     action: "emails.imported",
     summaryOf,
     actor,
     ...(progress && { progress }),
     writesOf: async (some, owner) => {
-      const [{ billing }, active, domainsById, monitored, teamsByName] = await Promise.all([
+      const [{ billing }, active, domainsById, monitored] = await Promise.all([
         owner,
         activeCount(org),
         domains.getMany(
@@ -100,34 +97,38 @@ export const importAll = async (
           org,
           some.map(({ email }) => email),
         ),
-        teams.forNames(
-          org,
-          some.flatMap(({ team = [] }) => team),
-        ),
       ]);
+      const wanted = some.map((row) => {
+        const domain = domainsById.get(row.domainId);
+        return domain?.verified === true && !monitored.has(row.email) ? { ...row, domain } : undefined;
+      });
+      const teamIds = await teams.forNames(
+        org,
+        wanted.flatMap((row) => row?.team ?? []),
+        actor,
+      );
       let room = enabledOf(billing, active, some.length);
-      return some.map(({ email, domainId, ownerName = null, team, reserved }) => {
-        const domain = domainsById.get(domainId);
-        if (domain?.verified !== true || monitored.has(email)) return undefined;
+      return wanted.map((row) => {
+        if (row === undefined) return undefined;
+        const { email, domainId, domain, ownerName = null, team, reserved } = row;
         const isActive = room > 0;
         if (isActive) room--;
-        const of = team === undefined ? undefined : teamsByName.get(teams.comparable(team));
+        const teamId = team === undefined ? null : (teamIds.get(teams.comparable(team)) ?? null);
         return {
           email: emails.put(
             org,
             reserved,
-            { domainId, teamId: of?.id ?? null, isActive },
+            { domainId, teamId, isActive },
             newEmailRow({ email, ownerName }, domain),
           ),
           others: [
             { put: { ...keys.address(org, email), emailId: reserved.id, domainId }, if: absent },
             domains.unchanged(org, domain),
             ...ownerWordWrites(org, { id: reserved.id, domainId, ownerName }, null),
-            ...(of?.writes ?? []),
+            ...(teamId === null ? [] : [teams.isThere(org, teamId)]),
           ],
           seats: isActive ? 1 : 0,
           breachedEmails: 0,
-          ...(team !== undefined && of?.isNew && { newTeam: teams.comparable(team) }),
         };
       });
     },
@@ -135,12 +136,9 @@ export const importAll = async (
   return totalOf(done);
 };
 
-const summaryOf = (done: readonly ImportWrites[]): string => {
+const summaryOf = (done: readonly EmailWrites[]): string => {
   const { imported, disabled } = totalOf(done);
-  const created = new Set(done.flatMap(({ newTeam = [] }) => newTeam)).size;
-  return [
-    `Imported ${imported} ${imported === 1 ? "email" : "emails"}`,
-    ...(disabled > 0 ? [`${disabled} of them disabled beyond the seat allowance`] : []),
-    ...(created > 0 ? [`created ${created} ${created === 1 ? "team" : "teams"}`] : []),
-  ].join(", ");
+  return `Imported ${imported} ${imported === 1 ? "email" : "emails"}${
+    disabled > 0 ? `, ${disabled} of them disabled beyond the seat allowance` : ""
+  }`;
 };

@@ -88,9 +88,9 @@ const counted = async (org: number) => {
   return { all, active };
 };
 
-const summaries = async (org: number): Promise<string[]> => {
+const summaries = async (org: number, of = "emails.imported"): Promise<string[]> => {
   const { items } = await entries.page(org, { limit: 100, offset: 0 });
-  return items.filter(({ action }) => action === "emails.imported").map(({ summary }) => summary);
+  return items.filter(({ action }) => action === of).map(({ summary }) => summary);
 };
 
 const crash = new Error("The function ended");
@@ -299,7 +299,11 @@ describe("teams", () => {
       importedCount: 100,
     });
     expect(await teamSizes(org)).toEqual({ Größe: 40, Sales: 60 });
-    expect(await summaries(org)).toEqual(["Imported 100 emails, created 1 team"]);
+    expect(await summaries(org)).toEqual(["Imported 100 emails"]);
+    expect(await summaries(org, "team.created")).toEqual([
+      "Created the team Sales",
+      "Created the team Größe",
+    ]);
   });
 
   test("a team for each of 500 e-mails keeps transactions bounded", async () => {
@@ -310,7 +314,9 @@ describe("teams", () => {
     );
     expect(largest).toBeLessThanOrEqual(100);
     expect(Object.keys(await teamSizes(org))).toHaveLength(500);
-    expect(await summaries(org)).toEqual(["Imported 500 emails, created 500 teams"]);
+    expect(await summaries(org)).toEqual(["Imported 500 emails"]);
+    const told = await summaries(org, "team.created");
+    expect(told.at(-1)).toBe("Created the teams Team 0, Team 1, Team 2, Team 3, Team 4 and 35 more");
   });
 
   test("of one name that many imports create at once are one team", async () => {
@@ -338,8 +344,7 @@ describe("teams", () => {
     const done = await Promise.all(plans.map((each) => commit(org, each, actor)));
     expect(done.map(({ importedCount }) => importedCount)).toEqual([30, 30, 30, 30]);
     expect(await teamSizes(org)).toEqual({ Sales: 120 });
-    const told = (await summaries(org)).toSorted();
-    expect(told).toEqual([...Array(3).fill("Imported 30 emails"), "Imported 30 emails, created 1 team"]);
+    expect(await summaries(org, "team.created")).toEqual(["Created the team Sales"]);
   });
 
   test("one that is deleted during the import is created again for the rest", async () => {

@@ -51,7 +51,10 @@ describe("teams", () => {
 
   test("are not read from columns that only mention a team, nor from shifted rows", () => {
     expect(from("Email,Team lead,Group type\na@a.example,Bo,open\n")).toEqual([{ email: "a@a.example" }]);
-    expect(from("Name,Email,Team\nKahn, Bob,b@a.example,Sales\n")).toEqual([{ email: "b@a.example" }]);
+    expect(from("Name,Email,Team\nKahn, Bob,b@a.example,Sales\nAda,a@a.example,IT\n")).toEqual([
+      { email: "b@a.example" },
+      { email: "a@a.example", ownerName: "Ada", team: "IT" },
+    ]);
   });
 
   test("have names of at most 100 characters; a longer one is named, and the file refused", () => {
