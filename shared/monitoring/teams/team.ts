@@ -120,7 +120,7 @@ export const forNames = async (
     const slot = await activity.slot(org);
     const created = await Promise.all(
       some.map(
-        async ([, name]): Promise<Team> => ({ id: await drawId("TEAM"), name, createdAt: slot.createdAt }),
+        async ({ name }): Promise<Team> => ({ id: await drawId("TEAM"), name, createdAt: slot.createdAt }),
       ),
     );
     await table.transact([
