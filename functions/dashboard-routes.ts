@@ -35,6 +35,7 @@ import { redeemSignInLink } from "./redeem-sign-in-link/endpoint.ts";
 import { redeliverAlert } from "./redeliver-alert/endpoint.ts";
 import { removeDomain } from "./remove-domain/endpoint.ts";
 import { removeMember } from "./remove-member/endpoint.ts";
+import { resendInvitation } from "./resend-invitation/endpoint.ts";
 import { revokeApiKey } from "./revoke-api-key/endpoint.ts";
 import { revokeOtherSessions } from "./revoke-other-sessions/endpoint.ts";
 import { revokeSession } from "./revoke-session/endpoint.ts";
@@ -69,6 +70,12 @@ export const dashboardRoutes: readonly Route[] = [
   { method: "DELETE", path: "/teams/{id}", name: "delete-team", endpoint: deleteTeam },
   { method: "GET", path: "/members", name: "list-members", endpoint: listMembers },
   { method: "POST", path: "/members", name: "invite-member", endpoint: inviteMember },
+  {
+    method: "POST",
+    path: "/members/{id}/invitation",
+    name: "resend-invitation",
+    endpoint: resendInvitation,
+  },
   { method: "PATCH", path: "/members/{id}", name: "change-member", endpoint: changeMember },
   { method: "DELETE", path: "/members/{id}", name: "remove-member", endpoint: removeMember },
   { method: "GET", path: "/overview", name: "get-overview", endpoint: getOverview },

@@ -44,6 +44,7 @@ import type { redeliverAlert } from "../../functions/redeliver-alert/endpoint.ts
 import type { removeDomain } from "../../functions/remove-domain/endpoint.ts";
 import type { removeEmail } from "../../functions/remove-email/endpoint.ts";
 import type { removeMember } from "../../functions/remove-member/endpoint.ts";
+import type { resendInvitation } from "../../functions/resend-invitation/endpoint.ts";
 import type { revokeApiKey } from "../../functions/revoke-api-key/endpoint.ts";
 import type { revokeOtherSessions } from "../../functions/revoke-other-sessions/endpoint.ts";
 import type { revokeSession } from "../../functions/revoke-session/endpoint.ts";
@@ -79,6 +80,7 @@ export type Routes = {
   "PATCH /dashboard/emails/{id}": typeof assignEmail;
   "GET /dashboard/members": typeof listMembers;
   "POST /dashboard/members": typeof inviteMember;
+  "POST /dashboard/members/{id}/invitation": typeof resendInvitation;
   "PATCH /dashboard/members/{id}": typeof changeMember;
   "DELETE /dashboard/members/{id}": typeof removeMember;
   "GET /dashboard/alert-configs/{id}/deliveries": typeof listDeliveries;

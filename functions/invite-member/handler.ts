@@ -7,18 +7,20 @@ import { inviteMember } from "./endpoint.ts";
 
 export const handler = serve(inviteMember, async ({ org, actor, body: { email, name = null, role } }) => {
   const mails: Prepared[] = [];
+  const isInvited = isMailSetUp();
   const user = await users.create(
     org,
     { email, name, role },
     {
       log: actor,
+      isInvited,
       also: (created) => {
-        if (isMailSetUp()) mails.push(prepareInvitation(org, created, actor.label));
+        if (isInvited) mails.push(prepareInvitation(org, created, actor.label));
         return mails.map(({ write }) => write);
       },
     },
   );
   if (user === "exists") throw new Refusal("memberExists");
   for (const mail of mails) await mail.send();
-  return { ...users.shown(user), invitationSent: mails.length > 0 };
+  return { ...users.shown(user), invitationSent: isInvited };
 });

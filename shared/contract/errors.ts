@@ -98,6 +98,11 @@ export const refusals = {
     error: "The organization already has a member with this address",
     code: "member_exists",
   },
+  memberJoined: {
+    status: 409,
+    error: "The member has signed in already and needs no invitation",
+    code: "member_joined",
+  },
   lastAdmin: {
     status: 409,
     error: "The last admin of the organization can be neither removed nor made a member",

@@ -10,7 +10,7 @@ import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
 import * as counts from "../lists/counts.ts";
-import { type EmailWrites, inBulk, transactionOf } from "../monitoring/emails/changes.ts";
+import { type EmailWrites, inBulkById, transactionOf } from "../monitoring/emails/changes.ts";
 import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
 import { ownerWordWrites } from "../monitoring/emails/search.ts";
 import { deletions, type FindingRecord, findings } from "./record.ts";
@@ -82,22 +82,22 @@ export const removeMany = async (
   ids: readonly number[],
   actor: Actor,
 ): Promise<{ changed: number; skipped: number }> => {
-  const removed = await inBulk(org, {
+  const { done, skipped } = await inBulkById<EmailWrites & { id: number }>(org, {
     ids,
     action: "emails.removed",
-    summaryOf: (count) => `Removed ${count} ${count === 1 ? "email" : "emails"}`,
+    summaryOf: ({ length }) => `Removed ${length} ${length === 1 ? "email" : "emails"}`,
     actor,
     writesOf: async (rows) =>
       rows.map((row) => {
         const removal = removalOf(org, row);
         const named = Object.values(row.findings);
         if (named.length > 0) removal.others.push(unfinished(org, row.id, named));
-        return removal;
+        return { ...removal, id: row.id };
       }),
   });
   const endsAt = Date.now() + deletionMilliseconds;
-  for (const id of removed) if (Date.now() < endsAt) await resume(org, id);
-  return { changed: removed.length, skipped: new Set(ids).size - removed.length };
+  for (const { id } of done) if (Date.now() < endsAt) await resume(org, id);
+  return { changed: done.length, skipped };
 };
 
 /** Finishes a removal that was interrupted. Does nothing if the removal is finished already. */

@@ -77,6 +77,9 @@ describe("Settings", () => {
     await invite.getByRole("button", { name: "Invite" }).click();
     const row = page.getByRole("row").filter({ hasText: "invited@demo.example" });
     await row.getByText("Member", { exact: true }).waitFor();
+    await row.getByText("Invited", { exact: true }).waitFor();
+    await row.getByRole("button", { name: "Resend" }).click();
+    await page.getByText("An invitation for invited@demo.example is on its way.").waitFor();
     await row.getByRole("button", { name: "Edit" }).click();
     const edit = page.getByRole("dialog", { name: "Edit invited@demo.example" });
     await edit.getByLabel("Role").selectOption("admin");

@@ -27,6 +27,8 @@ describe("201", () => {
         name: "New",
         role: "member",
         createdAt: timestamp,
+        invitedAt: timestamp,
+        joinedAt: null,
         lastSignInAt: null,
         invitationSent: true,
       },

@@ -26,6 +26,8 @@ describe("200", () => {
           name: "Ada",
           role: "admin",
           createdAt: timestamp,
+          invitedAt: null,
+          joinedAt: null,
           lastSignInAt: null,
         },
         {
@@ -34,6 +36,8 @@ describe("200", () => {
           name: null,
           role: "member",
           createdAt: timestamp,
+          invitedAt: null,
+          joinedAt: timestamp,
           lastSignInAt: timestamp,
         },
       ],

@@ -95,6 +95,23 @@ describe("200", () => {
     ]);
   });
 
+  test("puts e-mails into the teams of their names, and creates those that are missing", async () => {
+    const { api } = await createOrganization();
+    const rows = numberedAddresses(500).map((email, index) => `${email},Person ${index},Team ${index % 40}`);
+    const plan = await planOf(api, ["Email,Name,Team", ...rows].join("\n"));
+    const startedAt = performance.now();
+    expect((await commit(api, plan)).body).toMatchObject({ importedCount: 500 });
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    const { emails } = (await api.get("/emails?limit=100")).body as {
+      emails: { ownerName: string; team: { name: string } }[];
+    };
+    for (const { ownerName, team } of emails) {
+      expect(team.name).toBe(`Team ${Number(ownerName.slice("Person ".length)) % 40}`);
+    }
+    const repeated = { ...plan, emails: plan.emails.map((row) => ({ ...row, team: "Other" })) };
+    expectRefusal(await commit(api, repeated), 400, /nothing to import/, { code: "nothing_to_import" });
+  });
+
   test("addresses beyond the seat allowance are imported disabled, in file order", async () => {
     const { api, domainId } = await createOrganization({ "seat-allowance": "60" });
     await api.post("/emails", { email: "ada@demo.example", domainId });
@@ -172,6 +189,10 @@ describe("400", () => {
       [rows({ ownerName: null }), /^emails\.0\.ownerName/],
       [rows({ ownerName: "a".repeat(201) }), /^emails\.0\.ownerName/],
       [rows({ ownerName: "a\nb" }), /^emails\.0\.ownerName/],
+      [rows({ team: 7 }), /^emails\.0\.team/],
+      [rows({ team: null }), /^emails\.0\.team/],
+      [rows({ team: " " }), /^emails\.0\.team/],
+      [rows({ team: "a".repeat(101) }), /^emails\.0\.team/],
       [{ emails, quote: null }, /^quote/],
       [{ emails, quote: [] }, /^quote/],
       [quoted({ interval: "week" }), /^quote\.interval/],

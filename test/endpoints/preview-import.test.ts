@@ -97,6 +97,16 @@ describe("200", () => {
     expect((await api.get("/emails")).body.total).toBe(2);
   });
 
+  test("rows carry the team of a file that has a column of teams; rows without a team have no such field", async () => {
+    const { api, domainId } = await createOrganization();
+    const file = "Email,Department,Name\nada@demo.example,Sales,Ada\nbob@demo.example,,Bob\n@,Sales,\n";
+    expect((await preview(api, file)).body.emails).toEqual([
+      { email: "ada@demo.example", domainId, status: "will_import", ownerName: "Ada", team: "Sales" },
+      { email: "bob@demo.example", domainId, status: "will_import", ownerName: "Bob" },
+      { email: "@", domainId: null, status: "invalid", team: "Sales" },
+    ]);
+  });
+
   test("a malformed address that contains a valid one is invalid, for the commit too", async () => {
     const { api, domainId } = await createOrganization();
     const malformed = [
@@ -288,6 +298,8 @@ describe("400", () => {
     const zip = Buffer.concat([Buffer.from("PK\x03\x04\x14\0\0\0\b\0"), deflateRawSync("a@demo.example")]);
     expectRefusal(await preview(api, zip), 400, /^file: is not/);
     expectRefusal(await preview(api, Buffer.alloc(1000)), 400, /^file: is not a text file$/);
+    const long = `email,team\nada@demo.example,${"x".repeat(101)}`;
+    expectRefusal(await preview(api, long), 400, /^file: the team "x+…" must have at most 100 characters$/);
     expectRefusal(await preview(api, 'email\nx","ada@demo.example\n'), 400, /^file: .* never ends$/);
   });
 });

@@ -168,7 +168,6 @@ export const createOrganization = async (
     const rows = Array.from({ length: count }, (_, index) => ({
       email: `user${index}@${name}`,
       domainId: domain.id,
-      ownerName: null,
     }));
     await importAll(org, rows, administrator);
   }

@@ -47,7 +47,7 @@ const importEmails = async (org: number, text: string) => {
   }
   const { imported, disabled } = await importAll(
     org,
-    [...rows].map(([email, domainId]) => ({ email, domainId, ownerName: null })),
+    [...rows].map(([email, domainId]) => ({ email, domainId })),
     administrator,
     (done) => showProgress(`${done} of ${rows.size} added`),
   );

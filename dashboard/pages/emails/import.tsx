@@ -51,7 +51,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         name="file"
         type="file"
         accept=".csv,.tsv,.txt"
-        hint="CSV, TSV or text, at most 1 MiB and 500 addresses. A column of owners' names is taken along."
+        hint="CSV, TSV or text, at most 1 MiB and 500 addresses. Columns of owners' names and of teams are taken along; missing teams are created."
         onChange={(event) => {
           const [chosen] = event.currentTarget.files ?? [];
           setFile(chosen);

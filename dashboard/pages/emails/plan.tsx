@@ -30,6 +30,7 @@ export function Quote({ plan: { quote } }: { plan: ImportPlan }) {
 const columns: Column<Row>[] = [
   { name: "Address", kind: "main", cell: ({ email }) => <bdi>{inBothForms(email)}</bdi> },
   { name: "Owner", cell: ({ ownerName }) => <bdi>{ownerName ?? "–"}</bdi> },
+  { name: "Team", cell: ({ team }) => <bdi>{team ?? "–"}</bdi> },
   {
     name: "Status",
     cell: ({ status }) => (
@@ -41,13 +42,19 @@ const columns: Column<Row>[] = [
 /** Each row of the file, and what becomes of it. */
 export function PlanRows({ plan }: { plan: ImportPlan }) {
   const rows = plan.emails.map((row, line) => ({ ...row, line }));
+  const hasTeams = rows.some(({ team }) => team !== undefined);
   const left = rows.filter(({ status }) => status !== "will_import").length;
   return (
     <>
       {left > 0 && <p>{`${number(left)} of ${count(rows.length, "row")} will not be imported.`}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <section class="scroll" tabIndex={0} aria-label="Preview">
-        <Table caption="Rows of the file" columns={columns} rows={rows} keyOf={({ line }) => line} />
+        <Table
+          caption="Rows of the file"
+          columns={columns.filter(({ name }) => hasTeams || name !== "Team")}
+          rows={rows}
+          keyOf={({ line }) => line}
+        />
       </section>
     </>
   );

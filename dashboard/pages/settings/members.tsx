@@ -6,10 +6,11 @@ import { FormDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Listing } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
-import { Empty } from "../../components/notice.tsx";
+import { Empty, FailureNotice } from "../../components/notice.tsx";
 import { pageSize } from "../../components/pager.tsx";
 import { say } from "../../components/status.tsx";
 import type { Column } from "../../components/table.tsx";
+import { useAction } from "../../components/use-action.ts";
 import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { place } from "../../router.ts";
@@ -32,6 +33,19 @@ export function Members() {
   );
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);
+  const resending = useAction();
+  const resend = (member: Member): void =>
+    void resending.run(async () => {
+      const { email, invitationSent } = await call("POST /dashboard/members/{id}/invitation", {
+        path: { id: member.id },
+      });
+      say(
+        invitationSent
+          ? `An invitation for ${email} is on its way.`
+          : "No e-mail can be sent: ask the operator for a sign-in link.",
+      );
+      data.reload();
+    });
   return (
     <>
       <div class="section-head">
@@ -45,13 +59,14 @@ export function Members() {
           </Button>
         )}
       </div>
+      {resending.failure !== undefined && <FailureNotice failure={resending.failure} />}
       <Listing
         what="members"
         data={data}
         rowsOf={({ members }) => members}
         totalOf={({ total }) => total}
         keyOf={({ id }) => id}
-        columns={columns(setOpen)}
+        columns={columns(setOpen, resend)}
         empty={<Empty title="There are no members." />}
       />
       {open?.kind === "invite" && <Invite onClose={close} onDone={data.reload} />}
@@ -61,7 +76,7 @@ export function Members() {
   );
 }
 
-const columns = (setOpen: (open: Open) => void): Column<Member>[] => [
+const columns = (setOpen: (open: Open) => void, resend: (member: Member) => void): Column<Member>[] => [
   {
     name: "E-mail address",
     kind: "main",
@@ -75,13 +90,28 @@ const columns = (setOpen: (open: Open) => void): Column<Member>[] => [
   { name: "Name", cell: ({ name }) => <Name text={name} /> },
   { name: "Role", cell: ({ role }) => (role === "admin" ? "Admin" : "Member") },
   { name: "Since", cell: ({ createdAt }) => <When time={createdAt} /> },
-  { name: "Last signed in", cell: ({ lastSignInAt }) => <When time={lastSignInAt} none="not yet" /> },
+  {
+    name: "Last signed in",
+    cell: ({ invitedAt, joinedAt, lastSignInAt }) =>
+      invitedAt !== null && joinedAt === null ? (
+        <>
+          <span class="state off">Invited</span> <When time={invitedAt} />
+        </>
+      ) : (
+        <When time={lastSignInAt} none="not yet" />
+      ),
+  },
   {
     name: "Actions",
     kind: "actions",
     cell: (member) =>
       isAdmin.value && (
         <>
+          {member.joinedAt === null && (
+            <Button kind="quiet" aria-description={member.email} onClick={() => resend(member)}>
+              {member.invitedAt === null ? "Send invitation" : "Resend"}
+            </Button>
+          )}
           <Button
             kind="quiet"
             aria-description={member.email}

@@ -1,4 +1,4 @@
-import { absent, condition, type Write } from "../../aws/table/condition.ts";
+import { absent, allOf, condition, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -17,23 +17,33 @@ export type User = {
   name: string | null;
   role: Role;
   createdAt: string;
+  /** When an invitation was last sent. */
+  invitedAt?: string;
+  /** The first sign-in. */
+  joinedAt?: string;
   lastSignInAt?: string;
   removed: boolean;
 };
 
 /**
  * Creates a user. `log` names who is shown in the activity log; without it nothing is logged. `also` are further
- * writes of the transaction. "exists": another user of the organization, who is not removed, has this address.
+ * writes of the transaction. `isInvited`: an invitation is among them. "exists": another user of the organization, who is not removed, has this address.
  */
 export const create = async (
   org: number,
   input: { email: string; name: string | null; role?: Role },
-  { log, also = () => [] }: { log?: Actor; also?: (user: User) => readonly Write[] } = {},
+  {
+    log,
+    also = () => [],
+    isInvited = false,
+  }: { log?: Actor; also?: (user: User) => readonly Write[]; isInvited?: boolean } = {},
 ): Promise<User | "exists"> => {
   if ((await table.get(keys.userEmail(org, input.email))) !== undefined) return "exists";
   const [id, slot] = await Promise.all([drawId("USER"), log && activity.slot(org)]);
   const { email, name, role = "admin" } = input;
-  const user: User = { id, email, name, role, createdAt: new Date().toISOString(), removed: false };
+  const createdAt = new Date().toISOString();
+  const invitedAt = isInvited ? { invitedAt: createdAt } : {};
+  const user: User = { id, email, name, role, createdAt, ...invitedAt, removed: false };
   const addressClaim: Write = { put: { ...keys.userEmail(org, email), id }, if: absent };
   const writes: Write[] = [
     addressClaim,
@@ -72,8 +82,43 @@ export const shown = (user: User): Member => ({
   name: user.name,
   role: user.role,
   createdAt: user.createdAt,
+  invitedAt: user.invitedAt ?? null,
+  joinedAt: user.joinedAt ?? null,
   lastSignInAt: user.lastSignInAt ?? null,
 });
+
+/**
+ * Invites a user again, who has never signed in. `invitation` gives its write; without it nothing is sent, and nothing changes. Refuses
+ * `memberNotFound` and `memberJoined`.
+ */
+export const inviteAgain = (
+  org: number,
+  id: number,
+  actor: Actor,
+  invitation: ((user: User) => Write) | undefined,
+): Promise<User> =>
+  withOptimisticRetry(async () => {
+    const user = await get(org, id);
+    if (user === undefined || user.removed) throw new Refusal("memberNotFound");
+    if (user.joinedAt !== undefined) throw new Refusal("memberJoined");
+    if (invitation === undefined) return user;
+    const slot = await activity.slot(org);
+    const invitedAt = slot.createdAt;
+    await table.transact([
+      {
+        update: keys.user(org, id),
+        set: { invitedAt },
+        if: allOf(notRemoved, condition("attribute_not_exists(#joinedAt)")),
+      },
+      invitation(user),
+      ...activity.writes(org, slot, {
+        action: "member.invited",
+        summary: `Invited ${user.email} again`,
+        actor,
+      }),
+    ]);
+    return { ...user, invitedAt };
+  });
 
 /** For the transaction of a write that needs the user to be a member of the organization. */
 export const notRemoved = condition("#removed = :no", { no: false });

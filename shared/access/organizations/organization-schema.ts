@@ -68,6 +68,10 @@ export const member = z
     name: z.nullable(z.string()),
     role,
     createdAt: timestamp,
+    invitedAt: z
+      .nullable(timestamp)
+      .check(z.meta({ description: "When an invitation was last sent; null: none was" })),
+    joinedAt: z.nullable(timestamp).check(z.meta({ description: "The first sign-in; null: none yet" })),
     lastSignInAt: z.nullable(timestamp),
   })
   .check(z.meta({ id: "Member" }));

@@ -54,6 +54,7 @@ export const prepare = async (
       {
         update: keys.user(org, user.id),
         set: { lastSignInAt: createdAt },
+        setOnce: { joinedAt: createdAt },
         if: condition("#removed = :no", { no: false }),
       },
       { put: { ...keys.session(org, user.id, hashOf(value)), ...session }, if: absent },

@@ -132,7 +132,10 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (form === undefined) return undefined;
   const addressed = await address(attempt, form);
   if (addressed === undefined) return undefined;
-  const claimed = await transitions.claim(org, row, message.attempt);
+  const claimed = await transitions.claim(org, row, message.attempt).catch(async (error) => {
+    await addressed.giveBack(0);
+    throw error;
+  });
   if (claimed !== undefined) return { claimed, report, ...addressed };
   await addressed.giveBack(0);
   return void log("dropped");

@@ -11,7 +11,6 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { rowOf } from "../../aws/table/transaction.ts";
 import { Refusal } from "../../contract/errors.ts";
-import type { Reserved } from "../../lists/blocks.ts";
 import * as counts from "../../lists/counts.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import type { PersonChange } from "../../lists/news.ts";
@@ -113,74 +112,97 @@ export const transactionOf = (org: number, all: readonly EmailWrites[]): Write[]
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-type Bulk = {
-  ids: readonly number[];
+type Bulk<Item, Writes extends EmailWrites> = {
+  items: readonly Item[];
   action: Action;
-  /** The log entry when this many e-mails are changed. */
-  summaryOf: (changed: number) => string;
+  /** The log entry when this is done. */
+  summaryOf: (done: readonly Writes[]) => string;
   actor: Actor;
-  /** The writes of each row, undefined where there is nothing to do; throws refusals. */
+  /**
+   * The writes of each of these items, in their order, undefined where there is nothing to do. `isRetry`: what they were made from the last time is out
+   * of date. Throws refusals.
+   */
   writesOf: (
-    rows: readonly Email[],
-    owner: organizations.Organization,
-  ) => Promise<(EmailWrites | undefined)[]>;
+    items: readonly Item[],
+    owner: Promise<organizations.Organization>,
+    isRetry: boolean,
+  ) => Promise<(Writes | undefined)[]>;
+  /** Is called after each transaction with the number of items dealt with. */
+  progress?: (items: number) => void;
 };
 
-/** How many rows are read for one transaction: each of them needs a write of its own. */
-const rowsAtOnce = table.maxTransactionWrites / 2;
+/** More items than a transaction takes, since each of them needs several writes. */
+const itemsAtOnce = table.maxTransactionWrites / 2;
 
 /**
- * Changes many e-mails, in one transaction after another. They have one log entry, whose count each transaction raises, so that the log
- * agrees with what was done wherever it is cut off. Refuses `emailNotFound` before anything is changed. Gives the ids of those that
- * were changed.
+ * Adds, changes or removes many e-mails, in one transaction after another, and gives what was done. They have one log entry, whose
+ * summary each transaction changes, so that the log agrees with what was done wherever it is cut off.
  */
-export const inBulk = async (org: number, bulk: Bulk): Promise<number[]> => {
-  const ids = [...new Set(bulk.ids)];
-  const [rows, slot] = await Promise.all([emails.getMany(org, ids), activity.slot(org)]);
-  if (rows.includes(undefined)) throw new Refusal("emailNotFound");
-  const changed: number[] = [];
-  for (let left = ids; left.length > 0; ) {
-    const done = await withOptimisticRetry(() => changeFirst(org, left, changed.length, slot, bulk));
-    changed.push(...done.changed);
-    left = left.slice(done.rows);
+export const inBulk = async <Item, Writes extends EmailWrites>(
+  org: number,
+  { items, action, summaryOf, actor, writesOf, progress = () => {} }: Bulk<Item, Writes>,
+): Promise<Writes[]> => {
+  const reserved = activity.slot(org);
+  const done: Writes[] = [];
+  let dealtWith = 0;
+  /** Deals with as many of the first items as fit into one transaction. */
+  const takeFirst = async (isRetry: boolean): Promise<void> => {
+    const first = items.slice(dealtWith, dealtWith + itemsAtOnce);
+    const owner = organizations.existing(org);
+    const [writes, { billing }, slot] = await Promise.all([writesOf(first, owner, isRetry), owner, reserved]);
+    const entryOf = (taken: readonly Writes[]): Write[] =>
+      activity.counting(org, slot, done.length > 0, {
+        action,
+        summary: summaryOf([...done, ...taken]),
+        actor,
+      });
+    const budget = new TransactionBudget([...entryOf([]), seats(org, -1, billing)]);
+    const isOver = (each?: Writes) => each !== undefined && !budget.take(transactionOf(org, [each]));
+    const end = writes.findIndex(isOver);
+    const taken = (end < 0 ? writes : writes.slice(0, end)).filter((each) => each !== undefined);
+    const seatsTaken = sum(taken.map((each) => each.seats));
+    if (taken.length > 0) {
+      await table.transact([
+        ...transactionOf(org, taken),
+        ...(seatsTaken === 0 ? [] : [seats(org, seatsTaken, billing)]),
+        ...entryOf(taken),
+      ]);
+    }
+    done.push(...taken);
+    dealtWith += end < 0 ? first.length : end;
+  };
+  while (dealtWith < items.length) {
+    let tries = 0;
+    await withOptimisticRetry(() => takeFirst(tries++ > 0));
+    progress(dealtWith);
   }
-  return changed;
+  return done;
 };
 
-/** Changes as many of the first as fit into one transaction. `rows`: how many it dealt with. */
-const changeFirst = async (
+/**
+ * `inBulk` for e-mails by their ids. Refuses `emailNotFound` before anything is done. Each e-mail is read once, and again only if
+ * another request changed one of its transaction.
+ */
+export const inBulkById = async <Writes extends EmailWrites>(
   org: number,
-  ids: readonly number[],
-  before: number,
-  slot: Reserved,
-  { action, summaryOf, actor, writesOf }: Bulk,
-): Promise<{ changed: number[]; rows: number }> => {
-  const first = ids.slice(0, rowsAtOnce);
-  const [owner, found] = await Promise.all([organizations.existing(org), emails.getMany(org, first)]);
-  const rows = found.filter((row) => row !== undefined);
-  const changes = await writesOf(rows, owner);
-  const writes = new Map(rows.map(({ id }, at) => [id, changes[at]]));
-  const entry = (changed: number): Write[] =>
-    activity.counting(org, slot, before > 0, { action, summary: summaryOf(before + changed), actor });
-  const budget = new TransactionBudget([...entry(rows.length), seats(org, -1, owner.billing)]);
-  const taken = new Map<number, EmailWrites>();
-  let dealtWith = 0;
-  for (const id of first) {
-    const each = writes.get(id);
-    if (each !== undefined && !budget.take(transactionOf(org, [each]))) break;
-    if (each !== undefined) taken.set(id, each);
-    dealtWith++;
-  }
-  const all = [...taken.values()];
-  const seatsTaken = sum(all.map((each) => each.seats));
-  if (all.length > 0) {
-    await table.transact([
-      ...transactionOf(org, all),
-      ...(seatsTaken === 0 ? [] : [seats(org, seatsTaken, owner.billing)]),
-      ...entry(all.length),
-    ]);
-  }
-  return { changed: [...taken.keys()], rows: dealtWith };
+  { ids: given, writesOf, ...bulk }: Omit<Bulk<Email, Writes>, "items"> & { ids: readonly number[] },
+): Promise<{ done: Writes[]; skipped: number }> => {
+  const ids = [...new Set(given)];
+  const rows = await emails.getMany(org, ids);
+  if (rows.includes(undefined)) throw new Refusal("emailNotFound");
+  const asRead = new Map(ids.map((id, index) => [id, rows[index]]));
+  const done = await inBulk(org, {
+    ...bulk,
+    items: ids,
+    writesOf: async (some, owner, isRetry) => {
+      const read = isRetry ? await emails.getMany(org, some) : some.map((id) => asRead.get(id));
+      const found = read.filter((row) => row !== undefined);
+      const writes = await writesOf(found, owner, isRetry);
+      const byId = new Map(found.map(({ id }, index) => [id, writes[index]]));
+      return some.map((id) => byId.get(id));
+    },
+  });
+  return { done, skipped: ids.length - done.length };
 };
 
 /**
@@ -189,7 +211,7 @@ const changeFirst = async (
  */
 export const changeMany = async (
   org: number,
-  given: readonly number[],
+  ids: readonly number[],
   set: EmailChange,
   actor: Actor,
 ): Promise<{ changed: number; skipped: number }> => {
@@ -201,31 +223,30 @@ export const changeMany = async (
     ...(teamId === undefined ? [] : [team === undefined ? "no team" : `team ${team.name}`]),
     ...(set.ownerName === undefined ? [] : [set.ownerName === null ? "no owner" : "another owner"]),
   ];
-  const writesOf: Bulk["writesOf"] = async (rows, owner) => {
-    const [active, domainsById] = await Promise.all([
-      activeCount(org),
-      domains.getMany(
-        org,
-        rows.map((row) => emails.groupOf(row).domainId),
-      ),
-    ]);
-    let room = enabledOf(owner.billing, active, rows.length);
-    return rows.map((row) => {
-      const domain = domainsById.get(emails.groupOf(row).domainId);
-      const writes = changeOf(org, row, set, domain);
-      if (writes === undefined || writes.seats <= 0) return writes;
-      if (domain?.verified !== true || room === 0) return undefined;
-      room--;
-      return writes;
-    });
-  };
-  const ids = new Set(given);
-  const changed = await inBulk(org, {
-    ids: [...ids],
+  const { done, skipped } = await inBulkById(org, {
+    ids,
     action: "emails.updated",
-    summaryOf: (count) => `Changed ${count} ${count === 1 ? "email" : "emails"}: ${words.join(", ")}`,
+    summaryOf: ({ length }) => `Changed ${length} ${length === 1 ? "email" : "emails"}: ${words.join(", ")}`,
     actor,
-    writesOf,
+    writesOf: async (rows, owner) => {
+      const [{ billing }, active, domainsById] = await Promise.all([
+        owner,
+        activeCount(org),
+        domains.getMany(
+          org,
+          rows.map((row) => emails.groupOf(row).domainId),
+        ),
+      ]);
+      let room = enabledOf(billing, active, rows.length);
+      return rows.map((row) => {
+        const domain = domainsById.get(emails.groupOf(row).domainId);
+        const writes = changeOf(org, row, set, domain);
+        if (writes === undefined || writes.seats <= 0) return writes;
+        if (domain?.verified !== true || room === 0) return undefined;
+        room--;
+        return writes;
+      });
+    },
   });
-  return { changed: changed.length, skipped: ids.size - changed.length };
+  return { changed: done.length, skipped };
 };

@@ -4,7 +4,7 @@
  */
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { type Breach, breachOf } from "./breach.ts";
+import type { Breach } from "./breach.ts";
 import { levelOf } from "./severity.ts";
 
 /** The row of the catalog's state, which syncs write. */
@@ -72,9 +72,7 @@ export const details = async (
     const rows = await table.getMany<Breach & Key>(missing.map(keys.breach), { consistent });
     for (const row of rows) {
       if (row === undefined) continue;
-      const { pk: _, sk: __, ...stored } = row;
-      // Earlier releases stored fewer fields, until the next sync.
-      const breach = breachOf(stored);
+      const { pk: _, sk: __, ...breach } = row;
       found.set(breach.id, breach);
       if (known.size >= maxCached && !known.has(breach.id)) known.clear();
       known.set(breach.id, breach);
@@ -90,8 +88,6 @@ export const details = async (
 export const levels = async (breachIds: Iterable<number>): Promise<Map<number, number>> => {
   const rows = await table.getMany<Breach & Key>([...new Set(breachIds)].map(keys.breach));
   return new Map(
-    rows
-      .filter((row) => row !== undefined)
-      .map((row): [number, number] => [row.id, levelOf(breachOf(row).severity)]),
+    rows.filter((row) => row !== undefined).map((row): [number, number] => [row.id, levelOf(row.severity)]),
   );
 };

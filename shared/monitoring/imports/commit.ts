@@ -1,20 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import { seats } from "../../access/billing/billing.ts";
 import { activeCount, enabledOf } from "../../access/billing/quote.ts";
-import * as organizations from "../../access/organizations/organization.ts";
-import { TransactionBudget } from "../../aws/table/budget.ts";
-import { absent, type Write } from "../../aws/table/condition.ts";
+import { absent } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
-import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
-import * as table from "../../aws/table/table.ts";
-import { rowOf } from "../../aws/table/transaction.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { type Reserved, reserve } from "../../lists/blocks.ts";
 import * as domains from "../domains/domain.ts";
+import { type EmailWrites, inBulk } from "../emails/changes.ts";
 import { emails, newEmailRow } from "../emails/record.ts";
 import { ownerWordWrites } from "../emails/search.ts";
+import * as teams from "../teams/team.ts";
 import type { ImportPlan } from "./import-schema.ts";
 import { monitoredOf, plan } from "./plan.ts";
 
@@ -27,10 +22,7 @@ export type Imported = {
   skippedCount: number;
 };
 
-type Row = { email: string; domainId: number; ownerName: string | null };
-
-/** A row to import, with the id that the e-mail gets. */
-type Pending = Row & { reserved: Reserved };
+type Row = { email: string; domainId: number; ownerName?: string | undefined; team?: string | undefined };
 
 /**
  * Imports the addresses that a preview marked `will_import`, as `importAll` does. After a crash half-way a
@@ -47,9 +39,9 @@ export const commit = async (org: number, given: ImportPlan, actor: Actor): Prom
 
   const done = await importAll(
     org,
-    wanted.map(({ email, domainId, ownerName = null }) => {
+    wanted.map(({ domainId, ...row }) => {
       if (domainId === null) throw new Error("A row to import has no domain");
-      return { email, domainId, ownerName };
+      return { ...row, domainId };
     }),
     actor,
   );
@@ -62,9 +54,18 @@ export const commit = async (org: number, given: ImportPlan, actor: Actor): Prom
   };
 };
 
+/** `imported` includes `disabled`: the e-mails beyond the seat allowance. */
+type Total = { imported: number; disabled: number };
+
+const totalOf = (done: readonly EmailWrites[]): Total => ({
+  imported: done.length,
+  disabled: done.filter((each) => each.seats === 0).length,
+});
+
 /**
  * Imports any number of different addresses of the organization's domains, in one transaction after another.
- * Skips addresses that are monitored by then, and addresses whose domain is not verified by then.
+ * Skips addresses that are monitored by then, and addresses whose domain is not verified by then. Teams that are missing by
+ * then are created first.
  *
  * The import has one entry in the activity log, whose count each transaction raises. So log, seats and lists
  * agree on what is there, wherever a crash ends the import.
@@ -75,115 +76,69 @@ export const importAll = async (
   org: number,
   rows: readonly Row[],
   actor: Actor,
-  progress: (rows: number) => void = () => {},
-): Promise<Progress> => {
-  const [reserved, slot] = await Promise.all([reserve(org, "EMAIL", rows.length), activity.slot(org)]);
-  let pending = rows.map((row, index): Pending => ({ ...row, reserved: reserved[index] as Reserved }));
-  const total: Progress = { imported: 0, disabled: 0 };
-  while (pending.length > 0) {
-    const done = await withOptimisticRetry(() => importFirst(org, pending, total, slot, actor));
-    total.imported += done.imported;
-    total.disabled += done.disabled;
-    pending = pending.slice(done.rows);
-    progress(rows.length - pending.length);
-  }
-  return total;
-};
-
-/** `imported` includes `disabled`: the e-mails beyond the seat allowance. */
-export type Progress = { imported: number; disabled: number };
-
-/** More rows than a transaction takes, since each row is at least the e-mail and its address. */
-const maximumRowsAtOnce = table.maxTransactionWrites / 2;
-
-/**
- * Imports as many of the first rows as fit into one transaction, without those that cannot be imported any more. Throws
- * `TransactionRefused` when something that it read has changed before it writes. `earlier` is what earlier
- * transactions of this import did; `rows`: how many rows this one dealt with.
- */
-const importFirst = async (
-  org: number,
-  pending: readonly Pending[],
-  earlier: Progress,
-  slot: Reserved,
-  actor: Actor,
-): Promise<Progress & { rows: number }> => {
-  const first = pending.slice(0, maximumRowsAtOnce);
-  const [owner, active, domainsById, monitored] = await Promise.all([
-    organizations.existing(org),
-    activeCount(org),
-    domains.getMany(
-      org,
-      first.map(({ domainId }) => domainId),
-    ),
-    monitoredOf(
-      org,
-      first.map(({ email }) => email),
-    ),
-  ]);
-  const writesOf = (row: Pending, domain: domains.Domain, isActive: boolean) => ({
-    check: domains.unchanged(org, domain),
-    found: [
-      {
-        put: { ...keys.address(org, row.email), emailId: row.reserved.id, domainId: domain.id },
-        if: absent,
-      },
-      ...ownerWordWrites(org, { ...row, id: row.reserved.id }, null),
-    ],
-    email: emails.put(
-      org,
-      row.reserved,
-      { domainId: domain.id, teamId: null, isActive },
-      newEmailRow(row, domain),
-    ),
+  progress?: (rows: number) => void,
+): Promise<Total> => {
+  const reserved = await reserve(org, "EMAIL", rows.length);
+  const done = await inBulk<Row & { reserved: Reserved }, EmailWrites>(org, {
+    items: rows.map((row, index) => ({ ...row, reserved: reserved[index] as Reserved })),
+    action: "emails.imported",
+    summaryOf,
+    actor,
+    ...(progress && { progress }),
+    writesOf: async (some, owner) => {
+      const [{ billing }, active, domainsById, monitored] = await Promise.all([
+        owner,
+        activeCount(org),
+        domains.getMany(
+          org,
+          some.map(({ domainId }) => domainId),
+        ),
+        monitoredOf(
+          org,
+          some.map(({ email }) => email),
+        ),
+      ]);
+      const wanted = some.map((row) => {
+        const domain = domainsById.get(row.domainId);
+        return domain?.verified === true && !monitored.has(row.email) ? { ...row, domain } : undefined;
+      });
+      const teamIds = await teams.forNames(
+        org,
+        wanted.flatMap((row) => row?.team ?? []),
+        actor,
+      );
+      let room = enabledOf(billing, active, some.length);
+      return wanted.map((row) => {
+        if (row === undefined) return undefined;
+        const { email, domainId, domain, ownerName = null, team, reserved } = row;
+        const isActive = room > 0;
+        if (isActive) room--;
+        const teamId = team === undefined ? null : (teamIds.get(teams.comparable(team)) ?? null);
+        return {
+          email: emails.put(
+            org,
+            reserved,
+            { domainId, teamId, isActive },
+            newEmailRow({ email, ownerName }, domain),
+          ),
+          others: [
+            { put: { ...keys.address(org, email), emailId: reserved.id, domainId }, if: absent },
+            domains.unchanged(org, domain),
+            ...ownerWordWrites(org, { id: reserved.id, domainId, ownerName }, null),
+            ...(teamId === null ? [] : [teams.isThere(org, teamId)]),
+          ],
+          seats: isActive ? 1 : 0,
+          breachedEmails: 0,
+        };
+      });
+    },
   });
-  const othersOf = (done: Progress): Write[] => [
-    ...(done.imported > done.disabled ? [seats(org, done.imported - done.disabled, owner.billing)] : []),
-    ...entryWrites(org, slot, earlier, done, actor),
-  ];
-  const budget = new TransactionBudget(othersOf({ imported: first.length, disabled: 0 }));
-  const taken: ReturnType<typeof writesOf>[] = [];
-  const mostEnabled = enabledOf(owner.billing, active, first.length);
-  let rows = 0;
-  for (const row of first) {
-    const domain = domainsById.get(row.domainId);
-    if (domain?.verified === true && !monitored.has(row.email)) {
-      const writes = writesOf(row, domain, taken.length < mostEnabled);
-      if (!budget.take([writes.check, ...writes.found, ...emails.writes(org, [writes.email])])) break;
-      taken.push(writes);
-    }
-    rows++;
-  }
-  const done = { imported: taken.length, disabled: Math.max(0, taken.length - mostEnabled), rows };
-  if (taken.length === 0) return done;
-  await table.transact([
-    ...othersOf(done),
-    ...new Map(taken.map(({ check }) => [rowOf(check), check])).values(),
-    ...taken.flatMap(({ found }) => found),
-    ...emails.writes(
-      org,
-      taken.map(({ email }) => email),
-    ),
-  ]);
-  return done;
+  return totalOf(done);
 };
 
-/** The import's entry in the activity log. */
-const entryWrites = (
-  org: number,
-  slot: Reserved,
-  earlier: Progress,
-  done: Progress,
-  actor: Actor,
-): Write[] => {
-  const summary = summaryOf({
-    imported: earlier.imported + done.imported,
-    disabled: earlier.disabled + done.disabled,
-  });
-  return activity.counting(org, slot, earlier.imported > 0, { action: "emails.imported", summary, actor });
-};
-
-const summaryOf = ({ imported, disabled }: Progress): string =>
-  `Imported ${imported} ${imported === 1 ? "email" : "emails"}${
+const summaryOf = (done: readonly EmailWrites[]): string => {
+  const { imported, disabled } = totalOf(done);
+  return `Imported ${imported} ${imported === 1 ? "email" : "emails"}${
     disabled > 0 ? `, ${disabled} of them disabled beyond the seat allowance` : ""
   }`;
+};

@@ -5,6 +5,7 @@
 
 import { type CsvError, parse } from "csv-parse/sync";
 import * as z from "zod/mini";
+import { teamName } from "../../access/organizations/organization-schema.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { ownerName } from "../emails/email-schema.ts";
 import { decode, invalidFile } from "./decode.ts";
@@ -12,18 +13,22 @@ import { firstHeader, type Header, isAddressLike, type NameColumns } from "./hea
 import { importedAddress, maximumAddressCharacters, maximumRows } from "./import-schema.ts";
 
 /** One entry of the file: an address in lower case, or the text that stands where an address should be. */
-export type Candidate = { email: string; ownerName?: string | undefined };
+export type Candidate = { email: string; ownerName?: string | undefined; team?: string | undefined };
 
 /**
  * The addresses of a file, in its order, including repeated and malformed ones. Refuses `invalidInput` when
- * the file is not text, has quotes that nothing can make sense of or holds nothing like an address, and
- * `tooManyAddresses`.
+ * the file is not text, has quotes that nothing can make sense of, holds nothing like an address or a team whose name no team can have,
+ * and `tooManyAddresses`.
  */
 export const extract = (bytes: Uint8Array): Candidate[] => {
   const text = decode(bytes);
   if (text.trim() === "") throw invalidFile("is empty");
   const found = entriesOf(text);
   if (found.length === 0) throw invalidFile("holds no e-mail addresses");
+  for (const { team } of found) {
+    const problem = z.optional(teamName).safeParse(team).error?.issues[0]?.message;
+    if (problem !== undefined) throw invalidFile(`the team "${shorten(team ?? "", 40)}" ${problem}`);
+  }
   return found;
 };
 
@@ -135,9 +140,9 @@ const inColumns = (records: readonly string[][], header: Header): Candidate[] | 
     const shifted = inColumn === undefined && mayBeShifted ? cells.find(isAddressLike) : undefined;
     const cell = inColumn ?? shifted ?? texts[0] ?? "";
     if (cell === "") continue;
-    const owner = shifted === undefined ? ownerOf(cells, header.nameColumns) : undefined;
+    const about = shifted === undefined ? aboutOf(cells, header) : {};
     const addresses = addressesInColumn(cell);
-    for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, email, owner);
+    for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, { email, ...about });
   }
   return found;
 };
@@ -161,18 +166,18 @@ const inAnyCell = (records: readonly string[][], header: Header | undefined): Ca
   const found: Candidate[] = [];
   for (const cells of records) {
     if (!cells.some(isAddressLike) || isExample(cells)) continue;
-    const owner = ownerBeside(cells, header?.nameColumns ?? []);
+    const about = header === undefined ? {} : aboutBeside(cells, header);
     for (const [index, cell] of cells.entries()) {
       if (header?.passwordColumns.includes(index)) continue;
-      for (const email of addressesIn(cell)) add(found, email, owner);
+      for (const email of addressesIn(cell)) add(found, { email, ...about });
     }
   }
   return found;
 };
 
-const add = (found: Candidate[], email: string, owner: string | undefined): void => {
+const add = (found: Candidate[], candidate: Candidate): void => {
   if (found.length === maximumRows) throw new Refusal("tooManyAddresses");
-  found.push({ email, ...(owner !== undefined && { ownerName: owner }) });
+  found.push(candidate);
 };
 
 /**
@@ -248,10 +253,10 @@ const maximumNameCharacters = 200;
 /** With white space, which `line` shortens. Bounds the time that the patterns take. */
 const maximumNameCellCharacters = 2000;
 
+const nameIn = (cell = ""): string => line(cell.slice(0, maximumNameCellCharacters));
+
 const ownerOf = (cells: readonly string[], names: NameColumns): string | undefined => {
-  const [first = "", ...rest] = names.map((column) =>
-    line((cells[column] ?? "").slice(0, maximumNameCellCharacters)),
-  );
+  const [first = "", ...rest] = names.map((column) => nameIn(cells[column]));
   // "Name" beside "Given name" is the family name in some tables, and the whole name in others.
   const name = rest.some((other) => other.startsWith(first))
     ? rest.join(" ")
@@ -259,8 +264,19 @@ const ownerOf = (cells: readonly string[], names: NameColumns): string | undefin
   return ownerName.check(z.minLength(1)).safeParse(shorten(name, maximumNameCharacters)).data;
 };
 
-/**
- * The owner's name, unless the name's cell holds an address, as in a list of addresses that is headed "Name".
- */
-const ownerBeside = (cells: readonly string[], names: NameColumns): string | undefined =>
-  names.some((column) => isAddressLike(cells[column] ?? "")) ? undefined : ownerOf(cells, names);
+/** Whose address it is: the owner's name and team. */
+const aboutOf = (cells: readonly string[], header: Header): Omit<Candidate, "email"> => {
+  const owner = ownerOf(cells, header.nameColumns);
+  const team = header.teamColumn === undefined ? "" : nameIn(cells[header.teamColumn]);
+  return { ...(owner !== undefined && { ownerName: owner }), ...(team !== "" && { team }) };
+};
+
+/** Without what stands in a cell that holds an address, as in a list of addresses that is headed "Name". */
+const aboutBeside = (cells: readonly string[], header: Header): Omit<Candidate, "email"> => {
+  const { ownerName, team } = aboutOf(cells, header);
+  const holdsAddress = (column: number) => isAddressLike(cells[column] ?? "");
+  return {
+    ...(ownerName !== undefined && !header.nameColumns.some(holdsAddress) && { ownerName }),
+    ...(team !== undefined && !holdsAddress(header.teamColumn ?? -1) && { team }),
+  };
+};

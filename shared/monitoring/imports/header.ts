@@ -1,6 +1,6 @@
 /**
- * Finds the header of an exported table: which columns hold addresses, and which hold the names of their
- * owners. It knows the headings of Google Workspace, Microsoft Entra and Outlook, and of people's own tables
+ * Finds the header of an exported table: which columns hold addresses, and which hold the names and teams of
+ * their owners. It knows the headings of Google Workspace, Microsoft Entra and Outlook, and of people's own tables
  * in the larger languages of Europe.
  */
 
@@ -11,6 +11,8 @@ export type Header = {
   /** The columns headed like "email", best first, then those of further addresses. Empty when none is headed like "email". */
   addressColumns: readonly number[];
   nameColumns: NameColumns;
+  /** The column of the owners' teams. */
+  teamColumn?: number;
   /** Their cells are never read, since a password may look like an address. */
   passwordColumns: readonly number[];
   /**
@@ -57,12 +59,19 @@ const familyNames = new Set([
 /** Headings of the whole name, or of the family name when there is a column of given names. */
 const names = new Set(["name", "nom", "naam"]);
 
+/** Headings of teams, best first. */
+const teamHeadings = [
+  /^(teams?|equipes?|equipos?|squadra)(name)?$/,
+  /^(departments?|dept|abteilung|departements?|departamento|dipartimento|reparto|afdeling)(name)?$/,
+  /^(groups?|gruppe|groupe|grupo|gruppo|groep)(name)?$/,
+];
+
 /** How many records may stand before the header: a title, a version, who exported the file. */
 const maximumRecordsBefore = 20;
 
 /**
  * The first record with a heading like "email" and another heading, or else with the first alone, as in the title "Email
- * list". Else the first of all records, if it heads names or passwords. It stands before the first record that holds an
+ * list". Else the first of all records, if it heads names, teams or passwords. It stands before the first record that holds an
  * address, but for titles.
  */
 export const firstHeader = (records: readonly (readonly string[])[]): Header | undefined => {
@@ -83,14 +92,16 @@ export const firstHeader = (records: readonly (readonly string[])[]): Header | u
       columnCount: cells.length,
       addressColumns: isOfAddresses ? columns.map(({ index }) => index) : [],
       nameColumns: nameColumnsOf(headings),
+      ...teamColumnOf(headings),
       passwordColumns: headings.flatMap((heading, index) =>
         heading.some((text) => passwordHeadings.test(text)) ? [index] : [],
       ),
       rank,
     };
     if (isOfAddresses && filled(cells).length > 1) return header;
-    const isOfNames = header.nameColumns.length + header.passwordColumns.length > 0;
-    if ((isOfAddresses || isOfNames) && rank < (found?.rank ?? Infinity)) found = header;
+    const isOfOthers =
+      header.nameColumns.length + header.passwordColumns.length > 0 || header.teamColumn !== undefined;
+    if ((isOfAddresses || isOfOthers) && rank < (found?.rank ?? Infinity)) found = header;
   }
   return found;
 };
@@ -151,4 +162,12 @@ const nameColumnsOf = (headings: readonly (readonly string[])[]): NameColumns =>
   if (full.length > 0) return full;
   if (given.length > 0) return [...given, ...(family.length > 0 ? family : name)];
   return name.length > 0 ? name : family;
+};
+
+const teamColumnOf = (headings: readonly (readonly string[])[]): Pick<Header, "teamColumn"> => {
+  const columns = teamHeadings.map((words) =>
+    headings.findIndex((heading) => heading.some((text) => words.test(text))),
+  );
+  const teamColumn = columns.find((index) => index >= 0);
+  return teamColumn === undefined ? {} : { teamColumn };
 };

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { quote } from "../../access/billing/billing-schema.ts";
+import { teamName } from "../../access/organizations/organization-schema.ts";
 import { idField } from "../../contract/page.ts";
 import { text } from "../../contract/text.ts";
 import { emailAddress, ownerName } from "../emails/email-schema.ts";
@@ -38,6 +39,12 @@ export const importRow = z
     domainId: z.nullable(idField).check(z.meta({ description: "Null exactly when the row is invalid" })),
     status: importStatus,
     ownerName: z.optional(ownerName),
+    team: z.optional(teamName).check(
+      z.meta({
+        description:
+          "Of files with a column of teams. The team of this name, without case, gets the e-mail; it is created if it is missing",
+      }),
+    ),
   })
   .check(z.meta({ id: "ImportRow" }));
 export type ImportRow = z.infer<typeof importRow>;

@@ -9,10 +9,11 @@ import { type ImportPlan, type ImportRow, importedAddress } from "./import-schem
 
 /** What importing these addresses would do now: one row for each address, in their order, and the cost. */
 export const plan = async (org: number, candidates: readonly Candidate[]): Promise<ImportPlan> => {
-  const parsed = candidates.map(({ email, ownerName }) => ({
+  const parsed = candidates.map(({ email, ownerName, team }) => ({
     text: email,
     address: importedAddress.safeParse(email).data,
     ...(ownerName !== undefined && { ownerName }),
+    ...(team !== undefined && { team }),
   }));
   const [owner, active, all, monitored] = await Promise.all([
     organizations.existing(org),
@@ -26,16 +27,16 @@ export const plan = async (org: number, candidates: readonly Candidate[]): Promi
   const verified = new Map(all.filter((domain) => domain.verified).map(({ name, id }) => [name, id]));
 
   const seen = new Set<string>();
-  const rows = parsed.map(({ text, address, ...owned }): ImportRow => {
+  const rows = parsed.map(({ text, address, ...given }): ImportRow => {
     const domainId = address === undefined ? undefined : verified.get(domainOf(address));
     if (address === undefined || domainId === undefined) {
-      return { email: address ?? text, domainId: null, status: "invalid", ...owned };
+      return { email: address ?? text, domainId: null, status: "invalid", ...given };
     }
     const isRepeated = seen.has(address);
     seen.add(address);
     const isMonitored = monitored.has(address);
     const status = isRepeated ? "duplicate" : isMonitored ? "already_monitored" : "will_import";
-    return { email: address, domainId, status, ...owned };
+    return { email: address, domainId, status, ...given };
   });
   const wanted = rows.filter(({ status }) => status === "will_import").length;
   return { emails: rows, quote: quoteFor(owner.billing, active, wanted) };

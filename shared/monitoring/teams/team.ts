@@ -1,5 +1,6 @@
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
+import { chunk } from "../../aws/table/chunk.ts";
 import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
@@ -24,7 +25,11 @@ const requireFree = async (org: number, name: string): Promise<void> => {
 const claim = (org: number, { id, name }: Pick<Team, "id" | "name">): Write => ({
   put: { ...nameKey(org, name), id },
   if: absent,
-  refusal: "teamExists",
+});
+
+const insertion = (org: number, team: Team): Write => ({
+  put: { ...keys.team(org, team.id), ...team },
+  if: absent,
 });
 
 /** For the transaction that deletes or renames the team. */
@@ -43,9 +48,9 @@ export const create = async (
   const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org)]);
   const team = { id, name, createdAt: slot.createdAt };
   await table.transact([
-    claim(org, team),
-    { put: { ...keys.team(org, id), ...team }, if: absent },
-    ...activity.writes(org, slot, { action: "team.created", summary: `Created the team ${name}`, actor }),
+    { ...claim(org, team), refusal: "teamExists" },
+    insertion(org, team),
+    ...activity.writes(org, slot, { action: "team.created", summary: createdSummary([team]), actor }),
     ...also,
   ]);
   return team;
@@ -66,7 +71,9 @@ export const rename = (org: number, id: number, name: string, actor: Actor): Pro
         set: { name },
         if: condition("#name = :before", { before: team.name }),
       },
-      ...(isSame ? [] : [releaseName(org, team), claim(org, { id, name })]),
+      ...(isSame
+        ? []
+        : [releaseName(org, team), { ...claim(org, { id, name }), refusal: "teamExists" as const }]),
       ...activity.writes(org, slot, {
         action: "team.updated",
         summary: `Renamed the team ${team.name} to ${name}`,
@@ -79,9 +86,57 @@ export const get = (org: number, id: number): Promise<Team | undefined> => table
 
 /** The check, for a transaction that puts an e-mail into the team. Without it a team that is being deleted would get members. */
 export const mustExist = (org: number, id: number): Write => ({
-  check: keys.team(org, id),
-  if: exists,
+  ...isThere(org, id),
   refusal: "teamNotFound",
 });
 
+/** The same for whoever then looks again which team to take. */
+export const isThere = (org: number, id: number): Write => ({ check: keys.team(org, id), if: exists });
+
 export const list = (org: number): Promise<Team[]> => table.query({ pk: keys.team(org, 0).pk });
+
+/** How many teams one transaction creates, each with its name's claim. */
+const createdAtOnce = 40;
+
+/**
+ * The ids of the teams of these names, by `comparable`. Creates those that are missing, in transactions of their own. Throws
+ * `TransactionRefused` when another request creates one of them first.
+ */
+export const forNames = async (
+  org: number,
+  names: readonly string[],
+  actor: Actor,
+): Promise<Map<string, number>> => {
+  const asked = [...Map.groupBy(names, comparable)].map(([form, [name = form]]) => ({ form, name }));
+  const rows = await table.getMany<{ id: number }>(asked.map(({ form }) => keys.teamName(org, form)));
+  const ids = new Map(
+    asked.flatMap(({ form }, index): [string, number][] => {
+      const row = rows[index];
+      return row === undefined ? [] : [[form, row.id]];
+    }),
+  );
+  const missing = asked.filter(({ form }) => !ids.has(form));
+  for (const some of chunk(missing, createdAtOnce)) {
+    const slot = await activity.slot(org);
+    const created = await Promise.all(
+      some.map(
+        async ({ name }): Promise<Team> => ({ id: await drawId("TEAM"), name, createdAt: slot.createdAt }),
+      ),
+    );
+    await table.transact([
+      ...created.flatMap((team) => [claim(org, team), insertion(org, team)]),
+      ...activity.writes(org, slot, { action: "team.created", summary: createdSummary(created), actor }),
+    ]);
+    for (const { name, id } of created) ids.set(comparable(name), id);
+  }
+  return ids;
+};
+
+/** How many names the log says at most. */
+const maximumNames = 5;
+
+const createdSummary = (teams: readonly Pick<Team, "name">[]): string => {
+  const names = teams.slice(0, maximumNames).map(({ name }) => name);
+  const more = teams.length - names.length;
+  return `Created the ${teams.length === 1 ? "team" : "teams"} ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+};

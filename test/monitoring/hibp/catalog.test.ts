@@ -122,10 +122,6 @@ describe("a sync", () => {
       severity: "critical",
     });
     expect(await one("B")).toMatchObject({ isVerified: true, addedDate: null, severity: "high" });
-    const { pk, sk } = keys.breach(await idOf("B"));
-    await table.update({ pk, sk }, { remove: ["severity", "isVerified", "isMalware"] });
-    // As an earlier release has left it.
-    expect(await one("B")).toMatchObject({ isVerified: true, isMalware: false, severity: "high" });
   });
 
   test("gives each name an id and keeps its details; a second sync finds no news", async () => {

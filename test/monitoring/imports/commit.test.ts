@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { entries } from "../../../shared/access/activity/activity.ts";
 import type { Actor } from "../../../shared/access/activity/actor.ts";
 import { activeCount } from "../../../shared/access/billing/quote.ts";
@@ -12,6 +12,9 @@ import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import { emails as emailRows } from "../../../shared/monitoring/emails/record.ts";
 import { commit } from "../../../shared/monitoring/imports/commit.ts";
 import { plan } from "../../../shared/monitoring/imports/plan.ts";
+import * as teams from "../../../shared/monitoring/teams/team.ts";
+import * as teamList from "../../../shared/monitoring/teams/team-list.ts";
+import * as teamRemoval from "../../../shared/monitoring/teams/team-removal.ts";
 import { activeBilling } from "../../access/organizations/billing.ts";
 import { type Engine, startEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
@@ -63,7 +66,7 @@ const candidates = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ email: `person${index}@demo.example` }));
 
 /** Plans and commits an import. Transactions are counted anew. */
-const importAll = async (org: number, list: { email: string }[]) => {
+const importAll = async (org: number, list: { email: string; team?: string }[]) => {
   const planned = await plan(org, list);
   transactions = 0;
   largest = 0;
@@ -85,9 +88,9 @@ const counted = async (org: number) => {
   return { all, active };
 };
 
-const summaries = async (org: number): Promise<string[]> => {
+const summaries = async (org: number, of = "emails.imported"): Promise<string[]> => {
   const { items } = await entries.page(org, { limit: 100, offset: 0 });
-  return items.filter(({ action }) => action === "emails.imported").map(({ summary }) => summary);
+  return items.filter(({ action }) => action === of).map(({ summary }) => summary);
 };
 
 const crash = new Error("The function ended");
@@ -263,4 +266,112 @@ test("concurrent commits use all of the seat allowance and never exceed it", asy
   expect(done.map(({ importedCount }) => importedCount)).toEqual([120, 120, 120, 120]);
   expect(done.reduce((sum, { disabledCount }) => sum + disabledCount, 0)).toBe(380);
   expect(await counted(org)).toEqual({ all: 480, active: 100 });
+});
+
+describe("teams", () => {
+  const people = (team: (index: number) => string, count = 100) =>
+    candidates(count).map((candidate, index) => ({ ...candidate, team: team(index) }));
+  /** How many e-mails are in each team; fails unless the lists of teams and of e-mails agree. */
+  const teamSizes = async (org: number): Promise<Record<string, number>> => {
+    const [{ teams: listed }, { emails: page }] = await Promise.all([
+      teamList.list(org, { limit: 1000, offset: 0 }),
+      emailList.list(org, { limit: 1000, offset: 0 }),
+    ]);
+    const sizes = Object.fromEntries(listed.map(({ name, emailCount }) => [name, emailCount]));
+    const shown = Map.groupBy(
+      page.flatMap(({ team }) => (team === null ? [] : team.name)),
+      (name) => name,
+    );
+    for (const [name, members] of shown) expect(sizes[name]).toBe(members.length);
+    return sizes;
+  };
+
+  test("are found by name, whatever its case and Unicode form, and created where they are missing", async () => {
+    const { org } = await createOrganization();
+    await teams.create(org, "Größe", actor);
+    const spellings = ["Sales", "sales", "SALES", "GRO\u0308ßE", "größe"];
+    expect(
+      await importAll(
+        org,
+        people((index) => spellings[index % 5] as string),
+      ),
+    ).toMatchObject({
+      importedCount: 100,
+    });
+    expect(await teamSizes(org)).toEqual({ Größe: 40, Sales: 60 });
+    expect(await summaries(org)).toEqual(["Imported 100 emails"]);
+    expect(await summaries(org, "team.created")).toEqual([
+      "Created the team Sales",
+      "Created the team Größe",
+    ]);
+  });
+
+  test("a team for each of 500 e-mails keeps transactions bounded", async () => {
+    const { org } = await createOrganization();
+    await importAll(
+      org,
+      people((index) => `Team ${index}`, 500),
+    );
+    expect(largest).toBeLessThanOrEqual(100);
+    expect(Object.keys(await teamSizes(org))).toHaveLength(500);
+    expect(await summaries(org)).toEqual(["Imported 500 emails"]);
+    const told = await summaries(org, "team.created");
+    expect(told.at(-1)).toBe("Created the teams Team 0, Team 1, Team 2, Team 3, Team 4 and 35 more");
+  });
+
+  test("of one name that many imports create at once are one team", async () => {
+    const { org } = await createOrganization();
+    const plans = await Promise.all(
+      ["a", "b", "c", "d"].map((name) =>
+        plan(
+          org,
+          Array.from({ length: 30 }, (_, index) => ({
+            email: `${name}${index}@demo.example`,
+            team: "Sales",
+          })),
+        ),
+      ),
+    );
+    let arrived = 0;
+    let open: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    before = async () => {
+      if (++arrived === plans.length) open();
+      await gate;
+    };
+    const done = await Promise.all(plans.map((each) => commit(org, each, actor)));
+    expect(done.map(({ importedCount }) => importedCount)).toEqual([30, 30, 30, 30]);
+    expect(await teamSizes(org)).toEqual({ Sales: 120 });
+    expect(await summaries(org, "team.created")).toEqual(["Created the team Sales"]);
+  });
+
+  test("one that is deleted during the import is created again for the rest", async () => {
+    const { org } = await createOrganization();
+    const { id } = await teams.create(org, "Sales", actor);
+    transactions = 0;
+    before = async (transaction) => {
+      if (transaction !== 2) return;
+      before = () => {};
+      await teamRemoval.remove(org, id, actor);
+    };
+    expect(
+      await importAll(
+        org,
+        people(() => "Sales"),
+      ),
+    ).toMatchObject({ importedCount: 100 });
+    const { Sales: rest = 0 } = await teamSizes(org);
+    expect(rest).toBeGreaterThan(0);
+    expect(rest).toBeLessThan(100);
+  });
+
+  test("are not created by an import that imports nothing of them", async () => {
+    const { org, domainId } = await createOrganization();
+    await emails.add(org, { email: "person0@demo.example", domainId }, actor);
+    const list = [...people(() => "Sales", 1), { email: "person1@demo.example" }];
+    await importAll(org, list);
+    expect(await teamSizes(org)).toEqual({});
+  });
 });

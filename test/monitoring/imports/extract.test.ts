@@ -25,6 +25,48 @@ const refusalOf = (bytes: Uint8Array | string): [string, string] => {
   throw new Error("The file was not refused");
 };
 
+describe("teams", () => {
+  test.each(["Team", "Team name", "Department", "Group", "Abteilung", "Équipe", "Department [department]"])(
+    "are read from a column headed %s, and nowhere else",
+    (heading) => {
+      expect(from(`Email,${heading},Manager\na@a.example, Sales\u00a0 West ,Bo\nb@a.example,,Bo\n`)).toEqual([
+        { email: "a@a.example", team: "Sales West" },
+        { email: "b@a.example" },
+      ]);
+    },
+  );
+
+  test("come from the team's column before the department's, and from that before the group's", () => {
+    expect(from("Group,Department,Team,Email\nG,D,T,a@a.example\n")).toMatchObject([{ team: "T" }]);
+    expect(from("Group,Department,Email\nG,D,a@a.example\n")).toMatchObject([{ team: "D" }]);
+  });
+
+  test("stand beside addresses of a column that is not headed like an address", () => {
+    expect(from("Team,Contact\nSales,a@a.example\nb@a.example,c@a.example\n")).toEqual([
+      { email: "a@a.example", team: "Sales" },
+      { email: "b@a.example" },
+      { email: "c@a.example" },
+    ]);
+  });
+
+  test("are not read from columns that only mention a team, nor from shifted rows", () => {
+    expect(from("Email,Team lead,Group type\na@a.example,Bo,open\n")).toEqual([{ email: "a@a.example" }]);
+    expect(from("Name,Email,Team\nKahn, Bob,b@a.example,Sales\nAda,a@a.example,IT\n")).toEqual([
+      { email: "b@a.example" },
+      { email: "a@a.example", ownerName: "Ada", team: "IT" },
+    ]);
+  });
+
+  test("have names of at most 100 characters; a longer one is named, and the file refused", () => {
+    const file = (name: string) => `Email,Team\na@a.example,${name}\n`;
+    expect(from(file("é".repeat(100)))).toMatchObject([{ team: "é".repeat(100) }]);
+    expect(refusalOf(file("é".repeat(101)))).toEqual([
+      "invalidInput",
+      `file: the team "${"é".repeat(39)}…" must have at most 100 characters`,
+    ]);
+  });
+});
+
 describe("files as people export them", () => {
   test("Google Workspace: takes the main address, and first and last name as the owner", () => {
     expect(exported("google-workspace-users.csv")).toEqual([
@@ -52,8 +94,8 @@ describe("files as people export them", () => {
 
   test("German Excel: reads semicolons and BOM, and Name beside Vorname as family name", () => {
     expect(exported("excel-german.csv")).toEqual([
-      { email: "juergen.mueller@demo.example", ownerName: "Jürgen Müller" },
-      { email: "anna-lena@demo.example", ownerName: "Anna-Lena Groß" },
+      { email: "juergen.mueller@demo.example", ownerName: "Jürgen Müller", team: "Einkauf, Lager" },
+      { email: "anna-lena@demo.example", ownerName: "Anna-Lena Groß", team: "Vertrieb; Süd" },
       { email: "zoe@demo.example", ownerName: "Zoë" },
     ]);
   });
