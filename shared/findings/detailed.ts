@@ -41,6 +41,7 @@ export const list = async (
         breach: detailed(breach),
         severity: severityAt(severity),
         ownerName: owner?.ownerName ?? null,
+        ...(row.stealerLogDomains && { stealerLogDomains: row.stealerLogDomains }),
         team: (teamId != null && teamsById.get(teamId)) || null,
       };
     }),
