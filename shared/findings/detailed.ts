@@ -72,6 +72,7 @@ const withOwners = async (
       breach: detailed(breach),
       severity: severityAt(severity),
       ownerName: owner?.ownerName ?? null,
+      ...(row.stealerLogDomains && { stealerLogDomains: row.stealerLogDomains }),
       team: (teamId != null && teamsById.get(teamId)) || null,
     };
     return { finding: full, owner };

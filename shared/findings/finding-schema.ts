@@ -78,6 +78,12 @@ export const detailedFinding = z
     ),
     ownerName: z.nullable(z.string()),
     team: z.nullable(z.object({ id: idField, name: z.string() })),
+    stealerLogDomains: z.optional(z.array(z.string()).check(z.maxLength(50))).check(
+      z.meta({
+        description:
+          "Of a stealer log: websites whose logins were taken from the address; absent where they are not known",
+      }),
+    ),
   })
   .check(z.meta({ id: "DetailedFinding" }));
 export type DetailedFinding = z.infer<typeof detailedFinding>;

@@ -25,6 +25,7 @@ export const shownAttributes = [
   "firstDetectedAt",
   "lastSeenAt",
   "acknowledgment",
+  "stealerLogDomains",
 ] as const;
 export type Shown = Pick<FindingRecord, "id" | "group" | (typeof shownAttributes)[number]>;
 

@@ -21,6 +21,8 @@ export type FindingRow = {
    * was last seen by the last check of its e-mail.
    */
   lastSeenAt?: string;
+  /** Websites whose logins a stealer log has of the address, when it was found; at most 50. */
+  stealerLogDomains?: string[];
   /** When it last followed a change of its breach's severity (ISO 8601); none if it never did. */
   severitySince?: string;
   acknowledgment?: {
@@ -73,7 +75,10 @@ export type FindingRecord = NonNullable<Awaited<ReturnType<typeof findings.get>>
 /** The item of a newly detected finding. */
 export const newFinding = (
   org: number,
-  fields: Pick<FindingRow, "emailId" | "email" | "domainId" | "breachId" | "firstDetectedAt">,
+  fields: Pick<
+    FindingRow,
+    "emailId" | "email" | "domainId" | "breachId" | "firstDetectedAt" | "stealerLogDomains"
+  >,
 ): FindingRow => ({ ...fields, breachPartition: breachPartition(org, fields.breachId) });
 
 /** The writes that delete findings, for one transaction. The others: as of counts. */

@@ -38,10 +38,10 @@ export const includedDomainOf = ({ scanId, domains }: Check, row: Email): Domain
 };
 
 /** The part of a change that is not recorded yet, given the e-mail's row. */
-export const pendingOf = (row: Email, { emailId, found, gone, back }: EmailChange): EmailChange => {
+export const pendingOf = (row: Email, { found, gone, back, ...change }: EmailChange): EmailChange => {
   const isHeld = (breachId: number): boolean => row.findings[breachId] !== undefined;
   return {
-    emailId,
+    ...change,
     found: found.filter((breachId) => !isHeld(breachId)),
     gone: gone.filter((breachId) => isHeld(breachId) && !row.gone?.has(breachId)),
     back: back.filter((breachId) => isHeld(breachId) && row.gone?.has(breachId)),
@@ -55,8 +55,8 @@ export const sizeOf = ({ found, gone, back }: EmailChange): number =>
  * The first `size` breaches of a change, with new ones for one alert at most. What is gone comes first, because its `lastSeenAt` is
  * the e-mail's check before this one, and recording the others overwrites that time.
  */
-export const firstOf = ({ emailId, found, gone, back }: EmailChange, size: number): EmailChange => ({
-  emailId,
+export const firstOf = ({ found, gone, back, ...change }: EmailChange, size: number): EmailChange => ({
+  ...change,
   gone: gone.slice(0, size),
   back: back.slice(0, Math.max(0, size - gone.length)),
   found: found.slice(0, Math.min(breachesPerEvent, Math.max(0, size - gone.length - back.length))),
@@ -81,7 +81,7 @@ export const writesOfChange = (
   { org, scanId, checkedAt: checkedAtOf, levels }: Check & { levels: Levels },
   row: Email,
   domain: Domain,
-  { found, gone, back }: EmailChange,
+  { found, gone, back, stealerLogs }: EmailChange,
   ids: readonly Reserved[],
 ): ChangeWrites => {
   const group = emails.groupOf(row);
@@ -144,6 +144,7 @@ export const writesOfChange = (
           domainId: group.domainId,
           breachId,
           firstDetectedAt: checkedAt,
+          ...(stealerLogs?.breachIds.includes(breachId) && { stealerLogDomains: stealerLogs.domains }),
         }),
       ),
     ),

@@ -8,6 +8,7 @@ import { addEmail, isDoubted, type Tally } from "./doubt.ts";
 import { chunkName, inChunks, lookupChunk } from "./email-chunks.ts";
 import type { Planner } from "./fencing-token.ts";
 import { addFailures, type Failures } from "./record.ts";
+import { addStealerLogs, type Compared } from "./stealer-logs.ts";
 
 /** How many blocks of e-mails are read at the same time. */
 const concurrency = 8;
@@ -26,9 +27,10 @@ export type BatchWork = {
 
 /** Compares the e-mails of a batch's domains with the answers, reading them after HIBP has answered. */
 export const compareBatch = async (
-  { org, scanId }: Planner,
+  planner: Planner,
   answers: readonly DomainAnswer[],
 ): Promise<BatchWork> => {
+  const { org, scanId } = planner;
   const work: BatchWork = { unchanged: 0, failures: new Map(), doubted: new Set(), chunks: [] };
   const byDomain = new Map(answers.map((answer) => [answer.domain.id, answer]));
   const breachIds = await breachIdsOf(answers);
@@ -37,11 +39,11 @@ export const compareBatch = async (
     (group) => group.isActive && byDomain.has(group.domainId),
   );
   const tallies = new Map<number, Tally>();
-  const changed: { domainId: number; change: EmailChange }[][] = [];
+  const changed: Compared[][] = [];
   for (const someBlocks of chunk(blocks, concurrency)) {
     const read = await Promise.all(someBlocks.map((block) => emails.members(org, block)));
     for (const rows of read) {
-      const changes: { domainId: number; change: EmailChange }[] = [];
+      const changes: Compared[] = [];
       const single: Email[] = [];
       for (const row of rows) {
         const group = emails.groupOf(row);
@@ -50,7 +52,7 @@ export const compareBatch = async (
         if (answer.state === "checked") {
           const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));
           tallies.set(group.domainId, addEmail(tallies.get(group.domainId), row, change));
-          if (change !== undefined) changes.push({ domainId: group.domainId, change });
+          if (change !== undefined) changes.push({ domain: answer.domain, alias: aliasOf(row), change });
         } else if (answer.state === "single") single.push(row);
         else addFailures(work.failures, answer.reason, 1);
       }
@@ -71,10 +73,10 @@ export const compareBatch = async (
       addFailures(work.failures, "doubted", tally.emails);
     } else work.unchanged += tally.unchanged;
   }
-  const believed = changed.map((changes) =>
-    changes.filter(({ domainId }) => !work.doubted.has(domainId)).map(({ change }) => change),
-  );
-  for (const ranges of inChunks(believed.filter((changes) => changes.length > 0))) {
+  const believed = changed.map((changes) => changes.filter(({ domain }) => !work.doubted.has(domain.id)));
+  await addStealerLogs(planner, believed.flat());
+  const toRecord = believed.map((changes) => changes.map(({ change }) => change));
+  for (const ranges of inChunks(toRecord.filter((changes) => changes.length > 0))) {
     const changes = ranges.flat();
     const names = ranges.map((range) => rangeNameOf(range.map((change) => change.emailId)));
     work.chunks.push({ chunk: chunkName(names), emails: changes.length, changes });
@@ -94,14 +96,15 @@ const breachIdsOf = (answers: readonly DomainAnswer[]): Promise<Map<string, numb
   return catalog.idsFor(names);
 };
 
+const aliasOf = ({ email }: Email): string => email.slice(0, email.lastIndexOf("@"));
+
 /** The ids of the breaches that an e-mail is in, as its domain's answer says. */
 const breachesOf = (
   row: Email,
   breachNames: ReadonlyMap<string, string[]>,
   ids: ReadonlyMap<string, number>,
 ): Set<number> => {
-  const alias = row.email.slice(0, row.email.lastIndexOf("@"));
   return new Set(
-    (breachNames.get(alias) ?? []).map((name) => ids.get(name)).filter((id) => id !== undefined),
+    (breachNames.get(aliasOf(row)) ?? []).map((name) => ids.get(name)).filter((id) => id !== undefined),
   );
 };

@@ -6,8 +6,17 @@ import type { Email, EmailGroup } from "../monitoring/emails/record.ts";
 export const isIncluded = (row: Email, group: EmailGroup, scanId: number): boolean =>
   group.isActive && row.afterScan < scanId;
 
-/** What an answer changes for one e-mail, as breach ids: found, gone from the answers, back after being gone. */
-export type EmailChange = { emailId: number; found: number[]; gone: number[]; back: number[] };
+/**
+ * What an answer changes for one e-mail, as breach ids: found, gone from the answers, back after being gone. `stealerLogs`: which of
+ * the found are stealer logs, and the websites that they have logins of.
+ */
+export type EmailChange = {
+  emailId: number;
+  found: number[];
+  gone: number[];
+  back: number[];
+  stealerLogs?: { breachIds: number[]; domains: string[] };
+};
 
 /**
  * What an answer changes for an e-mail, or undefined when nothing does. `breachIds`: the breaches that the

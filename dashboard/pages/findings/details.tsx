@@ -44,6 +44,14 @@ export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
           <dt>Exposed</dt>
           <dd>{breach.dataClasses.join(", ") || "not known"}</dd>
         </div>
+        {finding.stealerLogDomains !== undefined && (
+          <div>
+            <dt>Logins taken for</dt>
+            <dd>
+              <bdi>{finding.stealerLogDomains.join(", ")}</bdi>
+            </dd>
+          </div>
+        )}
         <div>
           <dt>Breached</dt>
           <dd>

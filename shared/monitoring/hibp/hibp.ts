@@ -63,6 +63,8 @@ const maxRetryAfterSeconds = 86_400;
 
 const megabyte = 1_000_000;
 
+const website = z.string().check(z.maxLength(253));
+
 /** Ten times as many as there are. */
 const maximumListed = 10_000;
 
@@ -107,6 +109,25 @@ export const breachedDomain = async (domain: string): Promise<Map<string, string
     aliases.set(key, [...new Set([...(aliases.get(key) ?? []), ...names.map(check)])]);
   }
   return aliases;
+};
+
+/** HIBP names hundreds of websites for some addresses. */
+const maximumWebsites = 50;
+
+/** Local part of an address (lower case) → the first websites whose logins stealer logs have of it, for the addresses of a domain. */
+export const stealerLogs = async (domain: string): Promise<Map<string, string[]>> => {
+  const answer = await ask("stealerlogsbyemaildomain", encode(domain), {
+    timeoutSeconds: 60,
+    maxBytes: 64 * megabyte,
+  });
+  if (answer === notFound) return new Map();
+  const list = parse("stealerlogsbyemaildomain", z.record(z.string(), z.array(website)), answer);
+  return new Map(
+    Object.entries(list).map(([alias, websites]) => [
+      alias.toLowerCase(),
+      [...new Set(websites)].slice(0, maximumWebsites),
+    ]),
+  );
 };
 
 /** The names of the breaches with this address. HIBP leaves out sensitive and retired breaches. */
