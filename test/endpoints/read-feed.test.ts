@@ -97,7 +97,7 @@ describe("200", () => {
     expect([...first.items, ...rest.items].map(uidOf)).toEqual(all);
   });
 
-  test("what a later scan finds comes after a cursor of before, and removed findings do not", async () => {
+  test("what a later scan finds comes after the cursor, and removed findings do not", async () => {
     const organization = await createScanned();
     const { api } = organization;
     const { cursor } = await read(api);

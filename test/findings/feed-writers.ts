@@ -104,7 +104,7 @@ export const readScansOfKilledWorkers = async (workers: Workers, domain: string,
     for (let round = 0; round < rounds; round++) {
       for (let count = randomInt(60); count > 0; count--) {
         const index = randomInt(addresses);
-        breached[index] = [...(breached[index] ?? []), `Breach${round}x${count}`];
+        breached[index] = [...new Set([...(breached[index] ?? []), `Breach${randomInt(8)}`])];
       }
       const scanId = await start(org, "manual", service);
       const lateNow = late;
@@ -113,7 +113,7 @@ export const readScansOfKilledWorkers = async (workers: Workers, domain: string,
       const plans = (await takeMessages("scan-plans")).map((one) => () => plan(one, invocation()));
       const checks: (() => Promise<unknown>)[] = [];
       for (let turn = 0; turn < 3; turn++) {
-        for (const work of plans) await killed(work);
+        for (const work of plans) await (turn < 2 ? killed(work) : work());
         const taken = await takeMessages("scan-checks");
         checks.push(...taken.map((one) => () => check(one, invocation())));
         await Promise.all([...checks, ...checks, ...lateNow].map(killed));
