@@ -79,7 +79,9 @@ describe("an e-mail channel", () => {
           `  ${findingsUrl}&finding=${id}\r\n`,
         ].join("\r\n"),
       );
-      expect(message).toContain(`<a href="${findingsUrl}&amp;finding=${id}">${breach.title}`);
+      expect(message).toContain(
+        ` href="${findingsUrl}&amp;finding=${id}" style="color: #1d4ed8">${breach.title}`,
+      );
     }
     expect(message).toContain(`See the findings of this address: ${findingsUrl}\r\n`);
     expect(message.match(/https:\/\/haveibeenpwned\.com/g)).toHaveLength(2);
