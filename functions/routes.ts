@@ -8,6 +8,7 @@ import { commitImport } from "./commit-import/endpoint.ts";
 import { createAlertConfig } from "./create-alert-config/endpoint.ts";
 import { deleteAlertConfig } from "./delete-alert-config/endpoint.ts";
 import { getAcknowledgement } from "./get-acknowledgement/endpoint.ts";
+import { getAlertOptions } from "./get-alert-options/endpoint.ts";
 import { getReopening } from "./get-reopening/endpoint.ts";
 import { listActivity } from "./list-activity/endpoint.ts";
 import { listAlertConfigs } from "./list-alert-configs/endpoint.ts";
@@ -17,6 +18,7 @@ import { listScans } from "./list-scans/endpoint.ts";
 import { previewImport } from "./preview-import/endpoint.ts";
 import { removeEmail } from "./remove-email/endpoint.ts";
 import { reopenBreaches } from "./reopen-breaches/endpoint.ts";
+import { setAlertOptions } from "./set-alert-options/endpoint.ts";
 import { startScan } from "./start-scan/endpoint.ts";
 
 /**
@@ -71,5 +73,17 @@ export const routes: readonly Route[] = [
     path: "/alert-configs/{id}",
     name: "delete-alert-config",
     endpoint: deleteAlertConfig,
+  },
+  {
+    method: "GET",
+    path: "/alert-configs/{id}/options",
+    name: "get-alert-options",
+    endpoint: getAlertOptions,
+  },
+  {
+    method: "PUT",
+    path: "/alert-configs/{id}/options",
+    name: "set-alert-options",
+    endpoint: setAlertOptions,
   },
 ];
