@@ -29,6 +29,8 @@ export type ScanRow = {
   /** Active e-mails on domains that are not verified, which no scan looks at. */
   skippedEmails?: number;
   newBreachesFound: number;
+  /** No scan of the organization had completed when this one started. */
+  isFirst?: boolean;
   /** False when SQS did not take the message of its planner. */
   wasQueued?: boolean;
   /** Whether every domain is planned: only then does an empty `remaining` mean that the scan is done. */

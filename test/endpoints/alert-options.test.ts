@@ -109,8 +109,8 @@ describe("404", () => {
     const { path } = await create(slack);
     const { api } = await createOrganization();
     for (const each of [path, `/alert-configs/${unknownId}/options`]) {
-      expectRefusal(await api.get(each), 404, /not found/i);
-      expectRefusal(await api.put(each, defaults), 404, /not found/i);
+      expectRefusal(await api.get(each), 404, /^No alert config/);
+      expectRefusal(await api.put(each, defaults), 404, /^No alert config/);
     }
   });
 });

@@ -54,7 +54,6 @@ export const createClient = (headers: Record<string, string>, apiUrl: string = i
     post: (path, body) => request("POST", path, { body }),
     patch: (path, body) => request("PATCH", path, { body }),
     put: (path, body) => request("PUT", path, { body }),
-    put: (path, body) => request("PUT", path, { body }),
     delete: (path) => request("DELETE", path),
   };
 };

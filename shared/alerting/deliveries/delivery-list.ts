@@ -5,7 +5,7 @@ import { condition } from "../../aws/table/condition.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as counts from "../../lists/counts.ts";
 import * as channels from "../channels/channel.ts";
-import { type Delivery, type DeliveryStatus, deliveries } from "./delivery.ts";
+import { type Delivery, type DeliveryStatus, deliveries, typeOf } from "./delivery.ts";
 import type { DeliveryLabel, ListedDelivery } from "./delivery-schema.ts";
 
 const labelOf: Record<DeliveryStatus, DeliveryLabel> = {
@@ -32,7 +32,7 @@ export type Shown = Pick<Delivery, "id" | (typeof shownAttributes)[number]>;
 
 const shown = (row: Shown): ListedDelivery => ({
   id: row.id,
-  type: row.event.type,
+  type: typeOf(row.event),
   status: labelOf[row.status],
   attempts: row.attempts,
   failedAttempts: row.failedAttempts,

@@ -19,6 +19,10 @@ import type { EventType } from "../senders/envelope.ts";
 /** What happened. A breach event holds ids only: each attempt reads the details (senders/report.ts). */
 export type AlertEvent =
   | { type: "breach"; breachIds: number[]; email: EventEmail }
+  /** New breaches of the delivery's `scans`, less the findings that were told already (alerting/gathering). */
+  | { type: "gathered"; told: number[]; baseline?: { totalEmails: number } }
+  /** A breach whose severity has risen; `people` are those whose findings followed. */
+  | { type: "risen"; breachId: number; people: number; reopened: number }
   | {
       type: "scan_complete";
       scannedCount: number;
@@ -28,11 +32,18 @@ export type AlertEvent =
     }
   | { type: "scan_error"; error: string };
 
+/** The type that clients and the flags of channels know an event by. */
+export const typeOf = ({ type }: AlertEvent): EventType =>
+  type === "gathered" || type === "risen" ? "breach" : type;
+
 /** `findingIds`: the findings, in the order of the event's `breachIds`. */
 export type EventEmail = { id: number; findingIds: number[] };
 
 export const deliveryStatuses = ["pending", "retrying", "delivered", "not_delivered"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** What a delivery waits for, in a few words, and until when, ISO 8601. */
+export type WaitsFor = { reason: string; until: string };
 
 /**
  * The directory of the list counts no statuses: every attempt would then write the directory row of its
@@ -53,6 +64,10 @@ export type DeliveryRow = {
   lease?: { token: string; until: string };
   /** With `dueAt`: the entry in the due index. Both are absent once the delivery is delivered or given up. */
   dueShard?: string;
+  /** Of a gathered event: the scans whose findings it tells. */
+  scans?: Set<number>;
+  /** What it waits for, and until when (ISO 8601), since it could not be attempted. */
+  waits?: WaitsFor;
   /** When the re-dispatch sends a message for this delivery, ISO 8601. */
   dueAt?: string;
   /** How often Slack or SES throttled an attempt. Throttled attempts are not counted. */
@@ -70,6 +85,13 @@ export const deliveries = countedList<{ channelId: number }, DeliveryRow>("DELIV
 });
 
 export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
+
+/** What an open delivery waits for. Null: it is over, or its next attempt is under way. */
+export const waitsForOf = (
+  { dueAt, waits }: Pick<Delivery, "dueAt" | "waits">,
+  now: Date,
+): WaitsFor | null =>
+  dueAt !== undefined && waits !== undefined && waits.until > now.toISOString() ? waits : null;
 
 /** All deliveries of a channel, newest first, block by block. Blocks without any are not read. */
 export async function* ofChannel(org: number, channelId: number): AsyncGenerator<Delivery[]> {
@@ -114,15 +136,18 @@ export const raise = async (
   raiseFor(
     org,
     events.flatMap((event) =>
-      channels.filter((channel) => wants(channel, event.type)).map((channel) => ({ event, channel })),
+      channels.filter((channel) => wants(channel, typeOf(event))).map((channel) => ({ event, channel })),
     ),
     ids,
   );
 
-/** Prepares one delivery for each given pair, whatever the channels' notification flags say. */
+/** An event for a channel. `scans`: of a gathered one; `until`: it is not sent before, ISO 8601. */
+export type Wanted = { event: AlertEvent; channel: Channel; scans?: Set<number>; until?: string };
+
+/** Prepares one delivery for each given pair, whatever the channels' notification flags say. What is sent later has no message. */
 export const raiseFor = async (
   org: number,
-  wanted: readonly { event: AlertEvent; channel: Channel }[],
+  wanted: readonly Wanted[],
   ids: Reserved[] = [],
 ): Promise<Raised> => {
   if (wanted.length === 0) return { writes: [], messages: [] };
@@ -131,7 +156,7 @@ export const raiseFor = async (
   const pairs = wanted.map((each, index) => ({ ...each, reserved: reserved[index] as Reserved }));
   const dueAt = secondsAfter(new Date(), lostAfterSeconds);
   return {
-    writes: pairs.map(({ event, channel, reserved }) =>
+    writes: pairs.map(({ event, channel, scans, until, reserved }) =>
       deliveries.put(
         org,
         reserved,
@@ -144,14 +169,21 @@ export const raiseFor = async (
           lastAttemptAt: null,
           failureReason: null,
           dueShard: dueShard("DELIVERY", reserved.id),
-          dueAt,
+          dueAt: until ?? dueAt,
+          ...(scans !== undefined && { scans }),
+          ...(until !== undefined && {
+            waitsFrom: until,
+            waits: { reason: "gathers what else is found", until },
+          }),
         },
       ),
     ),
-    messages: pairs.map(({ channel, reserved }) => ({
-      message: { organizationId: org, deliveryId: reserved.id, channelId: channel.id, attempt: 1 },
-      group: String(org),
-    })),
+    messages: pairs
+      .filter(({ until }) => until === undefined)
+      .map(({ channel, reserved }) => ({
+        message: { organizationId: org, deliveryId: reserved.id, channelId: channel.id, attempt: 1 },
+        group: String(org),
+      })),
   };
 };
 

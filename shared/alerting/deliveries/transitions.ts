@@ -26,7 +26,7 @@ import { countNotDelivered, type Delivery, deliveries } from "./delivery.ts";
 import { attemptsPerDispatch, backoffSeconds, type Next } from "./retries.ts";
 
 /** What an ended delivery no longer has. */
-const openAttributes = ["lease", "dueShard", "dueAt"];
+const openAttributes = ["lease", "dueShard", "dueAt", "waits"];
 
 const hasNoLease = (now: Date): Condition =>
   condition("attribute_not_exists(#lease) OR #lease.#until < :now", { now: now.toISOString() });
@@ -61,6 +61,7 @@ export const claim = async (
         lease: { token, until: leaseEnd },
         dueAt: leaseEnd,
       },
+      remove: ["waits"],
       // An attempt that was taken back since the row was read may have reached some recipients.
       if: allOf(isWaiting(attempt - 1, now), asRead({ throttled })),
     }),
@@ -141,16 +142,18 @@ export const takeBack = async (
   );
 };
 
-/** Makes a delivery that cannot be attempted now due at `until`. `failureReason`: what it shows meanwhile. */
+/** Makes a delivery that cannot be attempted now due at `until`. `reason`: what it waits for; `failureReason`: what it shows meanwhile. */
 export const postpone = async (
   org: number,
   { id, attempts }: Delivery,
   until: Date,
+  reason: string,
   failureReason?: string,
 ): Promise<void> => {
+  const dueAt = until.toISOString();
   await table.attempt(
     table.update(deliveries.key(org, id), {
-      set: { dueAt: until.toISOString(), failureReason },
+      set: { dueAt, waits: { reason, until: dueAt }, failureReason },
       if: isWaiting(attempts, new Date()),
     }),
   );
@@ -214,7 +217,7 @@ export const scheduleAgain = async (
           ...(wasOver && { attemptLimit: attempts + attemptsPerDispatch, waitsFrom: now.toISOString() }),
           ...(status === "delivered" && { succeededBefore: succeededBefore + 1 }),
         },
-        ...(status === "delivered" && { remove: ["reached"] }),
+        remove: ["waits", ...(status === "delivered" ? ["reached"] : [])],
         if: allOf(
           condition("#status = :status AND #attempts = :attempts", { status, attempts }),
           hasNoLease(now),

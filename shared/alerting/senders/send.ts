@@ -7,6 +7,7 @@ import { type AttemptResult, post } from "./outbound.ts";
 import type { Report } from "./report.ts";
 import { sign, signatureHeader } from "./signature.ts";
 import * as slack from "./slack.ts";
+import type { Summary } from "./summary.ts";
 
 /** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
 export type Receiver =
@@ -21,16 +22,17 @@ export type Receiver =
 export const send = async (
   receiver: Receiver,
   deliveryId: number,
-  report: Report,
+  content: Report | Summary,
   context: NoticeContext,
 ): Promise<AttemptResult> => {
   switch (receiver.channel) {
     case "email":
-      return mail.send(receiver.recipients, deliveryId, noticeOf(report, context), context.dashboardUrl);
+      return mail.send(receiver.recipients, deliveryId, noticeOf(content, context), context.dashboardUrl);
     case "slack":
-      return slack.send(receiver.config.webhookUrl, noticeOf(report, context));
+      return slack.send(receiver.config.webhookUrl, noticeOf(content, context));
     case "webhook":
-      return sendWebhook(receiver.config, deliveryId, report.event);
+      if ("kind" in content) throw new Error("Webhooks get no summaries");
+      return sendWebhook(receiver.config, deliveryId, content.event);
   }
 };
 

@@ -14,7 +14,7 @@ import { dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as counts from "../../lists/counts.ts";
-import { isRecorded, levels } from "../../monitoring/hibp/breach-details.ts";
+import { grades, isRecorded } from "../../monitoring/hibp/breach-details.ts";
 import { type AcknowledgementRow, progress } from "./record.ts";
 import { wake } from "./wake.ts";
 
@@ -46,11 +46,11 @@ export type Outdated = { breachId: number; level: number; count: number };
 /** Those of an organization, by breach id. Reads the counts, and each breach that has findings. */
 export const outdatedBreaches = async (org: number): Promise<Outdated[]> => {
   const { byLevel } = await counts.read(org);
-  const right = await levels(byLevel.keys());
+  const right = await grades(byLevel.keys());
   return [...byLevel]
     .sort(([one], [other]) => one - other)
     .flatMap(([breachId, ofBreach]) => {
-      const level = right.get(breachId);
+      const level = right.get(breachId)?.level;
       const others = [...ofBreach].filter(([each]) => each !== level);
       if (level === undefined || others.length === 0) return [];
       const count = others.reduce((sum, [, { open, acknowledged }]) => sum + open + acknowledged, 0);
