@@ -53,8 +53,8 @@ describe("PUT 200", () => {
     }
     expect((await api.get(path)).body).toEqual(options);
     expect((await api.get("/alert-configs")).body).toEqual(before);
-    const { entries } = (await api.get("/activity")).body as { entries: { summary: string }[] };
-    const changes = entries.filter(({ summary }) => summary.startsWith("Changed"));
+    const { activity } = (await api.get("/activity")).body as { activity: { summary: string }[] };
+    const changes = activity.filter(({ summary }) => summary.startsWith("Changed"));
     expect(changes).toHaveLength(1);
     expect(changes[0]?.summary).toMatch(/name changed, least severity changed, grouping changed/);
     expect(changes[0]?.summary).not.toContain("Security team");

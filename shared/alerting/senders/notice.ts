@@ -6,8 +6,6 @@ import { unknownDate } from "../../contract/unknown-date.ts";
 import { inBothForms } from "../../monitoring/domains/written-name.ts";
 import type { Event } from "./envelope.ts";
 import type { ExposedEmail, Exposure, Report } from "./report.ts";
-import type { Summary } from "./summary.ts";
-import { wordsForSummary } from "./summary-words.ts";
 
 export type Notice = {
   /** One line that is understood without the rest, such as a subject. */
@@ -49,12 +47,9 @@ const maximumTitle = 200;
 const maximumDomain = 253;
 const maximumDetail = 1000;
 
-export const noticeOf = (
-  content: Report | Summary,
-  { organizationName, dashboardUrl }: NoticeContext,
-): Notice => {
+export const noticeOf = (report: Report, { organizationName, dashboardUrl }: NoticeContext): Notice => {
   const name = asLine(organizationName, maximumOrganization);
-  const words = "kind" in content ? wordsForSummary(content, dashboardUrl) : wordsFor(content, dashboardUrl);
+  const words = wordsFor(report, dashboardUrl);
   return { summary: `${words.headline} (${name})`, organizationName: name, ...words };
 };
 

@@ -2,12 +2,13 @@ import type { ChannelForm } from "../channels/channel.ts";
 import type { Addressee } from "../recipients/recipient.ts";
 import { type Event, envelope } from "./envelope.ts";
 import * as mail from "./mail.ts";
-import { type NoticeContext, noticeOf } from "./notice.ts";
+import { type Notice, type NoticeContext, noticeOf } from "./notice.ts";
 import { type AttemptResult, post } from "./outbound.ts";
 import type { Report } from "./report.ts";
 import { sign, signatureHeader } from "./signature.ts";
 import * as slack from "./slack.ts";
 import type { Summary } from "./summary.ts";
+import { noticeOfSummary } from "./summary-words.ts";
 
 /** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
 export type Receiver =
@@ -27,14 +28,17 @@ export const send = async (
 ): Promise<AttemptResult> => {
   switch (receiver.channel) {
     case "email":
-      return mail.send(receiver.recipients, deliveryId, noticeOf(content, context), context.dashboardUrl);
+      return mail.send(receiver.recipients, deliveryId, noticeFor(content, context), context.dashboardUrl);
     case "slack":
-      return slack.send(receiver.config.webhookUrl, noticeOf(content, context));
+      return slack.send(receiver.config.webhookUrl, noticeFor(content, context));
     case "webhook":
       if ("kind" in content) throw new Error("Webhooks get no summaries");
       return sendWebhook(receiver.config, deliveryId, content.event);
   }
 };
+
+const noticeFor = (content: Report | Summary, context: NoticeContext): Notice =>
+  "kind" in content ? noticeOfSummary(content, context) : noticeOf(content, context);
 
 const sendWebhook = (
   { url, secret }: Extract<ChannelForm, { channel: "webhook" }>["config"],

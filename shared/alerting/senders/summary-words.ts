@@ -1,22 +1,25 @@
 /** A summary in words for people (summary.ts). */
 import { severities } from "../../monitoring/hibp/severity-schema.ts";
-import { asLine, type Notice } from "./notice.ts";
+import { asLine, type Notice, type NoticeContext } from "./notice.ts";
 import type { Summary, SummaryBreach } from "./summary.ts";
 
 /** A message lists at most this many breaches; a first scan's the worst five. */
 const maximumBreaches = 10;
 const maximumOfBaseline = 5;
 const maximumText = 1000;
+const maximumOrganization = 100;
 
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 
 const peopleOf = (count: number): string => counted(count, "person", "people");
 
-export const wordsForSummary = (
+export const noticeOfSummary = (
   summary: Summary,
-  dashboardUrl: string | undefined,
-): Omit<Notice, "summary" | "organizationName"> => {
+  { organizationName, dashboardUrl }: NoticeContext,
+): Notice => {
+  const name = asLine(organizationName, maximumOrganization);
+  const headline = headlineOf(summary);
   const { kind, breaches, discreetPeople, totals, scanId } = summary;
   const shown = breaches.slice(0, kind === "baseline" ? maximumOfBaseline : maximumBreaches);
   const more = breaches.length - shown.length;
@@ -25,7 +28,9 @@ export const wordsForSummary = (
       ? []
       : [{ title: `a sensitive breach: ${peopleOf(discreetPeople)}`, details: [], url: undefined }];
   return {
-    headline: headlineOf(summary),
+    summary: `${headline} (${name})`,
+    organizationName: name,
+    headline,
     lead: leadOf(summary),
     facts: [],
     items: [
