@@ -24,7 +24,6 @@ import {
   onTableRequest,
   readScan,
   runChecks,
-  runPlans,
   startAndPlan,
   takeMessages,
   useWorkers,
@@ -35,7 +34,8 @@ const domain = "acme.example";
 const workers = useWorkers({ breached: { [domain]: {} } });
 useMailServer();
 
-beforeEach(() => {
+beforeEach(async () => {
+  await takeMessages("deliveries");
   workers.breached[domain] = {};
 });
 
@@ -96,11 +96,11 @@ const deliveriesOf = async (org: number, channelId: number): Promise<Delivery[]>
   return rows.filter((row) => deliveries.groupOf(row).channelId === channelId);
 };
 
-/** Sends what is in the queue, until nothing is. */
+/** Makes the attempts of all e-mail channels whose messages are in the queue. */
 const sendAll = async (): Promise<void> => {
-  for (let messages = await takeMessages("deliveries"); messages.length > 0; ) {
-    for (const message of messages) await attempt(message);
-    messages = await takeMessages("deliveries");
+  for (const message of await takeMessages("deliveries")) {
+    const channel = await channels.get(message.organizationId, message.channelId);
+    if (channel?.channel === "email") await attempt(message);
   }
 };
 
@@ -194,9 +194,9 @@ describe("one message for a scan", () => {
       ["scan", "day"],
       ["day", "address"],
     ] as const) {
-      const org = await organizationOf(1200);
+      const org = await organizationOf(600);
       const channelId = await createChannel(org, { grouping: before });
-      workers.breached[domain] = inBreaches(1200, "Alpha");
+      workers.breached[domain] = inBreaches(600, "Alpha");
       await startAndPlan(org);
       const [first, ...rest] = await takeMessages("scan-checks");
       expect(rest.length).toBeGreaterThan(0);
@@ -204,7 +204,6 @@ describe("one message for a scan", () => {
       await setOptions(org, channelId, { ...defaults, grouping: after }, administrator);
       for (const message of rest) await check(message, invocation());
       await expectEachToldOnce(org, channelId);
-      await takeMessages("deliveries");
     }
   });
 });
@@ -265,7 +264,7 @@ describe("minSeverity", () => {
 });
 
 describe("a sensitive breach", () => {
-  test("is told without names by a discreet channel, by name by another, and not at all to a discreet webhook", async () => {
+  test("is told without names to a discreet channel, and not at all to a discreet webhook", async () => {
     const org = await organizationOf(10);
     await catalog.idsFor(["Secret", "Open"]);
     await describeBreach("Secret", { isSensitive: true });
@@ -288,7 +287,7 @@ describe("a sensitive breach", () => {
     expect(events.map(({ event }) => event.type === "breach" && event.breachIds.length)).toEqual([1]);
   });
 
-  test("is counted without names in the last message of a scan, and told as soon as the channel names", async () => {
+  test("is counted without names among others", async () => {
     const org = await organizationOf(20);
     await catalog.idsFor(["Secret", "Open"]);
     await describeBreach("Secret", { isSensitive: true });
@@ -401,7 +400,7 @@ describe("each finding is in exactly one message of a channel", () => {
   test.each(["scan", "day"] as const)(
     "while workers of a scan meet, die before and after their writes, and repeat (%s)",
     async (grouping) => {
-      const people = 1_500;
+      const people = 1_200;
       const org = await organizationOf(people);
       const channelIds = [
         await createChannel(org, { grouping }),
@@ -446,8 +445,6 @@ describe("each finding is in exactly one message of a channel", () => {
         await expectEachToldOnce(org, channelId);
         expect((await deliveriesOf(org, channelId)).length).toBeLessThanOrEqual(grouping === "scan" ? 5 : 1);
       }
-      await takeMessages("deliveries");
-      await runPlans();
     },
   );
 });

@@ -41,7 +41,7 @@ export const announce = async (): Promise<void> => {
 };
 
 /** A breach some of whose findings have another severity than the catalog says. */
-export type Outdated = { breachId: number; level: number; count: number };
+export type Outdated = { breachId: number; level: number; from: number; count: number };
 
 /** Those of an organization, by breach id. Reads the counts, and each breach that has findings. */
 export const outdatedBreaches = async (org: number): Promise<Outdated[]> => {
@@ -54,7 +54,8 @@ export const outdatedBreaches = async (org: number): Promise<Outdated[]> => {
       const others = [...ofBreach].filter(([each]) => each !== level);
       if (level === undefined || others.length === 0) return [];
       const count = others.reduce((sum, [, { open, acknowledged }]) => sum + open + acknowledged, 0);
-      return [{ breachId, level, count: Math.max(0, count) }];
+      const from = Math.min(...others.map(([each]) => each));
+      return [{ breachId, level, from, count: Math.max(0, count) }];
     });
 };
 
@@ -85,7 +86,7 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
     return false;
   }
   const [id, slot] = await Promise.all([drawId("ACKNOWLEDGEMENT"), activity.slot(org)]);
-  const { breachId, level, count: matching } = next;
+  const { breachId, level, from, count: matching } = next;
   const row: AcknowledgementRow = {
     id,
     status: "running",
@@ -95,7 +96,7 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
     by: service,
     resolution: null,
     reason: null,
-    follows: { breachId, level },
+    follows: { breachId, level, from },
   };
   const { written } = await table.attempt(
     table.transact([
