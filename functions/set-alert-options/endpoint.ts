@@ -11,6 +11,5 @@ export const setAlertOptions = defineEndpoint({
   status: 200,
   reply: alertOptions,
   refusals: ["channelNotFound"],
-  limit: "alertConfigWrites",
   uses: ["table:read", "table:write", "table:write:channels"],
 });
