@@ -421,9 +421,9 @@ describe("each finding is in exactly one message of a channel", () => {
           deaths++;
           throw new Error("The worker died");
         };
-        if (isWrite && random() < 0.08) die();
+        if (isWrite && random() < 0.15) die();
         const reply = await next(sent);
-        if (isWrite && random() < 0.08) die();
+        if (isWrite && random() < 0.15) die();
         return reply;
       });
       const isOver = async () => (await readScan(org, scanId)).status === "completed";
