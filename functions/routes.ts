@@ -8,6 +8,7 @@ import { commitImport } from "./commit-import/endpoint.ts";
 import { createAlertConfig } from "./create-alert-config/endpoint.ts";
 import { deleteAlertConfig } from "./delete-alert-config/endpoint.ts";
 import { getAcknowledgement } from "./get-acknowledgement/endpoint.ts";
+import { getAlertOptions } from "./get-alert-options/endpoint.ts";
 import { getEvent } from "./get-event/endpoint.ts";
 import { getReopening } from "./get-reopening/endpoint.ts";
 import { getScanCoverage } from "./get-scan-coverage/endpoint.ts";
@@ -20,6 +21,7 @@ import { previewImport } from "./preview-import/endpoint.ts";
 import { readFeed } from "./read-feed/endpoint.ts";
 import { removeEmail } from "./remove-email/endpoint.ts";
 import { reopenBreaches } from "./reopen-breaches/endpoint.ts";
+import { setAlertOptions } from "./set-alert-options/endpoint.ts";
 import { startScan } from "./start-scan/endpoint.ts";
 
 /**
@@ -77,5 +79,17 @@ export const routes: readonly Route[] = [
     path: "/alert-configs/{id}",
     name: "delete-alert-config",
     endpoint: deleteAlertConfig,
+  },
+  {
+    method: "GET",
+    path: "/alert-configs/{id}/options",
+    name: "get-alert-options",
+    endpoint: getAlertOptions,
+  },
+  {
+    method: "PUT",
+    path: "/alert-configs/{id}/options",
+    name: "set-alert-options",
+    endpoint: setAlertOptions,
   },
 ];

@@ -48,7 +48,7 @@ export type Use =
   /** To know the base url of the dashboard's page. */
   | "dashboard-url";
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export type Access = "anyone" | "user" | "admin";
 

@@ -1,5 +1,5 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
-import type { AlertEvent } from "../alerting/deliveries/delivery.ts";
+import type { Found } from "../alerting/gathering/early.ts";
 import { asRead, exists, type Write } from "../aws/table/condition.ts";
 import { type FindingGroup, findings, newFinding } from "../findings/record.ts";
 import type { Reserved } from "../lists/blocks.ts";
@@ -9,6 +9,7 @@ import type { PersonChange } from "../lists/news.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails, isBreached, openDifferences } from "../monitoring/emails/record.ts";
 import { lastScannedAt } from "../monitoring/emails/watermark.ts";
+import type { Grade } from "../monitoring/hibp/breach-details.ts";
 import { type EmailChange, isIncluded } from "./compare-email.ts";
 import type { ChunkKey } from "./email-chunks.ts";
 
@@ -19,8 +20,8 @@ export type Check = ChunkKey & {
   logger: Logger;
 };
 
-/** The severities of the breaches that a chunk has found, as levels, by breach id. */
-export type Levels = ReadonlyMap<number, number>;
+/** The grades of the breaches that a chunk has found, by breach id. */
+export type Grades = ReadonlyMap<number, Grade>;
 
 /** An alert of new breaches names at most this many; more become further alerts. */
 const breachesPerEvent = 75;
@@ -63,11 +64,11 @@ export const firstOf = ({ found, gone, back, ...change }: EmailChange, size: num
 });
 
 /**
- * The writes of one e-mail's change. `events`: the alert of the new breaches, if there are any. `detected`,
- * `breachedEmails` and `people`: of what further rows follow.
+ * The writes of one e-mail's change. `found`: its new findings, of which alerts tell. `detected`, `breachedEmails` and
+ * `people`: of what further rows follow.
  */
 export type ChangeWrites = {
-  events: AlertEvent[];
+  found: Found;
   detected: CountedChange[];
   breachedEmails: number;
   people: PersonChange[];
@@ -78,7 +79,7 @@ export type ChangeWrites = {
 
 /** The writes of a pending change, given the e-mail's row as read; they fail when that row changes. `ids`: for the new findings. */
 export const writesOfChange = (
-  { org, scanId, checkedAt: checkedAtOf, levels }: Check & { levels: Levels },
+  { org, scanId, checkedAt: checkedAtOf, grades }: Check & { grades: Grades },
   row: Email,
   domain: Domain,
   { found, gone, back, stealerLogs }: EmailChange,
@@ -95,24 +96,22 @@ export const writesOfChange = (
     scanId,
     acknowledged: false,
     domainId: group.domainId,
-    severity: levelIn(levels, breachId),
+    severity: gradeIn(grades, breachId).level,
   });
   const lastSeenAt = lastScannedAt(row, domain) ?? row.createdAt;
   const lastFoundAt = checkedAt > (row.lastFoundAt ?? "") ? checkedAt : row.lastFoundAt;
   const isNewestCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
   const nowGone = new Set([...(row.gone ?? []), ...gone].filter((breachId) => !back.includes(breachId)));
-  const worstFirst = detected.toSorted(
-    (one, other) => levelIn(levels, other.breachId) - levelIn(levels, one.breachId),
-  );
-  const event: AlertEvent = {
-    type: "breach",
-    scanId,
-    breachIds: worstFirst.map(({ breachId }) => breachId),
-    email: { id: row.id, findingIds: worstFirst.map(({ id }) => id.id) },
-  };
   const findingKey = (breachId: number) => findings.key(org, row.findings[breachId] ?? 0);
   return {
-    events: found.length > 0 ? [event] : [],
+    found: {
+      emailId: row.id,
+      breaches: detected.map(({ breachId, id }) => ({
+        breachId,
+        findingId: id.id,
+        ...gradeIn(grades, breachId),
+      })),
+    },
     detected: detected.map(({ breachId, id: { id } }) => ({
       id,
       breachId,
@@ -158,8 +157,8 @@ export const writesOfChange = (
 };
 
 /** Every breach has a row before it is found. */
-const levelIn = (levels: Levels, breachId: number): number => {
-  const level = levels.get(breachId);
-  if (level === undefined) throw new Error(`Breach ${breachId} is not in the catalog`);
-  return level;
+const gradeIn = (grades: Grades, breachId: number): Grade => {
+  const grade = grades.get(breachId);
+  if (grade === undefined) throw new Error(`Breach ${breachId} is not in the catalog`);
+  return grade;
 };

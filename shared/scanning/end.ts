@@ -6,6 +6,7 @@ import * as organizations from "../access/organizations/organization.ts";
 import * as channels from "../alerting/channels/channel.ts";
 import * as delivery from "../alerting/deliveries/delivery.ts";
 import { enqueueAlerts } from "../alerting/deliveries/enqueue.ts";
+import { raiseGathered } from "../alerting/gathering/gathered.ts";
 import { chunk } from "../aws/table/chunk.ts";
 import * as table from "../aws/table/table.ts";
 import * as notes from "../lists/notes.ts";
@@ -89,6 +90,9 @@ const tryToEnd = async (
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
   const told = await untold(org, allDomains);
+  const { isFirst = false } = scan;
+  // One after the other: two calls that reserve ids at once meet on one row.
+  const gathered = await raiseGathered(org, { id: scanId, isFirst, isCompleted, totalEmails }, alertChannels);
   const [raised, slot] = await Promise.all([
     delivery.raise(org, alertChannels, [
       ...alertsOf(scanId, counts, isCompleted, errorMessage),
@@ -114,7 +118,8 @@ const tryToEnd = async (
           : (errorMessage ?? "The scan failed"),
         actor: service,
       }),
-      ...delivery.deliveries.writes(org, raised.writes),
+      ...delivery.deliveries.writes(org, [...gathered.writes, ...raised.writes]),
+      ...gathered.others,
       ...told.writes,
     ]),
   );
@@ -129,7 +134,7 @@ const tryToEnd = async (
     newBreachCount,
     ...(because !== "" && { reason: because }),
   });
-  await enqueueAlerts(org, raised.messages, logger);
+  await enqueueAlerts(org, [...gathered.messages, ...raised.messages], logger);
   const notesEndAt = Date.now() + noteMilliseconds;
   await notes.renew(org, notes.notedKinds, () => Date.now() < notesEndAt, logger);
   return true;

@@ -1,6 +1,6 @@
 /** What a webhook was told, read again by the id of its envelope, which is that of the delivery. */
 import * as channels from "../alerting/channels/channel.ts";
-import { deliveries } from "../alerting/deliveries/delivery.ts";
+import { deliveries, typeOf } from "../alerting/deliveries/delivery.ts";
 import { Refusal } from "../contract/errors.ts";
 import * as detailed from "../findings/detailed.ts";
 import type { EventInFull } from "./event-schema.ts";
@@ -19,5 +19,5 @@ export const get = async (org: number, id: number, now: Date): Promise<EventInFu
   ]);
   // The history of a removed channel is deleted after it.
   if (channel === undefined) throw new Refusal("eventNotFound");
-  return { id, type: event.type, createdAt, findings, scan };
+  return { id, type: typeOf(event), createdAt, findings, scan };
 };

@@ -1,6 +1,15 @@
 import * as channels from "../alerting/channels/channel.ts";
 import * as delivery from "../alerting/deliveries/delivery.ts";
 import { enqueueAlerts } from "../alerting/deliveries/enqueue.ts";
+import {
+  allot,
+  gathers,
+  readTold,
+  type ScanOfFindings,
+  type Told,
+  toldWrites,
+  withTold,
+} from "../alerting/gathering/early.ts";
 import { inTransactions, TransactionBudget } from "../aws/table/budget.ts";
 import { absent, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
@@ -16,8 +25,8 @@ import {
   type ChangeWrites,
   type Check,
   firstOf,
+  type Grades,
   includedDomainOf,
-  type Levels,
   pendingOf,
   sizeOf,
   writesOfChange,
@@ -25,6 +34,7 @@ import {
 import type { EmailChange } from "./compare-email.ts";
 import type { ClosedChunk } from "./email-chunks.ts";
 import { lockRenewer } from "./lock.ts";
+import { scans } from "./record.ts";
 
 /** How often an e-mail may change between its reading and its writing. */
 const maximumTries = 6;
@@ -32,12 +42,21 @@ const maximumTries = 6;
 /** A change that is to be recorded: ids for its new findings, and how often the e-mail has changed meanwhile. */
 type Open = { change: EmailChange; ids: readonly Reserved[]; tries: number };
 
-/** As much of an open change as fits into a transaction: its writes, and the deliveries of its alert. */
-type Prepared = { open: Open; isWhole: boolean; writes: ChangeWrites; raised: delivery.Raised };
+/** As much of an open change as fits into a transaction: its writes, the deliveries of its alert, and what they tell. */
+type Prepared = {
+  open: Open;
+  isWhole: boolean;
+  writes: ChangeWrites;
+  raised: delivery.Raised;
+  told: readonly Told[];
+};
 
 type Recording = Check & {
   alertChannels: readonly channels.Channel[];
-  levels: Levels;
+  grades: Grades;
+  /** The scan, and those channels that it tells of all e-mails at its end. */
+  scan: ScanOfFindings;
+  gathering: readonly channels.Channel[];
   /** Ids that are left for deliveries. */
   deliveryIds: Reserved[];
   /** What the rows of breach dates are known to hold. */
@@ -61,15 +80,21 @@ export const recordCheck = async (
   const alertChannels = await channels.list(org);
   const findingCount = changes.reduce((sum, { found }) => sum + found.length, 0);
   const eventCount = changes.filter(({ found }) => found.length > 0).length;
-  const [levels, ids, deliveryIds] = await Promise.all([
-    breachDetails.levels(changes.flatMap(({ found }) => found)),
+  const gathering = eventCount === 0 ? [] : alertChannels.filter((channel) => gathers(channel, scanId));
+  const wanting = delivery.countWanting(alertChannels, "breach") - gathering.length;
+  const [grades, ids, deliveryIds, row] = await Promise.all([
+    breachDetails.grades(changes.flatMap(({ found }) => found)),
     reserve(org, "FINDING", findingCount),
-    delivery.reserveIds(org, eventCount * delivery.countWanting(alertChannels, "breach")),
+    delivery.reserveIds(org, eventCount * Math.max(0, wanting)),
+    gathering.length === 0 ? undefined : scans.get(org, scanId),
   ]);
+  const scan = { id: scanId, isFirst: row?.isFirst === true };
   const recording: Recording = {
     ...check,
     alertChannels,
-    levels,
+    grades,
+    scan,
+    gathering,
     deliveryIds,
     dates: new Map(),
     skipped: new Set(),
@@ -96,7 +121,11 @@ export const recordCheck = async (
       // The first write fails when the chunk is closed, every other one when its row changed after it was read.
       const closed = transaction.failed.find(({ index }) => index === 0);
       if (closed !== undefined) return (closed.item as ClosedChunk | undefined)?.skipped;
-      open.push(...group.map((each) => ({ ...each.open, tries: each.open.tries + 1 })));
+      // What was told of a scan changes a few times in all, and no e-mail is to blame for it.
+      const told = toldOf(recording, group).length;
+      const isAboutTold = transaction.failed.every(({ index }) => index <= told);
+      const by = isAboutTold ? 0 : 1;
+      open.push(...group.map((each) => ({ ...each.open, tries: each.open.tries + by })));
     }
     const stuck = open.find(({ tries }) => tries >= maximumTries);
     if (stuck !== undefined)
@@ -109,39 +138,46 @@ export const recordCheck = async (
 
 /** Reads the e-mails of open changes and prepares those that are still part of the scan, unless they are recorded already. */
 const prepare = async (recording: Recording, open: readonly Open[]): Promise<Prepared[]> => {
-  const { org, skipped } = recording;
-  const rows = await emails.getMany(
-    org,
-    open.map(({ change }) => change.emailId),
-  );
+  const { org, scan, gathering, skipped } = recording;
+  const ids = open.map(({ change }) => change.emailId);
+  const [rows, before] = await Promise.all([emails.getMany(org, ids), readTold(org, scan.id, gathering)]);
+  let told = before;
   const prepared: Prepared[] = [];
   for (const [index, each] of open.entries()) {
     const row = rows[index];
     const domain = row && includedDomainOf(recording, row);
     if (row === undefined || domain === undefined) skipped.add(each.change.emailId);
-    else prepared.push(...(await prepareOne(recording, row, domain, each)));
+    else {
+      const ready = await prepareOne({ ...recording, told }, row, domain, each);
+      told = withTold(
+        told,
+        ready.flatMap((one) => one.told),
+      );
+      prepared.push(...ready);
+    }
   }
   return prepared;
 };
 
 /** Prepares the largest first part of a change that fits into a transaction; none when it is recorded. */
 const prepareOne = async (
-  recording: Recording,
+  recording: Recording & { told: ReadonlyMap<number, Told> },
   row: Email,
   domain: Domain,
   open: Open,
 ): Promise<Prepared[]> => {
-  const { org, alertChannels, deliveryIds } = recording;
+  const { org, alertChannels, deliveryIds, scan } = recording;
   const pending = pendingOf(row, open.change);
   if (sizeOf(pending) === 0) return [];
   for (let size = Math.min(sizeOf(pending), table.maxTransactionWrites); size > 0; size--) {
     const first = firstOf(pending, size);
     const writes = writesOfChange(recording, row, domain, first, open.ids);
     const unused = [...deliveryIds];
-    const raised = await delivery.raise(org, alertChannels, writes.events, unused);
-    const one: Prepared = { open, isWhole: sizeOf(first) === sizeOf(pending), writes, raised };
+    const { wanted, told } = allot(scan, alertChannels, recording.told, writes.found);
+    const raised = await delivery.raiseFor(org, wanted, unused);
+    const one: Prepared = { open, isWhole: sizeOf(first) === sizeOf(pending), writes, raised, told };
     if (!new TransactionBudget().take(writesOf(recording, [one]))) continue;
-    recording.deliveryIds = unused;
+    deliveryIds.splice(0, deliveryIds.length, ...unused);
     return [one];
   }
   throw new Error("The writes of one breach do not fit into a transaction");
@@ -161,10 +197,12 @@ const restOf = ({ open, isWhole, writes }: Prepared): Open[] =>
   isWhole ? [] : [{ ...open, ids: open.ids.slice(writes.newFindings.length), tries: 0 }];
 
 /** The writes of some e-mails' changes, as one transaction makes them. */
-const writesOf = ({ org, scanId, batch, chunk }: Recording, prepared: readonly Prepared[]): Write[] => {
+const writesOf = (recording: Recording, prepared: readonly Prepared[]): Write[] => {
+  const { org, scanId, batch, chunk } = recording;
   const changes = prepared.map(({ writes }) => writes);
   return [
     { check: keys.closedChunk(org, scanId, batch, chunk), if: absent },
+    ...toldOf(recording, prepared),
     ...emails.writes(
       org,
       changes.map(({ email }) => email),
@@ -185,3 +223,10 @@ const writesOf = ({ org, scanId, batch, chunk }: Recording, prepared: readonly P
     ),
   ];
 };
+
+const toldOf = ({ org, scanId }: Recording, prepared: readonly Prepared[]): Write[] =>
+  toldWrites(
+    org,
+    scanId,
+    prepared.flatMap(({ told }) => told),
+  );

@@ -36,6 +36,8 @@ export type ScanRow = {
   /** The earliest of the last checks of those that were not reached; null if none was checked before. Set at the end. */
   oldestUnreached?: string | null;
   newBreachesFound: number;
+  /** No scan of the organization had completed when this one started. */
+  isFirst?: boolean;
   /** False when SQS did not take the message of its planner. */
   wasQueued?: boolean;
   /** Whether every domain is planned: only then does an empty `remaining` mean that the scan is done. */

@@ -32,10 +32,11 @@ export const start = async (
   actor: Actor,
   count: () => Promise<void> = async () => {},
 ): Promise<number> => {
-  const [lock, directory, allDomains] = await Promise.all([
+  const [lock, directory, allDomains, earlier] = await Promise.all([
     table.get<ScanLock>(keys.scanLock(org)),
     emails.directory(org),
     domains.list(org),
+    scans.directory(org),
     count(),
   ]);
   if (lock !== undefined) throw new Refusal("scanInProgress");
@@ -44,10 +45,11 @@ export const start = async (
   const skippedEmails = emails.sum(directory, (group) => group.isActive && !verified.has(group.domainId));
   if (totalEmails === 0) throw new Refusal("noActiveEmails");
 
+  const isFirst = scans.sum(earlier, ({ status }) => status === "completed") === 0;
   const [reserved, slot] = await Promise.all([reserveOne(org, "SCAN"), activity.slot(org)]);
   const { id } = reserved;
   await table.transact([
-    ...starting(org, reserved, type, { totalEmails, skippedEmails }),
+    ...starting(org, reserved, type, { totalEmails, skippedEmails, isFirst }),
     ...activity.writes(org, slot, {
       action: "scan.started",
       summary: `Started a ${typeName[type]} scan of ${totalEmails} ${totalEmails === 1 ? "email" : "emails"}`,

@@ -16,7 +16,7 @@ import { keys } from "../aws/table/keys.ts";
 import type { Reserved } from "../lists/blocks.ts";
 import type { FinalCounts } from "./final-counts.ts";
 import { heldBy, newLock } from "./lock.ts";
-import { type ScanRecord, scans } from "./record.ts";
+import { type ScanRecord, type ScanRow, scans } from "./record.ts";
 import type { ScanType } from "./scan-schema.ts";
 
 /** Starts a scan, which takes the lock. Refuses `scanInProgress`. */
@@ -24,7 +24,7 @@ export const starting = (
   org: number,
   reserved: Reserved,
   type: ScanType,
-  counts: { totalEmails: number; skippedEmails: number },
+  begun: Pick<ScanRow, "totalEmails" | "skippedEmails" | "isFirst">,
 ): Write[] => {
   const { id, createdAt } = reserved;
   const scan = scans.put(
@@ -36,7 +36,7 @@ export const starting = (
       completedAt: null,
       errorMessage: null,
       findingsItemized: false,
-      ...counts,
+      ...begun,
       scannedEmails: 0,
       failedEmails: 0,
       newBreachesFound: 0,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
-import { type AlertEvent, deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { readReport } from "../../shared/alerting/senders/report.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -21,7 +21,8 @@ import {
 
 useWorkers({ breached: { "acme.example": { 0: ["Adobe", "LinkedIn"] } } });
 
-type Case = { org: number; emailId: number; teamId: number | null; event: AlertEvent };
+type Reported = Parameters<typeof readReport>[1];
+type Case = { org: number; emailId: number; teamId: number | null; event: Reported };
 
 /** Scans an e-mail that is in two breaches, and gives the event of its alert. */
 const findBreaches = async (options: { inTeam?: boolean } = {}): Promise<Case> => {
@@ -45,7 +46,7 @@ const findBreaches = async (options: { inTeam?: boolean } = {}): Promise<Case> =
   const [message] = (await takeMessages("deliveries")).filter(({ organizationId }) => organizationId === org);
   const delivery = await deliveries.get(org, message?.deliveryId ?? 0);
   if (delivery === undefined) throw new Error("There is no delivery");
-  return { org, emailId: email.id, teamId, event: delivery.event };
+  return { org, emailId: email.id, teamId, event: delivery.event as Reported };
 };
 
 const moveTo = async (org: number, emailId: number, teamId: number | null): Promise<void> => {

@@ -161,6 +161,7 @@ test("only functions of alert channels and of alerts write channels", () => {
     "delete-alert-config",
     "deliver-alert",
     "retry-alert",
+    "set-alert-options",
     "sweep",
   ]);
 });

@@ -21,6 +21,7 @@ export type Client = {
   get: (path: string) => Promise<Reply>;
   post: (path: string, body?: unknown) => Promise<Reply>;
   patch: (path: string, body?: unknown) => Promise<Reply>;
+  put: (path: string, body?: unknown) => Promise<Reply>;
   delete: (path: string) => Promise<Reply>;
 };
 
@@ -52,6 +53,7 @@ export const createClient = (headers: Record<string, string>, apiUrl: string = i
     get: (path) => request("GET", path),
     post: (path, body) => request("POST", path, { body }),
     patch: (path, body) => request("PATCH", path, { body }),
+    put: (path, body) => request("PUT", path, { body }),
     delete: (path) => request("DELETE", path),
   };
 };

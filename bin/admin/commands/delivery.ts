@@ -6,6 +6,7 @@ import {
   type DeliveryStatus,
   deliveries,
   deliveryStatuses,
+  typeOf,
 } from "../../../shared/alerting/deliveries/delivery.ts";
 import * as deliveryList from "../../../shared/alerting/deliveries/delivery-list.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
@@ -98,7 +99,7 @@ const retryAllOf = async (organization: Organization, channelId: number) => {
 
 const shown = (delivery: deliveryList.Shown) => ({
   id: delivery.id,
-  type: delivery.event.type,
+  type: typeOf(delivery.event),
   status: labelOf(delivery.status),
   failedAttempts: delivery.failedAttempts,
   attempts: delivery.attempts,

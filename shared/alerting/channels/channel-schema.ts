@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { idField } from "../../contract/page.ts";
 import { text } from "../../contract/text.ts";
 import { writtenAddress } from "../../monitoring/emails/email-schema.ts";
+import { severities } from "../../monitoring/hibp/severity-schema.ts";
 
 /** In characters. */
 const maximumUrlLength = 2048;
@@ -139,3 +140,29 @@ export const alertConfig = z
   })
   .check(z.meta({ id: "AlertConfig" }));
 export type AlertConfig = z.infer<typeof alertConfig>;
+
+/** When a channel is told of new breaches: at the end of each scan, address by address, or gathered until 07:00 UTC. */
+export const groupings = ["scan", "address", "day", "week"] as const;
+export type Grouping = (typeof groupings)[number];
+
+/** Body of PUT /alert-configs/:id/options, whole, and the reply of GET. What fits which kind is checked in options.ts. */
+export const alertOptions = z
+  .object({
+    name: z.nullable(text(100).check(z.minLength(1))),
+    minSeverity: z.enum(severities).check(z.meta({ description: "New breaches below it make no alert" })),
+    grouping: z.enum(groupings).check(
+      z.meta({
+        description:
+          "`scan`: at most five messages about new breaches from one scan; `address`: one for each e-mail; `day`, `week`: gathered until 07:00 UTC, on Mondays. Webhooks: `address` only",
+      }),
+    ),
+    sensitive: z.enum(["discreet", "named"]).check(
+      z.meta({
+        description:
+          "`discreet`: of a sensitive breach neither title nor address is told; a webhook gets no event of it",
+      }),
+    ),
+    tellOwners: z.boolean().check(z.meta({ description: "For e-mail channels only" })),
+  })
+  .check(z.meta({ id: "AlertOptions" }));
+export type AlertOptions = z.infer<typeof alertOptions>;

@@ -3,7 +3,7 @@ import { type Change, type Condition, condition } from "../../aws/table/conditio
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { EventType } from "../senders/envelope.ts";
-import type { AlertConfig, ChannelKind, channelConfig } from "./channel-schema.ts";
+import type { AlertConfig, AlertOptions, ChannelKind, channelConfig, Grouping } from "./channel-schema.ts";
 
 export type Flags = {
   isEnabled: boolean;
@@ -24,14 +24,17 @@ export type StoredForm =
   | Extract<ChannelForm, { channel: "email" }>;
 
 /** A stored alert channel. */
-export type Channel = Flags & {
-  id: number;
-  createdAt: string;
-  /** ISO 8601; see slowness.ts. */
-  slowUntil?: string;
-  /** ISO 8601; see failing.ts. */
-  failingSince?: string;
-} & StoredForm;
+export type Channel = Flags &
+  Partial<AlertOptions> & {
+    id: number;
+    createdAt: string;
+    /** ISO 8601; see slowness.ts. */
+    slowUntil?: string;
+    /** ISO 8601; see failing.ts. */
+    failingSince?: string;
+    /** The grouping that stays in force until this scan ends, although it was changed meanwhile (options.ts). */
+    pinned?: { scanId: number; grouping: Grouping };
+  } & StoredForm;
 
 /** Whether a channel is enabled and notified of events of this type. */
 export const wants = (channel: Channel, type: EventType): boolean =>
@@ -42,8 +45,28 @@ export const wants = (channel: Channel, type: EventType): boolean =>
     scan_error: channel.notifyOnScanError,
   }[type];
 
+/** The options of a channel; what was not set, or does not fit its kind any more, is the default. */
+export const optionsOf = (channel: Channel): AlertOptions => {
+  const { channel: kind, name = null, minSeverity = "low", grouping = "scan", tellOwners = false } = channel;
+  const isWebhook = kind === "webhook";
+  return {
+    name,
+    minSeverity,
+    grouping: isWebhook ? "address" : grouping,
+    sensitive: channel.sensitive ?? (isWebhook ? "named" : "discreet"),
+    tellOwners: kind === "email" && tellOwners,
+  };
+};
+
+/** How a channel is told of the new breaches of a scan. */
+export const groupingIn = (channel: Channel, scanId: number): Grouping =>
+  channel.pinned?.scanId === scanId ? channel.pinned.grouping : optionsOf(channel).grouping;
+
 /** The change of a row that sets these flags, and the form if there is one. */
-export const changeOf = (flags: Partial<Flags>, form: StoredForm | undefined): Change =>
+export const changeOf = (
+  flags: Partial<Flags> & Pick<Channel, "pinned">,
+  form: StoredForm | undefined,
+): Change =>
   form === undefined
     ? { set: flags }
     : {

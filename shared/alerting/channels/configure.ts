@@ -18,6 +18,7 @@ import { flagChanges, formChanges, isOtherDestination, raiseNotice } from "./cha
 import type { Channel, ChannelForm, Flags } from "./channel.ts";
 import * as channels from "./channel.ts";
 import { type alertConfigPatch, channelConfig } from "./channel-schema.ts";
+import { pinGrouping } from "./options.ts";
 import { open, seal } from "./seal.ts";
 
 const maximumChannels = 20;
@@ -94,6 +95,7 @@ export const change = (
     const changed = { ...row, ...flags, ...stored } as Channel;
     const others = all.filter((channel) => channel !== row);
     const hasMoved = before !== undefined && after !== undefined && isOtherDestination(before, after);
+    const pin = row.channel === changed.channel ? undefined : await pinGrouping(org, row);
     const told = await raiseNotice(org, { before: row, after: changed, isMoved: hasMoved, others });
     const changes = [...(before && after ? formChanges(before, after) : []), ...flagChanges(row, changed)];
     await table.transact([
@@ -101,7 +103,7 @@ export const change = (
         update: keys.channel(org, id),
         // Sets only what the patch changes, so that concurrent patches do not undo each other. The condition
         // requires what is changed to be as it was read: the log and the alerts say what it was before.
-        ...channels.changeOf(flags, stored),
+        ...channels.changeOf({ ...flags, ...pin?.set }, stored),
         if: allOf(
           stored === undefined ? exists : channels.hasFormOf(row),
           ...Object.keys(flags).map((flag) =>
@@ -109,6 +111,7 @@ export const change = (
           ),
         ),
       },
+      ...(pin?.checks ?? []),
       ...activity.writes(org, slot, {
         action: "alert_config.updated",
         summary: `Changed ${channels.describe(changed)}: ${changes.join(", ")}`,

@@ -15,8 +15,9 @@ import * as slowness from "../channels/slowness.ts";
 import { planMail } from "../recipients/mail-plan.ts";
 import { fingerprint } from "../recipients/recipient.ts";
 import type { AttemptResult } from "../senders/outbound.ts";
-import { type Report, readReport } from "../senders/report.ts";
+import type { Report } from "../senders/report.ts";
 import { type Receiver, send } from "../senders/send.ts";
+import { readContent, type Summary } from "../senders/summary.ts";
 import { type Delivery, deliveries, type LastResponse } from "./delivery.ts";
 import { attemptsLeft, nextAfterFailure } from "./retries.ts";
 import * as transitions from "./transitions.ts";
@@ -106,7 +107,7 @@ export const deliver = async (
 /** A claimed attempt with what it sends and to whom. */
 type Prepared = {
   claimed: transitions.ClaimedAttempt;
-  report: Report;
+  content: Report | Summary;
   receiver: Receiver;
   /** Gives the copies to the budget of e-mails back, except for those that were sent. */
   giveBack: (sent: number) => Promise<void>;
@@ -125,18 +126,19 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
     return giveUp(attempt, row.failureReason ?? "no answer was recorded");
   }
   // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
-  const [report, form] = await Promise.all([
-    readReport(org, row.event, { forPeople: channel.channel !== "webhook" }),
-    openForm(attempt),
-  ]);
+  const [content, form] = await Promise.all([readContent(org, row, channel), openForm(attempt)]);
   if (form === undefined) return undefined;
+  if (content === undefined) {
+    await transitions.discard(org, row);
+    return void log("nothing left to tell");
+  }
   const addressed = await address(attempt, form);
   if (addressed === undefined) return undefined;
   const claimed = await transitions.claim(org, row, message.attempt).catch(async (error) => {
     await addressed.giveBack(0);
     throw error;
   });
-  if (claimed !== undefined) return { claimed, report, ...addressed };
+  if (claimed !== undefined) return { claimed, content, ...addressed };
   await addressed.giveBack(0);
   return void log("dropped");
 };
@@ -152,8 +154,8 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
     // It waits as a row. As a message it would come again beside those of the re-dispatch, ever more often.
     const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
     const until = new Date(Date.now() + seconds * 1000);
-    const why = "channel could not be opened";
-    await transitions.postpone(org, row, until, why, why);
+    const reason = "channel could not be opened";
+    await transitions.postpone(org, row, until, reason, reason);
     logError(channelNotOpened, error);
     log("waiting");
     return undefined;
@@ -175,11 +177,11 @@ const address = async (
 
 const sendPrepared = (
   { message, owner, settings, logError }: Attempt,
-  { claimed, receiver, report }: Prepared,
+  { claimed, receiver, content }: Prepared,
 ): Promise<AttemptResult> => {
   const context = { organizationName: owner.name, dashboardUrl: settings.dashboardUrl };
   const at = new Date(claimed.delivery.lastAttemptAt ?? Date.now());
-  return send(receiver, { deliveryId: message.deliveryId, at }, report, context).catch((error) => {
+  return send(receiver, { deliveryId: message.deliveryId, at }, content, context).catch((error) => {
     // Counts as a failed attempt, so that operators see the reason and the delivery ends.
     logError("delivery could not be sent", error);
     return { failure: "could not be sent" };

@@ -7,10 +7,17 @@ import { Refusal } from "../../contract/errors.ts";
 import * as counts from "../../lists/counts.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as channels from "../channels/channel.ts";
-import { readReport } from "../senders/report.ts";
 import { payloadOf } from "../senders/send.ts";
+import { readContent } from "../senders/summary.ts";
 import { breachesInTitle, titleOf } from "../senders/title.ts";
-import { type Delivery, type DeliveryStatus, deliveries, type WaitsFor, waitsForOf } from "./delivery.ts";
+import {
+  type Delivery,
+  type DeliveryStatus,
+  deliveries,
+  typeOf,
+  type WaitsFor,
+  waitsForOf,
+} from "./delivery.ts";
 import type { DeliveryInFull, DeliveryLabel, ListedDelivery } from "./delivery-schema.ts";
 
 const labelOf: Record<DeliveryStatus, DeliveryLabel> = {
@@ -40,9 +47,9 @@ export type Shown = Pick<Delivery, "id" | (typeof shownAttributes)[number]>;
 
 type Titles = Parameters<typeof titleOf>[1];
 
-const shown = (row: Shown, titles: Titles): ListedDelivery => ({
+const shown = (row: Shown, titles: Titles, channel: channels.Channel): ListedDelivery => ({
   id: row.id,
-  type: row.event.type,
+  type: typeOf(row.event),
   status: labelOf[row.status],
   attempts: row.attempts,
   failedAttempts: row.failedAttempts,
@@ -50,7 +57,7 @@ const shown = (row: Shown, titles: Titles): ListedDelivery => ({
   lastAttemptAt: row.lastAttemptAt,
   nextAttemptAt: row.dueAt ?? null,
   failureReason: row.failureReason,
-  title: titleOf(row.event, titles),
+  title: titleOf(row.event, titles, channels.optionsOf(channel).sensitive === "discreet"),
   waitsFor: waitsForOf(row, new Date()) ?? waitsAfterFailure(row),
   lastResponse: row.lastResponse ?? null,
 });
@@ -76,7 +83,7 @@ export const list = async (
   ]);
   if (channel === undefined) throw new Refusal("channelNotFound");
   const titles = await breachDetails.details(breachesInTitle(rows.map(({ event }) => event)));
-  return { deliveries: rows.map((row) => shown(row, titles)), total };
+  return { deliveries: rows.map((row) => shown(row, titles, channel)), total };
 };
 
 /**
@@ -98,16 +105,16 @@ export const get = async (
   if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
     throw new Refusal("deliveryNotFound");
   const { event, lastAttemptAt } = row;
-  const [titles, report] = await Promise.all([
+  const [titles, content] = await Promise.all([
     breachDetails.details(breachesInTitle([event])),
-    readReport(org, event, { forPeople: channel.channel !== "webhook" }),
+    readContent(org, row, channel),
   ]);
   const context = { organizationName: owner?.name ?? "", dashboardUrl };
   const payload =
-    lastAttemptAt === null
+    lastAttemptAt === null || content === undefined
       ? null
-      : payloadOf(channel.channel, { deliveryId: id, at: new Date(lastAttemptAt) }, report, context);
-  return { ...shown(row, titles), payload };
+      : payloadOf(channel.channel, { deliveryId: id, at: new Date(lastAttemptAt) }, content, context);
+  return { ...shown(row, titles, channel), payload };
 };
 
 /**

@@ -22,6 +22,10 @@ export type AlertEvent = { scanId?: number } & Happening;
 /** What happened. A breach event holds ids only: each attempt reads the details (senders/report.ts). */
 type Happening =
   | { type: "breach"; breachIds: number[]; email: EventEmail }
+  /** New breaches of the delivery's `scans`, less the findings that were told already (alerting/gathering). */
+  | { type: "gathered"; told: number[]; baseline?: { totalEmails: number } }
+  /** A breach whose severity has risen; `people` are those whose findings followed. */
+  | { type: "risen"; breachId: number; people: number; reopened: number }
   | {
       type: "scan_complete";
       scannedCount: number;
@@ -30,6 +34,10 @@ type Happening =
       totalEmails: number;
     }
   | { type: "scan_error"; error: string };
+
+/** The type that clients and the flags of channels know an event by. */
+export const typeOf = ({ type }: AlertEvent): EventType =>
+  type === "gathered" || type === "risen" ? "breach" : type;
 
 /** `findingIds`: the findings, in the order of the event's `breachIds`. */
 export type EventEmail = { id: number; findingIds: number[] };
@@ -62,6 +70,8 @@ export type DeliveryRow = {
   lease?: { token: string; until: string };
   /** With `dueAt`: the entry in the due index. Both are absent once the delivery is delivered or given up. */
   dueShard?: string;
+  /** Of a gathered event: the scans whose findings it tells. */
+  scans?: Set<number>;
   /** What it waits for, and until when (ISO 8601), since it could not be attempted. */
   waits?: WaitsFor;
   /** Of the last attempt, if it got an answer by HTTP. */
@@ -134,15 +144,18 @@ export const raise = async (
   raiseFor(
     org,
     events.flatMap((event) =>
-      channels.filter((channel) => wants(channel, event.type)).map((channel) => ({ event, channel })),
+      channels.filter((channel) => wants(channel, typeOf(event))).map((channel) => ({ event, channel })),
     ),
     ids,
   );
 
-/** Prepares one delivery for each given pair, whatever the channels' notification flags say. */
+/** An event for a channel. `scans`: of a gathered one; `until`: it is not sent before, ISO 8601. */
+export type Wanted = { event: AlertEvent; channel: Channel; scans?: Set<number>; until?: string };
+
+/** Prepares one delivery for each given pair, whatever the channels' notification flags say. What is sent later has no message. */
 export const raiseFor = async (
   org: number,
-  wanted: readonly { event: AlertEvent; channel: Channel }[],
+  wanted: readonly Wanted[],
   ids: Reserved[] = [],
 ): Promise<Raised> => {
   if (wanted.length === 0) return { writes: [], messages: [] };
@@ -151,7 +164,7 @@ export const raiseFor = async (
   const pairs = wanted.map((each, index) => ({ ...each, reserved: reserved[index] as Reserved }));
   const dueAt = secondsAfter(new Date(), lostAfterSeconds);
   return {
-    writes: pairs.map(({ event, channel, reserved }) =>
+    writes: pairs.map(({ event, channel, scans, until, reserved }) =>
       deliveries.put(
         org,
         reserved,
@@ -164,14 +177,21 @@ export const raiseFor = async (
           lastAttemptAt: null,
           failureReason: null,
           dueShard: dueShard("DELIVERY", reserved.id),
-          dueAt,
+          dueAt: until ?? dueAt,
+          ...(scans !== undefined && { scans }),
+          ...(until !== undefined && {
+            waitsFrom: until,
+            waits: { reason: "gathers what else is found", until },
+          }),
         },
       ),
     ),
-    messages: pairs.map(({ channel, reserved }) => ({
-      message: { organizationId: org, deliveryId: reserved.id, channelId: channel.id, attempt: 1 },
-      group: String(org),
-    })),
+    messages: pairs
+      .filter(({ until }) => until === undefined)
+      .map(({ channel, reserved }) => ({
+        message: { organizationId: org, deliveryId: reserved.id, channelId: channel.id, attempt: 1 },
+        group: String(org),
+      })),
   };
 };
 

@@ -19,6 +19,9 @@ const confirmationSeconds = 3_600;
 /** Spreads what waits for the same hour or day. */
 const spreadSeconds = 300;
 
+/** Messages about single addresses leave the rest of an hour to summaries, scan errors and notices, which also go first in it. */
+const shareOfSingles = 0.9;
+
 /** Decides who of an e-mail channel's recipients gets a copy now, and takes the copies out of the budget. */
 export const planMail = async (
   owner: Organization,
@@ -43,7 +46,9 @@ export const planMail = async (
   }
   const recipients = all.filter(({ email }) => row.reached?.has(fingerprint(org, email)) !== true);
   const takenAt = new Date();
-  const usedUpUntil = await takeCopies(org, recipients.length, mailBudget, takenAt);
+  const isSingle = row.event.type === "breach";
+  const hour = isSingle ? Math.floor(mailBudget.hour * shareOfSingles) : mailBudget.hour;
+  const usedUpUntil = await takeCopies(org, recipients.length, { ...mailBudget, hour }, takenAt);
   if (usedUpUntil === undefined) {
     const giveBack = (sent: number): Promise<void> =>
       giveBackCopies(org, recipients.length - sent, takenAt).catch((error: Error) => {
@@ -52,6 +57,7 @@ export const planMail = async (
       });
     return { recipients, giveBack };
   }
-  const seconds = (usedUpUntil.getTime() - Date.now()) / 1_000 + Math.random() * spreadSeconds;
+  const seconds =
+    (usedUpUntil.getTime() - Date.now()) / 1_000 + (isSingle ? Math.random() * spreadSeconds : 0);
   return { obstacle: "budget of e-mails is used up", seconds };
 };

@@ -20,6 +20,8 @@ export type Report = {
   event: Event;
   /** What only people are told. Undefined for webhooks and for other events. */
   exposure?: Exposure | undefined;
+  /** One of the breaches is sensitive. */
+  isSensitive?: true;
 };
 
 export type Exposure = {
@@ -42,7 +44,7 @@ export type ExposedEmail = {
 /** The report of an event. `forPeople` also reads whose address it is, and the e-mail's team. */
 export const readReport = async (
   org: number,
-  event: AlertEvent,
+  event: Exclude<AlertEvent, { type: "gathered" | "risen" }>,
   { forPeople }: { forPeople: boolean },
 ): Promise<Report> => {
   if (event.type !== "breach") {
@@ -69,6 +71,7 @@ export const readReport = async (
         })),
       },
     },
+    ...(breaches.some(({ isSensitive }) => isSensitive) && { isSensitive: true }),
     exposure: named && { email, findings: findingsOf(breachIds, named, details) },
   };
 };

@@ -2,11 +2,13 @@ import type { ChannelForm } from "../channels/channel.ts";
 import type { Addressee } from "../recipients/recipient.ts";
 import { type Event, envelope } from "./envelope.ts";
 import * as mail from "./mail.ts";
-import { type NoticeContext, noticeOf } from "./notice.ts";
+import { type Notice, type NoticeContext, noticeOf } from "./notice.ts";
 import { type AttemptResult, post } from "./outbound.ts";
 import type { Report } from "./report.ts";
 import { sign, signatureHeader, standardHeaders } from "./signature.ts";
 import * as slack from "./slack.ts";
+import type { Summary } from "./summary.ts";
+import { noticeOfSummary } from "./summary-words.ts";
 
 /** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
 export type Receiver =
@@ -21,18 +23,26 @@ export type Receiver =
 export const send = async (
   receiver: Receiver,
   { deliveryId, at }: { deliveryId: number; at: Date },
-  report: Report,
+  content: Report | Summary,
   context: NoticeContext,
 ): Promise<AttemptResult> => {
   switch (receiver.channel) {
     case "email":
-      return mail.send(receiver.recipients, deliveryId, noticeOf(report, context), context.dashboardUrl);
+      return mail.send(receiver.recipients, deliveryId, noticeFor(content, context), context.dashboardUrl);
     case "slack":
-      return slack.send(receiver.config.webhookUrl, noticeOf(report, context));
+      return slack.send(receiver.config.webhookUrl, noticeFor(content, context));
     case "webhook":
-      return sendWebhook(receiver.config, { ...report.event, id: deliveryId, at });
+      return sendWebhook(receiver.config, { ...eventOf(content), id: deliveryId, at });
   }
 };
+
+const eventOf = (content: Report | Summary): Event => {
+  if ("kind" in content) throw new Error("Webhooks get no summaries");
+  return content.event;
+};
+
+const noticeFor = (content: Report | Summary, context: NoticeContext): Notice =>
+  "kind" in content ? noticeOfSummary(content, context) : noticeOf(content, context);
 
 const sendWebhook = (
   { url, secret }: Extract<ChannelForm, { channel: "webhook" }>["config"],
@@ -53,17 +63,17 @@ const sendWebhook = (
 export const payloadOf = (
   kind: ChannelForm["channel"],
   { deliveryId, at }: { deliveryId: number; at: Date },
-  report: Report,
+  content: Report | Summary,
   context: NoticeContext,
 ): string => {
   switch (kind) {
     case "email": {
-      const { subject, text } = mail.messageOf(noticeOf(report, context));
+      const { subject, text } = mail.messageOf(noticeFor(content, context));
       return `Subject: ${subject}\n\n${text}`;
     }
     case "slack":
-      return JSON.stringify(slack.messageOf(noticeOf(report, context)));
+      return JSON.stringify(slack.messageOf(noticeFor(content, context)));
     case "webhook":
-      return envelope({ ...report.event, id: deliveryId, at });
+      return envelope({ ...eventOf(content), id: deliveryId, at });
   }
 };

@@ -123,6 +123,16 @@ export const keys = {
     pk: `ORG#${org}#CHUNK#${scan}`,
     sk: `ANSWER#${padded(domain)}`,
   }),
+  /** What an alert channel was told of a scan. In the partition of the scan's chunks. */
+  told: (org: number, scan: number, channel: number): Key => ({
+    pk: `ORG#${org}#CHUNK#${scan}`,
+    sk: `TOLD#${padded(channel)}`,
+  }),
+  /** The delivery that an alert channel gathers new breaches in, for a day or a week. */
+  gathering: (org: number, channel: number): Key => ({
+    pk: `ORG#${org}`,
+    sk: `GATHERING#${padded(channel)}`,
+  }),
   /** A chunk that is done, or that the scan's end counted as failed. Nothing more of it may be written. */
   closedChunk: (org: number, scan: number, batch: number, chunk: string): Key => ({
     pk: `ORG#${org}#CLOSED-CHUNK#${scan}`,

@@ -15,7 +15,8 @@ import {
 
 /**
  * Ends a request, exactly once: its status and count, the release of the lock and the one log entry are a transaction, which
- * is refused if a worker has gone on since the lock was read. True when this call ended it.
+ * is refused if a worker has gone on since the lock was read. True when this call ended it. `notice`: tells people of it, in the
+ * same transaction.
  */
 export const end = async (
   org: number,
@@ -23,12 +24,13 @@ export const end = async (
   lock: AcknowledgementLock,
   status: "completed" | "failed",
   logger: Logger,
+  notice: readonly Write[] = [],
 ): Promise<boolean> => {
   const { acknowledged } = lock;
   const entry = await entryOf(org, row, acknowledged);
   const { written } = await table.attempt(
     table.transact([
-      release(org, row, lock),
+      release(org, row, lock, status),
       {
         update: keys.acknowledgement(org, row.id),
         set: { status, acknowledged, completedAt: new Date().toISOString() },
@@ -36,6 +38,7 @@ export const end = async (
         if: condition("#status = :status", { status: "running" }),
       },
       ...entry,
+      ...notice,
     ]),
   );
   if (written) {
@@ -51,18 +54,28 @@ export const end = async (
 };
 
 /** The findings of other breaches may have to follow, or the breach may have changed again: that is looked at next (follow.ts). */
-const release = (org: number, row: AcknowledgementRow, lock: AcknowledgementLock): Write => {
+const release = (
+  org: number,
+  row: AcknowledgementRow,
+  lock: AcknowledgementLock,
+  status: "completed" | "failed",
+): Write => {
   const purpose = purposeOf(row);
   const key = lockKeyOf(org, purpose);
   return purpose === "follow"
     ? {
         update: key,
         set: { dueAt: new Date().toISOString() },
+        ...(status === "completed" && { add: { told: new Set([toldNameOf(row)]) } }),
         remove: ["acknowledgementId", "cursor", "acknowledged", "fruitlessWakes"],
         if: isAsRead(lock),
       }
     : { delete: key, if: isAsRead(lock) };
 };
+
+/** Under which name the lock says that people were told of a breach. */
+export const toldNameOf = ({ follows }: AcknowledgementRow): string =>
+  `${follows?.breachId} at ${follows?.level}`;
 
 /** One log entry for all findings, with the time that they carry; none when there is no finding. */
 const entryOf = async (org: number, row: AcknowledgementRow, count: number): Promise<Write[]> => {

@@ -14,7 +14,7 @@ import { dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as counts from "../../lists/counts.ts";
-import { isRecorded, levels } from "../../monitoring/hibp/breach-details.ts";
+import { grades, isRecorded } from "../../monitoring/hibp/breach-details.ts";
 import { type AcknowledgementRow, progress } from "./record.ts";
 import { wake } from "./wake.ts";
 
@@ -41,20 +41,21 @@ export const announce = async (): Promise<void> => {
 };
 
 /** A breach some of whose findings have another severity than the catalog says. */
-export type Outdated = { breachId: number; level: number; count: number };
+export type Outdated = { breachId: number; level: number; from: number; count: number };
 
 /** Those of an organization, by breach id. Reads the counts, and each breach that has findings. */
 export const outdatedBreaches = async (org: number): Promise<Outdated[]> => {
   const { byLevel } = await counts.read(org);
-  const right = await levels(byLevel.keys());
+  const right = await grades(byLevel.keys());
   return [...byLevel]
     .sort(([one], [other]) => one - other)
     .flatMap(([breachId, ofBreach]) => {
-      const level = right.get(breachId);
+      const level = right.get(breachId)?.level;
       const others = [...ofBreach].filter(([each]) => each !== level);
       if (level === undefined || others.length === 0) return [];
       const count = others.reduce((sum, [, { open, acknowledged }]) => sum + open + acknowledged, 0);
-      return [{ breachId, level, count: Math.max(0, count) }];
+      const from = Math.min(...others.map(([each]) => each));
+      return [{ breachId, level, from, count: Math.max(0, count) }];
     });
 };
 
@@ -85,7 +86,7 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
     return false;
   }
   const [id, slot] = await Promise.all([drawId("ACKNOWLEDGEMENT"), activity.slot(org)]);
-  const { breachId, level, count: matching } = next;
+  const { breachId, level, from, count: matching } = next;
   const row: AcknowledgementRow = {
     id,
     status: "running",
@@ -95,7 +96,7 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
     by: service,
     resolution: null,
     reason: null,
-    follows: { breachId, level },
+    follows: { breachId, level, from },
   };
   const { written } = await table.attempt(
     table.transact([

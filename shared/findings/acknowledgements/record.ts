@@ -30,8 +30,8 @@ export type AcknowledgementRow = {
   about?: string;
   /** Removed at the end, since it can be large. */
   selection?: Selection;
-  /** The breach and the level that its findings get, where they follow its severity. */
-  follows?: { breachId: number; level: number };
+  /** The breach and the level that its findings get, where they follow its severity; `from`: the least that one of them has. */
+  follows?: { breachId: number; level: number; from?: number };
 };
 
 export const purposeOf = ({ follows, resolution }: AcknowledgementRow): Purpose => {
@@ -53,6 +53,8 @@ export type AcknowledgementLock = {
   /** Findings with ids up to this are done. */
   cursor: number;
   acknowledged: number;
+  /** Of the service's lock: the risen breaches that people were told of since it is there. */
+  told?: Set<string>;
   /** How many sweeps in a row have woken a worker without any progress since. */
   fruitlessWakes: number;
   dueShard: string;

@@ -1,6 +1,7 @@
 import * as organizations from "../../access/organizations/organization.ts";
 import type { Invocation } from "../../aws/queue/consume.ts";
 import * as queue from "../../aws/queue/queue.ts";
+import type { Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { acknowledgementRenewalSeconds } from "../../contract/acknowledgement-timing.ts";
@@ -8,7 +9,7 @@ import type { Message } from "../../contract/messages.ts";
 import * as notes from "../../lists/notes.ts";
 import { firstBatch, writeBatch } from "./batch.ts";
 import { readerOf, type Window } from "./candidates.ts";
-import { end } from "./end.ts";
+import { end, toldNameOf } from "./end.ts";
 import { follow } from "./follow.ts";
 import {
   type AcknowledgementLock,
@@ -32,6 +33,7 @@ const maximumChanges = 20;
 export const work = async (
   { organizationId: org, acknowledgementId: id }: Message<"acknowledgements">,
   { logger, remainingSeconds }: Invocation,
+  tellRisen: TellRisen = async () => [],
 ): Promise<void> => {
   const [row, organization] = await Promise.all([
     table.get<AcknowledgementRow>(keys.acknowledgement(org, id)),
@@ -47,11 +49,33 @@ export const work = async (
   const outcome = await job.run();
   if (outcome === "stopped") {
     await queue.send("acknowledgements", { organizationId: org, acknowledgementId: id });
-  } else if (outcome === "done" && (await end(org, row, job.lock, "completed", logger))) {
+  } else if (outcome === "done") {
+    const notice = await noticeOf(org, row, job.lock, tellRisen);
+    if (!(await end(org, row, job.lock, "completed", logger, notice))) return;
     if (row.follows !== undefined && (await follow(org, row.follows.breachId))) return;
     // The findings that are left in a group are rare now.
     await notes.renew(org, ["FINDING"], hasTime, logger);
   }
+};
+
+/** Gives the writes that tell people of a breach whose severity has risen (alerting/gathering/risen.ts). */
+export type TellRisen = (
+  org: number,
+  risen: { breachId: number; from: number; level: number; people: number; reopened: number },
+) => Promise<Write[]>;
+
+/** People are told once, also when findings that the index did not name yet follow with a later request. */
+const noticeOf = async (
+  org: number,
+  row: AcknowledgementRow,
+  lock: AcknowledgementLock,
+  tellRisen: TellRisen,
+): Promise<Write[]> => {
+  const { follows, matching } = row;
+  if (follows === undefined || lock.told?.has(toldNameOf(row))) return [];
+  const { breachId, level, from = level } = follows;
+  if (from >= level) return [];
+  return tellRisen(org, { breachId, from, level, people: matching, reopened: lock.acknowledged });
 };
 
 /** "stopped": the time is up; "overtaken": another worker has gone on, or the request has ended. */

@@ -84,10 +84,15 @@ export const details = async (
   return found;
 };
 
-/** id → severity as a level, without ids that are unknown. Strongly consistent, so that what is written by it is not behind a sync. */
-export const levels = async (breachIds: Iterable<number>): Promise<Map<number, number>> => {
+/** The severity of a breach as a level, and whether HIBP says that it is sensitive. */
+export type Grade = { level: number; isSensitive: boolean };
+
+/** id → grade, without ids that are unknown. Strongly consistent, so that what is written by it is not behind a sync. */
+export const grades = async (breachIds: Iterable<number>): Promise<Map<number, Grade>> => {
   const rows = await table.getMany<Breach & Key>([...new Set(breachIds)].map(keys.breach));
   return new Map(
-    rows.filter((row) => row !== undefined).map((row): [number, number] => [row.id, levelOf(row.severity)]),
+    rows
+      .filter((row) => row !== undefined)
+      .map(({ id, severity, isSensitive }) => [id, { level: levelOf(severity), isSensitive }]),
   );
 };

@@ -1,0 +1,449 @@
+/** Which messages about new breaches a scan makes, and that each finding is in exactly one message of a channel, whoever dies. */
+import { beforeEach, describe, expect, test } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import type { ChannelForm } from "../../shared/alerting/channels/channel.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
+import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
+import { setOptions } from "../../shared/alerting/channels/options.ts";
+import { type Delivery, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
+import { endOfWindow } from "../../shared/alerting/gathering/gathered.ts";
+import { takeCopies } from "../../shared/aws/mail/budget.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { findings } from "../../shared/findings/record.ts";
+import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
+import { check } from "../../shared/scanning/check.ts";
+import { intercept, type Request } from "../aws/table/intercept.ts";
+import {
+  createOrganization,
+  endEarly,
+  invocation,
+  onTableRequest,
+  readScan,
+  runChecks,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+} from "../scanning/in-process-workers.ts";
+import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
+
+const domain = "acme.example";
+const workers = useWorkers({ breached: { [domain]: {} } });
+useMailServer();
+
+beforeEach(async () => {
+  await takeMessages("deliveries");
+  workers.breached[domain] = {};
+});
+
+const flags = {
+  isEnabled: true,
+  notifyOnNewBreach: true,
+  notifyOnScanComplete: false,
+  notifyOnScanError: false,
+};
+const defaults: AlertOptions = {
+  name: null,
+  minSeverity: "low",
+  grouping: "scan",
+  sensitive: "discreet",
+  tellOwners: false,
+};
+
+type Kind = "email" | "webhook";
+
+const createChannel = async (org: number, options: Partial<AlertOptions> = {}, kind: Kind = "email") => {
+  const form: ChannelForm =
+    kind === "email"
+      ? { channel: "email", config: { recipients: ["team@other.example"] } }
+      : { channel: "webhook", config: { url: "https://192.0.32.8/" } };
+  const id = await configure.create(org, { ...flags, ...form }, administrator, async () => {});
+  const ofKind = kind === "email" ? defaults : { ...defaults, grouping: "address", sensitive: "named" };
+  await setOptions(org, id, { ...ofKind, ...options } as AlertOptions, administrator);
+  return id;
+};
+
+/** An organization with a completed scan behind it, unless `first`. */
+const organizationOf = async (people: number, { first = false } = {}): Promise<number> => {
+  const org = await createOrganization({ [domain]: people });
+  if (!first) await scan(org, {});
+  return org;
+};
+
+const scan = async (org: number, breached: Record<number, string[]>): Promise<number> => {
+  workers.breached[domain] = breached;
+  const scanId = await startAndPlan(org);
+  await runChecks();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed" });
+  return scanId;
+};
+
+const inBreaches = (people: number, ...names: string[]): Record<number, string[]> =>
+  Object.fromEntries(Array.from({ length: people }, (_, index) => [index, names]));
+
+/** Sets what HIBP says of breaches, which are there already. */
+const describeBreach = async (name: string, fields: Record<string, unknown>): Promise<void> => {
+  const id = (await catalog.idsFor([name])).get(name) ?? 0;
+  await table.update(keys.breach(id), { set: fields });
+};
+
+const deliveriesOf = async (org: number, channelId: number): Promise<Delivery[]> => {
+  const blocks = deliveries.blocks(await deliveries.directory(org));
+  const rows = (await Promise.all(blocks.map((block) => deliveries.members(org, block)))).flat();
+  return rows.filter((row) => deliveries.groupOf(row).channelId === channelId);
+};
+
+/** Makes the attempts of all e-mail channels whose messages are in the queue. */
+const sendAll = async (): Promise<void> => {
+  for (const message of await takeMessages("deliveries")) {
+    const channel = await channels.get(message.organizationId, message.channelId);
+    if (channel?.channel === "email") await attempt(message);
+  }
+};
+
+const attemptOf = (org: number, channelId: number, { id, attempts }: Delivery): Promise<void> =>
+  attempt({ organizationId: org, deliveryId: id, channelId, attempt: attempts + 1 });
+
+const findingsOf = async (org: number) => {
+  const blocks = findings.blocks(await findings.directory(org));
+  return (await Promise.all(blocks.map((block) => findings.members(org, block)))).flat();
+};
+
+/** How often the deliveries of a channel tell each finding. */
+const timesTold = async (org: number, channelId: number): Promise<Map<number, number>> => {
+  const times = new Map<number, number>();
+  const all = await findingsOf(org);
+  for (const { id } of all) times.set(id, 0);
+  const tell = (id: number) => times.set(id, (times.get(id) ?? 0) + 1);
+  for (const { event, scans } of await deliveriesOf(org, channelId)) {
+    if (event.type === "breach") event.email.findingIds.forEach(tell);
+    if (event.type !== "gathered") continue;
+    for (const row of all) {
+      if (scans?.has(findings.groupOf(row).scanId ?? 0) && !event.told.includes(row.id)) tell(row.id);
+    }
+  }
+  return times;
+};
+
+const expectEachToldOnce = async (org: number, channelId: number): Promise<void> => {
+  const times = await timesTold(org, channelId);
+  expect([...times.values()].filter((count) => count !== 1)).toEqual([]);
+  expect(times.size).toBeGreaterThan(0);
+};
+
+describe("one message for a scan", () => {
+  test("up to four people are told one by one while it runs", async () => {
+    const org = await organizationOf(10);
+    const channelId = await createChannel(org);
+    workers.breached[domain] = inBreaches(4, "Alpha", "Beta");
+    await startAndPlan(org);
+    // The scan's end would be after this: the messages are out once the findings are written.
+    const ending = onTableRequest('"HEAD#ACTIVITY"', "before", sendAll);
+    await runChecks();
+    expect(ending.happened).toBe(true);
+    expect(mails.subjects.toSorted()).toEqual(
+      [0, 1, 2, 3].map((index) => `user${index}@${domain} appeared in 2 data breaches (Test)`),
+    );
+    await expectEachToldOnce(org, channelId);
+  });
+
+  test("five people make a message each", async () => {
+    const org = await organizationOf(10);
+    const channelId = await createChannel(org);
+    await scan(org, inBreaches(5, "Alpha"));
+    await sendAll();
+    expect(mails.subjects).toHaveLength(5);
+    expect(new Set(mails.subjects).size).toBe(5);
+    expect(mails.subjects.every((subject) => subject.includes("appeared in a data breach"))).toBe(true);
+    await expectEachToldOnce(org, channelId);
+  });
+
+  test("the last of five messages groups all other people and says the totals", async () => {
+    const org = await organizationOf(30);
+    const channelId = await createChannel(org, { sensitive: "named" });
+    await scan(org, {}); // so that ids of scans differ
+    const scanId = await scan(org, { ...inBreaches(25, "Alpha"), 29: ["Beta"], 28: ["Alpha", "Beta"] });
+    await sendAll();
+    expect(mails.subjects).toHaveLength(5);
+    const last = mails.texts.at(-1) ?? "";
+    expect(last).toContain("New in all: 28 findings of 27 people.");
+    expect(last).toContain(`/findings?scanId=${scanId}`);
+    expect(last).toMatch(/Alpha · low · 2\d people/);
+    expect(new Set(last.match(/user\d+@acme\.example/g)).size).toBe(10);
+    await expectEachToldOnce(org, channelId);
+  });
+
+  test("a channel with the grouping address, and a webhook, get an event for each e-mail", async () => {
+    const org = await organizationOf(10);
+    const single = await createChannel(org, { grouping: "address" });
+    const hook = await createChannel(org, {}, "webhook");
+    await scan(org, inBreaches(9, "Alpha"));
+    for (const id of [single, hook]) {
+      expect(await deliveriesOf(org, id)).toHaveLength(9);
+      await expectEachToldOnce(org, id);
+    }
+  });
+
+  test("another grouping, set while a scan runs, tells nothing twice and forgets nothing", async () => {
+    for (const [before, after] of [
+      ["scan", "address"],
+      ["address", "scan"],
+      ["day", "address"],
+    ] as const) {
+      const org = await organizationOf(600);
+      const channelId = await createChannel(org, { grouping: before });
+      workers.breached[domain] = inBreaches(600, "Alpha");
+      await startAndPlan(org);
+      const [first, ...rest] = await takeMessages("scan-checks");
+      expect(rest.length).toBeGreaterThan(0);
+      if (first !== undefined) await check(first, invocation());
+      await setOptions(org, channelId, { ...defaults, grouping: after }, administrator);
+      for (const message of rest) await check(message, invocation());
+      await expectEachToldOnce(org, channelId);
+    }
+  });
+});
+
+describe("the first scan", () => {
+  test("with more than five people is summed up in one message", async () => {
+    const org = await organizationOf(20, { first: true });
+    const scanned = await createChannel(org);
+    const weekly = await createChannel(org, { grouping: "week" });
+    await scan(org, inBreaches(6, "Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta"));
+    await sendAll();
+    for (const id of [scanned, weekly]) expect(await deliveriesOf(org, id)).toHaveLength(1);
+    expect(mails.subjects).toEqual(Array(2).fill("The first scan found 6 people in data breaches (Test)"));
+    expect(mails.texts[0]).toContain("Checked 20 addresses: 36 findings of 6 people (36 low).");
+    expect(mails.texts[0]?.match(/ · low · 6 people/g)).toHaveLength(5);
+    expect(mails.texts[0]).not.toContain(`@${domain}`);
+  });
+
+  test("with up to five people makes a message for each", async () => {
+    const org = await organizationOf(20, { first: true });
+    const channelId = await createChannel(org);
+    await scan(org, inBreaches(5, "Alpha"));
+    await sendAll();
+    expect(mails.subjects).toHaveLength(5);
+    await expectEachToldOnce(org, channelId);
+  });
+
+  test("tells a channel with the grouping address and a webhook as any other", async () => {
+    const org = await organizationOf(20, { first: true });
+    const single = await createChannel(org, { grouping: "address" });
+    const hook = await createChannel(org, {}, "webhook");
+    await scan(org, inBreaches(7, "Alpha"));
+    for (const id of [single, hook]) expect(await deliveriesOf(org, id)).toHaveLength(7);
+  });
+});
+
+describe("minSeverity", () => {
+  test("leaves out what is less severe, for webhooks too", async () => {
+    const org = await organizationOf(10);
+    await catalog.idsFor(["Worse", "Mild"]);
+    await describeBreach("Worse", { severity: "high" });
+    await describeBreach("Mild", { severity: "low" });
+    const all = [await createChannel(org), await createChannel(org, {}, "webhook")];
+    const some = [
+      await createChannel(org, { minSeverity: "high" }),
+      await createChannel(org, { minSeverity: "high" }, "webhook"),
+    ];
+    await scan(org, { 0: ["Worse", "Mild"], 1: ["Mild"] });
+    const levels = new Map(
+      (await findingsOf(org)).map((row) => [row.id, severityAt(findings.groupOf(row).severity)]),
+    );
+    for (const id of all) await expectEachToldOnce(org, id);
+    for (const id of some) {
+      const told = [...(await timesTold(org, id))].filter(([, times]) => times > 0);
+      expect(told.map(([finding]) => levels.get(finding))).toEqual(["high"]);
+    }
+  });
+});
+
+describe("a sensitive breach", () => {
+  test("is told without names to a discreet channel, and not to a webhook", async () => {
+    const org = await organizationOf(10);
+    await catalog.idsFor(["Secret", "Open"]);
+    await describeBreach("Secret", { isSensitive: true });
+    const discreet = await createChannel(org);
+    await createChannel(org, { sensitive: "discreet" }, "webhook");
+    await scan(org, { 0: ["Secret", "Open"], 1: ["Secret"] });
+    const rows = (await deliveriesOf(org, discreet)).map(({ id }) => id);
+    expect(rows).toHaveLength(3);
+    await sendAll();
+    expect(mails.subjects.toSorted()).toEqual([
+      "A sensitive breach: 1 person (Test)",
+      "A sensitive breach: 1 person (Test)",
+      `user0@${domain} appeared in a data breach (Test)`,
+    ]);
+    const secret = mails.texts.filter((text) => text.includes("sensitive"));
+    for (const text of secret) expect(text).not.toMatch(/Secret|user\d|emailId|breachId/);
+    await expectEachToldOnce(org, discreet);
+    const hooks = (await channels.list(org)).filter(({ channel }) => channel === "webhook");
+    const events = await deliveriesOf(org, hooks[0]?.id ?? 0);
+    expect(events.map(({ event }) => event.type === "breach" && event.breachIds.length)).toEqual([1]);
+  });
+
+  test("is counted without names among others", async () => {
+    const org = await organizationOf(20);
+    await catalog.idsFor(["Secret", "Open"]);
+    await describeBreach("Secret", { isSensitive: true });
+    const channelId = await createChannel(org, { grouping: "day" });
+    await scan(org, { ...inBreaches(8, "Open"), 8: ["Secret"], 9: ["Secret"], 10: ["Open", "Secret"] });
+    const [row] = await deliveriesOf(org, channelId);
+    if (row === undefined) throw new Error("a delivery was expected");
+    await attemptOf(org, channelId, row);
+    expect(mails.texts[0]).toContain("a sensitive breach: 3 people");
+    expect(mails.texts[0]).not.toMatch(/Secret|user8@|user9@/);
+  });
+});
+
+describe("gathering for a day or a week", () => {
+  test("ends at 07:00 UTC, for a week on Mondays", () => {
+    const at = (time: string) => new Date(`2026-03-${time}Z`);
+    expect(endOfWindow("day", at("03T06:59:59.999"))).toEqual(at("03T07:00:00.000"));
+    expect(endOfWindow("day", at("03T07:00:00.000"))).toEqual(at("04T07:00:00.000"));
+    expect(endOfWindow("week", at("03T08:00:00.000"))).toEqual(at("09T07:00:00.000"));
+    expect(endOfWindow("week", at("09T06:00:00.000"))).toEqual(at("09T07:00:00.000"));
+    expect(endOfWindow("week", at("09T07:00:00.000"))).toEqual(at("16T07:00:00.000"));
+  });
+
+  test("several scans make one message until it is under way", async () => {
+    const org = await organizationOf(10);
+    const channelId = await createChannel(org, { grouping: "day" });
+    await scan(org, inBreaches(3, "Alpha"));
+    await scan(org, inBreaches(6, "Alpha", "Beta"));
+    const [row, ...others] = await deliveriesOf(org, channelId);
+    if (row === undefined) throw new Error("a delivery was expected");
+    expect(others).toEqual([]);
+    const until = endOfWindow("day", new Date()).toISOString();
+    expect(row.dueAt).toBe(until);
+    expect(waitsForOf(row, new Date())).toEqual({ reason: "gathers what else is found", until });
+    expect(await takeMessages("deliveries")).toEqual([]);
+    await attemptOf(org, channelId, row);
+    expect(mails.texts[0]).toContain("New in all: 12 findings of 6 people.");
+    await scan(org, inBreaches(7, "Alpha", "Beta"));
+    expect(await deliveriesOf(org, channelId)).toHaveLength(2);
+    await expectEachToldOnce(org, channelId);
+  });
+});
+
+describe("what is gathered waits", () => {
+  const gathered = async (org: number, channelId: number): Promise<Delivery> => {
+    const row = (await deliveriesOf(org, channelId)).find(({ event }) => event.type === "gathered");
+    if (row === undefined) throw new Error("a gathered delivery was expected");
+    return row;
+  };
+
+  test("while the channel is disabled, and goes out once it is enabled", async () => {
+    const org = await organizationOf(20);
+    const channelId = await createChannel(org);
+    workers.breached[domain] = inBreaches(12, "Alpha");
+    await startAndPlan(org);
+    // The findings are recorded and the scan has not ended.
+    onTableRequest('"HEAD#ACTIVITY"', "before", async () => {
+      await table.update(keys.channel(org, channelId), { set: { isEnabled: false } });
+    });
+    await runChecks();
+    await sendAll();
+    expect(mails.received).toEqual([]);
+    const waiting = await gathered(org, channelId);
+    expect(waitsForOf(waiting, new Date())?.reason).toBe("channel was disabled");
+    await table.update(keys.channel(org, channelId), { set: { isEnabled: true } });
+    for (const row of await deliveriesOf(org, channelId)) await attemptOf(org, channelId, row);
+    expect(mails.received).toHaveLength(5);
+    await expectEachToldOnce(org, channelId);
+  });
+
+  test("while the subscription has lapsed", async () => {
+    const org = await organizationOf(20);
+    const channelId = await createChannel(org);
+    await scan(org, inBreaches(12, "Alpha"));
+    const organization = await organizations.get(org);
+    await table.update(keys.organization(org), {
+      set: { billing: { ...organization?.billing, status: "canceled" } },
+    });
+    await sendAll();
+    expect(mails.received).toEqual([]);
+    expect(waitsForOf(await gathered(org, channelId), new Date())?.reason).toBe("subscription had lapsed");
+    await table.update(keys.organization(org), { set: { billing: organization?.billing } });
+    for (const row of await deliveriesOf(org, channelId)) await attemptOf(org, channelId, row);
+    expect(mails.received).toHaveLength(5);
+  });
+
+  test("for no budget, since messages about single addresses leave it a tenth", async () => {
+    const org = await organizationOf(20);
+    const channelId = await createChannel(org);
+    const budget = { hour: 20, day: 1_000 };
+    await organizations.setMailBudget(org, budget);
+    expect(await takeCopies(org, 17, budget, new Date())).toBeUndefined();
+    await scan(org, inBreaches(12, "Alpha"));
+    await sendAll();
+    // One single message of four, then the summary.
+    expect(mails.subjects).toHaveLength(2);
+    expect(await gathered(org, channelId)).toMatchObject({ status: "delivered" });
+    const waiting = (await deliveriesOf(org, channelId)).filter(({ status }) => status === "pending");
+    expect(waiting).toHaveLength(3);
+    const nextHour = (Math.floor(Date.now() / 3_600_000) + 1) * 3_600_000;
+    for (const row of waiting) {
+      const { reason, until } = waitsForOf(row, new Date()) ?? { reason: "", until: "" };
+      expect(reason).toBe("budget of e-mails is used up");
+      expect(Date.parse(until)).toBeGreaterThanOrEqual(nextHour - 1_000);
+    }
+  });
+});
+
+describe("each finding is in exactly one message of a channel", () => {
+  test.each(["scan", "day"] as const)(
+    "while workers of a scan meet, die before and after their writes, and repeat (%s)",
+    async (grouping) => {
+      const people = 800;
+      const org = await organizationOf(people);
+      const channelIds = [
+        await createChannel(org, { grouping }),
+        await createChannel(org, { grouping, minSeverity: "low", sensitive: "named" }),
+      ];
+      workers.breached[domain] = inBreaches(people, "Alpha", "Beta", "Gamma");
+      const scanId = await startAndPlan(org);
+      const messages = await takeMessages("scan-checks");
+      expect(messages.length).toBeGreaterThan(1);
+      let deaths = 0;
+      let seed = 1;
+      const random = (): number => {
+        seed = (seed * 48271) % 2147483647;
+        return seed / 2147483647;
+      };
+      const restore = intercept<Request>("build", (next) => async (sent) => {
+        const isWrite = String(sent.request.headers["x-amz-target"]).endsWith("TransactWriteItems");
+        const die = (): void => {
+          deaths++;
+          throw new Error("The worker died");
+        };
+        if (isWrite && random() < 0.15) die();
+        const reply = await next(sent);
+        if (isWrite && random() < 0.15) die();
+        return reply;
+      });
+      const isOver = async () => (await readScan(org, scanId)).status === "completed";
+      try {
+        for (let round = 0; round < 60 && !(await isOver()); round++) {
+          await Promise.allSettled([...messages, ...messages].map((message) => check(message, invocation())));
+          // What the sweep would do for a scan whose last worker died as it ended it.
+          const { remaining } = await readScan(org, scanId);
+          if (Object.values(remaining ?? {}).every((chunks) => Object.keys(chunks).length === 0))
+            await endEarly(org, scanId).catch(() => {});
+        }
+      } finally {
+        restore();
+      }
+      expect(await isOver()).toBe(true);
+      expect(deaths).toBeGreaterThan(5);
+      for (const channelId of channelIds) {
+        await expectEachToldOnce(org, channelId);
+        expect((await deliveriesOf(org, channelId)).length).toBeLessThanOrEqual(grouping === "scan" ? 5 : 1);
+      }
+    },
+  );
+});

@@ -1,0 +1,160 @@
+/** People are told, once, of a breach whose severity has risen. */
+import { expect, test } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import type { ChannelForm } from "../../shared/alerting/channels/channel.ts";
+import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
+import { setOptions } from "../../shared/alerting/channels/options.ts";
+import { type Delivery, deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import { raiseRisen } from "../../shared/alerting/gathering/risen.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { announcement } from "../../shared/findings/acknowledgements/follow.ts";
+import { sweepAcknowledgement } from "../../shared/findings/acknowledgements/sweep.ts";
+import { work } from "../../shared/findings/acknowledgements/work.ts";
+import * as findings from "../../shared/findings/finding.ts";
+import { type Breach, breachOf } from "../../shared/monitoring/hibp/breach.ts";
+import { addFindings, idsInNewBlock, seedFindings, somebody } from "../findings/acknowledgements/findings.ts";
+import { invocation, onTableRequest, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
+import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
+
+useWorkers();
+useMailServer();
+
+let breaches = 5_000;
+
+const setBreach = (id: number, severity: Breach["severity"], isSensitive = false): Promise<void> =>
+  table.put({
+    ...keys.breach(id),
+    ...breachOf({ name: `Breach${id}`, title: `Breach ${id}`, severity, isSensitive }),
+    id,
+  });
+
+/** An organization with twelve findings of a breach of severity low, two of them acknowledged. */
+const seed = async (isSensitive = false): Promise<{ org: number; breachId: number }> => {
+  const { org, emailIds } = await seedFindings({ emailCount: 12, perEmail: 1, furtherBlocks: 0 });
+  const breachId = ++breaches;
+  await setBreach(breachId, "low", isSensitive);
+  const rows = emailIds.map((emailId) => ({ emailId, breachId, severity: 1 }));
+  const ids = await addFindings(org, rows, await idsInNewBlock(org, rows.length));
+  for (const id of ids.slice(0, 2)) await findings.acknowledge(org, { id, resolution: "handled" }, somebody);
+  return { org, breachId };
+};
+
+const createChannel = async (
+  org: number,
+  options: Partial<AlertOptions>,
+  form: ChannelForm = { channel: "email", config: { recipients: ["team@other.example"] } },
+  notifyOnNewBreach = true,
+): Promise<number> => {
+  const flags = { isEnabled: true, notifyOnNewBreach, notifyOnScanComplete: true, notifyOnScanError: true };
+  const id = await configure.create(org, { ...flags, ...form }, administrator, async () => {});
+  const base = {
+    name: null,
+    minSeverity: "low",
+    grouping: "address",
+    sensitive: "discreet",
+    tellOwners: false,
+  };
+  await setOptions(org, id, { ...base, ...options } as AlertOptions, administrator);
+  return id;
+};
+
+const rise = async (org: number, breachId: number, severity: Breach["severity"], isSensitive = false) => {
+  await table.transact([announcement(org)]);
+  await setBreach(breachId, severity, isSensitive);
+  await settle(org);
+};
+
+/** Sweeps and workers, until no finding has to follow; a worker may die on the way. */
+const settle = async (org: number): Promise<void> => {
+  const key = keys.severityLock(org);
+  for (let sweeps = 0; (await table.get(key)) !== undefined; sweeps++) {
+    expect(sweeps).toBeLessThan(20);
+    const later = new Date(Date.now() + 600_000);
+    await sweepAcknowledgement(key, later, invocation(), { silenceSeconds: 60 });
+    for (let messages = await takeMessages("acknowledgements"); messages.length > 0; ) {
+      for (const message of messages) await work(message, invocation(), raiseRisen).catch(() => {});
+      messages = await takeMessages("acknowledgements");
+    }
+  }
+};
+
+const noticesTo = async (org: number, channelId: number): Promise<Delivery[]> => {
+  const blocks = deliveries.blocks(await deliveries.directory(org));
+  const rows = (await Promise.all(blocks.map((block) => deliveries.members(org, block)))).flat();
+  return rows.filter((row) => deliveries.groupOf(row).channelId === channelId);
+};
+
+const countsOf = async (org: number, channelIds: readonly number[]): Promise<number[]> =>
+  Promise.all(channelIds.map(async (id) => (await noticesTo(org, id)).length));
+
+const send = async (org: number, channelId: number): Promise<void> => {
+  for (const { id, attempts } of await noticesTo(org, channelId))
+    await attempt({ organizationId: org, deliveryId: id, channelId, attempt: attempts + 1 });
+};
+
+test("a rise to high is told once to Slack and e-mail channels that want new breaches", async () => {
+  const { org, breachId } = await seed();
+  const email = await createChannel(org, {});
+  const slack: ChannelForm = { channel: "slack", config: { webhookUrl: "https://192.0.32.8/" } };
+  const webhook: ChannelForm = { channel: "webhook", config: { url: "https://192.0.32.8/" } };
+  const all = [
+    email,
+    await createChannel(org, {}, slack),
+    await createChannel(org, { sensitive: "named" }, webhook),
+    await createChannel(org, {}, undefined, false),
+    await createChannel(org, { minSeverity: "critical" }),
+  ];
+  await rise(org, breachId, "high");
+  expect(await countsOf(org, all)).toEqual([1, 1, 0, 0, 0]);
+  await send(org, email);
+  expect(mails.subjects).toEqual([expect.stringContaining(`Now high: Breach ${breachId}, 12 people`)]);
+  expect(mails.texts[0]).toContain("Acknowledged findings that are open again: 2.");
+  await rise(org, breachId, "high");
+  expect(await countsOf(org, all)).toEqual([1, 1, 0, 0, 0]);
+});
+
+test.each([
+  ["low", "medium", 0],
+  ["medium", "medium", 1],
+  ["high", "medium", 0],
+  ["high", "high", 1],
+  ["critical", "critical", 1],
+] as const)("a channel from %s on is told of a rise to %s %i times", async (minSeverity, severity, times) => {
+  const { org, breachId } = await seed();
+  const channelId = await createChannel(org, { minSeverity });
+  await rise(org, breachId, severity);
+  expect(await countsOf(org, [channelId])).toEqual([times]);
+});
+
+test("a fall is told to nobody", async () => {
+  const { org, breachId } = await seed();
+  const channelId = await createChannel(org, {});
+  await rise(org, breachId, "critical");
+  await rise(org, breachId, "high");
+  expect(await countsOf(org, [channelId])).toEqual([1]);
+});
+
+test("a sensitive breach is not named to a discreet channel", async () => {
+  const { org, breachId } = await seed(true);
+  const channelId = await createChannel(org, {});
+  await rise(org, breachId, "critical", true);
+  await send(org, channelId);
+  expect(mails.subjects[0]).toContain("A sensitive breach is worse than it was known to be: 12 people");
+  expect(mails.texts[0]).not.toContain(`Breach ${breachId}`);
+});
+
+test.each(["before", "after"] as const)(
+  "a worker that dies %s the transaction of the notice leaves one notice",
+  async (when) => {
+    const { org, breachId } = await seed();
+    const channelId = await createChannel(org, {});
+    const death = onTableRequest('"findings.reopened"', when, async () => {
+      throw new Error("The worker died");
+    });
+    await rise(org, breachId, "critical");
+    expect(death.happened).toBe(true);
+    expect(await countsOf(org, [channelId])).toEqual([1]);
+  },
+);

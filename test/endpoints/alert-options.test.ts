@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { createChannel, publicUrl } from "../service/alert-channels.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { expectEveryHeader, expectRefusal, unknownId } from "./reply.ts";
+
+const slack = { channel: "slack", config: { webhookUrl: publicUrl } };
+const email = { channel: "email", config: { recipients: ["security@demo.example"] } };
+const webhook = { channel: "webhook", config: { url: publicUrl } };
+
+const defaults = {
+  name: null,
+  minSeverity: "low",
+  grouping: "scan",
+  sensitive: "discreet",
+  tellOwners: false,
+};
+
+const create = async (body: Record<string, unknown>): Promise<Organization & { path: string }> => {
+  const organization = await createOrganization();
+  const id = await createChannel(organization.api, body);
+  return { ...organization, path: `/alert-configs/${id}/options` };
+};
+
+describe("GET 200", () => {
+  test.each([
+    ["a Slack", slack, defaults],
+    ["an e-mail", email, defaults],
+    ["a webhook", webhook, { ...defaults, grouping: "address", sensitive: "named" }],
+  ])("shows the defaults of %s channel", async (_, body, expected) => {
+    const { api, path } = await create(body);
+    const reply = await api.get(path);
+    expect(reply).toMatchObject({ status: 200 });
+    expect(reply.body).toEqual(expected);
+    expectEveryHeader(reply);
+  });
+});
+
+describe("PUT 200", () => {
+  test("replaces all options, once in the activity log, and leaves the channel as it is", async () => {
+    const { api, path } = await create(email);
+    const before = (await api.get("/alert-configs")).body;
+    const options = {
+      name: "Security team",
+      minSeverity: "high",
+      grouping: "week",
+      sensitive: "named",
+      tellOwners: true,
+    };
+    for (let count = 0; count < 2; count++) {
+      const reply = await api.put(path, options);
+      expect(reply).toMatchObject({ status: 200 });
+      expect(reply.body).toEqual(options);
+    }
+    expect((await api.get(path)).body).toEqual(options);
+    expect((await api.get("/alert-configs")).body).toEqual(before);
+    const { activity } = (await api.get("/activity")).body as { activity: { summary: string }[] };
+    const changes = activity.filter(({ summary }) => summary.startsWith("Changed"));
+    expect(changes).toHaveLength(1);
+    expect(changes[0]?.summary).toMatch(/name changed, least severity changed, grouping changed/);
+    expect(changes[0]?.summary).not.toContain("Security team");
+  });
+
+  test("a channel that becomes a webhook has the options of a webhook", async () => {
+    const { api, path } = await create(email);
+    await api.put(path, { ...defaults, grouping: "day", tellOwners: true });
+    await api.patch(path.replace("/options", ""), webhook);
+    expect((await api.get(path)).body).toMatchObject({ grouping: "address", tellOwners: false });
+  });
+});
+
+describe("400", () => {
+  test.each(Object.keys(defaults))("PUT without %s", async (field) => {
+    const { api, path } = await create(slack);
+    const reply = await api.put(path, { ...defaults, [field]: undefined });
+    expectRefusal(reply, 400, new RegExp(`^${field}: is required`));
+    expect((await api.get(path)).body).toEqual(defaults);
+  });
+
+  test.each([
+    ["minSeverity", "none"],
+    ["grouping", "month"],
+    ["sensitive", "silent"],
+    ["tellOwners", "yes"],
+    ["name", ""],
+    ["name", "x".repeat(101)],
+  ])("PUT with %s %j", async (field, value) => {
+    const { api, path } = await create(email);
+    expectRefusal(await api.put(path, { ...defaults, [field]: value }), 400, new RegExp(`^${field}: `));
+  });
+
+  test("PUT with what the kind of the channel does not have", async () => {
+    const hook = await create(webhook);
+    for (const grouping of ["scan", "day", "week"])
+      expectRefusal(
+        await hook.api.put(hook.path, { ...defaults, grouping }),
+        400,
+        /^grouping: must be address/,
+      );
+    for (const body of [slack, webhook]) {
+      const { api, path } = await create(body);
+      const reply = await api.put(path, { ...defaults, grouping: "address", tellOwners: true });
+      expectRefusal(reply, 400, /^tellOwners: /);
+    }
+  });
+});
+
+describe("404", () => {
+  test("a channel of another organization, and one that does not exist", async () => {
+    const { path } = await create(slack);
+    const { api } = await createOrganization();
+    for (const each of [path, `/alert-configs/${unknownId}/options`]) {
+      expectRefusal(await api.get(each), 404, /^No alert config/);
+      expectRefusal(await api.put(each, defaults), 404, /^No alert config/);
+    }
+  });
+});
