@@ -1,0 +1,109 @@
+/**
+ * The morning after a first scan, through the real local service: `npx node bench/triage.ts` makes 3,000 addresses with 2,798 findings of 42
+ * breaches, then asks what people ask first, and prints each call with its answer, round trips and units.
+ */
+import { scans } from "../shared/scanning/record.ts";
+import type { Call } from "./api.ts";
+import { setCatalog } from "./catalog.ts";
+import { round } from "./measure.ts";
+import { asText } from "./print.ts";
+import { scanEnds } from "./scan-ends.ts";
+import { addressOf, isActive } from "./seed/addresses.ts";
+import { breachName } from "./seed/breaches.ts";
+import { type Bench, makeDatabase, removeScratch, startBench } from "./service.ts";
+import { type Accounts, startUpstream } from "./upstream.ts";
+
+const addresses = 3_000;
+const breaches = 42;
+const findings = 2_798;
+/** Breached addresses of a verified domain that nobody watches. */
+const unwatched = 60;
+const breachesEach = 2;
+
+const accounts = (): Accounts => {
+  const active = Array.from({ length: addresses }, (_, index) => index).filter(isActive);
+  const breached = active.slice(0, findings / breachesEach).map(addressOf);
+  const others = Array.from({ length: unwatched }, (_, index) => `unwatched.${index}@one.seeded.example`);
+  const namesOf = (index: number): string[] =>
+    Array.from({ length: breachesEach }, (_, nth) => breachName(1 + ((index + 5 * nth) % breaches)));
+  return Object.fromEntries([...breached, ...others].map((address, index) => [address, namesOf(index)]));
+};
+
+type Body = Record<string, unknown>;
+type Question = { question: string; path: string; answer: (body: Body) => string };
+
+type Finding = { email: string; breach: { title: string }; severity: string };
+
+const firstOf = (body: Body): string => {
+  const [first] = body.findings as Finding[];
+  const shown = first && `${first.email}, ${first.breach.title}, ${first.severity}`;
+  return `${body.total} findings, first: ${shown ?? "none"}`;
+};
+
+const person = addressOf(8);
+
+const questionsOf = (scanId: number): Question[] => [
+  { question: "What is new?", path: `/findings?scanId=${scanId}&acknowledged=false`, answer: firstOf },
+  {
+    question: "What is worst?",
+    path: `/findings?acknowledged=false&order=severity`,
+    answer: firstOf,
+  },
+  {
+    question: "How much is critical?",
+    path: "/findings?acknowledged=false&severity=critical",
+    answer: firstOf,
+  },
+  {
+    question: "Is this person affected?",
+    path: `/emails?q=${encodeURIComponent(person)}`,
+    answer: ({ emails, total }) => {
+      const [first] = emails as { email: string; breachCount: number }[];
+      return `${total} address, ${first?.email}: ${first?.breachCount} breaches`;
+    },
+  },
+  // Questions of further endpoints come here: the news of the overview, addresses that nobody watches, coverage of the scan.
+];
+
+const scan = async (bench: Bench): Promise<number> => {
+  const started = await bench.api.send({ method: "POST", path: "/scans" });
+  if (started.status !== 201) throw new Error(`The scan did not start: ${JSON.stringify(started.body)}`);
+  const id = Number(started.body.scanJobId);
+  const ended = await scanEnds(bench, id);
+  if (scans.groupOf(ended).status !== "completed" || ended.newBreachesFound !== findings) {
+    throw new Error(`The scan was to complete with ${findings} findings: ${JSON.stringify(ended)}`);
+  }
+  return id;
+};
+
+const ask = async (bench: Bench, { question, path, answer }: Question) => {
+  const call: Call = { method: "GET", path: `${path}&limit=50`, asUser: true };
+  // The first call starts an instance of the function.
+  await bench.api.send(call);
+  const { result, trips, readUnits, writeUnits } = await bench.measure(call);
+  if (result.status !== 200)
+    throw new Error(`${path} answered ${result.status}: ${JSON.stringify(result.body)}`);
+  return [question, `GET ${path}`, answer(result.body), trips, round(readUnits), round(writeUnits)];
+};
+
+const run = async (): Promise<void> => {
+  const progress = (line: string): void => console.error(line);
+  const database = await makeDatabase("triage", { findings: 0, addresses }, { progress, isScanned: false });
+  const hibp = await startUpstream(accounts(), database.seeded.domains);
+  const bench = await startBench(database, { hibpUrl: hibp.url });
+  try {
+    const scanId = await scan(bench);
+    await setCatalog(bench, "settled");
+    const rows = [];
+    for (const question of questionsOf(scanId)) rows.push(await ask(bench, question));
+    const title = `Triage of ${findings} findings of ${breaches} breaches at ${addresses} addresses`;
+    const columns = ["Question", "Call", "Answer", "Round trips", "Read units", "Write units"];
+    console.log(asText({ title, columns, rows }));
+  } finally {
+    await bench.close();
+    await hibp.close();
+    removeScratch();
+  }
+};
+
+await run();
