@@ -22,8 +22,8 @@ describe("200", () => {
       severity: "critical",
       breachCount: 2,
       breaches: [
-        { id: expect.any(Number), title: "Example Stealer Logs" },
-        { id: expect.any(Number), title: "Example Forum" },
+        { id: expect.any(Number), title: "Example Stealer Logs (invented)" },
+        { id: expect.any(Number), title: "Example Forum (invented)" },
       ],
       firstSeenAt: timestamp,
       ignored: false,
