@@ -77,6 +77,9 @@ const overview = z.object({
         "What the subscription is about to lack, or lacks for the organization's domains: sentences for people",
     }),
   ),
+  unwatched: count.check(
+    z.meta({ description: "Breached addresses of the domains that nobody watches, without ignored ones" }),
+  ),
 });
 export type Overview = z.infer<typeof overview>;
 

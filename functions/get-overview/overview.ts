@@ -10,6 +10,7 @@ import * as breachDetails from "../../shared/monitoring/hibp/breach-details.ts";
 import { noticesFor } from "../../shared/monitoring/hibp/plan-notices.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription-state.ts";
+import { countOpen } from "../../shared/monitoring/unwatched/record.ts";
 import * as scanList from "../../shared/scanning/scan-list.ts";
 import type { Overview } from "./endpoint.ts";
 
@@ -19,15 +20,17 @@ const newBreachesShown = 3;
 
 /** Three trips to the table, four where a channel's latest delivery is older than others of its block. */
 export const read = async (org: number, now: Date): Promise<Overview> => {
-  const [found, emailDirectory, lastScan, owner, plan, shownChannels, allDomains] = await Promise.all([
-    findingsOf(org, now),
-    emails.directory(org),
-    scanList.latest(org, now),
-    organizations.existing(org),
-    subscription.state(now),
-    latestStatuses(org),
-    domains.list(org),
-  ]);
+  const [found, emailDirectory, lastScan, owner, plan, shownChannels, allDomains, unwatched] =
+    await Promise.all([
+      findingsOf(org, now),
+      emails.directory(org),
+      scanList.latest(org, now),
+      organizations.existing(org),
+      subscription.state(now),
+      latestStatuses(org),
+      domains.list(org),
+      countOpen(org),
+    ]);
   const { notDelivered, breachedEmails } = found.counted;
   return {
     findings: found.shown,
@@ -48,6 +51,7 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
     })),
     upstream: plan.upstream,
     notices: noticesFor(plan.notices, allDomains).map(({ text }) => text),
+    unwatched,
   };
 };
 

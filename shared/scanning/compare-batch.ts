@@ -2,6 +2,7 @@ import { chunk } from "../aws/table/chunk.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { rangeName } from "../monitoring/emails/watermark.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
+import { compareAll } from "../monitoring/unwatched/compare.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
 import { addEmail, isDoubted, type Tally } from "./doubt.ts";
@@ -36,10 +37,13 @@ export const compareBatch = async (
   const breachIds = await breachIdsOf(answers);
   const blocks = emails.blocks(
     await emails.directory(org),
-    (group) => group.isActive && byDomain.has(group.domainId),
+    // Disabled e-mails are watched too, as far as unwatched addresses go.
+    ({ domainId, isActive }) =>
+      isActive ? byDomain.has(domainId) : byDomain.get(domainId)?.state === "checked",
   );
   const tallies = new Map<number, Tally>();
   const changed: Compared[][] = [];
+  const watched = new Set<string>();
   for (const someBlocks of chunk(blocks, concurrency)) {
     const read = await Promise.all(someBlocks.map((block) => emails.members(org, block)));
     for (const rows of read) {
@@ -48,6 +52,7 @@ export const compareBatch = async (
       for (const row of rows) {
         const group = emails.groupOf(row);
         const answer = byDomain.get(group.domainId);
+        if (answer?.state === "checked") watched.add(row.email);
         if (answer === undefined || !isIncluded(row, group, scanId)) continue;
         if (answer.state === "checked") {
           const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));
@@ -73,7 +78,10 @@ export const compareBatch = async (
       addFailures(work.failures, "doubted", tally.emails);
     } else work.unchanged += tally.unchanged;
   }
-  const believed = changed.map((changes) => changes.filter(({ domain }) => !work.doubted.has(domain.id)));
+  const isBelieved = ({ domain }: { domain: { id: number } }): boolean => !work.doubted.has(domain.id);
+  const checked = answers.filter((answer) => answer.state === "checked").filter(isBelieved);
+  await compareAll(org, checked, { watched, breachIds });
+  const believed = changed.map((changes) => changes.filter(isBelieved));
   await addStealerLogs(planner, believed.flat());
   const toRecord = believed.map((changes) => changes.map(({ change }) => change));
   for (const ranges of inChunks(toRecord.filter((changes) => changes.length > 0))) {

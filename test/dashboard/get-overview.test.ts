@@ -36,6 +36,7 @@ describe("200", () => {
       channels: [],
       upstream: { plan: expect.any(String), subscribedUntil: timestamp, isWorking: true },
       notices: [],
+      unwatched: 0,
     });
   });
 
