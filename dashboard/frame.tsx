@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { waitsUntil } from "./api/access.ts";
 import { Button } from "./components/button.tsx";
 import { FailureNotice } from "./components/notice.tsx";
+import { Shortcuts } from "./components/shortcuts.tsx";
 import { Status } from "./components/status.tsx";
 import { useAction } from "./components/use-action.ts";
 import { Waiting } from "./components/waiting.tsx";
@@ -45,6 +46,7 @@ export function Frame({ section, children }: { section: string; children: Compon
         <Attribution />
       </div>
       <Status />
+      <Shortcuts />
     </div>
   );
 }

@@ -10,14 +10,19 @@ type FilterProps = {
   choices: readonly Choice[] | (() => Promise<readonly Choice[]>);
   /** The label of the chosen value as long as the choices are not loaded. */
   chosenLabel?: string | undefined;
+  /** What the list shows when the URL has no value. */
+  none?: Choice;
+  shortcut?: string;
 };
 
+const anyOfThem: Choice = { value: "", label: "Any" };
+
 /** A filter of a list. It is in the URL; what it offers is loaded when it is opened. */
-export function Filter({ label, name, choices, chosenLabel }: FilterProps) {
+export function Filter({ label, name, choices, chosenLabel, none = anyOfThem, shortcut }: FilterProps) {
   const [loaded, setLoaded] = useState<readonly Choice[]>(Array.isArray(choices) ? choices : []);
   const [state, setState] = useState<"idle" | "loading" | "failed">("idle");
   const isAsked = useRef(false);
-  const value = place.value.query[name] ?? "";
+  const value = place.value.query[name] ?? none.value;
   const load = (): void => {
     if (typeof choices !== "function" || isAsked.current) return;
     isAsked.current = true;
@@ -33,7 +38,7 @@ export function Filter({ label, name, choices, chosenLabel }: FilterProps) {
       },
     );
   };
-  const isUnknown = value !== "" && !loaded.some((choice) => choice.value === value);
+  const isUnknown = value !== none.value && !loaded.some((choice) => choice.value === value);
   return (
     <label class="filter">
       <span>{label}</span>
@@ -42,10 +47,13 @@ export function Filter({ label, name, choices, chosenLabel }: FilterProps) {
         aria-busy={state === "loading"}
         onFocus={load}
         onPointerEnter={load}
-        onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
+        aria-keyshortcuts={shortcut}
+        onChange={({ currentTarget: { value } }) =>
+          setQuery({ [name]: value === none.value ? undefined : value })
+        }
       >
-        <option value="">Any</option>
-        {isUnknown && <option value={value}>{chosenLabel ?? `No. ${value}`}</option>}
+        <option value={none.value}>{none.label}</option>
+        {isUnknown && <option value={value}>{chosenLabel ?? `One ${label.toLowerCase()}`}</option>}
         {loaded.map((choice) => (
           <option key={choice.value} value={choice.value}>
             {choice.label}

@@ -15,7 +15,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { isAdmin } from "../session.ts";
-import { inBothForms } from "../text/domain-name.ts";
+import { domainIn, inBothForms } from "../text/domain-name.ts";
 import { number } from "../text/words.ts";
 import { CheckDialog, hostIn } from "./domains/check.tsx";
 
@@ -172,7 +172,8 @@ function Coverage() {
 
 function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const add = async (fields: FormData): Promise<void> => {
-    const { name } = await call("POST /dashboard/domains", { body: { name: String(fields.get("name")) } });
+    const written = domainIn(String(fields.get("name")));
+    const { name } = await call("POST /dashboard/domains", { body: { name: written } });
     say(`${inBothForms(name)} was added. Put its record into DNS, then check it.`);
     onDone();
   };
@@ -183,7 +184,11 @@ function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => voi
         name="name"
         required
         maxLength={253}
+        missing="Write the name of a domain, such as example.com."
         placeholder="example.com"
+        onChange={({ currentTarget }) => {
+          currentTarget.value = domainIn(currentTarget.value);
+        }}
         autocomplete="off"
         hint="The part behind the @ of your addresses."
       />

@@ -5,33 +5,36 @@ import { Button } from "../components/button.tsx";
 import { breachChoices, domainChoices, scanChoices } from "../components/choices.ts";
 import { Filter } from "../components/filter.tsx";
 import { Listing } from "../components/listing.tsx";
-import { Empty } from "../components/notice.tsx";
+import { Empty, Loading } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { pageSize } from "../components/pager.tsx";
-import { useData } from "../components/use-data.ts";
+import { SelectionBar, useSelection } from "../components/selection.tsx";
+import { severityChoices } from "../components/severity.tsx";
+import { type Data, useData } from "../components/use-data.ts";
 import { addressOf } from "../place.ts";
 import { place, setQuery } from "../router.ts";
 import { count, number } from "../text/words.ts";
-import { AcknowledgeDialog, type Selection } from "./findings/acknowledge.tsx";
+import { AcknowledgeDialog } from "./findings/acknowledge.tsx";
 import { columns } from "./findings/columns.tsx";
 import { FindingDetails } from "./findings/details.tsx";
 import { ExportDialog } from "./findings/export.tsx";
-import { type Filters, filtersOf } from "./findings/filters.ts";
+import { anyState, domainOf, type Filters, filtersOf, inWords, openOnes } from "./findings/filters.ts";
+import type { Selection } from "./findings/requests.ts";
 
 const states = [
-  { value: "false", label: "Open" },
   { value: "true", label: "Acknowledged" },
+  { value: anyState, label: "Any" },
 ];
+
+/** A request names at most so many findings by their ids. */
+const mostChosen = 1000;
 
 export function FindingsPage() {
   const { query } = place.value;
   const filters = filtersOf(query);
-  const data = useData(JSON.stringify([filters, query.offset]), (signal) =>
-    call(
-      "GET /dashboard/findings",
-      { query: { ...filters, limit: pageSize, offset: query.offset } },
-      { signal },
-    ),
+  const { order = "severity", offset } = query;
+  const data = useData(JSON.stringify([filters, order, offset]), (signal) =>
+    call("GET /dashboard/findings", { query: { ...filters, order, offset, limit: pageSize } }, { signal }),
   );
   const { value } = data;
   return (
@@ -42,45 +45,60 @@ export function FindingsPage() {
         `${count(value.unacknowledged, "is open", "are open")} · ${count(value.total, "matches", "match")}`
       }
     >
-      {/* What is selected belongs to the filters, not to a page of the list. */}
-      <FindingList key={JSON.stringify(filters)} filters={filters} data={data} />
+      <FindingList filters={filters} data={data} />
     </Page>
   );
 }
 
-type ListProps = { filters: Filters; data: ReturnType<typeof useData<FindingsReply>> };
 type FindingsReply = { findings: Finding[]; total: number; unacknowledged: number };
 
-function FindingList({ filters, data }: ListProps) {
-  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const [isAll, setAll] = useState(false);
-  const [open, setOpen] = useState<"acknowledge" | "export">();
+function FindingList({ filters, data }: { filters: Filters; data: Data<FindingsReply> }) {
+  const [open, setOpen] = useState<"acknowledge" | "reopen" | "export">();
   const { value, reload } = data;
   const shown = value?.findings ?? [];
+  const [first] = shown;
   const total = value?.total ?? 0;
+  const { column, chosen, isAll, selectAll, clear } = useSelection({
+    shown,
+    labelOf: ({ email, breach }) => `Select ${email} in ${breach.title}`,
+    most: mostChosen,
+    belongsTo: JSON.stringify(filters),
+  });
   const selection: Selection = isAll
-    ? { kind: "matching", filters, total }
+    ? { kind: "matching", filters, total, words: inWords(filters, total, first) }
     : { kind: "ids", ids: [...chosen] };
-  const clear = (): void => {
-    setChosen(new Set());
-    setAll(false);
-  };
+  const selected = isAll ? total : chosen.size;
   const details = shown.find(({ id }) => String(id) === place.value.query.finding);
+  const setDetails = (finding: number | undefined): void =>
+    setQuery({ finding, offset: place.value.query.offset });
   return (
     <>
       <div class="filters">
-        <Filter label="State" name="acknowledged" choices={states} />
-        <Filter label="Breach" name="breachId" choices={breachChoices} chosenLabel={shown[0]?.breach.title} />
+        <Filter
+          label="State"
+          name="acknowledged"
+          choices={states}
+          none={{ value: openOnes, label: "Open" }}
+        />
+        <Filter label="Severity" name="severity" choices={severityChoices} />
+        <Filter
+          label="Breach"
+          name="breachId"
+          choices={breachChoices}
+          chosenLabel={first?.breach.title}
+          shortcut="/"
+        />
+        <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={domainOf(first)} />
         <Filter label="Scan" name="scanId" choices={scanChoices} />
         <Filter
-          label="Domain"
-          name="domainId"
-          choices={domainChoices}
-          chosenLabel={domainOf(shown[0]?.email)}
+          label="Order"
+          name="order"
+          choices={[{ value: "newest", label: "Newest first" }]}
+          none={{ value: "severity", label: "Worst first" }}
         />
         {filters.emailId !== undefined && (
           <Button kind="quiet" onClick={() => setQuery({ emailId: undefined })}>
-            Only {shown[0]?.email ?? "one address"}: show all
+            Only {first?.email ?? "one address"}: show all
           </Button>
         )}
         <span class="space" />
@@ -89,14 +107,21 @@ function FindingList({ filters, data }: ListProps) {
         </Button>
       </div>
       {total > 0 && (
-        <SelectionBar
-          selected={isAll ? total : chosen.size}
-          total={total}
-          isAll={isAll}
-          onAll={() => setAll(true)}
-          onNone={clear}
-          onAcknowledge={() => setOpen("acknowledge")}
-        />
+        <SelectionBar selected={selected} total={total} {...(!isAll && { onAll: selectAll })} onNone={clear}>
+          {filters.acknowledged !== "false" && (
+            <Button disabled={selected === 0} onClick={() => setOpen("reopen")}>
+              Reopen
+            </Button>
+          )}
+          <Button
+            kind="primary"
+            aria-keyshortcuts="e"
+            disabled={selected === 0}
+            onClick={() => setOpen("acknowledge")}
+          >
+            Acknowledge
+          </Button>
+        </SelectionBar>
       )}
       <Listing
         what="findings"
@@ -104,25 +129,24 @@ function FindingList({ filters, data }: ListProps) {
         rowsOf={({ findings }) => findings}
         totalOf={({ total }) => total}
         keyOf={({ id }) => id}
-        columns={columns({
-          chosen,
-          isAll,
-          shown,
-          setChosen,
-          onOpen: ({ id }) => setQuery({ finding: id, offset: place.value.query.offset }),
-        })}
-        empty={<NoFindings hasFilters={Object.keys(filters).length > 0} />}
+        columns={[column, ...columns(({ id }) => setDetails(id))]}
+        empty={<NoFindings filters={filters} />}
+        isLined
       />
       {details !== undefined && (
         <FindingDetails
           finding={details}
-          onClose={() => setQuery({ finding: undefined, offset: place.value.query.offset })}
-          onChanged={reload}
+          onClose={() => setDetails(undefined)}
+          onChanged={() => {
+            setDetails(undefined);
+            reload();
+          }}
         />
       )}
-      {open === "acknowledge" && (
+      {(open === "acknowledge" || open === "reopen") && (
         <AcknowledgeDialog
           selection={selection}
+          isReopening={open === "reopen"}
           onClose={() => setOpen(undefined)}
           onDone={() => {
             clear();
@@ -135,41 +159,31 @@ function FindingList({ filters, data }: ListProps) {
   );
 }
 
-const domainOf = (email: string | undefined): string | undefined => email?.slice(email.lastIndexOf("@") + 1);
-
-type BarProps = {
-  selected: number;
-  total: number;
-  isAll: boolean;
-  onAll: () => void;
-  onNone: () => void;
-  onAcknowledge: () => void;
-};
-
-function SelectionBar({ selected, total, isAll, onAll, onNone, onAcknowledge }: BarProps) {
-  return (
-    <fieldset class="selection" aria-label="Selection">
-      <strong role="status">{selected === 0 ? "None selected" : `${number(selected)} selected`}</strong>
-      {isAll || <Button kind="quiet" onClick={onAll}>{`Select all matching (${number(total)})`}</Button>}
-      {selected > 0 && (
-        <Button kind="quiet" onClick={onNone}>
-          Select none
-        </Button>
-      )}
-      <span class="space" />
-      <Button kind="primary" disabled={selected === 0} onClick={onAcknowledge}>
-        Acknowledge
-      </Button>
-    </fieldset>
-  );
-}
-
-function NoFindings({ hasFilters }: { hasFilters: boolean }) {
-  if (hasFilters) {
+/** Why there is nothing: all of it was handled, the filters leave nothing, or nothing was found at all. */
+function NoFindings({ filters }: { filters: Filters }) {
+  const { acknowledged, ...others } = filters;
+  const isOpen = acknowledged === "false";
+  const handled = useData(JSON.stringify(filters), async (signal) => {
+    if (!isOpen) return 0;
+    const query = { ...others, acknowledged: true, limit: 1 };
+    return (await call("GET /dashboard/findings", { query }, { signal })).total;
+  });
+  if (handled.value === undefined && handled.failure === undefined) return <Loading what="findings" />;
+  const total = handled.value ?? 0;
+  if (total > 0) {
+    return (
+      <Empty title={total === 1 ? "The only one is handled." : `All ${number(total)} handled.`}>
+        <p>
+          <a href={addressOf("/findings", { ...others, acknowledged: true })}>Show what was handled</a>
+        </p>
+      </Empty>
+    );
+  }
+  if (Object.keys(others).length > 0 || acknowledged === "true") {
     return (
       <Empty title="No finding matches these filters.">
         <p>
-          <a href={addressOf("/findings")}>Show all findings</a>
+          <a href={addressOf("/findings", { acknowledged: anyState })}>Show all findings</a>
         </p>
       </Empty>
     );

@@ -2,11 +2,13 @@ import { call } from "../api/client.ts";
 import type { Overview } from "../api/routes.ts";
 import { Empty, FailureNotice, Loading } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
+import { SeverityMark, severities } from "../components/severity.tsx";
 import { StartScan } from "../components/start-scan.tsx";
 import { useData, useRepeat } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { dayName } from "../text/dates.ts";
+import { isPlotted } from "../text/months.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
 import { MonthPlot } from "./overview/month-plot.tsx";
 
@@ -28,7 +30,7 @@ export function OverviewPage() {
   );
 }
 
-function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream }: Overview) {
+function Summary({ findings, bySeverity, emails, lastScan, nextScanAt, channels, upstream }: Overview) {
   return (
     <>
       {!upstream.isWorking && (
@@ -47,9 +49,20 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream }:
         <div>
           <dt>Open findings</dt>
           <dd class="big">
-            <a href={addressOf("/findings", { acknowledged: false })}>{number(findings.open)}</a>
+            <a href={addressOf("/findings")}>{number(findings.open)}</a>
           </dd>
           <dd class="muted">{count(findings.acknowledged, "acknowledged", "acknowledged")}</dd>
+        </div>
+        <div>
+          <dt>By severity</dt>
+          {severities.map((severity) => (
+            <dd key={severity} class="level">
+              <a href={addressOf("/findings", { severity })}>
+                <SeverityMark severity={severity} />
+              </a>
+              {number(bySeverity[severity])}
+            </dd>
+          ))}
         </div>
         <div>
           <dt>Addresses in a breach</dt>
@@ -75,7 +88,7 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream }:
         <NothingFound hasEmails={emails.active + emails.disabled > 0} hasScan={lastScan !== null} />
       ) : (
         <div class="split">
-          <MonthPlot months={findings.byMonth} />
+          {isPlotted(findings.byMonth) && <MonthPlot months={findings.byMonth} />}
           <section>
             <h2>Breaches with the most open findings</h2>
             {findings.topBreaches.length === 0 ? (
@@ -84,7 +97,7 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream }:
               <ol class="ranking">
                 {findings.topBreaches.map(({ breachId, title, open }) => (
                   <li key={breachId}>
-                    <a href={addressOf("/findings", { acknowledged: false, breachId })}>{title}</a>
+                    <a href={addressOf("/findings", { breachId })}>{title}</a>
                     <span>{number(open)}</span>
                   </li>
                 ))}

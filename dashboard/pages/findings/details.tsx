@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Finding } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { SeverityMark } from "../../components/severity.tsx";
 import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { dayName } from "../../text/dates.ts";
@@ -9,11 +10,12 @@ import { textOfHtml } from "../../text/html.ts";
 import { number } from "../../text/words.ts";
 import { AcknowledgeDialog } from "./acknowledge.tsx";
 import { FindingState } from "./columns.tsx";
+import { anyState } from "./filters.ts";
 
 type DetailsProps = { finding: Finding; onClose: () => void; onChanged: () => void };
 
 export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
-  const [isAcknowledging, setAcknowledging] = useState(false);
+  const [open, setOpen] = useState<"acknowledge" | "reopen">();
   const { breach } = finding;
   return (
     <Dialog title={`${finding.email} in ${breach.title}`} onClose={onClose} isWide isText>
@@ -23,6 +25,12 @@ export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
           <dd>
             <FindingState finding={finding} />
             <Acknowledgement finding={finding} />
+          </dd>
+        </div>
+        <div>
+          <dt>Severity</dt>
+          <dd>
+            <SeverityMark severity={finding.severity} />
           </dd>
         </div>
         <div>
@@ -56,7 +64,11 @@ export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
           <dd>
             <When time={finding.firstDetectedAt} />
             {finding.firstDetectedScanId !== null && (
-              <a href={addressOf("/findings", { scanId: finding.firstDetectedScanId })}>All of that scan</a>
+              <a
+                href={addressOf("/findings", { acknowledged: anyState, scanId: finding.firstDetectedScanId })}
+              >
+                All of that scan
+              </a>
             )}
           </dd>
         </div>
@@ -72,24 +84,52 @@ export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
         .map((paragraph) => (
           <p key={paragraph}>{paragraph}</p>
         ))}
+      <Advice advice={breach.advice} />
       <p class="links">
-        <a href={addressOf("/findings", { breachId: breach.id })}>All findings of this breach</a>
-        <a href={addressOf("/findings", { emailId: finding.emailId })}>All findings of this address</a>
+        <a href={addressOf("/findings", { acknowledged: anyState, breachId: breach.id })}>
+          All findings of this breach
+        </a>
+        <a href={addressOf("/findings", { acknowledged: anyState, emailId: finding.emailId })}>
+          All findings of this address
+        </a>
       </p>
       <div class="buttons">
         <Button onClick={onClose}>Close</Button>
-        <Button kind="primary" onClick={() => setAcknowledging(true)}>
+        {finding.acknowledged && <Button onClick={() => setOpen("reopen")}>Reopen</Button>}
+        <Button kind="primary" onClick={() => setOpen("acknowledge")}>
           Acknowledge
         </Button>
       </div>
-      {isAcknowledging && (
+      {open !== undefined && (
         <AcknowledgeDialog
           selection={{ kind: "ids", ids: [finding.id] }}
-          onClose={() => setAcknowledging(false)}
+          isReopening={open === "reopen"}
+          onClose={() => setOpen(undefined)}
           onDone={onChanged}
         />
       )}
     </Dialog>
+  );
+}
+
+/** What to do about a breach. */
+export function Advice({ advice }: { advice: Finding["breach"]["advice"] }) {
+  return (
+    <section class="advice">
+      <h3>What to do</h3>
+      {advice.map(({ title, steps }) => (
+        <div key={title}>
+          <p>
+            <strong>{title}</strong>
+          </p>
+          <ul>
+            {steps.map((step) => (
+              <li key={step}>{step}</li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </section>
   );
 }
 
