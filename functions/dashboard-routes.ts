@@ -13,6 +13,8 @@ import { createTeam } from "./create-team/endpoint.ts";
 import { deleteTeam } from "./delete-team/endpoint.ts";
 import { endSession } from "./end-session/endpoint.ts";
 import { findEmails } from "./find-emails/endpoint.ts";
+import { getFinding } from "./get-finding/endpoint.ts";
+import { getFoundBreach } from "./get-found-breach/endpoint.ts";
 import { getOrganization } from "./get-organization/endpoint.ts";
 import { getOverview } from "./get-overview/endpoint.ts";
 import { getRecipient } from "./get-recipient/endpoint.ts";
@@ -23,6 +25,7 @@ import { listApiKeys } from "./list-api-keys/endpoint.ts";
 import { listDeliveries } from "./list-deliveries/endpoint.ts";
 import { listDomains } from "./list-domains/endpoint.ts";
 import { listFindings } from "./list-findings/endpoint.ts";
+import { listFoundBreaches } from "./list-found-breaches/endpoint.ts";
 import { listMembers } from "./list-members/endpoint.ts";
 import { listSessions } from "./list-sessions/endpoint.ts";
 import { listTeams } from "./list-teams/endpoint.ts";
@@ -69,6 +72,9 @@ export const dashboardRoutes: readonly Route[] = [
   { method: "DELETE", path: "/members/{id}", name: "remove-member", endpoint: removeMember },
   { method: "GET", path: "/overview", name: "get-overview", endpoint: getOverview },
   { method: "GET", path: "/findings", name: "list-findings", endpoint: listFindings },
+  { method: "GET", path: "/findings/{id}", name: "get-finding", endpoint: getFinding },
+  { method: "GET", path: "/breaches", name: "list-found-breaches", endpoint: listFoundBreaches },
+  { method: "GET", path: "/breaches/{id}", name: "get-found-breach", endpoint: getFoundBreach },
   { method: "GET", path: "/emails", name: "find-emails", endpoint: findEmails },
   { method: "POST", path: "/emails/changes", name: "change-emails", endpoint: changeEmails },
   { method: "PATCH", path: "/emails/{id}", name: "assign-email", endpoint: assignEmail },

@@ -59,6 +59,7 @@ export const dashboard: Part = {
     sessions: "All sessions of the user",
     overview: "The state of the organization at a glance",
     findings: "Findings with whose address each is",
+    breaches: "Breaches that the organization has findings of",
     organization: "The organization's settings",
     "api-keys": "API keys, for programs",
     domains: "Domains, proved by a DNS record",

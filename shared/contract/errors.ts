@@ -66,6 +66,7 @@ export const refusals = {
   },
   teamNotFound: { status: 404, error: "No team of the organization has this id" },
   findingNotFound: { status: 404, error: "No breach finding of the organization has this id" },
+  breachNotFound: { status: 404, error: "The organization has no finding of a breach with this id" },
   acknowledgementNotFound: {
     status: 404,
     error: "No request of the organization to acknowledge many findings has this id",

@@ -5,6 +5,7 @@ import { inTransactions, TransactionBudget } from "../aws/table/budget.ts";
 import { absent, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
+import * as breachDates from "../findings/breach-dates.ts";
 import { findings } from "../findings/record.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
 import * as counts from "../lists/counts.ts";
@@ -39,6 +40,8 @@ type Recording = Check & {
   levels: Levels;
   /** Ids that are left for deliveries. */
   deliveryIds: Reserved[];
+  /** What the rows of breach dates are known to hold. */
+  dates: Map<number, breachDates.Dates>;
   /** Ids of the e-mails that left the scan. */
   skipped: Set<number>;
 };
@@ -63,11 +66,23 @@ export const recordCheck = async (
     reserve(org, "FINDING", findingCount),
     delivery.reserveIds(org, eventCount * delivery.countWanting(alertChannels, "breach")),
   ]);
-  const recording: Recording = { ...check, alertChannels, levels, deliveryIds, skipped: new Set() };
+  const recording: Recording = {
+    ...check,
+    alertChannels,
+    levels,
+    deliveryIds,
+    dates: new Map(),
+    skipped: new Set(),
+  };
   const renew = lockRenewer(org, scanId);
   let open = changes.map((change): Open => ({ change, ids: ids.splice(0, change.found.length), tries: 0 }));
   while (open.length > 0) {
     const prepared = await prepare(recording, open);
+    await breachDates.widen(
+      org,
+      prepared.flatMap(({ writes }) => writes.detected),
+      recording.dates,
+    );
     open = [];
     for (const group of groupsOf(recording, prepared)) {
       if (!(await renew())) return undefined;

@@ -105,6 +105,8 @@ export const keys = {
   }),
   /** One of the rows that count findings by month and by breach, and breached e-mails (lists/counts.ts). */
   counts: (org: number, place: number): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
+  /** When findings of a breach were first and last detected (findings/breach-dates.ts). */
+  breachDates: (org: number, breach: number): Key => ({ pk: `ORG#${org}#BREACH-DATES`, sk: padded(breach) }),
   /** The ids of users and of removed users: a page of the activity log tells them apart with this one row. */
   membership: (org: number): Key => ({ pk: `ORG#${org}`, sk: "MEMBERSHIP" }),
   /** What is to be done for one chunk of a scan: its changes, or how far its single look-ups are. */

@@ -1,0 +1,65 @@
+/**
+ * When the findings of each breach were first and last detected, in a row for each breach of an organization. Scans widen it before
+ * they write findings, so that it never leaves one out, whoever dies.
+ */
+import { asRead } from "../aws/table/condition.ts";
+import { type Key, keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+
+/** Milliseconds since 1970. */
+export type Dates = { first: number; last: number };
+
+type DatesRow = Key & Dates;
+
+/** By breach id. About a read unit for 50 breaches. */
+export const read = async (org: number): Promise<Map<number, Dates>> => {
+  const rows = await table.query<DatesRow>({ pk: keys.breachDates(org, 0).pk });
+  return new Map(rows.map(({ sk, first, last }) => [Number(sk), { first, last }]));
+};
+
+export const get = (org: number, breachId: number): Promise<Dates | undefined> =>
+  table.get<DatesRow>(keys.breachDates(org, breachId));
+
+type Detected = { breachId: number; firstDetectedAt: string };
+
+/** The dates of these findings, by breach id. */
+export const datesOf = (detected: readonly Detected[]): Map<number, Dates> => {
+  const dates = new Map<number, Dates>();
+  for (const { breachId, firstDetectedAt } of detected) {
+    const at = Date.parse(firstDetectedAt);
+    dates.set(breachId, union({ first: at, last: at }, dates.get(breachId)));
+  }
+  return dates;
+};
+
+const union = (one: Dates, other: Dates | undefined): Dates =>
+  other === undefined
+    ? one
+    : { first: Math.min(one.first, other.first), last: Math.max(one.last, other.last) };
+
+const isWithin = (inner: Dates, outer: Dates | undefined): boolean =>
+  outer !== undefined && outer.first <= inner.first && inner.last <= outer.last;
+
+/** Makes room for findings that are about to be written. `known`: what rows are known to hold, which this adds to. */
+export const widen = async (
+  org: number,
+  detected: readonly Detected[],
+  known: Map<number, Dates>,
+): Promise<void> => {
+  let left = [...datesOf(detected)].filter(([breachId, dates]) => !isWithin(dates, known.get(breachId)));
+  while (left.length > 0) {
+    const rows = await table.getMany<DatesRow>(left.map(([breachId]) => keys.breachDates(org, breachId)));
+    const isWide = await Promise.all(
+      left.map(async ([breachId, dates], index) => {
+        const row = rows[index];
+        const wide = union(dates, row);
+        known.set(breachId, wide);
+        if (isWithin(dates, row)) return true;
+        const change = { set: wide, if: asRead({ first: row?.first, last: row?.last }) };
+        return (await table.attempt(table.update(keys.breachDates(org, breachId), change))).written;
+      }),
+    );
+    // Another worker has widened the others meanwhile.
+    left = left.filter((_, index) => !isWide[index]);
+  }
+};

@@ -1,0 +1,50 @@
+import * as z from "zod/mini";
+import { count, listParameter, pageQuery } from "../contract/page.ts";
+import { text, timestamp } from "../contract/text.ts";
+import { severities } from "../monitoring/hibp/severity-schema.ts";
+import { detailedBreach } from "./finding-schema.ts";
+
+/** A breach with what the organization has found of it. */
+export const foundBreach = z
+  .object({
+    ...detailedBreach.shape,
+    open: count.check(z.meta({ description: "Findings of it that are not acknowledged" })),
+    acknowledged: count,
+    firstDetectedAt: z.nullable(timestamp).check(
+      z.meta({
+        description:
+          "The earliest `firstDetectedAt` of its findings; null until `admin check` has set it after an update",
+      }),
+    ),
+    lastDetectedAt: z
+      .nullable(timestamp)
+      .check(z.meta({ description: "The latest `firstDetectedAt` of its findings" })),
+  })
+  .check(z.meta({ id: "FoundBreach" }));
+export type FoundBreach = z.infer<typeof foundBreach>;
+
+const order = z.enum(["severity", "open", "newest"], "order must be severity, open or newest");
+export type FoundBreachOrder = z.infer<typeof order>;
+
+export const foundBreachQuery = {
+  ...pageQuery,
+  state: z
+    .optional(z.enum(["open", "handled"], "state must be open or handled"))
+    .check(z.meta({ description: "Only breaches with open findings (`open`) or without (`handled`)" })),
+  severity: z
+    .optional(listParameter("severity", severities))
+    .check(z.meta({ description: "Only with one of these severities", examples: [["critical", "high"]] })),
+  q: z.optional(text(200).check(z.trim(), z.minLength(1, "q must not be empty"))).check(
+    z.meta({
+      description: "A part of the title, the name or the domain, without case and accents",
+      examples: ["pay"],
+    }),
+  ),
+  order: z._default(order, "severity").check(
+    z.meta({
+      description:
+        "`severity`: critical first, newest first within a severity; `open`: most open findings first; `newest`: by `lastDetectedAt`",
+      examples: ["severity"],
+    }),
+  ),
+};

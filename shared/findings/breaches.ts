@@ -1,0 +1,112 @@
+/** The breaches that an organization has findings of. */
+import { Refusal } from "../contract/errors.ts";
+import { fold } from "../contract/search-text.ts";
+import * as counts from "../lists/counts.ts";
+import type { Breach } from "../monitoring/hibp/breach.ts";
+import * as breachDetails from "../monitoring/hibp/breach-details.ts";
+import { levelOf } from "../monitoring/hibp/severity.ts";
+import type { Severity } from "../monitoring/hibp/severity-schema.ts";
+import * as breachDates from "./breach-dates.ts";
+import type { FoundBreach, FoundBreachOrder } from "./breach-schema.ts";
+import { detailed } from "./detailed.ts";
+
+export type BreachQuery = {
+  limit: number;
+  offset: number;
+  /** `open`: with open findings; `handled`: without. */
+  state?: "open" | "handled" | undefined;
+  severity?: readonly Severity[] | undefined;
+  /** A part of title, name or domain. */
+  q?: string | undefined;
+  order: FoundBreachOrder;
+};
+
+/** `level`: the highest severity that its findings have. */
+type Found = counts.StateCount & { breachId: number; level: number; dates: breachDates.Dates | undefined };
+
+type Order = (one: Found, other: Found) => number;
+const byLevel: Order = (one, other) => other.level - one.level;
+const byOpen: Order = (one, other) => other.open - one.open;
+const byNewest: Order = (one, other) =>
+  (other.dates?.last ?? 0) - (one.dates?.last ?? 0) || other.breachId - one.breachId;
+
+const orders: Record<FoundBreachOrder, Order> = {
+  severity: (one, other) => byLevel(one, other) || byNewest(one, other),
+  open: (one, other) => byOpen(one, other) || byLevel(one, other) || byNewest(one, other),
+  newest: byNewest,
+};
+
+/** Three trips to the table. What it reads does not grow with the number of findings. */
+export const list = async (
+  org: number,
+  { limit, offset, state, severity, q, order }: BreachQuery,
+): Promise<{ breaches: FoundBreach[]; total: number }> => {
+  const [counted, dates, catalogVersion] = await Promise.all([
+    counts.read(org),
+    breachDates.read(org),
+    breachDetails.version(),
+  ]);
+  const wanted = severity?.map(levelOf);
+  const found = [...counted.byBreach.keys()]
+    .map((breachId) => foundIn(counted, breachId, dates.get(breachId)))
+    .filter(({ open }) => state === undefined || (state === "open") === open > 0)
+    .filter(({ level }) => wanted?.includes(level) ?? true);
+  const named = q === undefined ? found : await withPart(found, q, catalogVersion);
+  const onPage = named.sort(orders[order]).slice(offset, offset + limit);
+  const details = await breachDetails.details(
+    onPage.map(({ breachId }) => breachId),
+    catalogVersion,
+  );
+  return { breaches: onPage.map((each) => shown(each, details.get(each.breachId))), total: named.length };
+};
+
+/** Refuses `breachNotFound` where no finding of the organization is of it. */
+export const get = async (org: number, breachId: number): Promise<FoundBreach> => {
+  const [counted, dates, details] = await Promise.all([
+    counts.read(org),
+    breachDates.get(org, breachId),
+    breachDetails.details([breachId]),
+  ]);
+  if (!counted.byBreach.has(breachId)) throw new Refusal("breachNotFound");
+  return shown(foundIn(counted, breachId, dates), details.get(breachId));
+};
+
+const foundIn = (
+  { byBreach, byLevel: levels }: counts.Counts,
+  breachId: number,
+  dates: breachDates.Dates | undefined,
+): Found => ({
+  ...(byBreach.get(breachId) ?? { open: 0, acknowledged: 0 }),
+  breachId,
+  level: Math.max(...(levels.get(breachId)?.keys() ?? [])),
+  dates,
+});
+
+/** Reads the breaches that this instance does not have in memory yet. */
+const withPart = async (
+  found: readonly Found[],
+  part: string,
+  catalogVersion: string | undefined,
+): Promise<Found[]> => {
+  const ids = found.map(({ breachId }) => breachId);
+  const details = await breachDetails.details(ids, catalogVersion);
+  const wanted = fold(part);
+  return found.filter(({ breachId }) => {
+    const { title = "", name = "", domain = "" } = details.get(breachId) ?? {};
+    return [title, name, domain].some((text) => fold(text).includes(wanted));
+  });
+};
+
+const shown = ({ breachId, open, acknowledged, dates }: Found, breach: Breach | undefined): FoundBreach => {
+  if (breach === undefined) throw new Error(`Findings name breach ${breachId}, which is not in the catalog`);
+  return {
+    ...detailed(breach),
+    open,
+    acknowledged,
+    firstDetectedAt: timeOf(dates?.first),
+    lastDetectedAt: timeOf(dates?.last),
+  };
+};
+
+const timeOf = (milliseconds: number | undefined): string | null =>
+  milliseconds === undefined ? null : new Date(milliseconds).toISOString();
