@@ -12,6 +12,7 @@ import { loadSession, session, sessionFailure, signOut } from "./session.ts";
 const sections = [
   ["/", "Overview"],
   ["/findings", "Findings"],
+  ["/breaches", "Breaches"],
   ["/emails", "E-mails"],
   ["/domains", "Domains"],
   ["/scans", "Scans"],

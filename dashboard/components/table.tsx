@@ -6,8 +6,8 @@ export type Column<Row> = {
   /** What stands in the head instead of the name. */
   head?: ComponentChildren;
   kind?: "main" | "number" | "actions" | "select";
-  /** In tables of single lines: as wide as a word or a short time. */
-  isNarrow?: boolean;
+  /** In tables of single lines: as wide as a word, or as "11 months ago". */
+  width?: "word" | "time";
 };
 
 type TableProps<Row> = {
@@ -36,8 +36,8 @@ export function Table<Row>({
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ name, head, kind, isNarrow }) => (
-              <th key={name} scope="col" class={isNarrow ? "narrow" : kind}>
+            {columns.map(({ name, head, kind, width }) => (
+              <th key={name} scope="col" class={width ?? kind}>
                 {head ?? (kind === "actions" ? <span class="hidden">{name}</span> : name)}
               </th>
             ))}

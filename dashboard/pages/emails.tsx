@@ -145,15 +145,15 @@ const columns = (
     name: "Team",
     cell: ({ team }) => <Name text={team?.name ?? null} />,
   },
-  { name: "Breaches", kind: "number", isNarrow: true, cell: (email) => <Breaches email={email} /> },
+  { name: "Breaches", kind: "number", width: "word", cell: (email) => <Breaches email={email} /> },
   {
     name: "Last checked",
-    isNarrow: true,
+    width: "time",
     cell: ({ lastScannedAt }) => <When time={lastScannedAt} none="not yet" />,
   },
   {
     name: "State",
-    isNarrow: true,
+    width: "word",
     cell: ({ isActive }) => (
       <span class={`state ${isActive ? "" : "off"}`}>{isActive ? "Enabled" : "Disabled"}</span>
     ),

@@ -9,10 +9,11 @@ export function FindingState({ finding: { acknowledged, resolution } }: { findin
   return <span class="state">{resolution === "ignored" ? "Ignored" : "Handled"}</span>;
 }
 
-const yearOf = (date: string): string => date.slice(0, 4);
+/** Of a date such as "2026-01-31". */
+export const yearOf = (date: string): string => date.slice(0, 4);
 
 export const columns = (onOpen: (finding: Finding) => void): Column<Finding>[] => [
-  { name: "Severity", isNarrow: true, cell: ({ severity }) => <SeverityMark severity={severity} /> },
+  { name: "Severity", width: "word", cell: ({ severity }) => <SeverityMark severity={severity} /> },
   {
     name: "Address and owner",
     kind: "main",
@@ -35,21 +36,17 @@ export const columns = (onOpen: (finding: Finding) => void): Column<Finding>[] =
   {
     name: "Breach",
     cell: ({ breach: { title, breachDate } }) => (
-      <span title={title}>
-        {title} <small>{yearOf(breachDate)}</small>
+      <span class="tailed" title={title}>
+        <span>{title}</span> <small>{yearOf(breachDate)}</small>
       </span>
     ),
   },
   {
     name: "Exposed",
-    cell: ({ breach: { dataClasses } }) => (
-      <span class="fine" title={dataClasses.join(", ")}>
-        {dataClasses.join(", ")}
-      </span>
-    ),
+    cell: ({ breach }) => <Exposed breach={breach} />,
   },
-  { name: "First seen", isNarrow: true, cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },
-  { name: "State", isNarrow: true, cell: (finding) => <FindingState finding={finding} /> },
+  { name: "First seen", width: "time", cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },
+  { name: "State", width: "word", cell: (finding) => <FindingState finding={finding} /> },
 ];
 
 function Owner({ finding: { ownerName, team } }: { finding: Finding }) {
@@ -63,5 +60,15 @@ function Owner({ finding: { ownerName, team } }: { finding: Finding }) {
         </bdi>
       ))}
     </small>
+  );
+}
+
+/** What leaked, worst first. */
+export function Exposed({ breach: { dataClasses } }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
+  const text = dataClasses.join(", ");
+  return (
+    <span class="fine" title={text}>
+      {text}
+    </span>
   );
 }

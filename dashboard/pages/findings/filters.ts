@@ -26,8 +26,18 @@ export const bodyOf = ({ acknowledged, severity, ...ids }: Filters) => ({
   ...Object.fromEntries(Object.entries(ids).map(([name, value]) => [name, Number(value)])),
 });
 
-/** Such as "212 open critical findings of PayrollPro at demo.example". `example`: one of them, which has the names. */
-export function inWords(filters: Filters, total: number, example: Finding | undefined): string {
+/** The names of what filters have as ids, as far as they are known. */
+export type Names = { breach?: string | undefined; email?: string | undefined; domain?: string | undefined };
+
+/** As one of the findings that match has them. */
+export const namesOf = (finding: Finding | undefined): Names => ({
+  breach: finding?.breach.title,
+  email: finding?.email,
+  domain: domainOf(finding),
+});
+
+/** Such as "212 open critical findings of PayrollPro at demo.example". */
+export function inWords(filters: Filters, total: number, names: Names): string {
   const { acknowledged, severity, breachId, domainId, emailId, scanId } = filters;
   const kind = [
     acknowledged !== undefined && (acknowledged === "true" ? "acknowledged" : "open"),
@@ -36,9 +46,9 @@ export function inWords(filters: Filters, total: number, example: Finding | unde
   ].filter((word) => word);
   return [
     count(total, kind.join(" ")),
-    breachId !== undefined && `of ${example?.breach.title ?? "one breach"}`,
-    emailId !== undefined && `of ${example?.email ?? "one address"}`,
-    domainId !== undefined && `at ${domainOf(example) ?? "one domain"}`,
+    breachId !== undefined && `of ${names.breach ?? "one breach"}`,
+    emailId !== undefined && `of ${names.email ?? "one address"}`,
+    domainId !== undefined && `at ${names.domain ?? "one domain"}`,
     scanId !== undefined && "that one scan was the first to see",
   ]
     .filter((part) => part !== false)
