@@ -33,7 +33,7 @@ function move(steps: 1 | -1): void {
   const current = currentRow();
   const next = current === null ? 0 : rows.indexOf(current) + steps;
   const row = rows[Math.max(0, Math.min(rows.length - 1, next))];
-  if (row !== undefined) find("th a, th button, input, a, button", row)?.focus();
+  if (row !== undefined) (find("th a, th button", row) ?? find("input, a, button", row))?.focus();
 }
 
 const boxOf = (row: HTMLTableRowElement | null): HTMLInputElement | null =>

@@ -37,7 +37,7 @@ export function Table<Row>({
         <thead>
           <tr>
             {columns.map(({ name, head, kind, width }) => (
-              <th key={name} scope="col" class={width ?? kind}>
+              <th key={name} scope="col" class={`${kind ?? ""} ${width ?? ""}`}>
                 {head ?? (kind === "actions" ? <span class="hidden">{name}</span> : name)}
               </th>
             ))}

@@ -135,7 +135,7 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     const { id: org } = await createOrganization();
     const { page, watch } = await signIn(await createUser(org), [axe]);
     await admin("org billing", { org, status: "trial_expired" });
-    watch.expect("402 /api/v1/emails");
+    watch.expect("402 /api/dashboard/emails");
     await page.goto(urlOf("/emails"));
     await page.getByRole("heading", { level: 1, name: "Subscription lapsed" }).waitFor();
     expect(await problems(page)).toEqual([]);

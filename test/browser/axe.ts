@@ -8,6 +8,7 @@ export const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js")
 export const places = [
   "/",
   "/findings",
+  "/breaches",
   "/emails",
   "/domains",
   "/scans",
