@@ -13,6 +13,7 @@ import { createTeam } from "./create-team/endpoint.ts";
 import { deleteTeam } from "./delete-team/endpoint.ts";
 import { endSession } from "./end-session/endpoint.ts";
 import { findEmails } from "./find-emails/endpoint.ts";
+import { getEmail } from "./get-email/endpoint.ts";
 import { getFinding } from "./get-finding/endpoint.ts";
 import { getFoundBreach } from "./get-found-breach/endpoint.ts";
 import { getOrganization } from "./get-organization/endpoint.ts";
@@ -20,6 +21,7 @@ import { getOverview } from "./get-overview/endpoint.ts";
 import { getRecipient } from "./get-recipient/endpoint.ts";
 import { getSession } from "./get-session/endpoint.ts";
 import { getSignIn } from "./get-sign-in/endpoint.ts";
+import { ignoreUnwatched } from "./ignore-unwatched/endpoint.ts";
 import { inviteMember } from "./invite-member/endpoint.ts";
 import { listApiKeys } from "./list-api-keys/endpoint.ts";
 import { listDeliveries } from "./list-deliveries/endpoint.ts";
@@ -29,6 +31,7 @@ import { listFoundBreaches } from "./list-found-breaches/endpoint.ts";
 import { listMembers } from "./list-members/endpoint.ts";
 import { listSessions } from "./list-sessions/endpoint.ts";
 import { listTeams } from "./list-teams/endpoint.ts";
+import { listUnwatched } from "./list-unwatched/endpoint.ts";
 import { openRecipient } from "./open-recipient/endpoint.ts";
 import { redeemSignInLink } from "./redeem-sign-in-link/endpoint.ts";
 import { redeliverAlert } from "./redeliver-alert/endpoint.ts";
@@ -39,6 +42,7 @@ import { revokeOtherSessions } from "./revoke-other-sessions/endpoint.ts";
 import { revokeSession } from "./revoke-session/endpoint.ts";
 import { testAlertConfig } from "./test-alert-config/endpoint.ts";
 import { unsubscribeRecipient } from "./unsubscribe-recipient/endpoint.ts";
+import { watchUnwatched } from "./watch-unwatched/endpoint.ts";
 
 /**
  * Every endpoint of the dashboard: its method, its path below /api/dashboard, the name of its function and
@@ -77,7 +81,11 @@ export const dashboardRoutes: readonly Route[] = [
   { method: "GET", path: "/breaches/{id}", name: "get-found-breach", endpoint: getFoundBreach },
   { method: "GET", path: "/emails", name: "find-emails", endpoint: findEmails },
   { method: "POST", path: "/emails/changes", name: "change-emails", endpoint: changeEmails },
+  { method: "GET", path: "/emails/{id}", name: "get-email", endpoint: getEmail },
   { method: "PATCH", path: "/emails/{id}", name: "assign-email", endpoint: assignEmail },
+  { method: "GET", path: "/unwatched", name: "list-unwatched", endpoint: listUnwatched },
+  { method: "POST", path: "/unwatched/watch", name: "watch-unwatched", endpoint: watchUnwatched },
+  { method: "POST", path: "/unwatched/ignore", name: "ignore-unwatched", endpoint: ignoreUnwatched },
   {
     method: "GET",
     path: "/alert-configs/{id}/deliveries",

@@ -55,6 +55,9 @@ const overview = z.object({
   upstream: z
     .object({ plan: z.nullable(z.string()), subscribedUntil: z.nullable(timestamp), isWorking: z.boolean() })
     .check(z.meta({ description: "The subscription of Have I Been Pwned" })),
+  unwatched: count.check(
+    z.meta({ description: "Breached addresses of the domains that nobody watches, without ignored ones" }),
+  ),
 });
 export type Overview = z.infer<typeof overview>;
 

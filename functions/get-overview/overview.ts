@@ -7,6 +7,7 @@ import { emails } from "../../shared/monitoring/emails/record.ts";
 import * as breachDetails from "../../shared/monitoring/hibp/breach-details.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription-state.ts";
+import { countOpen } from "../../shared/monitoring/unwatched/record.ts";
 import * as scanList from "../../shared/scanning/scan-list.ts";
 import type { Overview } from "./endpoint.ts";
 
@@ -15,13 +16,14 @@ const breachesShown = 5;
 
 /** Three trips to the table, four where a channel's latest delivery is older than others of its block. */
 export const read = async (org: number, now: Date): Promise<Overview> => {
-  const [found, emailDirectory, lastScan, owner, upstream, shownChannels] = await Promise.all([
+  const [found, emailDirectory, lastScan, owner, upstream, shownChannels, unwatched] = await Promise.all([
     findingsOf(org, now),
     emails.directory(org),
     scanList.latest(org, now),
     organizations.existing(org),
     subscription.state(now),
     latestStatuses(org),
+    countOpen(org),
   ]);
   const { notDelivered, breachedEmails } = found.counted;
   return {
@@ -41,6 +43,7 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
       notDelivered: notDelivered.get(id) ?? 0,
     })),
     upstream,
+    unwatched,
   };
 };
 

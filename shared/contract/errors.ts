@@ -59,6 +59,7 @@ export const refusals = {
   },
   notFound: { status: 404, error: "There is nothing at this path" },
   emailNotFound: { status: 404, error: "No monitored email of the organization has this id" },
+  unwatchedNotFound: { status: 404, error: "No unwatched address of the organization has this id" },
   domainNotFound: { status: 404, error: "No domain of the organization has this id" },
   recipientLinkInvalid: {
     status: 404,

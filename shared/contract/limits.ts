@@ -17,6 +17,7 @@ export const organizationLimits = {
   emailChanges: 60,
   emailAddsAndRemovals: 60,
   emailBulkChanges: 20,
+  unwatchedChanges: 60,
   alertConfigWrites: 60,
   alertTests: 20,
   acknowledgements: 20,

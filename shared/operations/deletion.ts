@@ -75,6 +75,9 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.channelRemoval(org, 0),
     keys.acknowledgement(org, 0),
   ];
+  await deletePartition(keys.unwatchedCounts(org, 0), ({ sk }) =>
+    deletePartition(keys.unwatched(org, Number(sk), 0)),
+  );
   for (const each of partitions) await deletePartition(each);
   for (const place of counts.places) await table.remove(keys.counts(org, place));
   await deletePartition<{ email: string }>(keys.user(org, 0), ({ email }) =>

@@ -2,6 +2,7 @@ import { chunk } from "../aws/table/chunk.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { rangeName } from "../monitoring/emails/watermark.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
+import { compareAll } from "../monitoring/unwatched/compare.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
 import { chunkName, inChunks, lookupChunk } from "./email-chunks.ts";
@@ -32,9 +33,12 @@ export const compareBatch = async (
   const breachIds = await breachIdsOf(answers);
   const blocks = emails.blocks(
     await emails.directory(org),
-    (group) => group.isActive && byDomain.has(group.domainId),
+    // Disabled e-mails are watched too, as far as unwatched addresses go.
+    ({ domainId, isActive }) =>
+      isActive ? byDomain.has(domainId) : byDomain.get(domainId)?.state === "checked",
   );
   const changed: EmailChange[][] = [];
+  const watched = new Set<string>();
   for (const someBlocks of chunk(blocks, concurrency)) {
     const read = await Promise.all(someBlocks.map((block) => emails.members(org, block)));
     for (const rows of read) {
@@ -43,6 +47,7 @@ export const compareBatch = async (
       for (const row of rows) {
         const group = emails.groupOf(row);
         const answer = byDomain.get(group.domainId);
+        if (answer?.state === "checked") watched.add(row.email);
         if (answer === undefined || !isIncluded(row, group, scanId)) continue;
         if (answer.state === "checked") {
           const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));
@@ -61,6 +66,8 @@ export const compareBatch = async (
       }
     }
   }
+  const checked = answers.filter((answer) => answer.state === "checked");
+  await compareAll(org, checked, { watched, breachIds });
   for (const ranges of inChunks(changed)) {
     const changes = ranges.flat();
     const names = ranges.map((range) => rangeNameOf(range.map((change) => change.emailId)));

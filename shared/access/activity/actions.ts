@@ -8,6 +8,8 @@ export const categoryOf = {
   "emails.imported": "monitoring",
   "emails.updated": "monitoring",
   "emails.removed": "monitoring",
+  "unwatched.ignored": "monitoring",
+  "unwatched.restored": "monitoring",
   "domain.added": "monitoring",
   "domain.verified": "monitoring",
   "domain.unverified": "monitoring",

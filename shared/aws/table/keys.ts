@@ -96,6 +96,13 @@ export const keys = {
     pk: `ORG#${org}#OWNER-WORD#${beginning(word)}`,
     sk: `${word}#${padded(email)}`,
   }),
+  /** One of the rows with the breached addresses of a domain that nobody watches (monitoring/unwatched/record.ts). */
+  unwatched: (org: number, domain: number, bucket: number): Key => ({
+    pk: `ORG#${org}#UNWATCHED#${domain}`,
+    sk: bucket.toString(16).padStart(2, "0"),
+  }),
+  /** Counts them. */
+  unwatchedCounts: (org: number, domain: number): Key => ({ pk: `ORG#${org}#UNWATCHED`, sk: padded(domain) }),
   /** A removed e-mail whose findings are still to be deleted. */
   removal: (org: number, email: number): Key => ({ pk: `ORG#${org}#REMOVAL`, sk: padded(email) }),
   /** A removed alert channel whose delivery history is still to be deleted. */

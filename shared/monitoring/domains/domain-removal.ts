@@ -11,6 +11,7 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { emails } from "../emails/record.ts";
+import { removeAll as removeUnwatched } from "../unwatched/record.ts";
 import * as domains from "./domain.ts";
 import { provenDomain, release } from "./proof-record.ts";
 
@@ -92,6 +93,7 @@ const finish = (org: number, id: number): Promise<"removed" | "in use" | "over">
       ]);
       return "in use";
     }
+    await removeUnwatched(org, id);
     const [proven, slot] = await Promise.all([provenDomain(domain.name), activity.slot(org)]);
     await table.transact([
       { delete: keys.domain(org, id), if: isMarked },

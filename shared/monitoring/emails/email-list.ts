@@ -1,6 +1,7 @@
 /** Pages of monitored e-mails. */
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
 import * as domains from "../domains/domain.ts";
 import * as teams from "../teams/team.ts";
 import type { MonitoredEmail } from "./email-schema.ts";
@@ -111,6 +112,14 @@ export const find = async (org: number, text: string, query: EmailQuery): Promis
     .sort((one, other) => other.id - one.id)
     .slice(offset - first, offset - first + limit);
   return { emails: await shown(org, items, known), total: ofDomains.total + matching.length };
+};
+
+/** One of them. Refuses `emailNotFound`. */
+export const get = async (org: number, id: number): Promise<MonitoredEmail> => {
+  const row = await emails.get(org, id);
+  if (row === undefined) throw new Refusal("emailNotFound");
+  const [email] = await shown(org, [row], await referencesOf(org, [emails.groupOf(row)]));
+  return email as MonitoredEmail;
 };
 
 /** As clients see them. `known`: what was read for their groups. */

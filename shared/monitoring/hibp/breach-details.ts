@@ -36,9 +36,12 @@ const cacheOf = (version: string): Map<number, Breach> => {
 };
 
 /** Whether everything is written that the last sync had to write. Strongly consistent. */
-export const isRecorded = async (): Promise<boolean> => {
+export const isRecorded = async (): Promise<boolean> => (await recordedToken()) !== undefined;
+
+/** Changes with every breach that a sync writes; undefined while one writes. Strongly consistent. */
+export const recordedToken = async (): Promise<string | undefined> => {
   const { token, recorded } = (await table.get<State>(stateKey())) ?? {};
-  return recorded?.token === token;
+  return recorded?.token === token ? (token ?? "none") : undefined;
 };
 
 /** The catalog's version, for `details`. Undefined while a sync writes and for a minute after it. */

@@ -15,6 +15,8 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { remove as removeEmail } from "../../findings/email-removal.ts";
 import { assign as assignEmail } from "../../monitoring/emails/email.ts";
+import { type Email, emails } from "../../monitoring/emails/record.ts";
+import * as unwatched from "../../monitoring/unwatched/record.ts";
 import { type Mention, mentionOf } from "./mention.ts";
 
 type Row = Key & Item;
@@ -70,11 +72,19 @@ const find = async (mention: Mention, { progress = () => {} }: Options): Promise
   return found;
 };
 
-/** What a row says: its attributes, and what stands in its key behind the words that tell its kind. */
+/**
+ * What a row says: its attributes, and what stands in its key behind the words that tell its kind; of unwatched addresses, the
+ * addresses.
+ */
 const wordsOf = ({ pk, sk, ...attributes }: Row): unknown => [
   pk.replace(/^(?:ORG#\d+#)?(?:[A-Z][A-Z-]*#)*/, ""),
   sk,
   attributes,
+  kindOf({ pk, sk }) === "UNWATCHED" && "packed" in attributes
+    ? unwatched
+        .bucketIn({ pk, sk, ...attributes })
+        .entries.map(({ alias }) => `${alias}@${attributes.domain}`)
+    : [],
 ];
 
 const kindOf = ({ pk, sk }: Key): string => {
@@ -114,7 +124,13 @@ const eraseFrom = async (
 ): Promise<Outcome | undefined> => {
   const org = organizationOf(row);
   const kind = kindOf(row);
+  if (kind === "UNWATCHED") {
+    await unwatched.erase(org, Number(row.pk.split("#").at(-1)), address);
+    return "removed";
+  }
   if (kind === "EMAIL" && isThe(address, row.email)) {
+    // The next scan would list it as unwatched.
+    await unwatched.erase(org, emails.groupOf(row as unknown as Email).domainId, address);
     return isDone(removeEmail(org, Number(row.id), actor), "removed", "emailNotFound");
   }
   if (kind === "EMAIL" && mention.isIn(row.ownerName)) {

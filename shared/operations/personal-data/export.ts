@@ -15,6 +15,7 @@ import * as domains from "../../monitoring/domains/domain.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import { details } from "../../monitoring/hibp/breach-details.ts";
 import * as teams from "../../monitoring/teams/team.ts";
+import { read as readUnwatched, counts as unwatchedCounts } from "../../monitoring/unwatched/record.ts";
 import { scans } from "../../scanning/record.ts";
 
 /** One line of the export. `kind` says what it is; the rest are its fields. */
@@ -76,6 +77,16 @@ export async function* exportLines(organization: Organization): AsyncGenerator<L
     line("acknowledgement", row),
   );
   const breachIds = new Set<number>();
+  for (const { domainId } of await unwatchedCounts(org)) {
+    for (const { entries, domain } of await readUnwatched(org, domainId)) {
+      for (const { found } of entries) for (const breachId of found?.worst ?? []) breachIds.add(breachId);
+      yield entries
+        .filter(({ state }) => state !== "erased")
+        .map(({ alias, state, found }) =>
+          line("unwatched_address", { email: `${alias}@${domain}`, domainId, state, ...found }),
+        );
+    }
+  }
   for (const [kind, list] of Object.entries(lists)) {
     for (const block of list.blocks(await list.directory(org))) {
       const members = await list.members(org, block);

@@ -1,0 +1,22 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { count, idParameter } from "../../shared/contract/page.ts";
+import { monitoredEmail } from "../../shared/monitoring/emails/email-schema.ts";
+
+export const getEmail = defineEndpoint({
+  summary: "Show one monitored e-mail",
+  access: "user",
+  path: z.object({ id: idParameter("id") }),
+  status: 200,
+  reply: z.object({
+    ...monitoredEmail.shape,
+    subAddresses: z.array(z.object({ email: z.string(), breachCount: count })).check(
+      z.meta({
+        description:
+          "Breached addresses like `ada+shop@` of `ada@`, as HIBP named them when its domain was last searched",
+      }),
+    ),
+  }),
+  refusals: ["emailNotFound"],
+  uses: ["table:read"],
+});

@@ -1,0 +1,16 @@
+import * as z from "zod/mini";
+import { defineEndpoint } from "../../shared/contract/endpoint.ts";
+import { unwatchedIds } from "../../shared/monitoring/unwatched/unwatched-schema.ts";
+
+export const ignoreUnwatched = defineEndpoint({
+  summary: "Ignore breached addresses that nobody watches, or stop ignoring them",
+  description: "Of an ignored address nothing is kept but the address.",
+  access: "user",
+  body: z.object({ ids: unwatchedIds, ignored: z.boolean() }),
+  status: 200,
+  reply: z.object({ success: z.boolean() }),
+  refusals: ["unwatchedNotFound"],
+  limit: "unwatchedChanges",
+  uses: ["table:read", "table:write"],
+  timeoutSeconds: 29,
+});

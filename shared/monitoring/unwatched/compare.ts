@@ -1,0 +1,156 @@
+/** Compares what HIBP answered about domains with their unwatched addresses. An answer that was compared before costs two reads. */
+import { createHash } from "node:crypto";
+import { condition, type Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import type { Domain } from "../domains/domain-row.ts";
+import * as breachDetails from "../hibp/breach-details.ts";
+import { importedAddress } from "../imports/import-schema.ts";
+import {
+  type Bucket,
+  baseOf,
+  bucketOf,
+  type Counts,
+  type Entry,
+  emptyBucket,
+  type Found,
+  hashOf,
+  read,
+  writesOf,
+} from "./record.ts";
+
+/** A domain as the scan has claimed it, and the names of the breaches of each alias. */
+type Answer = { domain: Domain; breachNames: ReadonlyMap<string, readonly string[]> };
+
+/** `watched`: all monitored addresses of the domains, disabled ones included. `breachIds`: the ids of all names, by name. */
+export type Known = { watched: ReadonlySet<string>; breachIds: ReadonlyMap<string, number> };
+
+/**
+ * Brings the unwatched addresses of domains in line with the answers about them. May be cut off and repeated: the digest that says that
+ * an answer was compared is written last. Does nothing for a domain that the scan has not claimed any more.
+ */
+export const compareAll = async (org: number, answers: readonly Answer[], known: Known): Promise<void> => {
+  if (answers.length === 0) return;
+  const [rows, catalog] = await Promise.all([
+    table.getMany<Counts>(answers.map(({ domain }) => keys.unwatchedCounts(org, domain.id))),
+    breachDetails.recordedToken(),
+  ]);
+  let levels: ReadonlyMap<number, number> | undefined;
+  for (const [index, answer] of answers.entries()) {
+    const counts = rows[index];
+    const aliases = [...answer.breachNames.keys()]
+      .filter((alias) => !isWatched(alias, answer, known) && answer.breachNames.get(alias)?.length !== 0)
+      .sort();
+    if (aliases.length === 0 && counts === undefined) continue;
+    const digest = catalog && digestOf(catalog, aliases, answer, known);
+    if (digest !== undefined && counts?.digest === digest && counts.digestWrites === counts.writes) continue;
+    levels ??= await breachDetails.levels(known.breachIds.values());
+    await compare(org, answer, aliases, { ...known, levels }, { counts, digest });
+  }
+};
+
+const isWatched = (alias: string, { domain }: Answer, { watched }: Known): boolean =>
+  watched.has(`${alias}@${domain.name}`);
+
+/** With the severities that the catalog has: they are in the entries. */
+const digestOf = (catalog: string, aliases: readonly string[], answer: Answer, known: Known): string => {
+  const hash = createHash("sha256").update(catalog);
+  for (const alias of aliases) {
+    const names = answer.breachNames.get(alias)?.toSorted();
+    hash.update(JSON.stringify([alias, isWatched(baseOf(alias), answer, known), names]));
+  }
+  return hash.digest("base64url");
+};
+
+type Levels = ReadonlyMap<number, number>;
+type Wanted = { alias: string; state: "open" | "sub"; found: Omit<Found, "firstSeenAt"> };
+
+const compare = async (
+  org: number,
+  answer: Answer,
+  aliases: readonly string[],
+  known: Known & { levels: Levels },
+  { counts, digest }: { counts: Counts | undefined; digest: string | undefined },
+): Promise<void> => {
+  const { domain } = answer;
+  const wanted = Map.groupBy(wantedOf(answer, aliases, known), ({ alias }) => bucketOf(alias));
+  const isStillClaimed = claimOf(org, domain);
+  let writes = counts?.writes ?? 0;
+  // Sixteen buckets at a time stay within what a transaction takes, also of the largest answer.
+  for (const digit of "0123456789abcdef") {
+    const done = await withOptimisticRetry(async () => {
+      const stored = new Map((await read(org, domain.id, digit)).map((each) => [each.bucket, each]));
+      const changes = Array.from({ length: 16 }, (_, at) => Number.parseInt(digit, 16) * 16 + at).flatMap(
+        (bucket) => {
+          const before = stored.get(bucket) ?? emptyBucket(bucket, domain.name);
+          const after = merged(before, wanted.get(bucket) ?? [], answer, known);
+          return JSON.stringify(after.entries) === JSON.stringify(before.entries) ? [] : { before, after };
+        },
+      );
+      if (changes.length === 0) return "unchanged";
+      const writes = [isStillClaimed, ...writesOf(org, domain.id, changes, domain.planAt)];
+      const change = await table.attempt(table.transact(writes));
+      if (change.written) return "written";
+      if (change.failed.some(({ index }) => index === 0)) return "over";
+      throw new table.TransactionRefused(change.failed);
+    });
+    if (done === "over") return;
+    if (done === "written") writes++;
+  }
+  if (digest === undefined) return;
+  const set = { digest, digestWrites: writes, asOf: domain.planAt };
+  const settled: Write = { update: keys.unwatchedCounts(org, domain.id), set };
+  await table.attempt(table.transact([isStillClaimed, settled]));
+};
+
+/** That the answer is the latest, and that the domain is neither unverified nor being removed. */
+const claimOf = (org: number, { id, plannedByScan, planAt = "" }: Domain): Write => ({
+  check: keys.domain(org, id),
+  if: condition(
+    "#verified = :verified AND #plannedByScan = :scan AND #planState = :fetching AND #planAt = :planAt",
+    { verified: true, scan: plannedByScan, fetching: "fetching", planAt },
+  ),
+});
+
+/** What is to be in the list, by the order of `aliases`. What an import would refuse is left out: nobody could watch it. */
+const wantedOf = (
+  answer: Answer,
+  aliases: readonly string[],
+  { breachIds, levels, ...known }: Known & { levels: Levels },
+): Wanted[] =>
+  aliases.flatMap((alias) => {
+    const address = `${alias}@${answer.domain.name}`;
+    if (importedAddress.safeParse(address).data !== address) return [];
+    const names = answer.breachNames.get(alias) ?? [];
+    const ids = names.map((name) => breachIds.get(name)).filter((id) => id !== undefined);
+    const levelOf = (id: number): number => levels.get(id) ?? 1;
+    const worst = ids.sort((one, other) => levelOf(other) - levelOf(one) || other - one).slice(0, 5);
+    const found = { level: levelOf(worst[0] ?? 0), breachCount: ids.length, worst };
+    const isSub = baseOf(alias) !== alias && isWatched(baseOf(alias), answer, { breachIds, ...known });
+    return [{ alias, state: isSub ? "sub" : "open", found }];
+  });
+
+/** A bucket as it is to be. What is ignored stays so until somebody watches it, whether HIBP names it or not. */
+const merged = (
+  { entries, next: firstNew }: Bucket,
+  wanted: readonly Wanted[],
+  answer: Answer,
+  known: Known,
+): Pick<Bucket, "next" | "entries"> => {
+  const stored = new Map(entries.map((entry) => [entry.alias, entry]));
+  const erased = entries.filter(({ state }) => state === "erased").map(({ alias }) => alias);
+  let next = firstNew;
+  const named = wanted.flatMap(({ alias, state, found }): Entry[] => {
+    if (erased.length > 0 && erased.includes(hashOf(alias))) return [];
+    const before = stored.get(alias);
+    stored.delete(alias);
+    if (before?.state === "ignored" && state === "open") return [before];
+    const firstSeenAt = before?.found?.firstSeenAt ?? answer.domain.planAt ?? "";
+    return [{ alias, number: before?.number ?? next++, state, found: { ...found, firstSeenAt } }];
+  });
+  const others = [...stored.values()].filter(
+    ({ alias, state }) => state === "erased" || (state === "ignored" && !isWatched(alias, answer, known)),
+  );
+  return { next, entries: [...named, ...others].sort((one, other) => one.number - other.number) };
+};
