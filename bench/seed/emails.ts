@@ -33,6 +33,12 @@ export const emailRows = function* (
       lastScannedAt: lastScannedBy === 0 ? null : timeOfScan(clock, lastScannedBy),
       findings: totals.findingIds[index] ?? {},
       unacknowledged: totals.unacknowledged[index] ?? 0,
+      ...(totals.lastFoundAt[index] && { lastFoundAt: totals.lastFoundAt[index] }),
+      ...Object.fromEntries(
+        totals.openByLevel
+          .map((ofLevel, at): [string, number] => [`open${at + 1}`, ofLevel[index] ?? 0])
+          .filter(([, count]) => count > 0),
+      ),
     };
     const team = index % (teamCount + 1);
     const group = {

@@ -4,9 +4,12 @@
  */
 
 import { breachPartition, keys } from "../../shared/aws/table/keys.ts";
+import type * as breachDates from "../../shared/findings/breach-dates.ts";
 import { type FindingRow, findings } from "../../shared/findings/record.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import * as counts from "../../shared/lists/counts.ts";
+import * as news from "../../shared/lists/news.ts";
+import { severities } from "../../shared/monitoring/hibp/severity-schema.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
 import { breachCount, breachName, levelOfBreach, oldBreaches } from "./breaches.ts";
 import { buildList } from "./list-rows.ts";
@@ -78,14 +81,18 @@ export const accountsOf = (size: Size): Record<string, string[]> => {
   return accounts;
 };
 
-/** What other rows repeat of the findings; the first three are by the index of the address. */
+/** What other rows repeat of the findings; those before the counts are by the index of the address. */
 export type FindingTotals = {
   /** The id of each finding by the id of its breach. */
   findingIds: Record<string, number>[];
   unacknowledged: Uint16Array;
+  /** The same by level of severity, with level 1 at 0. */
+  openByLevel: Uint16Array[];
   /** The scan that found something last, or 0. */
   lastScans: Uint16Array;
   countsByScan: Map<number, number>;
+  /** When the latest finding of the address was detected; empty without findings. */
+  lastFoundAt: string[];
   /** What shared/lists counts, by row and attribute. */
   counts: Map<number, Map<string, number>>;
 };
@@ -93,15 +100,20 @@ export type FindingTotals = {
 export const noFindings = (addresses: number): FindingTotals => ({
   findingIds: Array.from({ length: addresses }, () => ({})),
   unacknowledged: new Uint16Array(addresses),
+  openByLevel: severities.map(() => new Uint16Array(addresses)),
   lastScans: new Uint16Array(addresses),
+  lastFoundAt: Array.from({ length: addresses }, () => ""),
   countsByScan: new Map(),
   counts: new Map(),
 });
 
 /** All rows of the list of findings; adds them up in `totals`. */
 export const findingRows = function* (size: Size, clock: Clock, totals: FindingTotals): Generator<Row> {
-  const { findingIds, unacknowledged, lastScans, countsByScan } = totals;
+  const { findingIds, unacknowledged, openByLevel, lastScans, lastFoundAt, countsByScan } = totals;
   const list = buildList("FINDING");
+  /** Rows of what is new, by sort key. */
+  const fresh = new Map<string, Row>();
+  const dates: Record<number, breachDates.Dates> = {};
   const levels = Array.from({ length: breachCount + 1 }, (_, id) => levelOfBreach(id));
   const count = (id: number, change: Omit<counts.CountedChange, "id">): void => {
     const place = counts.placeOf(blockOf(id));
@@ -142,8 +154,34 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     yield list.memberRow(findings.put(org, reserved, group, finding));
     const ids = findingIds[address];
     if (ids !== undefined) ids[breach] = reserved.id;
-    if (!acknowledged) unacknowledged[address] = (unacknowledged[address] ?? 0) + 1;
+    const ofLevel = openByLevel[group.severity - 1];
+    if (!acknowledged && ofLevel !== undefined) {
+      unacknowledged[address] = (unacknowledged[address] ?? 0) + 1;
+      ofLevel[address] = (ofLevel[address] ?? 0) + 1;
+    }
     lastScans[address] = scan;
+    const at = finding.firstDetectedAt;
+    if (at > (lastFoundAt[address] ?? "")) lastFoundAt[address] = at;
+    const key = keys.news(org, at.slice(0, 10), counts.placeOf(blockOf(reserved.id)));
+    const ofDay: Row = fresh.get(key.sk) ?? { ...key, ...news.expiryOf(at.slice(0, 10)) };
+    ofDay[breach] = Number(ofDay[breach] ?? 0) + 1;
+    fresh.set(key.sk, ofDay);
+    const { [breach]: known } = dates;
+    const time = Date.parse(at);
+    dates[breach] = {
+      first: Math.min(known?.first ?? time, time),
+      last: Math.max(known?.last ?? time, time),
+    };
+  }
+  for (const at of lastFoundAt.filter((each) => each !== "")) {
+    const day = at.slice(0, 10);
+    const ofDay = counts.places.map((place) => fresh.get(keys.news(org, day, place).sk)).find(Boolean);
+    if (ofDay !== undefined) ofDay.people = Number(ofDay.people ?? 0) + 1;
+  }
+  const firstDay = news.firstDay(new Date());
+  for (const row of fresh.values()) if (row.sk >= firstDay) yield row;
+  for (const [breach, some] of Object.entries(dates)) {
+    yield { ...keys.breachDates(org, Number(breach)), ...some };
   }
   yield* list.remainingRows();
   const breached = findingIds.filter((ids, address) => isActive(address) && Object.keys(ids).length > 0);

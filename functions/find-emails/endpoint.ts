@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { total } from "../../shared/contract/page.ts";
-import { emailFilters, monitoredEmail, searchText } from "../../shared/monitoring/emails/email-schema.ts";
+import { emailFilters, listedEmail, searchText } from "../../shared/monitoring/emails/email-schema.ts";
 
 export const findEmails = defineEndpoint({
   summary: "Find monitored e-mails, newest first",
   access: "user",
   query: z.object({ ...emailFilters, q: z.optional(searchText) }),
   status: 200,
-  reply: z.object({ emails: z.array(monitoredEmail), total }),
+  reply: z.object({ emails: z.array(listedEmail), total }),
   refusals: [],
   uses: ["table:read"],
 });

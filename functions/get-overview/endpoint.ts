@@ -3,6 +3,7 @@ import { alertConfig } from "../../shared/alerting/channels/channel-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
+import { severity } from "../../shared/monitoring/hibp/severity-schema.ts";
 import { scan } from "../../shared/scanning/scan-schema.ts";
 
 const overview = z.object({
@@ -25,6 +26,21 @@ const overview = z.object({
   bySeverity: z
     .object({ critical: count, high: count, medium: count, low: count })
     .check(z.meta({ description: "Open findings by the severity of their breach" })),
+  news: z
+    .object({
+      since: timestamp,
+      findings: count,
+      people: count.check(z.meta({ description: "E-mails with one of these findings" })),
+      breaches: z
+        .array(z.object({ breachId: idField, title: z.string(), severity, findings: count }))
+        .check(z.meta({ description: "The 3 breaches with the most of these findings" })),
+    })
+    .check(
+      z.meta({
+        description:
+          "Findings that were first detected since the beginning of the day 7 days ago (UTC), whether acknowledged or not",
+      }),
+    ),
   emails: z.object({
     active: count,
     disabled: count,

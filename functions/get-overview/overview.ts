@@ -3,6 +3,7 @@
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import { latestStatuses } from "../../shared/alerting/deliveries/delivery-list.ts";
 import * as counts from "../../shared/lists/counts.ts";
+import * as news from "../../shared/lists/news.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import * as breachDetails from "../../shared/monitoring/hibp/breach-details.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
@@ -13,6 +14,7 @@ import type { Overview } from "./endpoint.ts";
 
 const monthsShown = 12;
 const breachesShown = 5;
+const newBreachesShown = 3;
 
 /** Three trips to the table, four where a channel's latest delivery is older than others of its block. */
 export const read = async (org: number, now: Date): Promise<Overview> => {
@@ -29,6 +31,7 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
   return {
     findings: found.shown,
     bySeverity: bySeverity(found.counted),
+    news: found.news,
     emails: {
       active: emails.sum(emailDirectory, ({ isActive }) => isActive),
       disabled: emails.sum(emailDirectory, ({ isActive }) => !isActive),
@@ -50,17 +53,23 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
 const findingsOf = async (
   org: number,
   now: Date,
-): Promise<{ counted: counts.Counts; shown: Overview["findings"] }> => {
-  const [counted, catalogVersion] = await Promise.all([counts.read(org), breachDetails.version()]);
-  const top = [...counted.byBreach]
-    .map(([breachId, { open }]): [number, number] => [breachId, open])
-    .filter(([, open]) => open > 0)
-    .sort(([oneId, one], [otherId, other]) => other - one || oneId - otherId)
-    .slice(0, breachesShown);
+): Promise<{ counted: counts.Counts; shown: Overview["findings"]; news: Overview["news"] }> => {
+  const [counted, found, catalogVersion] = await Promise.all([
+    counts.read(org),
+    news.read(org, now),
+    breachDetails.version(),
+  ]);
+  const top = mostOf(
+    [...counted.byBreach].map(([breachId, { open }]) => [breachId, open]),
+    breachesShown,
+  );
+  const newest = mostOf([...found.byBreach], newBreachesShown);
   const details = await breachDetails.details(
-    top.map(([breachId]) => breachId),
+    [...top, ...newest].map(([breachId]) => breachId),
     catalogVersion,
   );
+  const titleOf = (breachId: number): string => details.get(breachId)?.title ?? `Breach ${breachId}`;
+  const { since, findings, people } = found;
   return {
     counted,
     shown: {
@@ -69,14 +78,28 @@ const findingsOf = async (
         month,
         ...(counted.byMonth.get(month) ?? { open: 0, acknowledged: 0 }),
       })),
-      topBreaches: top.map(([breachId, open]) => ({
+      topBreaches: top.map(([breachId, open]) => ({ breachId, title: titleOf(breachId), open })),
+    },
+    news: {
+      since,
+      findings,
+      people,
+      breaches: newest.map(([breachId, count]) => ({
         breachId,
-        title: details.get(breachId)?.title ?? `Breach ${breachId}`,
-        open,
+        title: titleOf(breachId),
+        severity: details.get(breachId)?.severity ?? "low",
+        findings: count,
       })),
     },
   };
 };
+
+/** The breaches with the highest counts above 0, by id. */
+const mostOf = (counted: [number, number][], most: number): [number, number][] =>
+  counted
+    .filter(([, count]) => count > 0)
+    .sort(([oneId, one], [otherId, other]) => other - one || oneId - otherId)
+    .slice(0, most);
 
 const bySeverity = ({ byLevel }: counts.Counts): Overview["bySeverity"] => {
   const open = { critical: 0, high: 0, medium: 0, low: 0 };

@@ -9,6 +9,7 @@ import { dueShard, keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
+import * as counts from "../lists/counts.ts";
 import { type EmailWrites, inBulk, transactionOf } from "../monitoring/emails/changes.ts";
 import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
 import { ownerWordWrites } from "../monitoring/emails/search.ts";
@@ -34,6 +35,7 @@ const removalOf = (org: number, row: Email): EmailWrites => {
     ],
     seats: by,
     breachedEmails: isBreached(row) ? by : 0,
+    people: [{ from: row.lastFoundAt }],
   };
 };
 
@@ -48,15 +50,19 @@ export const remove = async (org: number, id: number, actor: Actor): Promise<voi
     const slot = await activity.slot(org);
     const removal = removalOf(org, row);
     const others: Write[] = [
-      // The row that counts the findings counts the breached e-mail too.
-      ...transactionOf(org, [{ ...removal, breachedEmails: 0 }]),
+      // The rows that count the findings count the breached e-mail too.
+      ...transactionOf(org, [{ ...removal, breachedEmails: 0, people: [] }]),
       ...(removal.seats === 0 ? [] : [seats(org, removal.seats, owner.billing)]),
       ...activity.writes(org, slot, { action: "email.removed", summary: `Removed ${row.email}`, actor }),
     ];
-    const { now, later } = await split(org, Object.values(row.findings), others);
+    const { people = [] } = removal;
+    const { now, later } = await split(org, Object.values(row.findings), [
+      ...others,
+      ...counts.writes(org, { people }),
+    ]);
     await table.transact([
       ...others,
-      ...deletions(org, now, { breachedEmails: removal.breachedEmails }),
+      ...deletions(org, now, { breachedEmails: removal.breachedEmails, people }),
       ...(later.length > 0 ? [unfinished(org, id, later)] : []),
     ]);
     return later;

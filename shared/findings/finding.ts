@@ -8,7 +8,7 @@ import { Refusal } from "../contract/errors.ts";
 import * as counts from "../lists/counts.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { type OwnChecks, ownChecks } from "../monitoring/domains/own-checks.ts";
-import { type Email, emails } from "../monitoring/emails/record.ts";
+import { type Email, emails, openDifferences } from "../monitoring/emails/record.ts";
 import { lastScannedAt, later } from "../monitoring/emails/watermark.ts";
 import type { Breach } from "../monitoring/hibp/breach.ts";
 import * as breachDetails from "../monitoring/hibp/breach-details.ts";
@@ -118,14 +118,13 @@ export const acknowledge = (
     const slot = await activity.slot(org);
     const from = findings.groupOf(row);
     const to = { ...from, acknowledged: true };
+    const email = emails.key(org, row.emailId);
+    // Without its e-mail the finding is about to be deleted by the removal of the e-mail.
+    const ofEmail = { if: exists, refusal: "findingNotFound" } as const;
     await table.transact([
-      {
-        update: emails.key(org, row.emailId),
-        add: { unacknowledged: from.acknowledged ? 0 : -1 },
-        if: exists,
-        // Without its e-mail the finding is about to be deleted by the removal of the e-mail.
-        refusal: "findingNotFound",
-      },
+      from.acknowledged
+        ? { check: email, ...ofEmail }
+        : { update: email, add: openDifferences([{ from, to }]), ...ofEmail },
       ...findings.writes(org, [
         findings.change(org, id, {
           from,

@@ -76,11 +76,11 @@ export const newFinding = (
   fields: Pick<FindingRow, "emailId" | "email" | "domainId" | "breachId" | "firstDetectedAt">,
 ): FindingRow => ({ ...fields, breachPartition: breachPartition(org, fields.breachId) });
 
-/** The writes that delete findings, for one transaction. `breachedEmails`: as of counts. */
+/** The writes that delete findings, for one transaction. The others: as of counts. */
 export const deletions = (
   org: number,
   rows: readonly FindingRecord[],
-  { breachedEmails = 0 }: { breachedEmails?: number } = {},
+  others: Pick<counts.Changes, "breachedEmails" | "people"> = {},
 ): Write[] => [
   ...findings.writes(
     org,
@@ -88,6 +88,6 @@ export const deletions = (
   ),
   ...counts.writes(org, {
     findings: rows.map((row) => ({ ...row, from: findings.groupOf(row) })),
-    breachedEmails,
+    ...others,
   }),
 ];

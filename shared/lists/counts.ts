@@ -8,6 +8,7 @@ import type { Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { blockOf } from "./blocks.ts";
+import * as news from "./news.ts";
 
 /** A finding that is detected (no `from`), acknowledged, reopened or deleted (no `to`), or changes its severity. */
 export type CountedChange = {
@@ -26,6 +27,8 @@ export type Changes = {
   findings?: readonly CountedChange[];
   /** By how much the number of active e-mails with a finding changes. */
   breachedEmails?: number;
+  /** E-mails whose latest finding changes, or that are removed. */
+  people?: readonly news.PersonChange[];
   /** By how much the number of deliveries that were given up changes. */
   notDelivered?: { channelId: number; by: number; deliveryId: number };
 };
@@ -55,7 +58,7 @@ export const places: readonly number[] = Array.from({ length: rowCount }, (_, pl
 /** The row that counts changes of the findings of this block. */
 export const placeOf = (block: number): number => block % rowCount;
 
-/** How many writes `writes` makes at most. */
+/** How many writes `writes` makes for changes that are not of findings. */
 export const countWrites = 1;
 
 /**
@@ -93,15 +96,18 @@ export const differencesOf = (changes: Changes): Map<string, number> => {
 };
 
 /**
- * The write that counts changes, for the transaction that makes them; none when no count moves. `writes` counts the writes to the
+ * The writes that count changes, for the transaction that makes them; none when no count moves. What is new is counted besides (news.ts). `writes` counts the writes to the
  * row, so that an audit sees that nothing moved while it read.
  */
 export const writes = (org: number, changes: Changes): Write[] => {
   const differences = differencesOf(changes);
-  if (differences.size === 0) return [];
   const { findings: [first] = [], notDelivered } = changes;
   const place = placeOf(blockOf(first?.id ?? notDelivered?.deliveryId ?? 1));
-  return [{ update: keys.counts(org, place), add: { ...Object.fromEntries(differences), writes: 1 } }];
+  const counted = { ...Object.fromEntries(differences), writes: 1 };
+  return [
+    ...(differences.size === 0 ? [] : [{ update: keys.counts(org, place), add: counted }]),
+    ...news.writes(org, place, changes),
+  ];
 };
 
 /** The rows added up by attribute, `writes` included. */

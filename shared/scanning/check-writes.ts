@@ -5,8 +5,9 @@ import { type FindingGroup, findings, newFinding } from "../findings/record.ts";
 import type { Reserved } from "../lists/blocks.ts";
 import type { CountedChange } from "../lists/counts.ts";
 import type { MemberWrite } from "../lists/member-writes.ts";
+import type { PersonChange } from "../lists/news.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
-import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
+import { type Email, emails, isBreached, openDifferences } from "../monitoring/emails/record.ts";
 import { lastScannedAt } from "../monitoring/emails/watermark.ts";
 import { type EmailChange, isIncluded } from "./compare-email.ts";
 import type { ChunkKey } from "./email-chunks.ts";
@@ -62,13 +63,14 @@ export const firstOf = ({ emailId, found, gone, back }: EmailChange, size: numbe
 });
 
 /**
- * The writes of one e-mail's change. `events`: the alert of the new breaches, if there are any. `detected` and
- * `breachedEmails`: of what further rows follow.
+ * The writes of one e-mail's change. `events`: the alert of the new breaches, if there are any. `detected`,
+ * `breachedEmails` and `people`: of what further rows follow.
  */
 export type ChangeWrites = {
   events: AlertEvent[];
   detected: CountedChange[];
   breachedEmails: number;
+  people: PersonChange[];
   email: MemberWrite;
   newFindings: MemberWrite[];
   seenFindings: Write[];
@@ -96,6 +98,7 @@ export const writesOfChange = (
     severity: levelIn(levels, breachId),
   });
   const lastSeenAt = lastScannedAt(row, domain) ?? row.createdAt;
+  const lastFoundAt = checkedAt > (row.lastFoundAt ?? "") ? checkedAt : row.lastFoundAt;
   const isNewestCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
   const nowGone = new Set([...(row.gone ?? []), ...gone].filter((breachId) => !back.includes(breachId)));
   const event: AlertEvent = {
@@ -113,14 +116,16 @@ export const writesOfChange = (
       to: groupOf(breachId),
     })),
     breachedEmails: found.length > 0 && group.isActive && !isBreached(row) ? 1 : 0,
+    people: found.length > 0 ? [{ from: row.lastFoundAt, to: lastFoundAt }] : [],
     email: emails.change(org, row.id, {
       from: group,
       set: {
         ...Object.fromEntries(detected.map(({ breachId, id }) => [`findings.${breachId}`, id.id])),
+        lastFoundAt: found.length > 0 ? lastFoundAt : undefined,
         ...(isNewestCheck && { lastScannedAt: checkedAt }),
         ...(nowGone.size > 0 && { gone: nowGone }),
       },
-      add: { unacknowledged: found.length },
+      add: openDifferences(found.map((breachId) => ({ to: groupOf(breachId) }))),
       ...(nowGone.size === 0 && { remove: ["gone"] }),
       if: asRead({ afterScan: row.afterScan, findings: row.findings, gone: row.gone }),
     }),

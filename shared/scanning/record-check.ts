@@ -176,6 +176,7 @@ const writesOf = ({ org, scanId, batch, chunk }: Recording, prepared: readonly P
     ...counts.writes(org, {
       findings: changes.flatMap(({ detected }) => detected),
       breachedEmails: changes.reduce((sum, { breachedEmails }) => sum + breachedEmails, 0),
+      people: changes.flatMap(({ people }) => people),
     }),
     ...changes.flatMap(({ seenFindings }) => seenFindings),
     ...delivery.deliveries.writes(

@@ -3,13 +3,15 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import * as foundBreaches from "../../shared/findings/breaches.ts";
 import * as removals from "../../shared/findings/email-removal.ts";
 import * as acknowledging from "../../shared/findings/finding.ts";
 import { findings } from "../../shared/findings/record.ts";
 import * as counts from "../../shared/lists/counts.ts";
+import * as news from "../../shared/lists/news.ts";
 import * as monitored from "../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
-import { emails } from "../../shared/monitoring/emails/record.ts";
+import { emails, worstOpen } from "../../shared/monitoring/emails/record.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
 import { createOrganization, runChecks, startAndPlan, useWorkers } from "../scanning/in-process-workers.ts";
 
@@ -52,6 +54,41 @@ const recounted = async (org: number): Promise<counts.Counts> => {
   return expected;
 };
 
+/** What is new, when breaches were detected, and the worst open finding of each e-mail must be those of the rows. */
+const expectDerived = async (org: number): Promise<void> => {
+  const [rows, emailRows] = await Promise.all([
+    findings.directory(org).then((all) => Promise.all(all.map(({ block }) => findings.members(org, block)))),
+    emails.directory(org).then((all) => Promise.all(all.map(({ block }) => emails.members(org, block)))),
+  ]);
+  const all = rows.flat();
+  const { since, ...fresh } = await news.read(org, new Date());
+  const isNew = ({ firstDetectedAt }: { firstDetectedAt: string }) => firstDetectedAt >= since;
+  expect({ ...fresh, byBreach: new Map([...fresh.byBreach].filter(([, count]) => count !== 0)) }).toEqual({
+    findings: all.filter(isNew).length,
+    people: new Set(all.filter(isNew).map(({ emailId }) => emailId)).size,
+    byBreach: new Map(
+      [...Map.groupBy(all.filter(isNew), ({ breachId }) => breachId)].map(([id, some]) => [id, some.length]),
+    ),
+  });
+  for (const row of emailRows.flat()) {
+    const own = all.filter(({ emailId }) => emailId === row.id).map((each) => findings.groupOf(each));
+    const levels = own.filter(({ acknowledged }) => !acknowledged).map(({ severity }) => severity);
+    expect(worstOpen(row)).toBe(levels.length === 0 ? undefined : Math.max(...levels));
+  }
+  const { breaches } = await foundBreaches.list(org, { limit: 100, offset: 0, order: "newest" });
+  for (const { id, open, acknowledged, firstDetectedAt, lastDetectedAt } of breaches) {
+    const own = all.filter(({ breachId }) => breachId === id);
+    const times = own.map((each) => each.firstDetectedAt).sort();
+    const isOpen = own.filter((each) => each.acknowledgment === undefined);
+    expect({ open, acknowledged, firstDetectedAt, lastDetectedAt }).toEqual({
+      open: isOpen.length,
+      acknowledged: own.length - isOpen.length,
+      firstDetectedAt: times[0],
+      lastDetectedAt: times.at(-1),
+    });
+  }
+};
+
 /** Scans 12 addresses, of which 10 are breached: the first in all breaches, each next one in a few. */
 const createScanned = async (): Promise<{ org: number; emailIds: number[] }> => {
   workers.breached[domain] = Object.fromEntries(
@@ -90,6 +127,7 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
     for (const id of [open[0], open[0], open[7], open[50]]) await acknowledge(org, id as number);
     expect(counts.totalOf(await counts.read(org))).toEqual({ open: 111, acknowledged: 3 });
     expect(await counts.read(org)).toEqual(await recounted(org));
+    await expectDerived(org);
 
     await monitored.setActive(org, emailIds[1] ?? 0, false, administrator);
     await monitored.setActive(org, emailIds[11] ?? 0, false, administrator);
@@ -98,6 +136,7 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
     for (const index of [0, 1, 2, 10]) await removals.remove(org, emailIds[index] ?? 0, administrator);
     expect((await counts.read(org)).breachedEmails).toBe(7);
     expect(await counts.read(org)).toEqual(await recounted(org));
+    await expectDerived(org);
     await monitored.setActive(org, emailIds[11] ?? 0, true, administrator);
 
     // A finding that disappears and comes back, and new ones of an e-mail that has some and of one that has none.
@@ -110,6 +149,7 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
     await runChecks();
     // An e-mail that was enabled after its scan began would be left out.
     expect(await counts.read(org)).toEqual(await recounted(org));
+    await expectDerived(org);
     expect((await counts.read(org)).breachedEmails).toBe(8);
   });
 
@@ -122,6 +162,7 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
     );
     expect(counts.totalOf(await counts.read(org))).toEqual({ open: 102, acknowledged: 12 });
     expect(await counts.read(org)).toEqual(await recounted(org));
+    await expectDerived(org);
   });
 
   test("stay exact while e-mails are removed and scanned at the same time", async () => {
@@ -136,6 +177,7 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
       ...(await openIds(org)).slice(0, 20).map((id) => acknowledge(org, id).catch(() => {})),
     ]);
     expect(await counts.read(org)).toEqual(await recounted(org));
+    await expectDerived(org);
   });
 });
 

@@ -112,6 +112,8 @@ export const keys = {
   }),
   /** One of the rows that count findings by month and by breach, and breached e-mails (lists/counts.ts). */
   counts: (org: number, place: number): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
+  /** One of the rows that count what was detected on a day (UTC, `YYYY-MM-DD`; lists/news.ts). */
+  news: (org: number, day: string, place: number): Key => ({ pk: `ORG#${org}#NEWS`, sk: `${day}#${place}` }),
   /** When findings of a breach were first and last detected (findings/breach-dates.ts). */
   breachDates: (org: number, breach: number): Key => ({ pk: `ORG#${org}#BREACH-DATES`, sk: padded(breach) }),
   /** The ids of users and of removed users: a page of the activity log tells them apart with this one row. */

@@ -2,7 +2,7 @@ import { TransactionBudget } from "../../aws/table/budget.ts";
 import { condition, exists, type Write } from "../../aws/table/condition.ts";
 import * as table from "../../aws/table/table.ts";
 import * as counts from "../../lists/counts.ts";
-import { emails } from "../../monitoring/emails/record.ts";
+import { emails, openDifferences } from "../../monitoring/emails/record.ts";
 import { levelOf } from "../../monitoring/hibp/severity.ts";
 import { type FindingGroup, type FindingRow, findings } from "../record.ts";
 import type { Candidate } from "./candidates.ts";
@@ -124,16 +124,12 @@ const writesOf = (org: number, changes: readonly FindingChange[]): Write[] => [
 ];
 
 /** Without its e-mail a finding is about to be deleted by the removal of the e-mail. */
-const emailWrites = (org: number, changes: readonly FindingChange[]): { emailId: number; write: Write }[] => {
-  const ofState = changes.filter(({ acknowledgment }) => acknowledgment !== undefined);
-  return [...Map.groupBy(ofState, ({ emailId }) => emailId)].map(([emailId, ofEmail]) => {
+const emailWrites = (org: number, changes: readonly FindingChange[]): { emailId: number; write: Write }[] =>
+  [...Map.groupBy(changes, ({ emailId }) => emailId)].flatMap(([emailId, ofEmail]) => {
     const key = emails.key(org, emailId);
-    const by = ofEmail.reduce(
-      (sum, { from, to }) => sum + Number(from.acknowledged) - Number(to.acknowledged),
-      0,
-    );
-    const write: Write =
-      by === 0 ? { check: key, if: exists } : { update: key, add: { unacknowledged: by }, if: exists };
-    return { emailId, write };
+    const add = openDifferences(ofEmail);
+    if (Object.keys(add).length > 0) return { emailId, write: { update: key, add, if: exists } };
+    // What stays acknowledged and has another severity is of no concern to the e-mail.
+    const isStateSame = ofEmail.every(({ acknowledgment }) => acknowledgment === undefined);
+    return isStateSame ? [] : { emailId, write: { check: key, if: exists } };
   });
-};

@@ -14,6 +14,7 @@ import { Refusal } from "../../contract/errors.ts";
 import type { Reserved } from "../../lists/blocks.ts";
 import * as counts from "../../lists/counts.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
+import type { PersonChange } from "../../lists/news.ts";
 import * as domains from "../domains/domain.ts";
 import { noteEmails } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
@@ -37,6 +38,8 @@ export type EmailWrites = {
   seats: number;
   /** By how much the number of active e-mails with a finding changes. */
   breachedEmails: number;
+  /** As of counts. */
+  people?: readonly PersonChange[];
   /** It may have a last check of its own from now on. */
   isNoted?: number;
 };
@@ -101,7 +104,10 @@ export const transactionOf = (org: number, all: readonly EmailWrites[]): Write[]
       org,
       all.flatMap(({ isNoted = [] }) => isNoted),
     ),
-    ...counts.writes(org, { breachedEmails: sum(all.map((each) => each.breachedEmails)) }),
+    ...counts.writes(org, {
+      breachedEmails: sum(all.map((each) => each.breachedEmails)),
+      people: all.flatMap(({ people = [] }) => people),
+    }),
   ];
 };
 

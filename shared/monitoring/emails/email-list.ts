@@ -3,9 +3,10 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as domains from "../domains/domain.ts";
+import { severityAt } from "../hibp/severity.ts";
 import * as teams from "../teams/team.ts";
-import type { MonitoredEmail } from "./email-schema.ts";
-import { type EmailGroup, emails } from "./record.ts";
+import type { ListedEmail } from "./email-schema.ts";
+import { type EmailGroup, emails, openAttributes, worstOpen } from "./record.ts";
 import * as search from "./search.ts";
 import { lastScannedAt } from "./watermark.ts";
 
@@ -18,7 +19,7 @@ export type EmailQuery = {
 };
 
 /** A page, newest first; `total` counts all e-mails that match the filters. */
-type Page = { emails: MonitoredEmail[]; total: number };
+type Page = { emails: ListedEmail[]; total: number };
 
 const attributes = [
   "createdAt",
@@ -28,6 +29,7 @@ const attributes = [
   "lastScannedAt",
   "findings",
   "unacknowledged",
+  ...openAttributes,
 ] as const;
 
 type Row = Pick<
@@ -123,7 +125,7 @@ export const get = async (org: number, id: number): Promise<MonitoredEmail> => {
 };
 
 /** As clients see them. `known`: what was read for their groups. */
-const shown = async (org: number, rows: readonly Row[], known: References): Promise<MonitoredEmail[]> => {
+const shown = async (org: number, rows: readonly Row[], known: References): Promise<ListedEmail[]> => {
   const groups = rows.map(emails.groupOf);
   const isKnown = (group: EmailGroup): boolean =>
     known.domains.has(group.domainId) && (group.teamId === null || known.teams.has(group.teamId));
@@ -134,6 +136,7 @@ const shown = async (org: number, rows: readonly Row[], known: References): Prom
     const domain = references.domains.get(group.domainId);
     if (domain === undefined) throw new Error(`E-mail ${row.id} refers to a domain that does not exist`);
     const team = group.teamId === null ? undefined : references.teams.get(group.teamId);
+    const worst = worstOpen(row);
     return {
       id: row.id,
       email: row.email,
@@ -145,6 +148,7 @@ const shown = async (org: number, rows: readonly Row[], known: References): Prom
       team: team === undefined ? null : { id: team.id, name: team.name },
       breachCount: Object.keys(row.findings).length,
       unacknowledgedBreachCount: row.unacknowledged,
+      severity: worst === undefined ? null : severityAt(worst),
     };
   });
 };

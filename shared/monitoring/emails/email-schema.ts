@@ -4,6 +4,7 @@ import { booleanParameter, count, idField, idParameter, pageQuery } from "../../
 import { notEmpty } from "../../contract/patch.ts";
 import { isQuery } from "../../contract/search-text.ts";
 import { text, timestamp } from "../../contract/text.ts";
+import { severity } from "../hibp/severity-schema.ts";
 
 /**
  * An e-mail address as it was written, trimmed and with its domain in ASCII: at most 254 characters (RFC 5321, 4.5.3.1), in
@@ -52,6 +53,17 @@ export const monitoredEmail = z
   })
   .check(z.meta({ id: "MonitoredEmail" }));
 export type MonitoredEmail = z.infer<typeof monitoredEmail>;
+
+/** An e-mail as the dashboard lists it. */
+export const listedEmail = z
+  .object({
+    ...monitoredEmail.shape,
+    severity: z
+      .nullable(severity)
+      .check(z.meta({ description: "The highest of its open findings; null if none is open" })),
+  })
+  .check(z.meta({ id: "ListedEmail" }));
+export type ListedEmail = z.infer<typeof listedEmail>;
 
 /** Query parameters of lists of e-mails. */
 export const emailFilters = {

@@ -1,4 +1,5 @@
 import { countedList } from "../../lists/counted-list.ts";
+import type { CountedChange } from "../../lists/counts.ts";
 
 /**
  * The stored fields of a monitored e-mail. The row lists the e-mail's breaches and findings, so that a scan
@@ -18,8 +19,39 @@ export type EmailRow = {
   findings: Record<string, number>;
   /** Ids of breaches that have a finding but disappeared upstream. */
   gone?: Set<number>;
+  /** When the latest of them was detected (ISO 8601); none without findings. */
+  lastFoundAt?: string;
   /** How many findings are not acknowledged. */
   unacknowledged: number;
+} & OpenCounts;
+
+/** The same by severity, as a level (../hibp/severity.ts); 0 where there is none. */
+type OpenCounts = { [Level in 1 | 2 | 3 | 4 as `open${Level}`]?: number };
+
+/** Worst first. */
+export const openAttributes = ["open4", "open3", "open2", "open1"] as const satisfies (keyof OpenCounts)[];
+
+/** The highest severity of an e-mail's open findings, as a level; undefined without any. */
+export const worstOpen = (row: OpenCounts): number | undefined => {
+  const worst = openAttributes.find((name) => (row[name] ?? 0) > 0);
+  return worst && Number(worst.slice("open".length));
+};
+
+/** What changes of an e-mail's findings add to its row; nothing where no open finding comes, goes or changes its severity. */
+export const openDifferences = (
+  changes: readonly Pick<CountedChange, "from" | "to">[],
+): Record<string, number> => {
+  const differences: Record<string, number> = {};
+  const add = (state: CountedChange["to"], by: number): void => {
+    if (state === undefined || state.acknowledged) return;
+    for (const name of ["unacknowledged", `open${state.severity}`])
+      differences[name] = (differences[name] ?? 0) + by;
+  };
+  for (const { from, to } of changes) {
+    add(from, -1);
+    add(to, 1);
+  }
+  return Object.fromEntries(Object.entries(differences).filter(([, by]) => by !== 0));
 };
 
 /** The row of a new e-mail. The transaction that writes it must check `domains.unchanged` for `domain`. */

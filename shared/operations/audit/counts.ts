@@ -7,6 +7,7 @@ import * as table from "../../aws/table/table.ts";
 import { findings } from "../../findings/record.ts";
 import * as counts from "../../lists/counts.ts";
 import type { Directory } from "../../lists/directory.ts";
+import * as news from "../../lists/news.ts";
 import { emails, isBreached } from "../../monitoring/emails/record.ts";
 import { compare } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
@@ -14,11 +15,17 @@ import type { Problem } from "./inspector.ts";
 /** Blocks read at the same time. */
 const concurrency = 4;
 
-/** What the counts should be, by attribute. Reads everything that is counted. */
-const recount = async (org: number): Promise<Map<string, number>> => {
+/** What the counts should be, by attribute, and what is new, by day and attribute. Reads everything that is counted. */
+const recount = async (org: number): Promise<{ sums: Map<string, number>; newByDay: Sums }> => {
   const sums = new Map<string, number>();
+  const newByDay: Sums = new Map();
   const add = (changes: counts.Changes): void => {
     for (const [name, by] of counts.differencesOf(changes)) sums.set(name, (sums.get(name) ?? 0) + by);
+    for (const [day, ofDay] of news.differencesOf(changes)) {
+      const before = newByDay.get(day) ?? {};
+      newByDay.set(day, before);
+      for (const [name, by] of Object.entries(ofDay)) before[name] = (before[name] ?? 0) + by;
+    }
   };
   const everyBlock = async (directory: Directory, read: (block: number) => Promise<void>): Promise<void> => {
     for (const some of chunk(directory, concurrency)) {
@@ -31,9 +38,10 @@ const recount = async (org: number): Promise<Map<string, number>> => {
     add({ findings: rows.map((row) => ({ ...row, to: findings.groupOf(row) })) });
   });
   await everyBlock(await emails.directory(org), async (block) => {
-    const rows = await emails.members(org, block, { project: ["group", "findings"] });
+    const rows = await emails.members(org, block, { project: ["group", "findings", "lastFoundAt"] });
     add({
       breachedEmails: rows.filter((row) => emails.groupOf(row).isActive && isBreached(row)).length,
+      people: rows.map(({ lastFoundAt }) => ({ to: lastFoundAt })),
     });
   });
   await everyBlock(await deliveries.directory(org), async (block) => {
@@ -42,8 +50,10 @@ const recount = async (org: number): Promise<Map<string, number>> => {
       add({ notDelivered: { ...deliveries.groupOf(row), by: 1, deliveryId: row.id } });
     }
   });
-  return sums;
+  return { sums, newByDay };
 };
+
+type Sums = Map<string, Record<string, number>>;
 
 /** The sum of all rows counts, so that it does not matter which of them takes a correction. */
 export const compareCounts = async (org: number): Promise<Problem[]> => {
@@ -51,25 +61,57 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
   const key = keys.counts(org, counts.places[0] ?? 0);
   const row = await table.get<Item>(key);
   const before = await counts.readSums(org);
-  const should = await recount(org);
+  const firstDay = news.firstDay(new Date());
+  const { sums: should, newByDay } = await recount(org);
+  const found = await news.readSums(org, firstDay);
   const is = await counts.readSums(org);
   if (before.get("writes") !== is.get("writes")) return [{ ...subject, topic: key.pk, says: undefined }];
-  const excess = [...new Set([...is.keys(), ...should.keys()])]
-    .filter((name) => name !== "writes")
-    .map((name) => ({ name, by: (is.get(name) ?? 0) - (should.get(name) ?? 0) }))
-    .filter(({ by }) => by !== 0)
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
-  return compare(subject, {
+  const excess = excessOf(is, should);
+  const problems = await compare(subject, {
     key,
     row,
-    holds: Object.fromEntries(excess.map(({ name, by }) => [name, Number(row?.[name] ?? 0) - by])),
+    holds: holdsWithout(excess, row),
     reliesOn: ["writes"],
-    says: excess
-      .slice(0, maximumNamed)
-      .map(({ name }) => `${name} is ${is.get(name) ?? 0}, should be ${should.get(name) ?? 0}`)
-      .join("; "),
+    says: textOf(excess),
   });
+  const days = [...new Set([...found.keys(), ...newByDay.keys()])].filter((day) => day >= firstDay);
+  const ofDays = await Promise.all(
+    days.map(async (day) => {
+      const dayKey = keys.news(org, day, counts.places[0] ?? 0);
+      const dayRow = await table.get<Item>(dayKey);
+      const inExcess = excessOf(entriesOf(found.get(day)), entriesOf(newByDay.get(day)));
+      return compare(subject, {
+        key: dayKey,
+        row: dayRow,
+        holds: inExcess.length === 0 ? {} : { ...holdsWithout(inExcess, dayRow), ...news.expiryOf(day) },
+        says: `of what is new since ${day}: ${textOf(inExcess)}`,
+      });
+    }),
+  );
+  return [...problems, ...ofDays.flat()];
 };
+
+type Excess = { name: string; is: number; should: number };
+
+const entriesOf = (counted: Record<string, number> = {}): Map<string, number> =>
+  new Map(Object.entries(counted));
+
+/** The counts that differ. */
+const excessOf = (is: ReadonlyMap<string, number>, should: ReadonlyMap<string, number>): Excess[] =>
+  [...new Set([...is.keys(), ...should.keys()])]
+    .filter((name) => name !== "writes")
+    .map((name) => ({ name, is: is.get(name) ?? 0, should: should.get(name) ?? 0 }))
+    .filter((each) => each.is !== each.should)
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+
+const holdsWithout = (excess: readonly Excess[], row: Item | undefined): Item =>
+  Object.fromEntries(excess.map(({ name, is, should }) => [name, Number(row?.[name] ?? 0) - (is - should)]));
 
 /** Wrong counts that a report names. */
 const maximumNamed = 10;
+
+const textOf = (excess: readonly Excess[]): string =>
+  excess
+    .slice(0, maximumNamed)
+    .map(({ name, is, should }) => `${name} is ${is}, should be ${should}`)
+    .join("; ");

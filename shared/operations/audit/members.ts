@@ -8,7 +8,7 @@ import { type FindingRecord, findings } from "../../findings/record.ts";
 import type { countedList, Member } from "../../lists/counted-list.ts";
 import type { GroupFields } from "../../lists/group-key.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
-import { type Email, emails } from "../../monitoring/emails/record.ts";
+import { type Email, emails, openAttributes, openDifferences } from "../../monitoring/emails/record.ts";
 import { ownerWordRows } from "../../monitoring/emails/search.ts";
 import * as teams from "../../monitoring/teams/team.ts";
 import { type ScanRecord, scans } from "../../scanning/record.ts";
@@ -109,7 +109,7 @@ const compareHolder = async (
     update: key,
     set: { [`findings.${breachId}`]: id },
     add: {
-      unacknowledged: group.acknowledged ? 0 : 1,
+      ...openDifferences([{ to: group }]),
       gone: new Set(lastSeenAt === undefined ? [] : [breachId]),
     },
     if: condition(`attribute_not_exists(#findings.#${breachId})`),
@@ -131,7 +131,7 @@ export const emailsOf = async (org: number): Promise<MembersComparison<Email>> =
           key: emails.key(org, row.id),
           row,
           holds: summaryOf(row, named),
-          reliesOn: ["findings", "unacknowledged", "gone", "group"],
+          reliesOn: ["findings", "unacknowledged", ...openAttributes, "gone", "lastFoundAt", "group"],
         },
       ),
     );
@@ -145,7 +145,12 @@ export const emailsOf = async (org: number): Promise<MembersComparison<Email>> =
   };
 };
 
-/** What an e-mail's row must say about the findings that it names: those that are there, how many are open, and which disappeared upstream. */
+const later = (one: string | undefined, other: string): string =>
+  one === undefined || other > one ? other : one;
+
+const noneOpen = Object.fromEntries(["unacknowledged", ...openAttributes].map((name) => [name, 0]));
+
+/** What an e-mail's row must say about the findings that it names: those that are there, how many are open by severity, and which disappeared upstream. */
 const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
   const named = Object.entries(row.findings).map(([breach, id]) => ({ breach, finding: byId.get(id) }));
   const isOwn = ({ breach, finding }: (typeof named)[number]): boolean =>
@@ -155,8 +160,10 @@ const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
   const foreign = named.filter((each) => !isOwn(each));
   return {
     ...Object.fromEntries(foreign.map(({ breach }) => [`findings.${breach}`, undefined])),
-    unacknowledged: own.filter((each) => !findings.groupOf(each).acknowledged).length,
+    ...noneOpen,
+    ...openDifferences(own.map((each) => ({ to: findings.groupOf(each) }))),
     gone: gone.length > 0 ? new Set(gone) : undefined,
+    lastFoundAt: own.map(({ firstDetectedAt }) => firstDetectedAt).reduce(later, undefined),
   };
 };
 

@@ -8,10 +8,11 @@ import * as table from "../../../shared/aws/table/table.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
 import type { FindingFilter } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
+import * as breachDates from "../../../shared/findings/breach-dates.ts";
 import { type FindingRecord, findings, newFinding } from "../../../shared/findings/record.ts";
 import { blockSize, type Reserved, reserve } from "../../../shared/lists/blocks.ts";
 import * as counts from "../../../shared/lists/counts.ts";
-import { emails, isBreached } from "../../../shared/monitoring/emails/record.ts";
+import { emails, isBreached, openDifferences } from "../../../shared/monitoring/emails/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import { createOrganization, invocation, takeMessages } from "../../scanning/in-process-workers.ts";
 
@@ -51,13 +52,28 @@ export const addFindings = async (
         row: { emailId, email, domainId, breachId, firstDetectedAt },
       };
     });
+    const latest = new Map(
+      byEmail.map(([emailId, some], index) => {
+        const times = some.map(({ detectedAt, reserved }) => detectedAt ?? reserved.createdAt);
+        const from = ofEmails[index]?.lastFoundAt;
+        return [emailId, { from, to: [from ?? "", ...times].sort().at(-1) as string }];
+      }),
+    );
+    await breachDates.widen(
+      org,
+      rows.map(({ row }) => row),
+      new Map(),
+    );
     await table.transact([
       ...byEmail.map(([emailId, ofEmail]) => ({
         update: emails.key(org, emailId),
-        set: Object.fromEntries(
-          ofEmail.map(({ breachId, reserved }) => [`findings.${breachId}`, reserved.id]),
-        ),
-        add: { unacknowledged: ofEmail.length },
+        set: {
+          ...Object.fromEntries(
+            ofEmail.map(({ breachId, reserved }) => [`findings.${breachId}`, reserved.id]),
+          ),
+          lastFoundAt: latest.get(emailId)?.to,
+        },
+        add: openDifferences(ofEmail.map(({ severity = 3 }) => ({ to: { acknowledged: false, severity } }))),
         if: condition("attribute_exists(#pk)"),
       })),
       ...findings.writes(
@@ -67,6 +83,7 @@ export const addFindings = async (
       ...counts.writes(org, {
         findings: rows.map(({ reserved, group, row }) => ({ ...row, id: reserved.id, to: group })),
         breachedEmails: ofEmails.filter((row) => row !== undefined && !isBreached(row)).length,
+        people: [...latest.values()],
       }),
     ]);
   }

@@ -1,0 +1,119 @@
+/**
+ * What was detected in the last days: findings by breach, and people, by the UTC day of detection. As of counts, transactions add
+ * differences to rows whose sum counts. A row of a day expires when nobody asks for the day any more.
+ */
+import type { Write } from "../aws/table/condition.ts";
+import { keys, timeToLive } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+
+const dayMilliseconds = 86_400_000;
+const days = 7;
+
+/** A row is kept, and written, for a day more than anybody reads it, since clocks differ. */
+const writtenDays = days + 1;
+
+/** When the latest finding of an e-mail was detected, before and after (ISO 8601); undefined: it has none, or is gone. */
+export type PersonChange = { from?: string | undefined; to?: string | undefined };
+
+/** A finding that is detected (no `from`) or deleted (no `to`), or of which neither holds. */
+type FindingChange = {
+  breachId: number;
+  firstDetectedAt: string;
+  from?: object | undefined;
+  to?: object | undefined;
+};
+
+type Changes = { findings?: readonly FindingChange[]; people?: readonly PersonChange[] };
+
+const peopleAttribute = "people";
+
+/** `YYYY-MM-DD` in UTC, so many days before a time. */
+const dayBefore = (now: number, before: number): string =>
+  new Date(now - before * dayMilliseconds).toISOString().slice(0, 10);
+
+/** The differences that changes make, by day and attribute. An attribute is a breach's id, or `people`. */
+export const differencesOf = ({
+  findings = [],
+  people = [],
+}: Changes): Map<string, Record<string, number>> => {
+  const byDay = new Map<string, Record<string, number>>();
+  const add = (time: string, name: string, by: number): void => {
+    const ofDay = byDay.get(time.slice(0, 10)) ?? {};
+    byDay.set(time.slice(0, 10), ofDay);
+    ofDay[name] = (ofDay[name] ?? 0) + by;
+  };
+  for (const { breachId, firstDetectedAt, from, to } of findings) {
+    const by = Number(to !== undefined) - Number(from !== undefined);
+    if (by !== 0) add(firstDetectedAt, String(breachId), by);
+  }
+  for (const { from, to } of people) {
+    if (from?.slice(0, 10) === to?.slice(0, 10)) continue;
+    if (from !== undefined) add(from, peopleAttribute, -1);
+    if (to !== undefined) add(to, peopleAttribute, 1);
+  }
+  for (const [day, ofDay] of byDay) {
+    const changed = Object.entries(ofDay).filter(([, by]) => by !== 0);
+    if (changed.length === 0) byDay.delete(day);
+    else byDay.set(day, Object.fromEntries(changed));
+  }
+  return byDay;
+};
+
+/** When the row of a day expires, as an attribute. */
+export const expiryOf = (day: string): Record<string, number> => ({
+  [timeToLive]: (Date.parse(day) + (writtenDays + 2) * dayMilliseconds) / 1000,
+});
+
+/** A write for each of the last days that changes are about. `place`: as of the counts. */
+export const writes = (org: number, place: number, changes: Changes): Write[] => {
+  const oldest = dayBefore(Date.now(), writtenDays);
+  return [...differencesOf(changes)]
+    .filter(([day]) => day >= oldest)
+    .map(
+      ([day, add]): Write => ({
+        update: keys.news(org, day, place),
+        add,
+        setOnce: expiryOf(day),
+      }),
+    );
+};
+
+/** The first day that `read` reads. */
+export const firstDay = (now: Date): string => dayBefore(now.getTime(), days);
+
+/** The rows from a day on, added up by day and attribute. */
+export const readSums = async (org: number, from: string): Promise<Map<string, Record<string, number>>> => {
+  const { pk } = keys.news(org, from, 0);
+  const byDay = new Map<string, Record<string, number>>();
+  for (const { pk: _, sk, v: __, [timeToLive]: ___, ...counted } of await table.query<
+    Record<string, number> & { pk: string; sk: string }
+  >({ pk, from })) {
+    const day = sk.slice(0, 10);
+    const ofDay = byDay.get(day) ?? {};
+    byDay.set(day, ofDay);
+    for (const [name, by] of Object.entries(counted)) ofDay[name] = (ofDay[name] ?? 0) + by;
+  }
+  return byDay;
+};
+
+/** `people`: e-mails with a finding among these. */
+export type News = { since: string; findings: number; people: number; byBreach: Map<number, number> };
+
+/**
+ * What was detected since the beginning of the day a week ago (UTC) and is still there. The latest finding of an e-mail counts
+ * the e-mail, on its day, so that each counts once however many days are added up.
+ */
+export const read = async (org: number, now: Date): Promise<News> => {
+  const since = firstDay(now);
+  const news: News = { since: `${since}T00:00:00.000Z`, findings: 0, people: 0, byBreach: new Map() };
+  for (const ofDay of (await readSums(org, since)).values()) {
+    for (const [name, count] of Object.entries(ofDay)) {
+      if (name === peopleAttribute) news.people += count;
+      else {
+        news.findings += count;
+        news.byBreach.set(Number(name), (news.byBreach.get(Number(name)) ?? 0) + count);
+      }
+    }
+  }
+  return news;
+};

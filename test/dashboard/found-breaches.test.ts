@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { addEmail } from "../endpoints/emails.ts";
+import { expectRefusal, unknownId } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { type SignedIn, signedIn } from "./signed-in.ts";
+
+type Finding = {
+  id: number;
+  acknowledged: boolean;
+  severity: string;
+  firstDetectedAt: string;
+  breach: { id: number; title: string; name: string; domain: string };
+};
+type Breach = Finding["breach"] & {
+  open: number;
+  acknowledged: number;
+  severity: string;
+  firstDetectedAt: string;
+  lastDetectedAt: string;
+};
+
+let organization: Organization;
+let user: SignedIn;
+let other: SignedIn;
+let all: Finding[];
+/** What the list must show, in any order. */
+let expected: Breach[];
+
+const list = async (query = ""): Promise<{ breaches: Breach[]; total: number }> => {
+  const reply = await user.dashboard.get(`/breaches${query}`);
+  expect(reply).toMatchObject({ status: 200 });
+  return reply.body as unknown as { breaches: Breach[]; total: number };
+};
+
+const expectedOf = (found: readonly Finding[]): Breach[] =>
+  [...Map.groupBy(found, ({ breach }) => breach.id).values()].map((some) => {
+    const times = some.map(({ firstDetectedAt }) => firstDetectedAt).sort();
+    const open = some.filter(({ acknowledged }) => !acknowledged).length;
+    return {
+      ...(some[0] as Finding).breach,
+      open,
+      acknowledged: some.length - open,
+      firstDetectedAt: times[0],
+      lastDetectedAt: times.at(-1),
+    } as Breach;
+  });
+
+const readAll = async (): Promise<Finding[]> =>
+  (await user.dashboard.get("/findings?limit=100")).body.findings as Finding[];
+
+beforeAll(async () => {
+  organization = await createOrganization();
+  const { id: org, api, domainId } = organization;
+  [user, other] = await Promise.all([signedIn(org), signedIn((await createOrganization()).id)]);
+  await addEmail(api, domainId, "ada@demo.example");
+  await addEmail(api, domainId, "alan@demo.example");
+  await scan(api);
+  const teamId = (await admin("team create", { org, name: "Team" })).id;
+  const grace = await addEmail(api, domainId, "grace@demo.example");
+  await user.dashboard.patch(`/emails/${grace}`, { teamId, ownerName: "Grace" });
+  await scan(api);
+  const found = await readAll();
+  const [first] = found;
+  for (const { id, breach } of found) {
+    if (breach.id === first?.breach.id) await api.post("/breaches/acknowledge", { id });
+  }
+  all = await readAll();
+  expected = expectedOf(all);
+});
+
+describe("GET /findings/{id}", () => {
+  test("200: each finding as the list gives it", async () => {
+    for (const finding of all) {
+      const reply = await user.dashboard.get(`/findings/${finding.id}`);
+      expect(reply).toMatchObject({ status: 200 });
+      expect(reply.body).toEqual(finding);
+    }
+  });
+
+  test("404 for an unknown id and for one of another organization", async () => {
+    expectRefusal(await user.dashboard.get(`/findings/${unknownId}`), 404, /finding/);
+    expectRefusal(await other.dashboard.get(`/findings/${all[0]?.id}`), 404, /finding/);
+  });
+
+  test("400 for what is no id", async () => {
+    expectRefusal(await user.dashboard.get("/findings/x"), 400, /^id/);
+  });
+});
+
+const rank = ["critical", "high", "medium", "low"];
+const bySeverity = (one: Breach, another: Breach) =>
+  rank.indexOf(one.severity) - rank.indexOf(another.severity);
+const byNewest = (one: Breach, another: Breach) =>
+  another.lastDetectedAt.localeCompare(one.lastDetectedAt) || another.id - one.id;
+
+describe("GET /breaches", () => {
+  test("200: breaches with findings, in full, worst first", async () => {
+    expect(expected.length).toBeGreaterThan(5);
+    const ordered = expected.toSorted((one, another) => bySeverity(one, another) || byNewest(one, another));
+    expect(await list()).toEqual({ breaches: ordered, total: expected.length });
+    expect(await list("?order=severity")).toEqual({ breaches: ordered, total: expected.length });
+  });
+
+  test("in the other orders, page by page", async () => {
+    const newest = expected.toSorted(byNewest).map(({ id }) => id);
+    const byOpen = expected.toSorted(
+      (one, another) => another.open - one.open || bySeverity(one, another) || byNewest(one, another),
+    );
+    for (const [order, ids] of [
+      ["newest", newest],
+      ["open", byOpen.map(({ id }) => id)],
+    ] as const) {
+      const page = await list(`?order=${order}&limit=3&offset=2`);
+      expect([order, page.total, page.breaches.map(({ id }) => id)]).toEqual([
+        order,
+        expected.length,
+        ids.slice(2, 5),
+      ]);
+    }
+  });
+
+  test("by state, severity and a part of title, name or domain, with exact totals", async () => {
+    const part = (expected[0] as Breach).title.slice(1, 5);
+    const has = ({ title, name, domain }: Breach, text: string) =>
+      [title, name, domain].some((each) => each.toLowerCase().includes(text.toLowerCase()));
+    const cases: [string, (breach: Breach) => boolean][] = [
+      ["state=open", ({ open }) => open > 0],
+      ["state=handled", ({ open }) => open === 0],
+      ["severity=high", ({ severity }) => severity === "high"],
+      ["severity=critical,low", ({ severity }) => ["critical", "low"].includes(severity)],
+      [`q=${encodeURIComponent(part.toUpperCase())}`, (breach) => has(breach, part)],
+      ["q=.example", (breach) => has(breach, ".example")],
+      ["q=nothing-has-this", () => false],
+      [
+        "state=open&severity=high,medium&q=e",
+        (breach) => breach.open > 0 && ["high", "medium"].includes(breach.severity) && has(breach, "e"),
+      ],
+    ];
+    for (const [query, isMeant] of cases) {
+      const matching = expected.filter(isMeant);
+      const { breaches, total } = await list(`?${query}`);
+      expect([query, total]).toEqual([query, matching.length]);
+      expect(breaches.map(({ id }) => id).sort()).toEqual(matching.map(({ id }) => id).sort());
+    }
+  });
+
+  test.each(["state=all", "severity=worst", "order=best", "q=", "limit=0", "offset=-1"])(
+    "400 for ?%s",
+    async (query) => {
+      const reply = await user.dashboard.get(`/breaches?${query}`);
+      expectRefusal(reply, 400, new RegExp(`^${query.split("=")[0]}`));
+    },
+  );
+
+  test("nothing of another organization", async () => {
+    expect((await other.dashboard.get("/breaches")).body).toEqual({ breaches: [], total: 0 });
+  });
+});
+
+describe("GET /breaches/{id}", () => {
+  test("200: each breach as listed, with description and advice", async () => {
+    for (const breach of expected) {
+      const reply = await user.dashboard.get(`/breaches/${breach.id}`);
+      expect(reply.body).toEqual(breach);
+      expect(reply.body).toMatchObject({ description: expect.any(String), advice: expect.any(Array) });
+    }
+  });
+
+  test("404 where no finding here is of it; 400 for what is no id", async () => {
+    const refusal = await other.dashboard.get(`/breaches/${expected[0]?.id}`);
+    expectRefusal(refusal, 404, /no finding/);
+    expectRefusal(await user.dashboard.get(`/breaches/${unknownId}`), 404, /no finding/);
+    expectRefusal(await user.dashboard.get("/breaches/x"), 400, /^id/);
+  });
+});
