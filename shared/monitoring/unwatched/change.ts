@@ -62,7 +62,11 @@ export const ignore = async (
     const { alias, number } = entry;
     return [{ alias, number, state: to }];
   };
-  await change(org, ids, changeEntry, { entryWrites, done: (changed) => (before += changed) });
+  await change(org, ids, changeEntry, {
+    agrees: ignored,
+    entryWrites,
+    done: (changed) => (before += changed),
+  });
 };
 
 const planOf = async (org: number, addresses: readonly string[]) => {
@@ -113,7 +117,7 @@ const change = async (
   org: number,
   ids: readonly number[],
   changed: (entry: Entry, address: string) => Entry[],
-  { entryWrites = () => [], done = () => {} }: Logged = {},
+  { agrees = false, entryWrites = () => [], done = () => {} }: Logged = {},
 ): Promise<void> => {
   const wanted = new Set(ids);
   const byDomain = Map.groupBy(placesOf(ids), ({ domainId }) => domainId);
@@ -131,7 +135,8 @@ const change = async (
           });
           return [{ before, after: { next: before.next, entries } }];
         });
-        if (count > 0) await table.transact([...writesOf(org, domainId, changes), ...entryWrites(count)]);
+        if (count > 0)
+          await table.transact([...writesOf(org, domainId, changes, { agrees }), ...entryWrites(count)]);
         return count;
       });
       done(count);
@@ -139,4 +144,8 @@ const change = async (
   }
 };
 
-type Logged = { entryWrites?: (changed: number) => Write[]; done?: (changed: number) => void };
+type Logged = {
+  agrees?: boolean;
+  entryWrites?: (changed: number) => Write[];
+  done?: (changed: number) => void;
+};

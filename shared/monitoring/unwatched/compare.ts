@@ -36,7 +36,7 @@ export const compareAll = async (org: number, answers: readonly Answer[], known:
     table.getMany<Counts>(answers.map(({ domain }) => keys.unwatchedCounts(org, domain.id))),
     breachDetails.recordedToken(),
   ]);
-  let levels: ReadonlyMap<number, number> | undefined;
+  let levels: Levels | undefined;
   for (const [index, answer] of answers.entries()) {
     const counts = rows[index];
     const aliases = [...answer.breachNames.keys()]
@@ -45,9 +45,21 @@ export const compareAll = async (org: number, answers: readonly Answer[], known:
     if (aliases.length === 0 && counts === undefined) continue;
     const digest = catalog && digestOf(catalog, aliases, answer, known);
     if (digest !== undefined && counts?.digest === digest && counts.digestWrites === counts.writes) continue;
-    levels ??= await breachDetails.levels(known.breachIds.values());
+    levels ??= await levelsOf(catalog, known.breachIds.values());
     await compare(org, answer, aliases, { ...known, levels }, { counts, digest });
   }
+};
+
+let cache: { catalog: string; levels: Map<number, number> } | undefined;
+
+/** Severities of breaches by id. This instance reads each once for every state of the catalog, whatever organizations it plans for. */
+const levelsOf = async (catalog: string | undefined, ids: Iterable<number>): Promise<Levels> => {
+  if (catalog === undefined) return breachDetails.levels(ids);
+  if (cache?.catalog !== catalog) cache = { catalog, levels: new Map() };
+  const { levels } = cache;
+  const missing = [...ids].filter((id) => !levels.has(id));
+  for (const [id, level] of await breachDetails.levels(missing)) levels.set(id, level);
+  return levels;
 };
 
 const isWatched = (alias: string, { domain }: Answer, { watched }: Known): boolean =>
@@ -89,7 +101,7 @@ const compare = async (
         },
       );
       if (changes.length === 0) return "unchanged";
-      const writes = [isStillClaimed, ...writesOf(org, domain.id, changes, domain.planAt)];
+      const writes = [isStillClaimed, ...writesOf(org, domain.id, changes, { asOf: domain.planAt })];
       const change = await table.attempt(table.transact(writes));
       if (change.written) return "written";
       if (change.failed.some(({ index }) => index === 0)) return "over";

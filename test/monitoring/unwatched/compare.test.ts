@@ -1,0 +1,315 @@
+import { describe, expect, test } from "vitest";
+import { administrator } from "../../../shared/access/activity/actor.ts";
+import { chunk } from "../../../shared/aws/table/chunk.ts";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import { remove as removeEmail } from "../../../shared/findings/email-removal.ts";
+import * as domains from "../../../shared/monitoring/domains/domain.ts";
+import * as emails from "../../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
+import * as catalog from "../../../shared/monitoring/hibp/catalog.ts";
+import { ignore, watch } from "../../../shared/monitoring/unwatched/change.ts";
+import { compareAll } from "../../../shared/monitoring/unwatched/compare.ts";
+import { counts, erase, idOf, placeOf } from "../../../shared/monitoring/unwatched/record.ts";
+import { subAddressesOf } from "../../../shared/monitoring/unwatched/sub-addresses.ts";
+import { list } from "../../../shared/monitoring/unwatched/unwatched-list.ts";
+import { audit } from "../../../shared/operations/audit/audit.ts";
+import { plan } from "../../../shared/scanning/plan.ts";
+import { start } from "../../../shared/scanning/start.ts";
+import { Chance } from "../../alerting/faults/chance.ts";
+import { recordCapacity } from "../../aws/table/engine.ts";
+import { intercept, type Request } from "../../aws/table/intercept.ts";
+import {
+  createOrganization,
+  invocation,
+  runChecks,
+  takeMessage,
+  takeMessages,
+  useWorkers,
+} from "../../scanning/in-process-workers.ts";
+
+const seeds = [0, 1, 2];
+const scanned = [...seeds.map((seed) => `property${seed}`), "again", "kept", "sub"];
+const workers = useWorkers({ breached: Object.fromEntries(scanned.map((name) => [`${name}.example`, {}])) });
+
+/** Aliases and the names of their breaches, as HIBP answers about a domain. */
+const answer = (domain: string, aliases: Record<string, string[]>): void => {
+  // The server of the tests puts `user` in front.
+  workers.breached[domain] = Object.fromEntries(
+    Object.entries(aliases).map(([alias, names]) => [alias.replace(/^user/, ""), names]),
+  );
+};
+
+/** Makes this process die just before or after its n-th request about unwatched addresses; gives the undoing. */
+const dieAt = (nth: number, when: "before" | "after"): (() => void) => {
+  let left = nth;
+  return intercept<Request>("build", (next) => async (sent) => {
+    const isIt = new TextDecoder().decode(sent.request.body).includes("UNWATCHED") && --left === 0;
+    if (isIt && when === "before") throw new Error("died");
+    const reply = await next(sent);
+    if (isIt) throw new Error("died");
+    return reply;
+  });
+};
+
+/** Scans; the first planner may die, and another takes over. */
+const scan = async (org: number, death?: () => () => void): Promise<void> => {
+  await start(org, "manual", administrator);
+  const message = await takeMessage("scan-plans");
+  const undo = death?.();
+  const died = await plan(message, invocation()).then(
+    () => false,
+    (error: Error) => error.message === "died",
+  );
+  undo?.();
+  if (died) await plan({ ...message, fencingToken: 1 }, invocation());
+  await runChecks();
+  expect(await takeMessages("scan-plans")).toEqual([]);
+};
+
+const listAll = (org: number, filter: { ignored?: boolean } = {}) =>
+  list(org, { limit: 10_000, offset: 0, ...filter });
+
+/** What is to be listed: the rules of the list in their plainest form. */
+type Model = {
+  named: Record<string, string[]>;
+  watched: Set<string>;
+  ignored: Set<string>;
+  erased: Set<string>;
+};
+const openIn = ({ named, watched, ignored, erased }: Model): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(named)
+      .filter(([alias]) => ![alias, alias.split("+")[0] as string].some((each) => watched.has(each)))
+      .filter(([alias]) => !ignored.has(alias) && !erased.has(alias))
+      .map(([alias, names]): [string, number] => [alias, names.length]),
+  );
+
+describe("whatever is watched, ignored, erased and named, and wherever planners die", () => {
+  test.each(seeds)("the list is exact (seed %i)", async (seed) => {
+    const chance = new Chance(`unwatched ${seed}`);
+    const domain = `property${seed}.example`;
+    const aliases = Array.from({ length: 30 }, (_, at) => [`user${at}`, `user${at}+shop`]).flat();
+    answer(domain, {});
+    const org = await createOrganization({ [domain]: 1 });
+    const [{ id: domainId } = { id: 0 }] = await domains.list(org);
+    const model: Model = { named: {}, watched: new Set(["user0"]), ignored: new Set(), erased: new Set() };
+    const ids = new Map<string, number>();
+    for (let step = 0; step < 10; step++) {
+      const draw = (name: string) => chance.draw(`${step} ${name}`);
+      model.named = Object.fromEntries(
+        aliases
+          .filter((alias) => draw(`named ${alias}`) < 0.5)
+          .map((alias) => [alias, draw(`many ${alias}`) < 0.5 ? ["Alpha"] : ["Alpha", "Beta"]]),
+      );
+      answer(domain, model.named);
+      const when = draw("when") < 0.5 ? "before" : "after";
+      await scan(org, () => dieAt(1 + Math.floor(draw("nth") * 40), when));
+
+      const listed = await listAll(org, { ignored: false });
+      const found = listed.addresses.map(({ email, breachCount }) => [email.split("@")[0], breachCount]);
+      expect(Object.fromEntries(found)).toEqual(openIn(model));
+      expect(listed).toMatchObject({ total: found.length, unwatched: found.length });
+      const ignored = await listAll(org, { ignored: true });
+      for (const alias of model.ignored) {
+        const isWatched = [alias, alias.split("+")[0] as string].some((each) => model.watched.has(each));
+        const isTaken = model.watched.has(alias) || (isWatched && alias in model.named);
+        if (isTaken) model.ignored.delete(alias);
+      }
+      expect(new Set(ignored.addresses.map(({ email }) => email.split("@")[0]))).toEqual(model.ignored);
+      for (const { id, email } of [...listed.addresses, ...ignored.addresses]) {
+        expect([...ids].find(([other, each]) => each === id && other !== email)).toBeUndefined();
+        ids.set(email, id);
+      }
+
+      const some = listed.addresses.filter(({ email }) => draw(`take ${email}`) < 0.1);
+      const aliasOf = ({ email }: { email: string }) => email.split("@")[0] as string;
+      if (some.length > 0 && draw("act") < 0.4) {
+        const added = await watch(
+          org,
+          some.map(({ id }) => id),
+          administrator,
+        );
+        expect(added.addedCount).toBe(some.length);
+        for (const each of some) model.watched.add(aliasOf(each));
+      } else if (some.length > 0) {
+        await ignore(
+          org,
+          some.map(({ id }) => id),
+          true,
+          administrator,
+        );
+        for (const each of some) model.ignored.add(aliasOf(each));
+      }
+      const restored = ignored.addresses.filter(({ email }) => draw(`restore ${email}`) < 0.2);
+      if (restored.length > 0) {
+        await ignore(
+          org,
+          restored.map(({ id }) => id),
+          false,
+          administrator,
+        );
+        for (const each of restored) model.ignored.delete(aliasOf(each));
+      }
+      const erased = listed.addresses.find(({ email }) => draw(`erase ${email}`) < 0.02);
+      if (erased !== undefined && !model.watched.has(aliasOf(erased))) {
+        await erase(org, domainId, erased.email);
+        model.erased.add(aliasOf(erased));
+        model.ignored.delete(aliasOf(erased));
+      }
+      const monitored = (await emailList.list(org, { limit: 100, offset: 0 })).emails;
+      for (const { id, email } of monitored.filter((each) => aliasOf(each) !== "user0")) {
+        if (draw(`remove ${email}`) > 0.3) continue;
+        await removeEmail(org, id, administrator);
+        model.watched.delete(aliasOf({ email }));
+      }
+      const late = aliases.find((alias) => !model.watched.has(alias) && draw(`add ${alias}`) < 0.02);
+      if (late !== undefined) {
+        await emails.add(org, { email: `${late}@${domain}`, domainId }, administrator);
+        model.watched.add(late);
+      }
+    }
+    expect((await audit(org)).differences).toEqual([]);
+  });
+});
+
+test("an address that is watched and removed again before the next scan is listed again", async () => {
+  answer("again.example", { user1: ["Alpha"] });
+  const org = await createOrganization({ "again.example": 1 });
+  await scan(org);
+  const [address] = (await listAll(org)).addresses;
+  await watch(org, [address?.id ?? 0], administrator);
+  expect((await listAll(org)).addresses).toEqual([]);
+  const { emails: monitored } = await emailList.list(org, { limit: 1, offset: 0 });
+  await removeEmail(org, monitored[0]?.id ?? 0, administrator);
+  await scan(org);
+  expect((await listAll(org)).addresses).toMatchObject([{ email: "user1@again.example" }]);
+});
+
+test("a domain that is not searched any more keeps its list, with the date of the last answer", async () => {
+  answer("kept.example", { user1: ["Alpha"] });
+  const org = await createOrganization({ "kept.example": 1 });
+  await scan(org);
+  const [domain] = await domains.list(org);
+  const { asOf } = (await listAll(org)).domains[0] ?? {};
+  expect(asOf).toBe(domain?.planAt);
+  await domains.setVerified(org, domain?.id ?? 0, false);
+  expect(await listAll(org)).toMatchObject({
+    addresses: [{ email: "user1@kept.example" }],
+    domains: [{ unwatched: 1, asOf, isCurrent: false }],
+  });
+});
+
+test("sub-addresses of a monitored address are of it, disabled or not, and never unwatched", async () => {
+  answer("sub.example", { "user0+a": ["Alpha", "Beta"], "user0+b": ["Alpha"], "user1+a": ["Alpha"] });
+  const org = await createOrganization({ "sub.example": 2 });
+  const { emails: monitored } = await emailList.list(org, { limit: 2, offset: 0 });
+  const first = monitored.find(({ email }) => email.startsWith("user0")) as (typeof monitored)[number];
+  await emails.setActive(org, first.id, false, administrator);
+  await scan(org);
+  expect(await listAll(org)).toMatchObject({ addresses: [], total: 0, unwatched: 0 });
+  expect(await subAddressesOf(org, first)).toEqual([
+    { email: "user0+a@sub.example", breachCount: 2 },
+    { email: "user0+b@sub.example", breachCount: 1 },
+  ]);
+});
+
+test("what nobody could watch is left out, and names of properties are aliases like others", async () => {
+  const org = await createOrganization({ "odd.example": 1 });
+  answer("odd.example", {});
+  const [domain] = await domains.list(org);
+  const aliases = ["a b", "", "a=b", "é", "x".repeat(300), "__proto__", "constructor", "+x", "ok"];
+  const breachNames = new Map(aliases.map((alias) => [alias, ["Alpha"]]));
+  const breachIds = await catalog.idsFor(["Alpha"]);
+  const claimed = await claim(org, domain as domains.Domain);
+  await compareAll(org, [{ domain: claimed, breachNames }], { watched: new Set(), breachIds });
+  const listed = (await listAll(org)).addresses.map(({ email }) => email.split("@")[0]);
+  expect(listed.sort()).toEqual(["+x", "__proto__", "constructor", "ok"]);
+});
+
+test("an answer of an earlier planner changes nothing", async () => {
+  answer("late.example", {});
+  const org = await createOrganization({ "late.example": 1 });
+  const [domain] = await domains.list(org);
+  const claimed = await claim(org, domain as domains.Domain);
+  const breachIds = await catalog.idsFor(["Alpha"]);
+  const breachNames = new Map([["user1", ["Alpha"]]]);
+  const late = { domain: { ...claimed, planAt: "2020-01-01T00:00:00.000Z" }, breachNames };
+  await compareAll(org, [late], { watched: new Set(), breachIds });
+  expect(await counts(org)).toEqual([]);
+});
+
+test("an id says where its address is", () => {
+  for (const place of [
+    { domainId: 1, bucket: 0, number: 0 },
+    { domainId: 2 ** 23 - 1, bucket: 255, number: 2 ** 22 - 1 },
+  ]) {
+    const id = idOf(place.domainId, place.bucket, place.number);
+    expect(Number.isSafeInteger(id)).toBe(true);
+    expect(placeOf(id)).toEqual(place);
+  }
+});
+
+/** The domain as a scan claims it. */
+const claim = (org: number, { id }: domains.Domain): Promise<domains.Domain> =>
+  table.update<domains.Domain>(keys.domain(org, id), {
+    set: { plannedByScan: 1, planAt: new Date().toISOString(), planState: "fetching" },
+  });
+
+/** Aliases like those of people, and how they are breached: 300 breaches, four of each on average. */
+const manyAliases = (count: number): Map<string, string[]> => {
+  const chance = new Chance(`many ${count}`);
+  const word = (name: string) => Math.floor(chance.draw(name) * 36 ** 7).toString(36);
+  return new Map(
+    Array.from({ length: count }, (_, at) => [
+      `${word(`first ${at}`)}.${word(`last ${at}`)}${at}`,
+      Array.from(
+        { length: 1 + Math.floor(chance.draw(`count ${at}`) * 7) },
+        (_each, nth) => `Breach${Math.floor(chance.draw(`breach ${at} ${nth}`) * 300)}`,
+      ),
+    ]),
+  );
+};
+
+test.each([10_000, 100_000])("%i unwatched addresses cost what changes", async (count) => {
+  const org = await createOrganization({ [`many${count}.example`]: 1 });
+  const [domain] = await domains.list(org);
+  const breachNames = manyAliases(count);
+  const names = new Set([...breachNames.values()].flat());
+  // Of names that HIBP does not list, an answer may have a hundred.
+  const breachIds = new Map<string, number>();
+  for (const some of chunk([...names], 90)) {
+    for (const [name, id] of await catalog.idsFor(some)) breachIds.set(name, id);
+  }
+  const known = { watched: new Set<string>(), breachIds };
+  const claimed = await claim(org, domain as domains.Domain);
+  const capacity = recordCapacity();
+  const costOf = async (act: () => Promise<unknown>) => {
+    const begun = performance.now();
+    await act();
+    return { ...capacity.take(), milliseconds: Math.round(performance.now() - begun) };
+  };
+  const compare = () => compareAll(org, [{ domain: claimed, breachNames }], known);
+  const first = await costOf(compare);
+  const unchanged = await costOf(compare);
+  const page = await costOf(() => list(org, { limit: 50, offset: count - 50 }));
+  const { addresses } = await list(org, { limit: 50, offset: 0 });
+  const ids = addresses.map(({ id }) => id);
+  capacity.take();
+  const ignoring = await costOf(() => ignore(org, ids, true, administrator));
+  const afterIgnoring = await costOf(compare);
+  breachNames.set("one.more", ["Breach1"]);
+  const oneMore = await costOf(compare);
+  console.log(count, JSON.stringify({ first, unchanged, page, ignoring, afterIgnoring, oneMore }));
+  for (const same of [unchanged, afterIgnoring]) {
+    expect(same.writeUnits).toBe(0);
+    expect(same.readUnits).toBeLessThanOrEqual(4);
+  }
+  expect(oneMore.readUnits).toBeLessThan(count / 80);
+  expect(oneMore.writeUnits).toBeLessThan(50);
+  expect(first.writeUnits).toBeLessThan(count / 5);
+  expect(await list(org, { limit: 1, offset: 0, ignored: false })).toMatchObject({
+    total: count + 1 - 50,
+    unwatched: count + 1 - 50,
+  });
+});
