@@ -5,7 +5,9 @@ import { ActivityPage } from "./pages/activity.tsx";
 import { AlertsPage } from "./pages/alerts.tsx";
 import { BreachPage } from "./pages/breach.tsx";
 import { BreachesPage } from "./pages/breaches.tsx";
+import { UnwatchedPage } from "./pages/domains/unwatched.tsx";
 import { DomainsPage } from "./pages/domains.tsx";
+import { PersonPage } from "./pages/emails/person.tsx";
 import { EmailsPage } from "./pages/emails.tsx";
 import { FindingPage } from "./pages/findings/details.tsx";
 import { FindingsPage } from "./pages/findings.tsx";
@@ -24,6 +26,7 @@ const pages: Record<string, ComponentType> = {
   "/breaches": BreachesPage,
   "/emails": EmailsPage,
   "/domains": DomainsPage,
+  "/domains/unwatched": UnwatchedPage,
   "/scans": ScansPage,
   "/alerts": AlertsPage,
   "/activity": ActivityPage,
@@ -34,6 +37,7 @@ const pages: Record<string, ComponentType> = {
 const pagesOfOne: Record<string, ComponentType<{ id: string }>> = {
   "/findings": FindingPage,
   "/breaches": BreachPage,
+  "/emails": PersonPage,
 };
 
 export function App() {
@@ -44,7 +48,11 @@ export function App() {
   const section = `/${name}`;
   const PageOfOne = path === `${section}/${id}` && /^\d{1,15}$/.test(id) ? pagesOfOne[section] : undefined;
   const Current = pages[section === "/settings" ? section : path] ?? NotFoundPage;
-  const current = PageOfOne ? <PageOfOne key={path} id={id} /> : <Current key={section} />;
+  const current = PageOfOne ? (
+    <PageOfOne key={path} id={id} />
+  ) : (
+    <Current key={section === "/settings" ? section : path} />
+  );
   return (
     <>
       <Frame section={section}>

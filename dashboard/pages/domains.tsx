@@ -26,6 +26,7 @@ export function DomainsPage() {
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/domains", { query }, { signal }),
   );
+  const { unwatched = 0 } = data.value ?? {};
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);
   return (
@@ -43,6 +44,11 @@ export function DomainsPage() {
         Addresses can be watched only at domains that you have proved to be yours, by a DNS record.
         {!isAdmin.value && " Only admins add, check and remove domains."}
       </p>
+      {unwatched > 0 && (
+        <p>
+          <a href={addressOf("/domains/unwatched")}>In breaches, not watched: {number(unwatched)}</a>
+        </p>
+      )}
       <Listing
         what="domains"
         data={data}

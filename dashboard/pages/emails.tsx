@@ -3,7 +3,6 @@ import { call } from "../api/client.ts";
 import type { Email } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
 import { domainChoices, teamChoices } from "../components/choices.ts";
-import { FormDialog } from "../components/dialog.tsx";
 import { Filter } from "../components/filter.tsx";
 import { Listing } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
@@ -12,6 +11,7 @@ import { Page } from "../components/page.tsx";
 import { pageSize } from "../components/pager.tsx";
 import { Search } from "../components/search.tsx";
 import { SelectionBar, useSelection } from "../components/selection.tsx";
+import { SeverityMark } from "../components/severity.tsx";
 import { say } from "../components/status.tsx";
 import type { Column } from "../components/table.tsx";
 import { useAction } from "../components/use-action.ts";
@@ -22,7 +22,7 @@ import { place } from "../router.ts";
 import { inBothForms } from "../text/domain-name.ts";
 import { count, number } from "../text/words.ts";
 import { AddEmail } from "./emails/add.tsx";
-import { enableAll, mostChanged, RemoveEmails, TeamDialog } from "./emails/change.tsx";
+import { enableAll, mostChanged, RemoveEmail, RemoveEmails, TeamDialog } from "./emails/change.tsx";
 import { EditEmail } from "./emails/edit.tsx";
 import { ImportDialog } from "./emails/import.tsx";
 import { anyState } from "./findings/filters.ts";
@@ -136,7 +136,21 @@ const columns = (
   enable: (email: Email, isOn: boolean) => void,
   isBusy: boolean,
 ): Column<Email>[] => [
-  { name: "Address", kind: "main", cell: ({ email }) => <bdi title={email}>{inBothForms(email)}</bdi> },
+  {
+    name: "Address",
+    kind: "main",
+    cell: ({ id, email }) => (
+      <a href={addressOf(`/emails/${id}`)} title={email}>
+        <bdi>{inBothForms(email)}</bdi>
+      </a>
+    ),
+  },
+  {
+    name: "Severity",
+    width: "word",
+    cell: ({ severity }) =>
+      severity === null ? <span class="muted">–</span> : <SeverityMark severity={severity} />,
+  },
   {
     name: "Owner",
     cell: ({ ownerName }) => <Name text={ownerName} />,
@@ -193,23 +207,6 @@ function Breaches({ email: { id, breachCount, unacknowledgedBreachCount } }: { e
       <a href={addressOf("/findings", { acknowledged: anyState, emailId: id })}>{number(breachCount)}</a>
       {unacknowledgedBreachCount > 0 && <small>{number(unacknowledgedBreachCount)} open</small>}
     </>
-  );
-}
-
-function RemoveEmail({ email, onClose, onDone }: { email: Email; onClose: () => void; onDone: () => void }) {
-  const remove = async (): Promise<void> => {
-    await call("DELETE /v1/emails", { query: { id: email.id } });
-    say(`${email.email} was removed.`);
-    onDone();
-  };
-  return (
-    <FormDialog title={`Remove ${email.email}?`} submit="Remove" isDanger onSubmit={remove} onClose={onClose}>
-      <p>
-        The address is no longer watched, and its {count(email.breachCount, "finding is", "findings are")}{" "}
-        deleted with who acknowledged them and why. This cannot be undone.
-      </p>
-      <p>Disable it instead to keep its history without paying for it.</p>
-    </FormDialog>
   );
 }
 

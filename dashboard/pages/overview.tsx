@@ -30,7 +30,16 @@ export function OverviewPage() {
   );
 }
 
-function Summary({ findings, bySeverity, emails, lastScan, nextScanAt, channels, upstream }: Overview) {
+function Summary({
+  findings,
+  bySeverity,
+  emails,
+  lastScan,
+  nextScanAt,
+  channels,
+  upstream,
+  unwatched,
+}: Overview) {
   return (
     <>
       {!upstream.isWorking && (
@@ -71,6 +80,11 @@ function Summary({ findings, bySeverity, emails, lastScan, nextScanAt, channels,
             of {number(emails.active)} watched
             {emails.disabled > 0 && `, ${number(emails.disabled)} more disabled`}
           </dd>
+          {unwatched > 0 && (
+            <dd>
+              <a href={addressOf("/domains/unwatched")}>In breaches, not watched: {number(unwatched)}</a>
+            </dd>
+          )}
         </div>
         <LastScan scan={lastScan} />
         <div>

@@ -1,4 +1,5 @@
 import { call } from "../../api/client.ts";
+import type { Email } from "../../api/routes.ts";
 import { teamChoices } from "../../components/choices.ts";
 import { FormDialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
@@ -68,6 +69,31 @@ export function RemoveEmails({ ids, onClose, onDone }: Properties) {
         cannot be undone.
       </p>
       <p>Disable them instead to keep their history without paying for them.</p>
+    </FormDialog>
+  );
+}
+
+export function RemoveEmail({
+  email,
+  onClose,
+  onDone,
+}: {
+  email: Email;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const remove = async (): Promise<void> => {
+    await call("DELETE /v1/emails", { query: { id: email.id } });
+    say(`${email.email} was removed.`);
+    onDone();
+  };
+  return (
+    <FormDialog title={`Remove ${email.email}?`} submit="Remove" isDanger onSubmit={remove} onClose={onClose}>
+      <p>
+        The address is no longer watched, and its {count(email.breachCount, "finding is", "findings are")}{" "}
+        deleted with who acknowledged them and why. This cannot be undone.
+      </p>
+      <p>Disable it instead to keep its history without paying for it.</p>
     </FormDialog>
   );
 }

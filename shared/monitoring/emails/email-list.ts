@@ -117,11 +117,11 @@ export const find = async (org: number, text: string, query: EmailQuery): Promis
 };
 
 /** One of them. Refuses `emailNotFound`. */
-export const get = async (org: number, id: number): Promise<MonitoredEmail> => {
+export const get = async (org: number, id: number): Promise<ListedEmail> => {
   const row = await emails.get(org, id);
   if (row === undefined) throw new Refusal("emailNotFound");
   const [email] = await shown(org, [row], await referencesOf(org, [emails.groupOf(row)]));
-  return email as MonitoredEmail;
+  return email as ListedEmail;
 };
 
 /** As clients see them. `known`: what was read for their groups. */
