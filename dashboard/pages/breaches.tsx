@@ -35,7 +35,12 @@ export function BreachesPage() {
   return (
     <Page
       title="Breaches"
-      about={data.value && `${count(data.value.total, "breach", "breaches")}${hasFilters ? " match" : ""}`}
+      about={
+        data.value &&
+        (hasFilters
+          ? count(data.value.total, "breach matches", "breaches match")
+          : count(data.value.total, "breach", "breaches"))
+      }
     >
       <div class="filters">
         <Search hint="Name or domain" />

@@ -14,6 +14,7 @@ const failing = [
   "/dashboard/emails",
   "/dashboard/breaches",
   "/dashboard/domains",
+  "/dashboard/unwatched",
   "/v1/scans",
   "/v1/alert-configs",
   "/v1/activity",

@@ -112,6 +112,26 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     expect(await problems(page)).toEqual([]);
   });
 
+  test("the pages of a breach, of a finding and of an address, and the sheet of shortcuts", async () => {
+    const page = signedIn.full?.page as Page;
+    const open = async (place: string) => {
+      await page.goto(urlOf(place));
+      await page.getByRole("rowheader").first().getByRole("link").click();
+      await isLoaded(page);
+    };
+    for (const place of ["/breaches", "/emails"]) {
+      await open(place);
+      expect(await problems(page)).toEqual([]);
+    }
+    await open("/emails");
+    await page.getByRole("list").getByRole("link", { name: /invented/ }).first().click();
+    await page.getByText("What to do").waitFor();
+    expect(await problems(page)).toEqual([]);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    expect(await problems(page)).toEqual([]);
+  });
+
   test("the sign-in page, without and with a link", async () => {
     const { page } = await visit([axe]);
     await page.goto(urlOf("/sign-in"));

@@ -11,6 +11,7 @@ export const places = [
   "/breaches",
   "/emails",
   "/domains",
+  "/domains/unwatched",
   "/scans",
   "/alerts",
   "/activity",
