@@ -10,6 +10,7 @@ import { addressOf } from "../place.ts";
 import { dayName } from "../text/dates.ts";
 import { isPlotted } from "../text/months.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
+import { anyState } from "./findings/filters.ts";
 import { MonthPlot } from "./overview/month-plot.tsx";
 
 export function OverviewPage() {
@@ -31,6 +32,7 @@ export function OverviewPage() {
 }
 
 function Summary({
+  news,
   findings,
   bySeverity,
   emails,
@@ -54,6 +56,7 @@ function Summary({
           </p>
         </div>
       )}
+      <News {...news} />
       <dl class="figures">
         <div>
           <dt>Open findings</dt>
@@ -111,7 +114,7 @@ function Summary({
               <ol class="ranking">
                 {findings.topBreaches.map(({ breachId, title, open }) => (
                   <li key={breachId}>
-                    <a href={addressOf("/findings", { breachId })}>{title}</a>
+                    <a href={addressOf(`/breaches/${breachId}`)}>{title}</a>
                     <span>{number(open)}</span>
                   </li>
                 ))}
@@ -121,6 +124,29 @@ function Summary({
         </div>
       )}
     </>
+  );
+}
+
+/** What is new, worst breaches first. Nothing is said where nothing is: whether all is well is for the last scan to say. */
+function News({ findings, people, breaches }: Overview["news"]) {
+  if (findings === 0) return null;
+  return (
+    <section class="news">
+      <h2>
+        <a href={addressOf("/findings", { acknowledged: anyState, order: "newest" })}>
+          {count(findings, "new finding")} in 7 days
+        </a>
+        , {count(people, "person", "people")}
+      </h2>
+      <ul class="links">
+        {breaches.map(({ breachId, title, severity, findings }) => (
+          <li key={breachId}>
+            <SeverityMark severity={severity} /> <a href={addressOf(`/breaches/${breachId}`)}>{title}</a>{" "}
+            {number(findings)}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
