@@ -124,7 +124,11 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
       expect(await problems(page)).toEqual([]);
     }
     await open("/emails");
-    await page.getByRole("list").getByRole("link", { name: /invented/ }).first().click();
+    await page
+      .getByRole("list")
+      .getByRole("link", { name: /invented/ })
+      .first()
+      .click();
     await page.getByText("What to do").waitFor();
     expect(await problems(page)).toEqual([]);
     await page.keyboard.press("?");

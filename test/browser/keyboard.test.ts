@@ -73,7 +73,7 @@ describe("the keyboard alone", () => {
     await page.getByRole("heading", { name: "Breaches with the most open findings" }).waitFor();
     await follow(page, "Findings");
     await press(page, "ada@demo.example");
-    await page.getByRole("dialog").getByText("Breached").waitFor();
+    await page.getByRole("dialog").getByText("Breached", { exact: true }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await focused(page)).toBe("ada@demo.example");
