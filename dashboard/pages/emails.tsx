@@ -146,20 +146,19 @@ const columns = (
     ),
   },
   {
-    name: "Severity",
-    width: "word",
-    cell: ({ severity }) =>
-      severity === null ? <span class="muted">–</span> : <SeverityMark severity={severity} />,
+    name: "Owner and team",
+    cell: ({ ownerName, team }) => (
+      <>
+        <Name text={ownerName} />
+        {team !== null && (
+          <small>
+            <Name text={team.name} />
+          </small>
+        )}
+      </>
+    ),
   },
-  {
-    name: "Owner",
-    cell: ({ ownerName }) => <Name text={ownerName} />,
-  },
-  {
-    name: "Team",
-    cell: ({ team }) => <Name text={team?.name ?? null} />,
-  },
-  { name: "Breaches", kind: "number", width: "word", cell: (email) => <Breaches email={email} /> },
+  { name: "Breaches", width: "time", cell: (email) => <Breaches email={email} /> },
   {
     name: "Last checked",
     width: "time",
@@ -200,12 +199,13 @@ const columns = (
   },
 ];
 
-function Breaches({ email: { id, breachCount, unacknowledgedBreachCount } }: { email: Email }) {
+/** How many, and the worst that is open. */
+function Breaches({ email: { id, breachCount, severity } }: { email: Email }) {
   if (breachCount === 0) return <span class="muted">0</span>;
   return (
     <>
-      <a href={addressOf("/findings", { acknowledged: anyState, emailId: id })}>{number(breachCount)}</a>
-      {unacknowledgedBreachCount > 0 && <small>{number(unacknowledgedBreachCount)} open</small>}
+      <a href={addressOf("/findings", { acknowledged: anyState, emailId: id })}>{number(breachCount)}</a>{" "}
+      {severity !== null && <SeverityMark severity={severity} />}
     </>
   );
 }

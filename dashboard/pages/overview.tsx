@@ -127,7 +127,7 @@ function Summary({
   );
 }
 
-/** What is new, worst breaches first. Nothing is said where nothing is: whether all is well is for the last scan to say. */
+/** What is new, and in which breaches most of it is. Nothing is said where nothing is: whether all is well is for the last scan to say. */
 function News({ findings, people, breaches }: Overview["news"]) {
   if (findings === 0) return null;
   return (
