@@ -261,4 +261,24 @@ describe("E-mails", () => {
     expect(await dialog.getByLabel("E-mail address").getAttribute("aria-invalid")).toBe("true");
     expect(await page.locator(":focus").getAttribute("name")).toBe("email");
   });
+
+  test("a filter of more than 20 choices is searched", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    await addEmail(api, domainId, "ada@demo.example");
+    const { page } = await signInTo(organization);
+    await page.evaluate(`Promise.all(Array.from({ length: 21 }, (_, index) =>
+      fetch("/api/dashboard/domains", { method: "POST", body: JSON.stringify({ name: "number-" + index + ".example" }),
+        headers: { "Content-Type": "application/json" } })))`);
+    const domain = page.getByLabel("Domain");
+    await domain.focus();
+    await page.getByRole("combobox", { name: "Domain" }).and(page.locator("input:focus")).waitFor();
+    await page.keyboard.type("number-2");
+    await page.keyboard.press("Enter");
+    await page.getByText("No address matches these filters.").waitFor();
+    expect(await domain.inputValue()).toMatch(/^number-2/);
+    await domain.fill("demo.exa");
+    await page.keyboard.press("Enter");
+    await page.getByRole("rowheader", { name: "ada@demo.example" }).waitFor();
+    expect(await domain.inputValue()).toBe("demo.example");
+  });
 });
