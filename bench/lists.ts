@@ -70,6 +70,12 @@ const pagesOf = ({ findings, addresses, scanIds, scanCount, activityCount }: See
     ofDashboard("/findings?breachId=7"),
     ofDashboard("/findings?breachId=7&acknowledged=false"),
     ofDashboard("/findings?emailId=17"),
+    ofDashboard("/findings?order=severity"),
+    ofDashboard("/findings?severity=critical,high&acknowledged=false&domainId=1"),
+    ofDashboard("/findings?severity=critical,high&acknowledged=false&domainId=3&order=severity"),
+    page("dashboard", "list-found-breaches", "/breaches"),
+    page("dashboard", "list-found-breaches", "/breaches?state=open&order=newest"),
+    page("dashboard", "list-found-breaches", "/breaches?q=breach"),
   ];
 };
 

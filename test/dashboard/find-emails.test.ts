@@ -2,7 +2,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { addEmail } from "../endpoints/emails.ts";
 import { expectRefusal } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
+import { eventually } from "../service/eventually.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
 import { type SignedIn, signedIn } from "./signed-in.ts";
 
 type Listed = { emails: { id: number; email: string }[]; total: number };
@@ -31,11 +33,41 @@ beforeAll(async () => {
 });
 
 describe("200", () => {
-  test("without q as GET /api/v1/emails, filters and pages included", async () => {
+  test("without q as GET /api/v1/emails with severity, filters and pages included", async () => {
     for (const query of ["", "limit=1&offset=1", `teamId=${teamId}`, "isActive=false"]) {
       const { body } = await organization.api.get(`/emails?${query}`);
-      expect(await list(query)).toEqual(body);
+      const { emails, total } = await list(query);
+      const listed = body.emails as object[];
+      expect({ emails, total }).toEqual({
+        emails: listed.map((email) => ({ ...email, severity: null })),
+        total: body.total,
+      });
+      for (const email of listed) expect(email).not.toHaveProperty("severity");
     }
+  });
+
+  test("an e-mail's highest severity among open findings, null without any", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const viewer = await signedIn(org);
+    await addEmail(api, domainId, "ada@demo.example");
+    await addEmail(api, domainId, "nobody@demo.example");
+    await scan(api);
+    const shown = async () =>
+      (await viewer.dashboard.get("/emails")).body.emails as { severity: string | null }[];
+    const rank = ["critical", "high", "medium", "low"];
+    const { body } = await api.get("/breaches?include=details&order=severity&limit=100");
+    const found = body.breaches as { id: number; severity: string }[];
+    expect(found.length).toBeGreaterThan(2);
+    for (const [index, { id, severity }] of found.entries()) {
+      const left = found.slice(index).map((each) => rank.indexOf(each.severity));
+      expect(severity).toBe(rank[Math.min(...left)]);
+      expect((await shown()).map((email) => email.severity)).toEqual([null, severity]);
+      await api.post("/breaches/acknowledge", { id });
+    }
+    expect((await shown()).map(({ severity }) => severity)).toEqual([null, null]);
+    const reopened = await api.post("/breaches/reopenings", { filter: {} });
+    expect(reopened).toMatchObject({ status: 202 });
+    await eventually(shown, ([, ada]) => ada?.severity === found[0]?.severity);
   });
 
   test("q finds addresses, domains and owners' names by how they begin", async () => {

@@ -29,6 +29,7 @@ describe("200", () => {
     expect(findings).toMatchObject({ ...noFindings, topBreaches: [] });
     expect(others).toEqual({
       bySeverity: { critical: 0, high: 0, medium: 0, low: 0 },
+      news: { since: expect.stringMatching(/T00:00:00\.000Z$/), findings: 0, people: 0, breaches: [] },
       emails: { active: 0, disabled: 0, breached: 0 },
       lastScan: null,
       nextScanAt: null,
@@ -68,7 +69,14 @@ describe("200", () => {
       .sort((one, another) => another.open - one.open || one.breachId - another.breachId)
       .slice(0, 5);
 
-    const { findings, emails, lastScan, bySeverity } = await overview();
+    const { findings, emails, lastScan, bySeverity, news } = await overview();
+    const newest = [...Map.groupBy(found, ({ breach }) => breach.id)]
+      .map(([breachId, some]) => ({ breachId, title: some[0]?.breach.title, findings: some.length }))
+      .sort((one, another) => another.findings - one.findings || one.breachId - another.breachId);
+    expect(news).toMatchObject({ findings: found.length, people: 3, breaches: newest.slice(0, 3) });
+    const week = Date.now() - Date.parse(String(news?.since));
+    expect(week).toBeGreaterThanOrEqual(7 * 86_400_000);
+    expect(week).toBeLessThan(8 * 86_400_000);
     const detailed = (await api.get("/breaches?limit=100&include=details&acknowledged=false")).body;
     const severities = (detailed.breaches as { severity: string }[]).map(({ severity }) => severity);
     expect(bySeverity).toEqual(

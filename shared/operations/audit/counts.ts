@@ -4,6 +4,7 @@ import { chunk } from "../../aws/table/chunk.ts";
 import type { Item } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import * as breachDates from "../../findings/breach-dates.ts";
 import { findings } from "../../findings/record.ts";
 import * as counts from "../../lists/counts.ts";
 import type { Directory } from "../../lists/directory.ts";
@@ -15,10 +16,18 @@ import type { Problem } from "./inspector.ts";
 /** Blocks read at the same time. */
 const concurrency = 4;
 
-/** What the counts should be, by attribute, and what is new, by day and attribute. Reads everything that is counted. */
-const recount = async (org: number): Promise<{ sums: Map<string, number>; newByDay: Sums }> => {
+/** `newByDay`: by day and attribute. `dates`: by breach id. */
+type Recounted = {
+  sums: Map<string, number>;
+  newByDay: Map<string, Record<string, number>>;
+  dates: Map<number, breachDates.Dates>;
+};
+
+/** What the counts should be, by attribute, and what else follows from what is counted. Reads all of it. */
+const recount = async (org: number): Promise<Recounted> => {
   const sums = new Map<string, number>();
-  const newByDay: Sums = new Map();
+  const newByDay: Recounted["newByDay"] = new Map();
+  const dates: Recounted["dates"] = new Map();
   const add = (changes: counts.Changes): void => {
     for (const [name, by] of counts.differencesOf(changes)) sums.set(name, (sums.get(name) ?? 0) + by);
     for (const [day, ofDay] of news.differencesOf(changes)) {
@@ -36,6 +45,7 @@ const recount = async (org: number): Promise<{ sums: Map<string, number>; newByD
     const project = ["id", "group", "breachId", "firstDetectedAt"];
     const rows = await findings.members(org, block, { project });
     add({ findings: rows.map((row) => ({ ...row, to: findings.groupOf(row) })) });
+    for (const [id, some] of breachDates.datesOf(rows)) dates.set(id, breachDates.union(some, dates.get(id)));
   });
   await everyBlock(await emails.directory(org), async (block) => {
     const rows = await emails.members(org, block, { project: ["group", "findings", "lastFoundAt"] });
@@ -50,10 +60,8 @@ const recount = async (org: number): Promise<{ sums: Map<string, number>; newByD
       add({ notDelivered: { ...deliveries.groupOf(row), by: 1, deliveryId: row.id } });
     }
   });
-  return { sums, newByDay };
+  return { sums, newByDay, dates };
 };
-
-type Sums = Map<string, Record<string, number>>;
 
 /** The sum of all rows counts, so that it does not matter which of them takes a correction. */
 export const compareCounts = async (org: number): Promise<Problem[]> => {
@@ -62,7 +70,8 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
   const row = await table.get<Item>(key);
   const before = await counts.readSums(org);
   const firstDay = news.firstDay(new Date());
-  const { sums: should, newByDay } = await recount(org);
+  const knownDates = await breachDates.read(org);
+  const { sums: should, newByDay, dates } = await recount(org);
   const found = await news.readSums(org, firstDay);
   const is = await counts.readSums(org);
   if (before.get("writes") !== is.get("writes")) return [{ ...subject, topic: key.pk, says: undefined }];
@@ -88,7 +97,18 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
       });
     }),
   );
-  return [...problems, ...ofDays.flat()];
+  const ofBreaches = await Promise.all(
+    [...dates].map(([breachId, each]) => {
+      const known = knownDates.get(breachId);
+      // Where e-mails were removed they reach further than the findings that are left.
+      const holds = breachDates.union(each, known);
+      return compare(
+        { kind: "breach", id: breachId },
+        { key: keys.breachDates(org, breachId), row: known, holds },
+      );
+    }),
+  );
+  return [...problems, ...ofDays.flat(), ...ofBreaches.flat()];
 };
 
 type Excess = { name: string; is: number; should: number };
