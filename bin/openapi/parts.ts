@@ -65,6 +65,7 @@ export const dashboard: Part = {
     domains: "Domains, proved by a DNS record",
     teams: "Teams that e-mails belong to",
     emails: "Whose e-mails are",
+    unwatched: "Breached addresses of the organization's domains that nobody watches",
     members: "Users of the organization",
     "alert-configs": "Deliveries of alert channels",
     recipients: "What recipients of alerts by e-mail say, by their link",

@@ -35,6 +35,7 @@ describe("200", () => {
       nextScanAt: null,
       channels: [],
       upstream: { plan: expect.any(String), subscribedUntil: timestamp, isWorking: true },
+      unwatched: 0,
     });
   });
 

@@ -84,7 +84,7 @@ const writersOfDomains = [
   "remove-domain",
   "sweep",
 ];
-const writersOfEmails = ["add-email", "change-email", "change-emails", "commit-import"];
+const writersOfEmails = ["add-email", "change-email", "change-emails", "commit-import", "watch-unwatched"];
 const identities = [
   keys.apiKey(1, "hash"),
   keys.session(1, 7, "hash"),

@@ -2,32 +2,42 @@ import { mkdtemp, readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import type { LocalService } from "../../local/harness/service.ts";
 import type { Item } from "../../shared/aws/table/condition.ts";
 import { scanPages } from "../../shared/aws/table/scan.ts";
 import { find } from "../../shared/monitoring/emails/email-list.ts";
+import { list } from "../../shared/monitoring/unwatched/unwatched-list.ts";
 import { mentionOf } from "../../shared/operations/personal-data/mention.ts";
 import { intercept } from "../aws/table/intercept.ts";
-import { createSession, createToken } from "../dashboard/signed-in.ts";
 import { addEmail } from "../endpoints/emails.ts";
-import { admin } from "./admin.ts";
+import { admin as adminOf } from "./admin.ts";
+import { createClient } from "./client.ts";
 import { createOrganization, type Organization } from "./organization.ts";
+import { startOwnService } from "./own-service.ts";
 import { scan } from "./scan.ts";
 
-/** One of the built-in breaches' addresses. No other test of this service may use it, since it is erased everywhere. */
+/** One of the built-in breaches' addresses. It is erased everywhere, and each scan of its domain finds it: so the service is the test's own. */
 const address = "donald@demo.example";
 const secret = "a secret that nobody may read";
 
+let service: LocalService;
+const admin = (command: string, flags: Parameters<typeof adminOf>[1]) =>
+  adminOf(command, flags, service.apiUrl);
+
 /** An address that is watched, is a user, gets alerts, and is named by what it did. */
 const fill = async (): Promise<Organization> => {
-  const organization = await createOrganization();
+  const organization = await createOrganization({}, { apiUrl: service.apiUrl });
   const { id: org, domainId, api } = organization;
   await addEmail(api, domainId, address);
   await addEmail(api, domainId, `not.${address}`);
   const otherId = await addEmail(api, domainId, "other@demo.example");
   await admin("user create", { org, email: "admin@demo.example" });
   const { id: userId } = await admin("user create", { org, email: address, name: "Donald" });
-  const { v1, dashboard } = await createSession(org, { id: userId, email: address });
-  await createToken(org, userId);
+  const { cookie } = await admin("session create", { org, user: userId });
+  const headers = { cookie: cookie as string, origin: new URL(service.apiUrl).origin };
+  const v1 = createClient(headers, service.apiUrl);
+  const dashboard = createClient(headers, new URL("/api/dashboard", service.apiUrl).href);
+  await admin("user sign-in-link", { org, user: userId });
   const renamed = await dashboard.patch(`/emails/${otherId}`, { ownerName: `c/o ${address}` });
   expect(renamed.status).toBe(200);
   await dashboard.post("/api-keys", { label: `key of ${address}` });
@@ -46,9 +56,13 @@ const fill = async (): Promise<Organization> => {
 let organization: Organization;
 beforeAll(async () => {
   vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", new URL(inject("receiverUrl")).origin);
+  service = await startOwnService(["--memory", "--allow-origin", new URL(inject("receiverUrl")).origin]);
   organization = await fill();
 });
-afterAll(() => vi.unstubAllEnvs());
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await service?.stop();
+});
 
 const rowsOf = async (org: number): Promise<Item[]> => {
   const rows: Item[] = [];
@@ -110,6 +124,18 @@ describe("org export", () => {
       delivery: deliveries?.rows,
       alert_channel: 3,
       user: 2,
+      // All other addresses of the built-in breaches.
+      unwatched_address: 11,
+    });
+    expect(lines.find(({ kind }) => kind === "unwatched_address")).toEqual({
+      kind: "unwatched_address",
+      email: expect.stringMatching(/@demo\.example$/),
+      domainId: organization.domainId,
+      state: "open",
+      level: expect.any(Number),
+      breachCount: expect.any(Number),
+      worst: expect.any(Array),
+      firstSeenAt: expect.any(String),
     });
     expect(lines.find(({ kind, email }) => kind === "email" && email === address)).toMatchObject({
       isActive: true,
@@ -183,5 +209,22 @@ describe("erase", () => {
       expect.arrayContaining([expect.objectContaining({ command: "erase", flags: "--email …" })]),
     );
     expect((await admin("erase", { email: address })).traces).toEqual([]);
+    // HIBP still names the address, and no scan lists it.
+    for (const { id: org, api } of [organization, other]) {
+      await scan(api);
+      const listed = await list(org, { limit: 100, offset: 0 });
+      expect(listed).toMatchObject({ total: 11, unwatched: 11 });
+      expect(listed.addresses.map(({ email }) => email)).not.toContain(address);
+    }
+    expect((await admin("erase", { email: address })).traces).toEqual([]);
+  });
+
+  test("takes an unwatched address off the list for good", async () => {
+    const { id: org, api } = organization;
+    const { traces } = await admin("erase", { email: "Ada@demo.example" });
+    expect(traces).toContainEqual({ organizationId: org, kind: "UNWATCHED", outcome: "removed" });
+    await scan(api);
+    expect(await list(org, { limit: 100, offset: 0 })).toMatchObject({ total: 10, unwatched: 10 });
+    expect(await admin("check", { org })).toMatchObject({ differences: [] });
   });
 });

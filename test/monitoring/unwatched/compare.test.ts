@@ -173,7 +173,7 @@ describe("whatever is watched, ignored, erased and named, and wherever planners 
   });
 });
 
-test("an address that is watched and removed again before the next scan is listed again", async () => {
+test("an address watched and removed before the next scan is listed again", async () => {
   answer("again.example", { user1: ["Alpha"] });
   const org = await createOrganization({ "again.example": 1 });
   await scan(org);
@@ -186,7 +186,7 @@ test("an address that is watched and removed again before the next scan is liste
   expect((await listAll(org)).addresses).toMatchObject([{ email: "user1@again.example" }]);
 });
 
-test("a domain that is not searched any more keeps its list, with the date of the last answer", async () => {
+test("a domain without verification keeps its list, and the date of the last answer", async () => {
   answer("kept.example", { user1: ["Alpha"] });
   const org = await createOrganization({ "kept.example": 1 });
   await scan(org);
@@ -200,7 +200,7 @@ test("a domain that is not searched any more keeps its list, with the date of th
   });
 });
 
-test("sub-addresses of a monitored address are of it, disabled or not, and never unwatched", async () => {
+test("sub-addresses of a monitored address, disabled or not, are never unwatched", async () => {
   answer("sub.example", { "user0+a": ["Alpha", "Beta"], "user0+b": ["Alpha"], "user1+a": ["Alpha"] });
   const org = await createOrganization({ "sub.example": 2 });
   const { emails: monitored } = await emailList.list(org, { limit: 2, offset: 0 });
@@ -214,7 +214,7 @@ test("sub-addresses of a monitored address are of it, disabled or not, and never
   ]);
 });
 
-test("what nobody could watch is left out, and names of properties are aliases like others", async () => {
+test("what nobody could watch is left out", async () => {
   const org = await createOrganization({ "odd.example": 1 });
   answer("odd.example", {});
   const [domain] = await domains.list(org);

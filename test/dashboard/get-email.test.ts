@@ -1,0 +1,35 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { addEmail } from "../endpoints/emails.ts";
+import { expectRefusal, unknownId } from "../endpoints/reply.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { type SignedIn, signedIn } from "./signed-in.ts";
+
+let organization: Organization;
+let user: SignedIn;
+beforeAll(async () => {
+  organization = await createOrganization();
+  user = await signedIn(organization.id, { role: "member" });
+});
+
+// compare.test.ts has sub-addresses: the built-in breaches have none.
+test("200: one e-mail as it is listed, with its sub-addresses", async () => {
+  const { api, domainId } = organization;
+  const id = await addEmail(api, domainId, "ada@demo.example");
+  const [listed] = (await user.dashboard.get("/emails")).body.emails as object[];
+  expect(await user.dashboard.get(`/emails/${id}`)).toMatchObject({
+    status: 200,
+    body: { ...listed, subAddresses: [] },
+  });
+});
+
+test("400: an id that is no number", async () =>
+  expectRefusal(await user.dashboard.get("/emails/x"), 400, /./));
+
+describe("404", () => {
+  test("an id that is unknown or of another organization", async () => {
+    const other = await createOrganization();
+    const foreign = await addEmail(other.api, other.domainId, "ada@demo.example");
+    for (const id of [unknownId, foreign])
+      expectRefusal(await user.dashboard.get(`/emails/${id}`), 404, /monitored email/);
+  });
+});
