@@ -223,7 +223,7 @@ describe("E-mails", () => {
     await dialog.getByLabel("Team").selectOption("Finance");
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText("Changed the team of 2 addresses.").waitFor();
-    expect(await page.getByRole("cell", { name: "Finance" }).count()).toBe(2);
+    await expect.poll(() => page.getByRole("cell", { name: "Finance" }).count()).toBe(2);
 
     await select("ada", "alan");
     await bar.getByRole("button", { name: "Disable" }).click();
