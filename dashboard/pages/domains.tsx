@@ -45,7 +45,7 @@ export function DomainsPage() {
         {!isAdmin.value && " Only admins add, check and remove domains."}
       </p>
       {unwatched > 0 && (
-        <p>
+        <p class="prose">
           <a href={addressOf("/domains/unwatched")}>In breaches, not watched: {number(unwatched)}</a>
         </p>
       )}

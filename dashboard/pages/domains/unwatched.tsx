@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Unwatched } from "../../api/routes.ts";
+import type { ImportPlan, Unwatched } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { domainChoices } from "../../components/choices.ts";
 import { FormDialog } from "../../components/dialog.tsx";
@@ -56,7 +56,7 @@ export function UnwatchedPage() {
       done();
     });
   return (
-    <Page title="In breaches, not watched" about={data.value && addresses(data.value.total)} actions={null}>
+    <Page title="In breaches, not watched" about={data.value && addresses(data.value.total)}>
       <p class="prose">
         A domain search names every breached address of a domain. These are not watched: nothing is paid for
         them, and no alert tells of them.
@@ -154,7 +154,8 @@ function WatchDialog({ ids, onClose, onDone }: WatchProps) {
     say(`${addresses(answer.addedCount)} watched${disabled}. The next scan makes their findings.`);
     onDone();
   };
-  const plan = value as unknown as Parameters<typeof Quote>[0]["plan"] | undefined;
+  // A dry run answers with the price instead.
+  const plan = value as unknown as Pick<ImportPlan, "quote"> | undefined;
   return (
     <FormDialog title={`Watch ${addresses(ids.length)}`} submit="Watch" onSubmit={watch} onClose={onClose}>
       {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
