@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Finding, FoundBreach } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
-import { FailureNotice, Loading } from "../components/notice.tsx";
+import { FailureNotice } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { SeverityMark } from "../components/severity.tsx";
 import { useAction } from "../components/use-action.ts";
@@ -62,9 +62,7 @@ export function BreachPage({ id }: { id: string }) {
       }
     >
       {failure !== undefined && <FailureNotice failure={failure} />}
-      {breach === undefined
-        ? people.isLoading && <Loading what="the breach" />
-        : people.value !== undefined && <About breach={breach} />}
+      {breach !== undefined && <About breach={breach} />}
       <section>
         <h2>People</h2>
         <FindingList filters={filters} data={people} isOfBreach />
