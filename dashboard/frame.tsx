@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { waitsUntil } from "./api/access.ts";
 import { Button } from "./components/button.tsx";
 import { FailureNotice } from "./components/notice.tsx";
+import { Shortcuts } from "./components/shortcuts.tsx";
 import { Status } from "./components/status.tsx";
 import { useAction } from "./components/use-action.ts";
 import { Waiting } from "./components/waiting.tsx";
@@ -11,6 +12,7 @@ import { loadSession, session, sessionFailure, signOut } from "./session.ts";
 const sections = [
   ["/", "Overview"],
   ["/findings", "Findings"],
+  ["/breaches", "Breaches"],
   ["/emails", "E-mails"],
   ["/domains", "Domains"],
   ["/scans", "Scans"],
@@ -45,6 +47,7 @@ export function Frame({ section, children }: { section: string; children: Compon
         <Attribution />
       </div>
       <Status />
+      <Shortcuts />
     </div>
   );
 }

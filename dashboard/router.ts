@@ -28,6 +28,12 @@ export function setQuery(changes: QueryValues): void {
   follow();
 }
 
+/** As `setQuery`, without a way back: of what changes letter by letter, Back undoes all. */
+export function refineQuery(changes: QueryValues): void {
+  history.replaceState(null, "", changed(place.value, changes));
+  follow();
+}
+
 /** As `go`, without a way back to the present place. */
 export function replace(path: string, query?: QueryValues): void {
   history.replaceState(null, "", addressOf(path, query));

@@ -24,15 +24,13 @@ export async function scanChoices(): Promise<Choice[]> {
   return scans.map(({ id, createdAt }) => ({ value: String(id), label: exactTime(Date.parse(createdAt)) }));
 }
 
-/** The breaches with the most open findings, and those of the newest findings. */
+/** All breaches that have findings. */
 export async function breachChoices(): Promise<Choice[]> {
-  const [{ findings: summary }, { findings }] = await Promise.all([
-    call("GET /dashboard/overview", {}),
-    call("GET /dashboard/findings", { query }),
-  ]);
-  const titles = new Map(summary.topBreaches.map(({ breachId, title }) => [breachId, title]));
-  for (const { breach } of findings) titles.set(breach.id, breach.title);
-  return [...titles]
-    .map(([id, title]) => ({ value: String(id), label: title }))
-    .sort((one, other) => one.label.localeCompare(other.label));
+  const choices: Choice[] = [];
+  for (let offset = 0, total = 1; offset < total; offset += query.limit) {
+    const page = await call("GET /dashboard/breaches", { query: { ...query, offset } });
+    choices.push(...page.breaches.map(({ id, title }) => ({ value: String(id), label: title })));
+    total = page.total;
+  }
+  return choices.sort((one, other) => one.label.localeCompare(other.label));
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { Failure } from "../api/failure.ts";
 import { Button } from "./button.tsx";
+import { FieldProblem } from "./field.tsx";
 import { FailureNotice } from "./notice.tsx";
 import { type Action, useAction } from "./use-action.ts";
 
@@ -87,6 +89,12 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
+/** A failure that is about one of the form's fields, such as "name must be a domain name". */
+function problemOf(failure: Failure | undefined, names: readonly string[]) {
+  const [, name = "", text = ""] = /^(?:\w+\.)*(\w+):? (.+)$/.exec(failure?.message ?? "") ?? [];
+  return failure?.status === 400 && names.includes(name) ? { name, text } : undefined;
+}
+
 function FormOf({
   submit,
   isDanger,
@@ -96,16 +104,19 @@ function FormOf({
   action,
   children,
 }: FormDialogProps & { action: Action }) {
+  const names = useRef<string[]>([]);
+  const problem = useMemo(() => problemOf(action.failure, names.current), [action.failure]);
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
         const fields = new FormData(event.currentTarget);
+        names.current = [...fields.keys()];
         void action.run(() => onSubmit(fields)).then((isDone) => isDone && onClose());
       }}
     >
-      {children}
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FieldProblem.Provider value={problem}>{children}</FieldProblem.Provider>
+      {action.failure !== undefined && problem === undefined && <FailureNotice failure={action.failure} />}
       <div class="buttons">
         <Button disabled={action.isBusy && !canLeave} onClick={onClose}>
           Cancel

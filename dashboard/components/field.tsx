@@ -1,5 +1,37 @@
-import type { ComponentChildren, TargetedEvent } from "preact";
-import { useId } from "preact/hooks";
+import { type ComponentChildren, createContext, type TargetedEvent } from "preact";
+import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
+
+/** What the service says is wrong with a field of the form, such as "must be a domain name". */
+export const FieldProblem = createContext<{ name: string; text: string } | undefined>(undefined);
+
+type Control = HTMLInputElement | HTMLTextAreaElement;
+
+/** What is wrong with a field, as a sentence beside it: the browser's bubbles go after seconds, and speak of no field. */
+function useProblem(label: string, name: string, missing = `${label} is missing.`) {
+  const [problem, setProblem] = useState<string>();
+  const control = useRef<Control>(null);
+  const refused = useContext(FieldProblem);
+  useEffect(() => {
+    if (refused?.name !== name) return;
+    setProblem(`${label} ${refused.text}`);
+    control.current?.focus();
+  }, [refused]);
+  const onInvalid = (event: TargetedEvent<Control>): void => {
+    event.preventDefault();
+    const field = event.currentTarget;
+    setProblem(field.validity.valueMissing ? missing : `${label}: ${field.validationMessage}`);
+    if (field.form?.querySelector(":is(input, select, textarea):invalid") === field) field.focus();
+  };
+  return { problem, control, onInvalid, clear: () => setProblem(undefined) };
+}
+
+function Problem({ id, text }: { id: string; text: string | undefined }) {
+  return text === undefined ? null : (
+    <small id={id} class="problem" role="alert">
+      {text}
+    </small>
+  );
+}
 
 type TextFieldProps = {
   label: string;
@@ -8,6 +40,8 @@ type TextFieldProps = {
   hint?: ComponentChildren;
   defaultValue?: string;
   required?: boolean;
+  /** What the field says when it is required and empty. */
+  missing?: string;
   maxLength?: number;
   placeholder?: string;
   accept?: string;
@@ -18,29 +52,52 @@ type TextFieldProps = {
   onChange?: (event: TargetedEvent<HTMLInputElement>) => void;
 };
 
-export function TextField({ label, hint, ...input }: TextFieldProps) {
+export function TextField({ label, hint, missing, onInput, ...input }: TextFieldProps) {
   const id = useId();
+  const { problem, control, onInvalid, clear } = useProblem(label, input.name, missing);
+  const described = [problem !== undefined && `${id}-problem`, hint !== undefined && `${id}-hint`];
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <input
         {...(input as object)}
+        ref={control as { current: HTMLInputElement | null }}
         id={id}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        aria-invalid={problem !== undefined}
+        aria-describedby={described.filter(Boolean).join(" ") || undefined}
+        onInvalid={onInvalid}
+        onInput={(event) => {
+          clear();
+          onInput?.(event);
+        }}
       />
+      <Problem id={`${id}-problem`} text={problem} />
       {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
     </div>
   );
 }
 
-type TextAreaProps = { label: string; name: string; maxLength: number; hint?: ComponentChildren };
+type TextAreaProps = Pick<TextFieldProps, "label" | "name" | "hint" | "required" | "missing"> & {
+  maxLength: number;
+};
 
-export function TextArea({ label, name, maxLength, hint }: TextAreaProps) {
+export function TextArea({ label, hint, missing, ...area }: TextAreaProps) {
   const id = useId();
+  const { problem, control, onInvalid, clear } = useProblem(label, area.name, missing);
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <textarea id={id} name={name} rows={3} maxLength={maxLength} aria-describedby={`${id}-hint`} />
+      <textarea
+        {...(area as object)}
+        ref={control as { current: HTMLTextAreaElement | null }}
+        id={id}
+        rows={3}
+        aria-invalid={problem !== undefined}
+        aria-describedby={`${problem === undefined ? "" : `${id}-problem `}${id}-hint`}
+        onInvalid={onInvalid}
+        onInput={clear}
+      />
+      <Problem id={`${id}-problem`} text={problem} />
       <small id={`${id}-hint`}>{hint}</small>
     </div>
   );

@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { place, setQuery } from "../router.ts";
 import type { Choice } from "./field.tsx";
 
@@ -10,20 +10,31 @@ type FilterProps = {
   choices: readonly Choice[] | (() => Promise<readonly Choice[]>);
   /** The label of the chosen value as long as the choices are not loaded. */
   chosenLabel?: string | undefined;
+  /** What the list shows when the URL has no value. */
+  none?: Choice;
+  shortcut?: string;
 };
 
+/** More choices than these are searched. */
+const mostUnsearched = 20;
+
+const anyOfThem: Choice = { value: "", label: "Any" };
+
 /** A filter of a list. It is in the URL; what it offers is loaded when it is opened. */
-export function Filter({ label, name, choices, chosenLabel }: FilterProps) {
+export function Filter({ label, name, choices, chosenLabel, none = anyOfThem, shortcut }: FilterProps) {
   const [loaded, setLoaded] = useState<readonly Choice[]>(Array.isArray(choices) ? choices : []);
   const [state, setState] = useState<"idle" | "loading" | "failed">("idle");
   const isAsked = useRef(false);
-  const value = place.value.query[name] ?? "";
+  const select = useRef<HTMLSelectElement>(null);
+  const hadFocus = useRef(false);
+  const value = place.value.query[name] ?? none.value;
   const load = (): void => {
     if (typeof choices !== "function" || isAsked.current) return;
     isAsked.current = true;
     setState("loading");
     choices().then(
       (all) => {
+        hadFocus.current = document.activeElement === select.current;
         setLoaded(all);
         setState("idle");
       },
@@ -33,19 +44,28 @@ export function Filter({ label, name, choices, chosenLabel }: FilterProps) {
       },
     );
   };
-  const isUnknown = value !== "" && !loaded.some((choice) => choice.value === value);
+  const isUnknown = value !== none.value && !loaded.some((choice) => choice.value === value);
+  if (loaded.length > mostUnsearched) {
+    return (
+      <Searched {...{ label, name, value, none, shortcut }} choices={loaded} takesFocus={hadFocus.current} />
+    );
+  }
   return (
     <label class="filter">
       <span>{label}</span>
       <select
+        ref={select}
         value={value}
         aria-busy={state === "loading"}
         onFocus={load}
         onPointerEnter={load}
-        onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
+        aria-keyshortcuts={shortcut}
+        onChange={({ currentTarget: { value } }) =>
+          setQuery({ [name]: value === none.value ? undefined : value })
+        }
       >
-        <option value="">Any</option>
-        {isUnknown && <option value={value}>{chosenLabel ?? `No. ${value}`}</option>}
+        <option value={none.value}>{none.label}</option>
+        {isUnknown && <option value={value}>{chosenLabel ?? `One ${label.toLowerCase()}`}</option>}
         {loaded.map((choice) => (
           <option key={choice.value} value={choice.value}>
             {choice.label}
@@ -54,6 +74,61 @@ export function Filter({ label, name, choices, chosenLabel }: FilterProps) {
         {state === "loading" && <option disabled>Loading …</option>}
         {state === "failed" && <option disabled>Not loaded: open this again</option>}
       </select>
+    </label>
+  );
+}
+
+type SearchedProps = {
+  label: string;
+  name: string;
+  value: string;
+  none: Choice;
+  choices: readonly Choice[];
+  shortcut: string | undefined;
+  /** It stands where the list was that had the focus. */
+  takesFocus: boolean;
+};
+
+/** Many choices: the browser offers those that have what was typed, and the first of them is taken. */
+function Searched({ label, name, value, none, choices, shortcut, takesFocus }: SearchedProps) {
+  const list = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const chosen = choices.find((choice) => choice.value === value)?.label ?? "";
+  useLayoutEffect(() => {
+    if (takesFocus) field.current?.focus();
+  }, []);
+  useEffect(() => {
+    if (field.current !== null) field.current.value = chosen;
+  }, [chosen]);
+  const choose = (input: HTMLInputElement): void => {
+    const typed = input.value.trim().toLowerCase();
+    const found =
+      choices.find(({ label }) => label.toLowerCase() === typed) ??
+      choices.find(({ label }) => label.toLowerCase().includes(typed));
+    if (typed === "") setQuery({ [name]: undefined });
+    else if (found === undefined) input.value = chosen;
+    else {
+      input.value = found.label;
+      setQuery({ [name]: found.value });
+    }
+  };
+  return (
+    <label class="filter">
+      <span>{label}</span>
+      <input
+        ref={field}
+        type="search"
+        list={list}
+        placeholder={none.label}
+        autocomplete="off"
+        aria-keyshortcuts={shortcut}
+        onChange={({ currentTarget }) => choose(currentTarget)}
+      />
+      <datalist id={list}>
+        {choices.map(({ value, label }) => (
+          <option key={value} value={label} />
+        ))}
+      </datalist>
     </label>
   );
 }

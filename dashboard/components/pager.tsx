@@ -8,7 +8,10 @@ export const pageSize = 50;
 /** Which entries of a list are shown, and ways to the others. The URL holds the page. */
 export function Pager({ total, shown, isBusy }: { total: number; shown: number; isBusy: boolean }) {
   const offset = offsetOf(place.value.query);
-  const turn = (to: number): void => setQuery({ offset: to === 0 ? undefined : to });
+  const turn = (to: number): void => {
+    setQuery({ offset: to === 0 ? undefined : to });
+    scrollTo(0, 0);
+  };
   return (
     <nav class="pager" aria-label="Pages">
       <span class="muted" role="status">

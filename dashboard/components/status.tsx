@@ -1,23 +1,40 @@
 import { signal } from "@preact/signals";
 import { moves } from "../router.ts";
+import { Button } from "./button.tsx";
+
+/** Something to do about a message, such as undoing what it says. */
+type Offer = { name: string; act: () => void };
 
 /** `move`: after which move to another page it was said. */
-type Message = { text: string; id: number; move: number };
+type Message = { text: string; id: number; move: number; offer: Offer | undefined };
 const message = signal<Message | undefined>(undefined);
 
-/** Says that something was done: on the screen for a while, until people go to another page, and to screen readers. */
-export function say(text: string): void {
+/**
+ * Says that something was done: on the screen for a while, until people go to another page, and to screen readers. What it offers
+ * stays for ten seconds.
+ */
+export function say(text: string, offer?: Offer): void {
   const id = (message.value?.id ?? 0) + 1;
-  message.value = { text, id, move: moves.peek() };
-  setTimeout(() => {
-    if (message.value?.id === id) message.value = undefined;
-  }, 6_000);
+  message.value = { text, id, move: moves.peek(), offer };
+  setTimeout(
+    () => {
+      if (message.value?.id === id) message.value = undefined;
+    },
+    offer === undefined ? 6_000 : 10_000,
+  );
 }
 
 export function Status() {
+  const said = message.value?.move === moves.value ? message.value : undefined;
+  const { offer } = said ?? {};
+  const take = (): void => {
+    message.value = undefined;
+    offer?.act();
+  };
   return (
-    <div class="status" role="status">
-      {message.value?.move === moves.value && <p key={message.value.id}>{message.value.text}</p>}
+    <div class="status">
+      <p role="status">{said && <span key={said.id}>{said.text}</span>}</p>
+      {offer && <Button onClick={take}>{offer.name}</Button>}
     </div>
   );
 }

@@ -6,6 +6,8 @@ export type Column<Row> = {
   /** What stands in the head instead of the name. */
   head?: ComponentChildren;
   kind?: "main" | "number" | "actions" | "select";
+  /** In tables of single lines: as wide as a word, or as "11 months ago". */
+  width?: "word" | "time";
 };
 
 type TableProps<Row> = {
@@ -15,18 +17,27 @@ type TableProps<Row> = {
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
   isBusy?: boolean;
+  /** On wide screens each row is one line; what is too long is cut, and its title says it. */
+  isLined?: boolean;
 };
 
 /** A table; on narrow screens each row is a block, and each cell names its column. */
-export function Table<Row>({ caption, columns, rows, keyOf, isBusy = false }: TableProps<Row>) {
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  isBusy = false,
+  isLined = false,
+}: TableProps<Row>) {
   return (
-    <div class="table-box">
+    <div class={isLined ? "table-box lined" : "table-box"}>
       <table aria-busy={isBusy}>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ name, head, kind }) => (
-              <th key={name} scope="col" class={kind}>
+            {columns.map(({ name, head, kind, width }) => (
+              <th key={name} scope="col" class={`${kind ?? ""} ${width ?? ""}`}>
                 {head ?? (kind === "actions" ? <span class="hidden">{name}</span> : name)}
               </th>
             ))}

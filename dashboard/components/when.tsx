@@ -6,7 +6,7 @@ export function When({ time, none = "–" }: { time: string | null; none?: strin
   if (time === null) return <span class="muted">{none}</span>;
   const at = Date.parse(time);
   return (
-    <time class="when" dateTime={time}>
+    <time class="when" dateTime={time} title={exactTime(at)}>
       <span>{relativeTime(at, now.value)}</span> <small>{exactTime(at)}</small>
     </time>
   );

@@ -15,7 +15,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { isAdmin } from "../session.ts";
-import { inBothForms } from "../text/domain-name.ts";
+import { domainIn, inBothForms } from "../text/domain-name.ts";
 import { number } from "../text/words.ts";
 import { CheckDialog, hostIn } from "./domains/check.tsx";
 
@@ -26,6 +26,7 @@ export function DomainsPage() {
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/domains", { query }, { signal }),
   );
+  const { unwatched = 0 } = data.value ?? {};
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);
   return (
@@ -43,6 +44,11 @@ export function DomainsPage() {
         Addresses can be watched only at domains that you have proved to be yours, by a DNS record.
         {!isAdmin.value && " Only admins add, check and remove domains."}
       </p>
+      {unwatched > 0 && (
+        <p class="prose">
+          <a href={addressOf("/domains/unwatched")}>In breaches, not watched: {number(unwatched)}</a>
+        </p>
+      )}
       <Listing
         what="domains"
         data={data}
@@ -172,7 +178,8 @@ function Coverage() {
 
 function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const add = async (fields: FormData): Promise<void> => {
-    const { name } = await call("POST /dashboard/domains", { body: { name: String(fields.get("name")) } });
+    const written = domainIn(String(fields.get("name")));
+    const { name } = await call("POST /dashboard/domains", { body: { name: written } });
     say(`${inBothForms(name)} was added. Put its record into DNS, then check it.`);
     onDone();
   };
@@ -183,7 +190,11 @@ function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => voi
         name="name"
         required
         maxLength={253}
+        missing="Write the name of a domain, such as example.com."
         placeholder="example.com"
+        onChange={({ currentTarget }) => {
+          currentTarget.value = domainIn(currentTarget.value);
+        }}
         autocomplete="off"
         hint="The part behind the @ of your addresses."
       />

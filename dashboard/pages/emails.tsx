@@ -3,13 +3,15 @@ import { call } from "../api/client.ts";
 import type { Email } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
 import { domainChoices, teamChoices } from "../components/choices.ts";
-import { FormDialog } from "../components/dialog.tsx";
 import { Filter } from "../components/filter.tsx";
 import { Listing } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
 import { Empty, FailureNotice } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { pageSize } from "../components/pager.tsx";
+import { Search } from "../components/search.tsx";
+import { SelectionBar, useSelection } from "../components/selection.tsx";
+import { SeverityMark } from "../components/severity.tsx";
 import { say } from "../components/status.tsx";
 import type { Column } from "../components/table.tsx";
 import { useAction } from "../components/use-action.ts";
@@ -20,10 +22,12 @@ import { place } from "../router.ts";
 import { inBothForms } from "../text/domain-name.ts";
 import { count, number } from "../text/words.ts";
 import { AddEmail } from "./emails/add.tsx";
+import { enableAll, mostChanged, RemoveEmail, RemoveEmails, TeamDialog } from "./emails/change.tsx";
 import { EditEmail } from "./emails/edit.tsx";
 import { ImportDialog } from "./emails/import.tsx";
+import { anyState } from "./findings/filters.ts";
 
-type Open = { kind: "add" | "import" } | { kind: "edit" | "remove"; email: Email };
+type Open = { kind: "add" | "import" | "team" | "remove-all" } | { kind: "edit" | "remove"; email: Email };
 
 const states = [
   { value: "true", label: "Enabled" },
@@ -31,14 +35,31 @@ const states = [
 ];
 
 export function EmailsPage() {
-  const { domainId, teamId, isActive, offset } = place.value.query;
-  const query = { domainId, teamId, isActive, offset, limit: pageSize };
-  const data = useData(JSON.stringify(query), (signal) => call("GET /v1/emails", { query }, { signal }));
+  const { q, domainId, teamId, isActive, offset } = place.value.query;
+  const filters = { q, domainId, teamId, isActive };
+  const query = { ...filters, offset, limit: pageSize };
+  const data = useData(JSON.stringify(query), (signal) =>
+    call("GET /dashboard/emails", { query }, { signal }),
+  );
   const [open, setOpen] = useState<Open>();
   const action = useAction();
   const close = (): void => setOpen(undefined);
-  const [first] = data.value?.emails ?? [];
-  const hasFilters = [domainId, teamId, isActive].some((value) => value !== undefined);
+  const shown = data.value?.emails ?? [];
+  const [first] = shown;
+  const hasFilters = Object.values(filters).some((value) => value !== undefined);
+  const { column, chosen, clear } = useSelection({
+    shown,
+    labelOf: ({ email }) => `Select ${email}`,
+    most: mostChanged,
+    belongsTo: JSON.stringify(filters),
+  });
+  const ids = [...chosen];
+  const done = (): void => {
+    clear();
+    data.reload();
+  };
+  const enableChosen = (isOn: boolean): void =>
+    void action.run(() => enableAll(ids, isOn)).then((isDone) => isDone && done());
 
   const enable = (email: Email, isOn: boolean) =>
     action.run(async () => {
@@ -61,6 +82,7 @@ export function EmailsPage() {
       }
     >
       <div class="filters">
+        <Search hint="Address or owner" />
         <Filter
           label="Domain"
           name="domainId"
@@ -71,17 +93,38 @@ export function EmailsPage() {
         <Filter label="State" name="isActive" choices={states} />
       </div>
       {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      {shown.length > 0 && (
+        <SelectionBar selected={chosen.size} onNone={clear}>
+          {chosen.size > 0 && (
+            <>
+              <Button onClick={() => setOpen({ kind: "team" })}>Team</Button>
+              <Button disabled={action.isBusy} onClick={() => enableChosen(false)}>
+                Disable
+              </Button>
+              <Button disabled={action.isBusy} onClick={() => enableChosen(true)}>
+                Enable
+              </Button>
+              <Button kind="danger" onClick={() => setOpen({ kind: "remove-all" })}>
+                Remove
+              </Button>
+            </>
+          )}
+        </SelectionBar>
+      )}
       <Listing
         what="e-mails"
         data={data}
         rowsOf={({ emails }) => emails}
         totalOf={({ total }) => total}
         keyOf={({ id }) => id}
-        columns={columns(setOpen, enable, action.isBusy)}
+        columns={[column, ...columns(setOpen, enable, action.isBusy)]}
+        isLined
         empty={<NoEmails hasFilters={hasFilters} />}
       />
       {open?.kind === "add" && <AddEmail onClose={close} onDone={data.reload} />}
       {open?.kind === "import" && <ImportDialog onClose={close} onDone={data.reload} />}
+      {open?.kind === "team" && <TeamDialog ids={ids} onClose={close} onDone={done} />}
+      {open?.kind === "remove-all" && <RemoveEmails ids={ids} onClose={close} onDone={done} />}
       {open?.kind === "edit" && <EditEmail email={open.email} onClose={close} onDone={data.reload} />}
       {open?.kind === "remove" && <RemoveEmail email={open.email} onClose={close} onDone={data.reload} />}
     </Page>
@@ -93,19 +136,37 @@ const columns = (
   enable: (email: Email, isOn: boolean) => void,
   isBusy: boolean,
 ): Column<Email>[] => [
-  { name: "Address", kind: "main", cell: ({ email }) => <bdi>{inBothForms(email)}</bdi> },
   {
-    name: "Owner",
-    cell: ({ ownerName }) => <Name text={ownerName} />,
+    name: "Address",
+    kind: "main",
+    cell: ({ id, email }) => (
+      <a href={addressOf(`/emails/${id}`)} title={email}>
+        <bdi>{inBothForms(email)}</bdi>
+      </a>
+    ),
   },
   {
-    name: "Team",
-    cell: ({ team }) => <Name text={team?.name ?? null} />,
+    name: "Owner and team",
+    cell: ({ ownerName, team }) => (
+      <>
+        <Name text={ownerName} />
+        {team !== null && (
+          <small>
+            <Name text={team.name} />
+          </small>
+        )}
+      </>
+    ),
   },
-  { name: "Breaches", kind: "number", cell: (email) => <Breaches email={email} /> },
-  { name: "Last checked", cell: ({ lastScannedAt }) => <When time={lastScannedAt} none="not yet" /> },
+  { name: "Breaches", width: "time", cell: (email) => <Breaches email={email} /> },
+  {
+    name: "Last checked",
+    width: "time",
+    cell: ({ lastScannedAt }) => <When time={lastScannedAt} none="not yet" />,
+  },
   {
     name: "State",
+    width: "word",
     cell: ({ isActive }) => (
       <span class={`state ${isActive ? "" : "off"}`}>{isActive ? "Enabled" : "Disabled"}</span>
     ),
@@ -138,30 +199,14 @@ const columns = (
   },
 ];
 
-function Breaches({ email: { id, breachCount, unacknowledgedBreachCount } }: { email: Email }) {
+/** How many, and the worst that is open. */
+function Breaches({ email: { id, breachCount, severity } }: { email: Email }) {
   if (breachCount === 0) return <span class="muted">0</span>;
   return (
     <>
-      <a href={addressOf("/findings", { emailId: id })}>{number(breachCount)}</a>
-      {unacknowledgedBreachCount > 0 && <small>{number(unacknowledgedBreachCount)} open</small>}
+      <a href={addressOf("/findings", { acknowledged: anyState, emailId: id })}>{number(breachCount)}</a>{" "}
+      {severity !== null && <SeverityMark severity={severity} />}
     </>
-  );
-}
-
-function RemoveEmail({ email, onClose, onDone }: { email: Email; onClose: () => void; onDone: () => void }) {
-  const remove = async (): Promise<void> => {
-    await call("DELETE /v1/emails", { query: { id: email.id } });
-    say(`${email.email} was removed.`);
-    onDone();
-  };
-  return (
-    <FormDialog title={`Remove ${email.email}?`} submit="Remove" isDanger onSubmit={remove} onClose={onClose}>
-      <p>
-        The address is no longer watched, and its {count(email.breachCount, "finding is", "findings are")}{" "}
-        deleted with who acknowledged them and why. This cannot be undone.
-      </p>
-      <p>Disable it instead to keep its history without paying for it.</p>
-    </FormDialog>
   );
 }
 

@@ -2,12 +2,15 @@ import { call } from "../api/client.ts";
 import type { Overview } from "../api/routes.ts";
 import { Empty, FailureNotice, Loading } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
+import { SeverityMark, severities } from "../components/severity.tsx";
 import { StartScan } from "../components/start-scan.tsx";
 import { useData, useRepeat } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { dayName } from "../text/dates.ts";
+import { isPlotted } from "../text/months.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
+import { anyState } from "./findings/filters.ts";
 import { MonthPlot } from "./overview/month-plot.tsx";
 
 export function OverviewPage() {
@@ -28,7 +31,18 @@ export function OverviewPage() {
   );
 }
 
-function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream, notices }: Overview) {
+function Summary({
+  news,
+  findings,
+  bySeverity,
+  emails,
+  lastScan,
+  nextScanAt,
+  channels,
+  upstream,
+  notices,
+  unwatched,
+}: Overview) {
   return (
     <>
       {!upstream.isWorking && (
@@ -50,13 +64,25 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream, n
           ))}
         </ul>
       )}
+      <News {...news} />
       <dl class="figures">
         <div>
           <dt>Open findings</dt>
           <dd class="big">
-            <a href={addressOf("/findings", { acknowledged: false })}>{number(findings.open)}</a>
+            <a href={addressOf("/findings")}>{number(findings.open)}</a>
           </dd>
           <dd class="muted">{count(findings.acknowledged, "acknowledged", "acknowledged")}</dd>
+        </div>
+        <div>
+          <dt>By severity</dt>
+          {severities.map((severity) => (
+            <dd key={severity} class="level">
+              <a href={addressOf("/findings", { severity })}>
+                <SeverityMark severity={severity} />
+              </a>
+              {number(bySeverity[severity])}
+            </dd>
+          ))}
         </div>
         <div>
           <dt>Addresses in a breach</dt>
@@ -65,6 +91,11 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream, n
             of {number(emails.active)} watched
             {emails.disabled > 0 && `, ${number(emails.disabled)} more disabled`}
           </dd>
+          {unwatched > 0 && (
+            <dd>
+              <a href={addressOf("/domains/unwatched")}>In breaches, not watched: {number(unwatched)}</a>
+            </dd>
+          )}
         </div>
         <LastScan scan={lastScan} />
         <div>
@@ -82,7 +113,7 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream, n
         <NothingFound hasEmails={emails.active + emails.disabled > 0} scan={lastScan} />
       ) : (
         <div class="split">
-          <MonthPlot months={findings.byMonth} />
+          {isPlotted(findings.byMonth) && <MonthPlot months={findings.byMonth} />}
           <section>
             <h2>Breaches with the most open findings</h2>
             {findings.topBreaches.length === 0 ? (
@@ -91,7 +122,7 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream, n
               <ol class="ranking">
                 {findings.topBreaches.map(({ breachId, title, open }) => (
                   <li key={breachId}>
-                    <a href={addressOf("/findings", { acknowledged: false, breachId })}>{title}</a>
+                    <a href={addressOf(`/breaches/${breachId}`)}>{title}</a>
                     <span>{number(open)}</span>
                   </li>
                 ))}
@@ -101,6 +132,29 @@ function Summary({ findings, emails, lastScan, nextScanAt, channels, upstream, n
         </div>
       )}
     </>
+  );
+}
+
+/** What is new, and in which breaches most of it is. Nothing is said where nothing is: whether all is well is for the last scan to say. */
+function News({ findings, people, breaches }: Overview["news"]) {
+  if (findings === 0) return null;
+  return (
+    <section class="news">
+      <h2>
+        <a href={addressOf("/findings", { acknowledged: anyState, order: "newest" })}>
+          {count(findings, "new finding")} in 7 days
+        </a>
+        , {count(people, "person", "people")}
+      </h2>
+      <ul class="links">
+        {breaches.map(({ breachId, title, severity, findings }) => (
+          <li key={breachId}>
+            <SeverityMark severity={severity} /> <a href={addressOf(`/breaches/${breachId}`)}>{title}</a>{" "}
+            {number(findings)}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

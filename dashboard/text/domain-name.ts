@@ -17,6 +17,16 @@ export function inBothForms(text: string): string {
     : text;
 }
 
+/** The domain in what people paste: `acme.example` for `https://www.acme.example/contact` and for `ada@acme.example`. */
+export const domainIn = (pasted: string): string =>
+  pasted
+    .trim()
+    .replace(/^[a-z][a-z0-9+.-]*:(?:\/\/)?/i, "")
+    .replace(/[/?#].*$/s, "")
+    .replace(/^.*@/, "")
+    .replace(/:\d+$/, "")
+    .replace(/^www\.(?=.*\.)/i, "");
+
 /** The ASCII form of a domain name; what is no domain name stays as it is. */
 export function asciiOf(name: string): string {
   const url = `https://${name}`;

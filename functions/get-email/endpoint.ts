@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idParameter } from "../../shared/contract/page.ts";
-import { monitoredEmail } from "../../shared/monitoring/emails/email-schema.ts";
+import { listedEmail } from "../../shared/monitoring/emails/email-schema.ts";
 
 export const getEmail = defineEndpoint({
   summary: "Show one monitored e-mail",
@@ -9,7 +9,7 @@ export const getEmail = defineEndpoint({
   path: z.object({ id: idParameter("id") }),
   status: 200,
   reply: z.object({
-    ...monitoredEmail.shape,
+    ...listedEmail.shape,
     subAddresses: z.array(z.object({ email: z.string(), breachCount: count })).check(
       z.meta({
         description:

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { pageQuery, total } from "../../shared/contract/page.ts";
+import { count, pageQuery, total } from "../../shared/contract/page.ts";
 import { domain } from "../../shared/monitoring/domains/domain-schema.ts";
 
 export const listDomains = defineEndpoint({
@@ -8,7 +8,13 @@ export const listDomains = defineEndpoint({
   access: "user",
   query: z.object(pageQuery),
   status: 200,
-  reply: z.object({ domains: z.array(domain), total }),
+  reply: z.object({
+    domains: z.array(domain),
+    total,
+    unwatched: count.check(
+      z.meta({ description: "Breached addresses of the domains that nobody watches, without ignored ones" }),
+    ),
+  }),
   refusals: [],
   uses: ["table:read"],
 });

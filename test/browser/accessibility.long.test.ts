@@ -112,6 +112,31 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     expect(await problems(page)).toEqual([]);
   });
 
+  test("the pages of a breach, of a finding and of an address, and the sheet of shortcuts", async () => {
+    const page = signedIn.full?.page as Page;
+    const open = async (place: string) => {
+      await page.goto(urlOf(place));
+      await page.getByRole("rowheader").first().getByRole("link").click();
+      await isLoaded(page);
+    };
+    for (const place of ["/breaches", "/emails"]) {
+      await open(place);
+      expect(await problems(page)).toEqual([]);
+    }
+    await page.goto(urlOf("/emails"));
+    await page.getByRole("link", { name: "ada@demo.example" }).click();
+    await page
+      .getByRole("list")
+      .getByRole("link", { name: /invented/ })
+      .first()
+      .click();
+    await page.getByText("What to do").waitFor();
+    expect(await problems(page)).toEqual([]);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    expect(await problems(page)).toEqual([]);
+  });
+
   test("the sign-in page, without and with a link", async () => {
     const { page } = await visit([axe]);
     await page.goto(urlOf("/sign-in"));
@@ -135,7 +160,7 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     const { id: org } = await createOrganization();
     const { page, watch } = await signIn(await createUser(org), [axe]);
     await admin("org billing", { org, status: "trial_expired" });
-    watch.expect("402 /api/v1/emails");
+    watch.expect("402 /api/dashboard/emails");
     await page.goto(urlOf("/emails"));
     await page.getByRole("heading", { level: 1, name: "Subscription lapsed" }).waitFor();
     expect(await problems(page)).toEqual([]);

@@ -8,8 +8,10 @@ export const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js")
 export const places = [
   "/",
   "/findings",
+  "/breaches",
   "/emails",
   "/domains",
+  "/domains/unwatched",
   "/scans",
   "/alerts",
   "/activity",

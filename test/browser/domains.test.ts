@@ -31,7 +31,7 @@ describe("Domains", () => {
     const { page, watch } = await signInTo(organization, { apiUrl });
     await go(page, "Domains");
     await page.getByRole("button", { name: "Add domain" }).click();
-    await page.getByRole("dialog").getByLabel("Name").fill("checked.example");
+    await page.getByRole("dialog").getByLabel("Name").fill("https://www.checked.example/");
     await page.keyboard.press("Enter");
     const row = page.getByRole("row").filter({ hasText: "_breach-monitor.checked.example" });
     await row.getByText("Not verified").waitFor();

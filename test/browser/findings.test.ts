@@ -78,6 +78,7 @@ describe("Findings", () => {
     }
     await acknowledge(page, "first");
     await acknowledge(tab, "second");
+    await tab.getByLabel("State").selectOption("Any");
     const row = tab.getByRole("row").filter({ hasText: "Example Shop" });
     await row.getByText("Ignored").waitFor();
     const { breaches } = (await api.get("/breaches?acknowledged=true")).body;
@@ -99,8 +100,16 @@ describe("Findings", () => {
     await dialog.getByLabel("Reason").fill("<script>alert(1)</script> is text");
     await dialog.getByRole("button", { name: "Acknowledge" }).click();
     await dialog.waitFor({ state: "detached" });
+    await row.waitFor({ state: "detached" });
+    await page.getByLabel("State").selectOption("Acknowledged");
+    await row.getByRole("button", { name: "ada@demo.example" }).click();
     await details.getByText("<script>alert(1)</script> is text").waitFor();
     await details.getByText(user.email).waitFor();
+    await details.getByRole("link", { name: "Link to this finding" }).click();
+    await page
+      .getByRole("heading", { level: 1, name: "ada@demo.example in Example Shop (invented)" })
+      .waitFor();
+    await page.getByText("<script>alert(1)</script> is text").waitFor();
   });
 
   test("the export holds all pages; no cell of it is a formula in a spreadsheet", async () => {
@@ -126,5 +135,97 @@ describe("Findings", () => {
     const owners = new Map(rows.map(({ email, owner }) => [email, owner]));
     expect([...owners.values()].sort()).toEqual(["'+1", "'=HYPERLINK(1)", "'@SUM(A1)", 'a "quoted", name']);
     for (const cell of rows.flatMap(Object.values)) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
+  });
+
+  test("open ones, worst first; what is acknowledged leaves, and Undo brings back exactly that", async () => {
+    const { api, organization, total } = await withFindings();
+    const { page } = await signInTo(organization);
+    await go(page, "Findings");
+    const rows = page.getByRole("row").filter({ hasText: "ada@demo.example" });
+    const [newest] = (await api.get("/breaches")).body.breaches as { id: number }[];
+    expect((await api.post("/breaches/acknowledge", { id: newest?.id, reason: "before" })).status).toBe(200);
+    await page.reload();
+    await page.getByText(`1–${total - 1} of ${total - 1}`).waitFor();
+
+    await page.getByRole("button", { name: "Select all matching" }).click();
+    await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(`${total - 1} open findings, on every page.`).waitFor();
+    await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    await page.getByText(`All ${total} handled.`).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText(`Reopened ${total - 1} findings.`).waitFor();
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(total - 1);
+    const { breaches } = (await api.get("/breaches?acknowledged=true")).body;
+    expect(breaches).toMatchObject([{ id: newest?.id, acknowledgeReason: "before" }]);
+  });
+
+  test("what was acknowledged is reopened, and the filter of severity says so in the dialog", async () => {
+    const { api, organization, total } = await withFindings();
+    const { page } = await signInTo(organization);
+    await api.post("/breaches/acknowledgements", { filter: {} });
+    await expect.poll(async () => (await api.get("/breaches")).body.unacknowledged).toBe(0);
+    await go(page, "Findings");
+    await page.getByText(`All ${total} handled.`).waitFor();
+    await page.getByRole("link", { name: "Show what was handled" }).click();
+    await page.getByLabel("Severity").selectOption("High");
+    const { total: high } = (await api.get("/breaches?severity=high")).body;
+    await page.getByText(`1–${high} of ${high}`).waitFor();
+    await page.getByRole("button", { name: "Select all matching" }).click();
+    await page.getByRole("button", { name: "Reopen" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(/acknowledged high findings?, on every page/).waitFor();
+    await dialog.getByRole("button", { name: "Reopen" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await api.get("/breaches")).body.unacknowledged).toBe(high);
+  });
+
+  test("keys go from row to row, select, acknowledge, and are shown; Shift and a click selects a range", async () => {
+    const { api, organization, total } = await withFindings();
+    const { page } = await signInTo(organization);
+    await go(page, "Findings");
+    await page.keyboard.press("?");
+    const sheet = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await sheet.getByText("Next row").waitFor();
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+    const boxes = page.getByRole("rowgroup").last().getByRole("checkbox");
+    for (const key of ["j", "j", "x", "k", "x"]) await page.keyboard.press(key);
+    await page.getByText("2 selected").waitFor();
+    await page.getByRole("button", { name: "Select none" }).click();
+    await boxes.first().click();
+    await boxes.last().click({ modifiers: ["Shift"] });
+    await page.getByText(`${total} selected`).waitFor();
+    await page.getByRole("button", { name: "Select none" }).click();
+    for (const key of ["j", "e"]) await page.keyboard.press(key);
+    await page.getByRole("dialog", { name: "Acknowledge 1 finding" }).getByLabel("Resolution").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
+    await page.getByText("Acknowledged 1 finding.").waitFor();
+    expect((await api.get("/breaches")).body.unacknowledged).toBe(total - 1);
+
+    await page.keyboard.press("?");
+    await sheet.getByLabel("Use these keys").uncheck();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.getByText("None selected").waitFor();
+  });
+
+  test("rows are one line of 36 to 40 pixels; head and selection bar stay in sight", async () => {
+    const { organization } = await withFindings();
+    const { page } = await signInTo(organization);
+    await page.setViewportSize({ width: 1280, height: 300 });
+    await go(page, "Findings");
+    const heights = await page.evaluate<number[]>(
+      `[...document.querySelectorAll("tbody tr")].map((row) => row.getBoundingClientRect().height)`,
+    );
+    for (const height of heights) expect(height).toBeGreaterThanOrEqual(36);
+    for (const height of heights) expect(height).toBeLessThanOrEqual(40);
+    await page.evaluate("scrollTo(0, 170)");
+    const bar = await page.getByRole("group", { name: "Selection" }).boundingBox();
+    const head = await page.getByRole("columnheader", { name: "Severity" }).boundingBox();
+    expect(bar?.y).toBe(0);
+    expect(head?.y).toBeCloseTo(bar?.height ?? 0, -1);
   });
 });

@@ -15,7 +15,7 @@ describe("the keyboard alone", () => {
     await isLoaded(page);
     await page.getByRole("heading", { level: 1, name: "E-mails" }).waitFor();
     const reached: string[] = [];
-    for (let presses = 0; presses < 9; presses += 1) {
+    for (let presses = 0; presses < 10; presses += 1) {
       await page.keyboard.press("Tab");
       reached.push(await focused(page));
     }
@@ -23,6 +23,7 @@ describe("the keyboard alone", () => {
       "Skip to the content",
       "Overview",
       "Findings",
+      "Breaches",
       "E-mails",
       "Domains",
       "Scans",
@@ -69,10 +70,10 @@ describe("the keyboard alone", () => {
     await page.goto(await linkFor(await createUser(organization.id)));
     await page.getByRole("button", { name: "Sign in" }).waitFor();
     await press(page, "Sign in");
-    await page.getByRole("heading", { name: "Findings by month" }).waitFor();
+    await page.getByRole("heading", { name: "Breaches with the most open findings" }).waitFor();
     await follow(page, "Findings");
     await press(page, "ada@demo.example");
-    await page.getByRole("dialog").getByText("Breached").waitFor();
+    await page.getByRole("dialog").getByText("Breached", { exact: true }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await focused(page)).toBe("ada@demo.example");

@@ -13,7 +13,7 @@ describe("a lapsed subscription", () => {
     const { page, watch } = await signInTo({ id: org });
     await page.getByText("ada@demo.example").waitFor();
     await admin("org billing", { org, status: "subscription_inactive" });
-    watch.expect("402 /api/v1/emails", "402 /api/v1/alert-configs");
+    watch.expect("402 /api/dashboard/emails", "402 /api/v1/alert-configs");
     for (const place of ["/emails", "/alerts"]) {
       await page.goto(urlOf(place));
       await page.getByRole("heading", { level: 1, name: "Subscription lapsed" }).waitFor();

@@ -61,7 +61,7 @@ const acknowledgeFirst = async (page: Page, link: string): Promise<void> => {
   await signIn.waitFor();
   note("click 1, the link: the page asks to sign in");
   await signIn.click();
-  await page.getByRole("heading", { name: "Findings by month" }).waitFor();
+  await page.getByRole("heading", { name: "Breaches with the most open findings" }).waitFor();
   note("click 2, Sign in: Overview with its numbers");
   await page.getByRole("banner").getByRole("link", { name: "Findings" }).click();
   const boxes = page.getByRole("rowgroup").getByRole("checkbox");

@@ -173,7 +173,7 @@ describe("signing out", () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
     expect(await page.getByText("Acme Sign-out").count()).toBe(0);
-    watch.expect("401 /api/v1/emails");
+    watch.expect("401 /api/dashboard/emails");
     await page.goto(urlOf("/emails"));
     await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
     expect((await page.context().cookies()).map(({ name }) => name)).not.toContain("session");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inBothForms as ofPage } from "../../dashboard/text/domain-name.ts";
+import { domainIn, inBothForms as ofPage } from "../../dashboard/text/domain-name.ts";
 import { asciiDomain } from "../../shared/contract/domain-name.ts";
 import { inBothForms } from "../../shared/monitoring/domains/written-name.ts";
 
@@ -40,4 +40,16 @@ describe("an internationalized name", () => {
     expect(ofPage(text)).toBe(text);
     expect(inBothForms(text)).toBe(text);
   });
+});
+
+test.each([
+  ["https://www.acme.example/", "acme.example"],
+  [" http://acme.example:8080/contact?a=b#c ", "acme.example"],
+  ["ada@acme.example", "acme.example"],
+  ["mailto:ada@acme.example", "acme.example"],
+  ["www.example", "www.example"],
+  ["münchen.example", "münchen.example"],
+  ["mail.acme.example", "mail.acme.example"],
+])("the domain in %s is %s", (pasted, domain) => {
+  expect(domainIn(pasted)).toBe(domain);
 });

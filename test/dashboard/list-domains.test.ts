@@ -54,7 +54,9 @@ describe("200", () => {
         },
       ],
       total: 2,
+      unwatched: (await dashboard.get("/overview")).body.unwatched,
     });
+    expect(reply.body.unwatched).toBeGreaterThan(0);
     expect((await dashboard.get("/domains?limit=1&offset=1")).body).toMatchObject({
       domains: [{ id: domainId }],
       total: 2,

@@ -13,7 +13,7 @@ const statuses: Record<Row["status"], string> = {
 };
 
 /** What the import costs. */
-export function Quote({ plan: { quote } }: { plan: ImportPlan }) {
+export function Quote({ plan: { quote } }: { plan: Pick<ImportPlan, "quote"> }) {
   const { estimatedDeltaCents: delta, interval } = quote;
   return (
     <p class="quote">

@@ -1,97 +1,103 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, serviceTime, sleep } from "../../api/client.ts";
-import { Failure } from "../../api/failure.ts";
+import { asFailure, call, serviceTime } from "../../api/client.ts";
 import { FormDialog } from "../../components/dialog.tsx";
 import { SelectField, TextArea } from "../../components/field.tsx";
-import { Progress } from "../../components/progress.tsx";
+import { Progress as ProgressBar } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
 import { count } from "../../text/words.ts";
-import { bodyOf, type Filters } from "./filters.ts";
-
-export type Selection =
-  | { kind: "ids"; ids: readonly number[] }
-  /** All that match, also those on other pages. */
-  | { kind: "matching"; filters: Filters; total: number };
+import { acknowledge, type Progress, partlyDone, reopen, type Selection, undo } from "./requests.ts";
 
 const resolutions = [
   { value: "handled", label: "Handled: something was done about it" },
   { value: "ignored", label: "Ignored: nothing has to be done" },
 ];
 
-type Properties = { selection: Selection; onClose: () => void; onDone: () => void };
+/** So many are not acknowledged or reopened by mistake: whoever does it says why. */
+const mostWithoutReason = 100;
 
-export function AcknowledgeDialog({ selection, onClose, onDone }: Properties) {
-  const [job, setJob] = useState<{ acknowledged: number; matching: number }>();
+type Properties = {
+  selection: Selection;
+  /** Whether they are reopened instead of acknowledged. */
+  isReopening?: boolean;
+  onClose: () => void;
+  onDone: () => void;
+};
+
+/** Acknowledges findings, or reopens them. */
+export function AcknowledgeDialog({ selection, isReopening = false, onClose, onDone }: Properties) {
+  const [progress, setProgress] = useState<Progress>();
   const abort = useRef(new AbortController());
   const [openedAt] = useState(() => serviceTime().toISOString());
   useEffect(() => () => abort.current.abort(), []);
   const total = selection.kind === "ids" ? selection.ids.length : selection.total;
-  const [first] = selection.kind === "ids" ? selection.ids : [];
+  const [first] = selection.kind === "ids" && total === 1 ? selection.ids : [];
+  const needsReason = total > mostWithoutReason;
 
-  const acknowledge = async (fields: FormData): Promise<void> => {
-    const reason = String(fields.get("reason")).trim();
+  const act = async (fields: FormData): Promise<void> => {
+    const reason = String(fields.get("reason")).trim() || undefined;
+    const options = { reason, openedAt, signal: abort.current.signal, onProgress: setProgress };
     const resolution = fields.get("resolution") === "ignored" ? "ignored" : "handled";
-    const how = { resolution, ...(reason !== "" && { reason }) } as const;
-    if (selection.kind === "ids" && total === 1 && first !== undefined) {
-      await call("POST /v1/breaches/acknowledge", { body: { id: first, ...how } });
-    } else {
-      const which =
-        selection.kind === "ids"
-          ? { ids: [...selection.ids] }
-          : { filter: { ...bodyOf(selection.filters), detectedBefore: openedAt } };
-      const { id, matching } = await call("POST /v1/breaches/acknowledgements", {
-        body: { ...which, ...how },
-      });
-      setJob({ acknowledged: 0, matching });
-      await follow(id);
+    try {
+      if (isReopening) {
+        const { done } = await reopen(selection, options);
+        say(`Reopened ${count(done, "finding")}.`);
+      } else if (first !== undefined) {
+        const body = { id: first, resolution, ...(reason !== undefined && { reason }) } as const;
+        await call("POST /v1/breaches/acknowledge", { body });
+        offerUndo(1, openedAt);
+      } else {
+        const { done, createdAt } = await acknowledge(selection, resolution, options);
+        offerUndo(done, createdAt);
+      }
+    } catch (error) {
+      // What is selected stays as it is, unless a part of it is done.
+      if (asFailure(error).code === partlyDone) onDone();
+      throw error;
     }
-    say(`Acknowledged ${count(total, "finding")}.`);
     onDone();
   };
 
-  /** The work goes on without this page, too. */
-  const follow = async (id: number): Promise<void> => {
-    for (;;) {
-      const now = await call(
-        "GET /v1/breaches/acknowledgements/{id}",
-        { path: { id } },
-        { signal: abort.current.signal },
-      );
-      setJob(now);
-      if (now.status === "completed") return;
-      if (now.status === "failed") {
-        onDone();
-        throw new Failure(`Only ${count(now.acknowledged, "finding was", "findings were")} acknowledged.`, {
-          status: 500,
-        });
+  const offerUndo = (done: number, acknowledgedAt: string): void => {
+    const act = async (): Promise<void> => {
+      say("Reopening …");
+      try {
+        say(`Reopened ${count(await undo(selection, acknowledgedAt), "finding")}.`);
+      } catch (error) {
+        say(`Not everything was reopened: ${asFailure(error).message}`);
       }
-      await sleep(700, abort.current.signal);
-    }
+      onDone();
+    };
+    say(`Acknowledged ${count(done, "finding")}.`, { name: "Undo", act: () => void act() });
   };
 
+  const name = isReopening ? "Reopen" : "Acknowledge";
   return (
     <FormDialog
-      title={`Acknowledge ${count(total, "finding")}`}
-      submit="Acknowledge"
-      canLeave={job !== undefined}
-      onSubmit={acknowledge}
+      title={`${name} ${count(total, "finding")}`}
+      submit={name}
+      canLeave={progress !== undefined}
+      onSubmit={act}
       onClose={onClose}
     >
       {selection.kind === "matching" && (
-        <p>
-          All that match the filters, on every page. Findings that are detected from now on are not touched.
-        </p>
+        <p>{selection.words}, on every page. Findings that are detected from now on are not touched.</p>
       )}
-      <SelectField label="Resolution" name="resolution" choices={resolutions} chosen="handled" />
+      {isReopening ? (
+        <p>They are open again. Who acknowledged them, when, how and why is forgotten.</p>
+      ) : (
+        <SelectField label="Resolution" name="resolution" choices={resolutions} chosen="handled" />
+      )}
       <TextArea
         label="Reason"
         name="reason"
         maxLength={1000}
-        hint="Optional. Others in your organization read it."
+        required={needsReason}
+        missing="More than 100 findings at once need a reason."
+        hint={`${needsReason ? "More than 100 at once need one." : "Optional."} Others in your organization read it.`}
       />
-      {job !== undefined && (
+      {progress !== undefined && (
         <>
-          <Progress label="Acknowledging" done={job.acknowledged} total={job.matching} />
+          <ProgressBar label={name} done={progress.done} total={progress.matching} />
           <p>
             <small>This goes on when you close the dialog or leave the page.</small>
           </p>

@@ -1,5 +1,5 @@
 import type { Finding } from "../../api/routes.ts";
-import { Name } from "../../components/name.tsx";
+import { SeverityMark } from "../../components/severity.tsx";
 import type { Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { inBothForms } from "../../text/domain-name.ts";
@@ -9,87 +9,66 @@ export function FindingState({ finding: { acknowledged, resolution } }: { findin
   return <span class="state">{resolution === "ignored" ? "Ignored" : "Handled"}</span>;
 }
 
-type Options = {
-  chosen: ReadonlySet<number>;
-  /** Whether all that match are selected, on whatever page. */
-  isAll: boolean;
-  shown: readonly Finding[];
-  setChosen: (chosen: ReadonlySet<number>) => void;
-  onOpen: (finding: Finding) => void;
-};
+/** Of a date such as "2026-01-31". */
+export const yearOf = (date: string): string => date.slice(0, 4);
 
-/** A request names at most so many findings by their ids. */
-const mostChosen = 1000;
-
-export function columns({ chosen, isAll, shown, setChosen, onOpen }: Options): Column<Finding>[] {
-  const toggle = (ids: readonly number[], isOn: boolean): void => {
-    const next = new Set(chosen);
-    for (const id of ids) {
-      if (!isOn) next.delete(id);
-      else if (next.size < mostChosen) next.add(id);
-    }
-    setChosen(next);
-  };
-  const isWholePage = shown.length > 0 && shown.every(({ id }) => chosen.has(id));
-  return [
-    {
-      name: "Select",
-      kind: "select",
-      head: (
-        <input
-          type="checkbox"
-          aria-label="Select this page"
-          checked={isAll || isWholePage}
-          disabled={isAll}
-          onChange={(event) =>
-            toggle(
-              shown.map(({ id }) => id),
-              event.currentTarget.checked,
-            )
-          }
-        />
-      ),
-      cell: ({ id, email, breach }) => (
-        <input
-          type="checkbox"
-          aria-label={`Select ${email} in ${breach.title}`}
-          checked={isAll || chosen.has(id)}
-          disabled={isAll}
-          onChange={(event) => toggle([id], event.currentTarget.checked)}
-        />
-      ),
-    },
-    {
-      name: "Address",
-      kind: "main",
-      cell: (finding) => (
+export const columns = (onOpen: (finding: Finding) => void): Column<Finding>[] => [
+  { name: "Severity", width: "word", cell: ({ severity }) => <SeverityMark severity={severity} /> },
+  {
+    name: "Address and owner",
+    kind: "main",
+    cell: (finding) => (
+      <>
         <button
           type="button"
           class="link"
           aria-haspopup="dialog"
           aria-description="Details of this finding"
+          title={finding.email}
           onClick={() => onOpen(finding)}
         >
           {inBothForms(finding.email)}
         </button>
-      ),
-    },
-    {
-      name: "Owner",
-      cell: ({ ownerName, team }) => (
-        <>
-          <Name text={ownerName} />
-          {team !== null && (
-            <small>
-              <Name text={team.name} />
-            </small>
-          )}
-        </>
-      ),
-    },
-    { name: "Breach", cell: ({ breach }) => breach.title },
-    { name: "Exposed", cell: ({ breach }) => <span class="fine">{breach.dataClasses.join(", ")}</span> },
-    { name: "First seen", cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },
-    { name: "State", cell: (finding) => <FindingState finding={finding} /> },
-  ];
+        <Owner finding={finding} />
+      </>
+    ),
+  },
+  {
+    name: "Breach",
+    cell: ({ breach: { title, breachDate } }) => (
+      <span class="tailed" title={title}>
+        <span>{title}</span> <small>{yearOf(breachDate)}</small>
+      </span>
+    ),
+  },
+  {
+    name: "Exposed",
+    cell: ({ breach }) => <Exposed breach={breach} />,
+  },
+  { name: "First seen", width: "time", cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },
+  { name: "State", width: "word", cell: (finding) => <FindingState finding={finding} /> },
+];
+
+function Owner({ finding: { ownerName, team } }: { finding: Finding }) {
+  const names = [ownerName, team?.name].filter((name) => name != null);
+  if (names.length === 0) return null;
+  return (
+    <small>
+      {names.map((name) => (
+        <bdi key={name} class="clamp" title={name}>
+          {name}
+        </bdi>
+      ))}
+    </small>
+  );
+}
+
+/** What leaked, worst first. */
+export function Exposed({ breach: { dataClasses } }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
+  const text = dataClasses.join(", ");
+  return (
+    <span class="fine" title={text}>
+      {text}
+    </span>
+  );
 }

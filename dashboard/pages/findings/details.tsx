@@ -1,7 +1,12 @@
 import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { FailureNotice, Loading } from "../../components/notice.tsx";
+import { Page } from "../../components/page.tsx";
+import { SeverityMark } from "../../components/severity.tsx";
+import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { dayName } from "../../text/dates.ts";
@@ -9,20 +14,25 @@ import { textOfHtml } from "../../text/html.ts";
 import { number } from "../../text/words.ts";
 import { AcknowledgeDialog } from "./acknowledge.tsx";
 import { FindingState } from "./columns.tsx";
+import { anyState } from "./filters.ts";
 
-type DetailsProps = { finding: Finding; onClose: () => void; onChanged: () => void };
-
-export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
-  const [isAcknowledging, setAcknowledging] = useState(false);
+/** Everything about a finding. */
+function FindingFacts({ finding }: { finding: Finding }) {
   const { breach } = finding;
   return (
-    <Dialog title={`${finding.email} in ${breach.title}`} onClose={onClose} isWide isText>
+    <>
       <dl class="facts">
         <div>
           <dt>State</dt>
           <dd>
             <FindingState finding={finding} />
             <Acknowledgement finding={finding} />
+          </dd>
+        </div>
+        <div>
+          <dt>Severity</dt>
+          <dd>
+            <SeverityMark severity={finding.severity} />
           </dd>
         </div>
         <div>
@@ -64,7 +74,11 @@ export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
           <dd>
             <When time={finding.firstDetectedAt} />
             {finding.firstDetectedScanId !== null && (
-              <a href={addressOf("/findings", { scanId: finding.firstDetectedScanId })}>All of that scan</a>
+              <a
+                href={addressOf("/findings", { acknowledged: anyState, scanId: finding.firstDetectedScanId })}
+              >
+                All of that scan
+              </a>
             )}
           </dd>
         </div>
@@ -75,29 +89,121 @@ export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
           </dd>
         </div>
       </dl>
+      <Description breach={breach} />
+      <Advice advice={breach.advice} />
+      <p class="links">
+        <a href={addressOf(`/breaches/${breach.id}`)}>This breach</a>
+        <a href={addressOf("/findings", { acknowledged: anyState, emailId: finding.emailId })}>
+          All findings of this address
+        </a>
+      </p>
+    </>
+  );
+}
+
+type Open = "acknowledge" | "reopen" | undefined;
+
+/** Buttons of what can be done with a finding. */
+function FindingActions({ finding, setOpen }: { finding: Finding; setOpen: (open: Open) => void }) {
+  return (
+    <>
+      {finding.acknowledged && <Button onClick={() => setOpen("reopen")}>Reopen</Button>}
+      <Button kind="primary" onClick={() => setOpen("acknowledge")}>
+        Acknowledge
+      </Button>
+    </>
+  );
+}
+
+type DetailsProps = { finding: Finding; onClose: () => void; onChanged: () => void };
+
+/** A finding of a list. */
+export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
+  const [open, setOpen] = useState<Open>();
+  return (
+    <Dialog title={titleOf(finding)} onClose={onClose} isWide isText>
+      <FindingFacts finding={finding} />
+      <div class="buttons">
+        <a href={addressOf(`/findings/${finding.id}`)}>Link to this finding</a>
+        <span class="space" />
+        <Button onClick={onClose}>Close</Button>
+        <FindingActions finding={finding} setOpen={setOpen} />
+      </div>
+      {open !== undefined && (
+        <AcknowledgeDialog
+          selection={{ kind: "ids", ids: [finding.id] }}
+          isReopening={open === "reopen"}
+          onClose={() => setOpen(undefined)}
+          onDone={onChanged}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+const titleOf = ({ email, breach }: Finding): string => `${email} in ${breach.title}`;
+
+/** A finding that was linked to: /findings/{id}. */
+export function FindingPage({ id }: { id: string }) {
+  const { value, failure, reload } = useData(id, (signal) =>
+    call("GET /dashboard/findings/{id}", { path: { id } }, { signal }),
+  );
+  const [open, setOpen] = useState<Open>();
+  return (
+    <Page
+      title={value === undefined ? "Finding" : titleOf(value)}
+      actions={value && <FindingActions finding={value} setOpen={setOpen} />}
+    >
+      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
+      {value === undefined && failure === undefined && <Loading what="the finding" />}
+      {value !== undefined && (
+        <div class="prose">
+          <FindingFacts finding={value} />
+        </div>
+      )}
+      {value !== undefined && open !== undefined && (
+        <AcknowledgeDialog
+          selection={{ kind: "ids", ids: [value.id] }}
+          isReopening={open === "reopen"}
+          onClose={() => setOpen(undefined)}
+          onDone={reload}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** What Have I Been Pwned wrote about a breach, as text. */
+export function Description({ breach }: { breach: Pick<Finding["breach"], "description"> }) {
+  return (
+    <>
       {textOfHtml(breach.description)
         .split("\n")
         .map((paragraph) => (
           <p key={paragraph}>{paragraph}</p>
         ))}
-      <p class="links">
-        <a href={addressOf("/findings", { breachId: breach.id })}>All findings of this breach</a>
-        <a href={addressOf("/findings", { emailId: finding.emailId })}>All findings of this address</a>
-      </p>
-      <div class="buttons">
-        <Button onClick={onClose}>Close</Button>
-        <Button kind="primary" onClick={() => setAcknowledging(true)}>
-          Acknowledge
-        </Button>
-      </div>
-      {isAcknowledging && (
-        <AcknowledgeDialog
-          selection={{ kind: "ids", ids: [finding.id] }}
-          onClose={() => setAcknowledging(false)}
-          onDone={onChanged}
-        />
-      )}
-    </Dialog>
+    </>
+  );
+}
+
+/** What to do about a breach. */
+export function Advice({ advice }: { advice: Finding["breach"]["advice"] }) {
+  return (
+    <section class="advice">
+      <h3>What to do</h3>
+      {advice.map(({ title, steps }) => (
+        <div key={title}>
+          <p>
+            <strong>{title}</strong>
+          </p>
+          <ul>
+            {steps.map((step) => (
+              <li key={step}>{step}</li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </section>
   );
 }
 

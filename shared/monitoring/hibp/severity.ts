@@ -224,14 +224,20 @@ export const topicOf = (dataClass: string): Topic | undefined => {
   return topics.get(name) ?? (nationalId.test(name) ? "identity" : undefined);
 };
 
+const levelOfClass = (dataClass: string): number => {
+  const topic = topicOf(dataClass);
+  return levelOf(topic === undefined ? "medium" : severityOfTopic[topic]);
+};
+
+/** Data classes, worst first; of one level in the order in which they were given. */
+export const worstFirst = (dataClasses: readonly string[]): string[] =>
+  dataClasses.toSorted((one, other) => levelOfClass(other) - levelOfClass(one));
+
 /** The severity of a breach. A data class that the table does not know is medium. */
 export const severityOf = (breach: Exposure): Severity => {
   if (breach.isStealerLog || breach.isMalware) return "critical";
   if (breach.isSpamList || breach.isFabricated) return "low";
-  const levels = breach.dataClasses.map((dataClass) => {
-    const topic = topicOf(dataClass);
-    return levelOf(topic === undefined ? "medium" : severityOfTopic[topic]);
-  });
+  const levels = breach.dataClasses.map(levelOfClass);
   const lowest = levelOf("low");
   return severityAt(Math.max(lowest, Math.max(lowest, ...levels) - (breach.isVerified ? 0 : 1)));
 };

@@ -10,6 +10,7 @@ import {
   severityOf,
   severityOfTopic,
   topicOf,
+  worstFirst,
 } from "../../../shared/monitoring/hibp/severity.ts";
 import { type Severity, severities } from "../../../shared/monitoring/hibp/severity-schema.ts";
 
@@ -97,4 +98,14 @@ describe("the table", () => {
     expect(severities.map(levelOf)).toEqual([4, 3, 2, 1]);
     expect([4, 3, 2, 1].map(severityAt)).toEqual(severities);
   });
+});
+
+test("data classes are listed worst first, those of one level in the order that was given", () => {
+  expect(worstFirst(["Names", "Phone numbers", "Email addresses", "Unknown class", "Passwords"])).toEqual([
+    "Passwords",
+    "Phone numbers",
+    "Unknown class",
+    "Names",
+    "Email addresses",
+  ]);
 });

@@ -1,0 +1,108 @@
+/**
+ * Keys that act on lists. An element says by `aria-keyshortcuts` which key presses it or goes to it; the rows of the page's table
+ * are the rest. Nothing happens while people type or a dialog is open.
+ */
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+
+const shortcuts = [
+  ["j", "Next row"],
+  ["k", "Previous row"],
+  ["Enter", "Open the row"],
+  ["x", "Select the row; with Shift and a click, all rows up to it"],
+  ["e", "Acknowledge what is selected, or the row"],
+  ["/", "Search"],
+  ["?", "Show this list"],
+] as const;
+
+const storedAs = "shortcuts";
+
+/** Keys of one character disturb who speaks to the browser (WCAG 2.2, 2.1.4): they can be turned off. */
+const isOn = signal(localStorage.getItem(storedAs) !== "off");
+
+const find = <E extends HTMLElement>(selector: string, within: ParentNode = document): E | null =>
+  within.querySelector<E>(selector);
+
+const currentRow = (): HTMLTableRowElement | null =>
+  document.activeElement?.closest<HTMLTableRowElement>("main tbody tr") ?? null;
+
+function move(steps: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLTableRowElement>("main tbody tr")];
+  const current = currentRow();
+  const next = current === null ? 0 : rows.indexOf(current) + steps;
+  const row = rows[Math.max(0, Math.min(rows.length - 1, next))];
+  if (row !== undefined) (find("th a, th button", row) ?? find("input, a, button", row))?.focus();
+}
+
+const boxOf = (row: HTMLTableRowElement | null): HTMLInputElement | null =>
+  row && find<HTMLInputElement>("input[type=checkbox]:enabled", row);
+
+function press(key: string): boolean {
+  const target = find(`[aria-keyshortcuts="${key}"]`);
+  if (target === null) return false;
+  if (target instanceof HTMLButtonElement) target.click();
+  else target.focus();
+  return true;
+}
+
+function act(key: string): boolean {
+  if (key === "j" || key === "k") move(key === "j" ? 1 : -1);
+  else if (key === "x") boxOf(currentRow())?.click();
+  else if (key === "e" && find("main tbody input:checked") === null) {
+    boxOf(currentRow())?.click();
+    // The button learns of the selection when the page is drawn again.
+    setTimeout(() => press(key));
+  } else return press(key);
+  return true;
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.matches("input:not([type=checkbox]), select, textarea");
+
+/** Listens for the keys, and shows them. */
+export function Shortcuts() {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      const isModified = event.ctrlKey || event.metaKey || event.altKey;
+      if (isModified || event.defaultPrevented || isTyping(event.target) || find("dialog[open]")) return;
+      if (event.key === "?") setShown(true);
+      else if (!isOn.value || !act(event.key)) return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, []);
+  if (!isShown) return null;
+  const close = (): void => setShown(false);
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={close} isText>
+      <dl class="facts keys">
+        {shortcuts.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isOn.value}
+          onChange={({ currentTarget }) => {
+            isOn.value = currentTarget.checked;
+            localStorage.setItem(storedAs, isOn.value ? "on" : "off");
+          }}
+        />{" "}
+        Use these keys
+      </label>
+      <div class="buttons">
+        <Button onClick={close}>Close</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,99 @@
+import { call } from "../api/client.ts";
+import type { FoundBreach } from "../api/routes.ts";
+import { Filter } from "../components/filter.tsx";
+import { Listing } from "../components/listing.tsx";
+import { Empty } from "../components/notice.tsx";
+import { Page } from "../components/page.tsx";
+import { pageSize } from "../components/pager.tsx";
+import { Search } from "../components/search.tsx";
+import { SeverityMark, severityChoices } from "../components/severity.tsx";
+import type { Column } from "../components/table.tsx";
+import { useData } from "../components/use-data.ts";
+import { When } from "../components/when.tsx";
+import { addressOf } from "../place.ts";
+import { place } from "../router.ts";
+import { count, number } from "../text/words.ts";
+import { Exposed, yearOf } from "./findings/columns.tsx";
+
+const states = [
+  { value: "open", label: "Open" },
+  { value: "handled", label: "Handled" },
+];
+
+const orders = [
+  { value: "open", label: "Most open" },
+  { value: "newest", label: "Newest first" },
+];
+
+export function BreachesPage() {
+  const { state, severity, q, order, offset } = place.value.query;
+  const query = { state, severity, q, order, offset, limit: pageSize };
+  const data = useData(JSON.stringify(query), (signal) =>
+    call("GET /dashboard/breaches", { query }, { signal }),
+  );
+  const hasFilters = [state, severity, q].some((value) => value !== undefined);
+  return (
+    <Page
+      title="Breaches"
+      about={
+        data.value &&
+        (hasFilters
+          ? count(data.value.total, "breach matches", "breaches match")
+          : count(data.value.total, "breach", "breaches"))
+      }
+    >
+      <div class="filters">
+        <Search hint="Name or domain" />
+        <Filter label="State" name="state" choices={states} />
+        <Filter label="Severity" name="severity" choices={severityChoices} />
+        <Filter
+          label="Order"
+          name="order"
+          choices={orders}
+          none={{ value: "severity", label: "Worst first" }}
+        />
+      </div>
+      <Listing
+        what="breaches"
+        data={data}
+        rowsOf={({ breaches }) => breaches}
+        totalOf={({ total }) => total}
+        keyOf={({ id }) => id}
+        columns={columns}
+        empty={<NoBreaches hasFilters={hasFilters} />}
+        isLined
+      />
+    </Page>
+  );
+}
+
+const columns: Column<FoundBreach>[] = [
+  { name: "Severity", width: "word", cell: ({ severity }) => <SeverityMark severity={severity} /> },
+  {
+    name: "Breach",
+    kind: "main",
+    cell: ({ id, title, breachDate }) => (
+      <span class="tailed" title={title}>
+        <a href={addressOf(`/breaches/${id}`)}>{title}</a> <small>{yearOf(breachDate)}</small>
+      </span>
+    ),
+  },
+  { name: "Exposed", cell: (breach) => <Exposed breach={breach} /> },
+  { name: "Open", kind: "number", width: "word", cell: ({ open }) => number(open) },
+  { name: "Acknowledged", kind: "number", width: "time", cell: ({ acknowledged }) => number(acknowledged) },
+  { name: "Last seen", width: "time", cell: ({ lastDetectedAt }) => <When time={lastDetectedAt} /> },
+];
+
+function NoBreaches({ hasFilters }: { hasFilters: boolean }) {
+  return hasFilters ? (
+    <Empty title="No breach matches these filters.">
+      <p>
+        <a href={addressOf("/breaches")}>Show all breaches</a>
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="There are no breaches.">
+      <p>Breaches that a watched address is in are listed here, once a scan finds one.</p>
+    </Empty>
+  );
+}

@@ -1,0 +1,165 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { ImportPlan, Unwatched } from "../../api/routes.ts";
+import { Button } from "../../components/button.tsx";
+import { domainChoices } from "../../components/choices.ts";
+import { FormDialog } from "../../components/dialog.tsx";
+import { Filter } from "../../components/filter.tsx";
+import { Listing } from "../../components/listing.tsx";
+import { Empty, FailureNotice, Loading } from "../../components/notice.tsx";
+import { Page } from "../../components/page.tsx";
+import { pageSize } from "../../components/pager.tsx";
+import { SelectionBar, useSelection } from "../../components/selection.tsx";
+import { SeverityMark, severityChoices } from "../../components/severity.tsx";
+import { say } from "../../components/status.tsx";
+import type { Column } from "../../components/table.tsx";
+import { useAction } from "../../components/use-action.ts";
+import { useData } from "../../components/use-data.ts";
+import { When } from "../../components/when.tsx";
+import { place } from "../../router.ts";
+import { inBothForms } from "../../text/domain-name.ts";
+import { count } from "../../text/words.ts";
+import { Quote } from "../emails/plan.tsx";
+
+/** A request names at most so many. */
+const mostChosen = 500;
+
+const addresses = (value: number): string => count(value, "address", "addresses");
+
+/** Breached addresses of the domains that nobody watches. */
+export function UnwatchedPage() {
+  const { domainId, severity, ignored = "false", offset } = place.value.query;
+  const filters = { domainId, severity, ignored };
+  const query = { ...filters, offset, limit: pageSize };
+  const data = useData(JSON.stringify(query), (signal) =>
+    call("GET /dashboard/unwatched", { query }, { signal }),
+  );
+  const shown = data.value?.addresses ?? [];
+  const { column, chosen, clear } = useSelection({
+    shown,
+    labelOf: ({ email }) => `Select ${email}`,
+    most: mostChosen,
+    belongsTo: JSON.stringify(filters),
+  });
+  const [isWatching, setWatching] = useState(false);
+  const action = useAction();
+  const ids = [...chosen];
+  const isIgnored = ignored === "true";
+  const done = (): void => {
+    clear();
+    data.reload();
+  };
+  const ignore = (): void =>
+    void action.run(async () => {
+      await call("POST /dashboard/unwatched/ignore", { body: { ids, ignored: !isIgnored } });
+      say(isIgnored ? `${addresses(ids.length)} no longer ignored.` : `Ignored ${addresses(ids.length)}.`);
+      done();
+    });
+  return (
+    <Page title="In breaches, not watched" about={data.value && addresses(data.value.total)}>
+      <p class="prose">
+        A domain search names every breached address of a domain. These are not watched: nothing is paid for
+        them, and no alert tells of them.
+      </p>
+      <div class="filters">
+        <Filter
+          label="State"
+          name="ignored"
+          choices={[{ value: "true", label: "Ignored" }]}
+          none={{ value: "false", label: "To decide" }}
+        />
+        <Filter label="Severity" name="severity" choices={severityChoices} />
+        <Filter
+          label="Domain"
+          name="domainId"
+          choices={domainChoices}
+          chosenLabel={shown[0] && inBothForms(shown[0].domain.name)}
+        />
+      </div>
+      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      {shown.length > 0 && (
+        <SelectionBar selected={chosen.size} onNone={clear}>
+          {chosen.size > 0 && (
+            <>
+              <Button isBusy={action.isBusy} onClick={ignore}>
+                {isIgnored ? "Stop ignoring" : "Ignore"}
+              </Button>
+              <Button kind="primary" onClick={() => setWatching(true)}>
+                Watch
+              </Button>
+            </>
+          )}
+        </SelectionBar>
+      )}
+      <Listing
+        what="addresses"
+        data={data}
+        rowsOf={({ addresses }) => addresses}
+        totalOf={({ total }) => total}
+        keyOf={({ id }) => id}
+        columns={[column, ...columns]}
+        empty={
+          <Empty title={isIgnored ? "No address is ignored." : "There is nothing to decide."}>
+            <p>
+              Breached addresses that nobody watches are listed here after a scan that searches their domain
+              whole.
+            </p>
+          </Empty>
+        }
+        isLined
+      />
+      {isWatching && <WatchDialog ids={ids} onClose={() => setWatching(false)} onDone={done} />}
+    </Page>
+  );
+}
+
+const columns: Column<Unwatched>[] = [
+  {
+    name: "Severity",
+    width: "word",
+    cell: ({ severity }) =>
+      severity === null ? <span class="muted">–</span> : <SeverityMark severity={severity} />,
+  },
+  {
+    name: "Address",
+    kind: "main",
+    cell: ({ email }) => <bdi title={email}>{inBothForms(email)}</bdi>,
+  },
+  {
+    name: "Breaches",
+    cell: ({ breaches, breachCount }) => {
+      const titles = breaches.map(({ title }) => title).join(", ");
+      const more = breachCount - breaches.length;
+      return (
+        <span class="tailed" title={titles}>
+          <span>{titles}</span> {more > 0 && <small>and {more} more</small>}
+        </span>
+      );
+    },
+  },
+  { name: "First seen", width: "time", cell: ({ firstSeenAt }) => <When time={firstSeenAt} /> },
+];
+
+type WatchProps = { ids: readonly number[]; onClose: () => void; onDone: () => void };
+
+/** Says what it costs before it adds the addresses. */
+function WatchDialog({ ids, onClose, onDone }: WatchProps) {
+  const body = { ids: [...ids] };
+  const { value, failure, reload } = useData("", (signal) =>
+    call("POST /dashboard/unwatched/watch", { body: { ...body, dryRun: true } }, { signal }),
+  );
+  const watch = async (): Promise<void> => {
+    const answer = await call("POST /dashboard/unwatched/watch", { body });
+    const disabled = answer.disabledCount > 0 ? `, ${answer.disabledCount} of them disabled` : "";
+    say(`${addresses(answer.addedCount)} watched${disabled}. The next scan makes their findings.`);
+    onDone();
+  };
+  // A dry run answers with the price instead.
+  const plan = value as unknown as Pick<ImportPlan, "quote"> | undefined;
+  return (
+    <FormDialog title={`Watch ${addresses(ids.length)}`} submit="Watch" onSubmit={watch} onClose={onClose}>
+      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
+      {plan === undefined ? failure === undefined && <Loading what="the price" /> : <Quote plan={plan} />}
+    </FormDialog>
+  );
+}

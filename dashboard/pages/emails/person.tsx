@@ -1,0 +1,146 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Email } from "../../api/routes.ts";
+import { Button } from "../../components/button.tsx";
+import { Name } from "../../components/name.tsx";
+import { FailureNotice, Loading } from "../../components/notice.tsx";
+import { Page } from "../../components/page.tsx";
+import { SeverityMark } from "../../components/severity.tsx";
+import { say } from "../../components/status.tsx";
+import { useAction } from "../../components/use-action.ts";
+import { useData } from "../../components/use-data.ts";
+import { When } from "../../components/when.tsx";
+import { addressOf } from "../../place.ts";
+import { go } from "../../router.ts";
+import { inBothForms } from "../../text/domain-name.ts";
+import { count, number } from "../../text/words.ts";
+import { FindingState } from "../findings/columns.tsx";
+import { anyState } from "../findings/filters.ts";
+import { RemoveEmail } from "./change.tsx";
+import { EditEmail } from "./edit.tsx";
+
+/** More are on the page of findings. */
+const mostShown = 100;
+
+/** One address, whose it is, and what was found of it. */
+export function PersonPage({ id }: { id: string }) {
+  const { value, failure, reload } = useData(id, (signal) =>
+    call("GET /dashboard/emails/{id}", { path: { id } }, { signal }),
+  );
+  const [open, setOpen] = useState<"edit" | "remove">();
+  const action = useAction();
+  const close = (): void => setOpen(undefined);
+  const enable = (email: Email, isActive: boolean): void =>
+    void action.run(async () => {
+      await call("PATCH /v1/emails/{id}", { path: { id }, body: { isActive } });
+      say(`${email.email} is ${isActive ? "enabled" : "disabled"}.`);
+      reload();
+    });
+  return (
+    <Page
+      title={value === undefined ? "Address" : inBothForms(value.email)}
+      actions={
+        value && (
+          <>
+            <Button onClick={() => setOpen("edit")}>Edit</Button>
+            <Button isBusy={action.isBusy} onClick={() => enable(value, !value.isActive)}>
+              {value.isActive ? "Disable" : "Enable"}
+            </Button>
+            <Button kind="danger" onClick={() => setOpen("remove")}>
+              Remove
+            </Button>
+          </>
+        )
+      }
+    >
+      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
+      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      {value === undefined && failure === undefined && <Loading what="the address" />}
+      {value !== undefined && (
+        <>
+          <dl class="facts">
+            <div>
+              <dt>Owner</dt>
+              <dd>
+                <Name text={value.ownerName} />
+              </dd>
+            </div>
+            <div>
+              <dt>Team</dt>
+              <dd>
+                <Name text={value.team?.name ?? null} />
+              </dd>
+            </div>
+            <div>
+              <dt>State</dt>
+              <dd>{value.isActive ? "Enabled" : "Disabled"}</dd>
+            </div>
+            <div>
+              <dt>Last checked</dt>
+              <dd>
+                <When time={value.lastScannedAt} none="not yet" />
+              </dd>
+            </div>
+          </dl>
+          <SubAddresses of={value.subAddresses} />
+          <Timeline email={value} />
+        </>
+      )}
+      {value !== undefined && open === "edit" && <EditEmail email={value} onClose={close} onDone={reload} />}
+      {value !== undefined && open === "remove" && (
+        <RemoveEmail email={value} onClose={close} onDone={() => go("/emails")} />
+      )}
+    </Page>
+  );
+}
+
+function SubAddresses({ of }: { of: { email: string; breachCount: number }[] }) {
+  if (of.length === 0) return null;
+  return (
+    <section>
+      <h2>Sub-addresses in breaches</h2>
+      <ul>
+        {of.map(({ email, breachCount }) => (
+          <li key={email}>
+            <bdi>{inBothForms(email)}</bdi>: {count(breachCount, "breach", "breaches")}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Findings, newest first. They are asked for only where there are some: the page loads with one call for itself. */
+function Timeline({ email: { id, breachCount, lastScannedAt } }: { email: Email }) {
+  const { value, failure, reload } = useData(String(id), async (signal) => {
+    if (breachCount === 0) return { findings: [], total: 0 };
+    return call("GET /dashboard/findings", { query: { emailId: id, limit: mostShown } }, { signal });
+  });
+  return (
+    <section>
+      <h2>Findings</h2>
+      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
+      {value === undefined && failure === undefined && <Loading what="the findings" />}
+      {value?.total === 0 && (
+        <p class="muted">
+          {lastScannedAt === null ? "No scan has checked it yet." : "It was found in no breach."}
+        </p>
+      )}
+      <ol class="timeline">
+        {value?.findings.map((finding) => (
+          <li key={finding.id}>
+            <When time={finding.firstDetectedAt} />
+            <SeverityMark severity={finding.severity} />
+            <a href={addressOf(`/findings/${finding.id}`)}>{finding.breach.title}</a>
+            <FindingState finding={finding} />
+          </li>
+        ))}
+      </ol>
+      {value !== undefined && value.total > mostShown && (
+        <a href={addressOf("/findings", { emailId: id, acknowledged: anyState })}>
+          All {number(value.total)} findings
+        </a>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,206 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Finding } from "../../api/routes.ts";
+import { Button } from "../../components/button.tsx";
+import { breachChoices, domainChoices, scanChoices } from "../../components/choices.ts";
+import { Filter } from "../../components/filter.tsx";
+import { Listing } from "../../components/listing.tsx";
+import { Empty, Loading } from "../../components/notice.tsx";
+import { pageSize } from "../../components/pager.tsx";
+import { SelectionBar, useSelection } from "../../components/selection.tsx";
+import { severityChoices } from "../../components/severity.tsx";
+import { type Data, useData } from "../../components/use-data.ts";
+import { addressOf } from "../../place.ts";
+import { place, setQuery } from "../../router.ts";
+import { number } from "../../text/words.ts";
+import { AcknowledgeDialog } from "./acknowledge.tsx";
+import { columns } from "./columns.tsx";
+import { FindingDetails } from "./details.tsx";
+import { ExportDialog } from "./export.tsx";
+import { anyState, domainOf, type Filters, inWords, namesOf, openOnes } from "./filters.ts";
+import type { Selection } from "./requests.ts";
+
+const states = [
+  { value: "true", label: "Acknowledged" },
+  { value: anyState, label: "Any" },
+];
+
+/** A request names at most so many findings by their ids. */
+const mostChosen = 1000;
+
+/** Columns that are the same for all findings of a breach. */
+const aboutBreach = ["Severity", "Breach", "Exposed"];
+
+type FindingsReply = { findings: Finding[]; total: number; unacknowledged: number };
+
+/** A page of the findings that match. */
+export const useFindings = (filters: Filters): Data<FindingsReply> => {
+  const { order = "severity", offset } = place.value.query;
+  return useData(JSON.stringify([filters, order, offset]), (signal) =>
+    call("GET /dashboard/findings", { query: { ...filters, order, offset, limit: pageSize } }, { signal }),
+  );
+};
+
+type ListProps = {
+  filters: Filters;
+  data: Data<FindingsReply>;
+  /** All are of one breach, which the page around says. */
+  isOfBreach?: boolean;
+};
+
+/** Findings to choose from, and what can be done with them. */
+export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
+  const [open, setOpen] = useState<"acknowledge" | "reopen" | "export">();
+  const { value, reload } = data;
+  const shown = value?.findings ?? [];
+  const [first] = shown;
+  const total = value?.total ?? 0;
+  const { column, chosen, isAll, selectAll, clear } = useSelection({
+    shown,
+    labelOf: ({ email, breach }) => `Select ${email} in ${breach.title}`,
+    most: mostChosen,
+    belongsTo: JSON.stringify(filters),
+  });
+  const selection: Selection = isAll
+    ? { kind: "matching", filters, total, words: inWords(filters, total, namesOf(first)) }
+    : { kind: "ids", ids: [...chosen] };
+  const selected = isAll ? total : chosen.size;
+  const details = shown.find(({ id }) => String(id) === place.value.query.finding);
+  const setDetails = (finding: number | undefined): void =>
+    setQuery({ finding, offset: place.value.query.offset });
+  return (
+    <>
+      <div class="filters">
+        <Filter
+          label="State"
+          name="acknowledged"
+          choices={states}
+          none={{ value: openOnes, label: "Open" }}
+        />
+        {isOfBreach || (
+          <>
+            <Filter label="Severity" name="severity" choices={severityChoices} />
+            <Filter
+              label="Breach"
+              name="breachId"
+              choices={breachChoices}
+              chosenLabel={first?.breach.title}
+              shortcut="/"
+            />
+          </>
+        )}
+        <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={domainOf(first)} />
+        <Filter label="Scan" name="scanId" choices={scanChoices} />
+        <Filter
+          label="Order"
+          name="order"
+          choices={[{ value: "newest", label: "Newest first" }]}
+          none={{ value: "severity", label: "Worst first" }}
+        />
+        {filters.emailId !== undefined && (
+          <Button kind="quiet" onClick={() => setQuery({ emailId: undefined })}>
+            Only {first?.email ?? "one address"}: show all
+          </Button>
+        )}
+        <span class="space" />
+        <Button disabled={total === 0} onClick={() => setOpen("export")}>
+          Export CSV
+        </Button>
+      </div>
+      {total > 0 && (
+        <SelectionBar selected={selected} total={total} {...(!isAll && { onAll: selectAll })} onNone={clear}>
+          {filters.acknowledged !== "false" && (
+            <Button disabled={selected === 0} onClick={() => setOpen("reopen")}>
+              Reopen
+            </Button>
+          )}
+          <Button
+            kind="primary"
+            aria-keyshortcuts="e"
+            disabled={selected === 0}
+            onClick={() => setOpen("acknowledge")}
+          >
+            Acknowledge
+          </Button>
+        </SelectionBar>
+      )}
+      <Listing
+        what="findings"
+        data={data}
+        rowsOf={({ findings }) => findings}
+        totalOf={({ total }) => total}
+        keyOf={({ id }) => id}
+        columns={[
+          column,
+          ...columns(({ id }) => setDetails(id)).filter(
+            ({ name }) => !(isOfBreach && aboutBreach.includes(name)),
+          ),
+        ]}
+        empty={<NoFindings filters={filters} />}
+        isLined
+      />
+      {details !== undefined && (
+        <FindingDetails
+          finding={details}
+          onClose={() => setDetails(undefined)}
+          onChanged={() => {
+            setDetails(undefined);
+            reload();
+          }}
+        />
+      )}
+      {(open === "acknowledge" || open === "reopen") && (
+        <AcknowledgeDialog
+          selection={selection}
+          isReopening={open === "reopen"}
+          onClose={() => setOpen(undefined)}
+          onDone={() => {
+            clear();
+            reload();
+          }}
+        />
+      )}
+      {open === "export" && <ExportDialog filters={filters} onClose={() => setOpen(undefined)} />}
+    </>
+  );
+}
+
+/** Why there is nothing: all of it was handled, the filters leave nothing, or nothing was found at all. */
+function NoFindings({ filters }: { filters: Filters }) {
+  const { acknowledged, ...others } = filters;
+  const isOpen = acknowledged === "false";
+  const handled = useData(JSON.stringify(filters), async (signal) => {
+    if (!isOpen) return 0;
+    const query = { ...others, acknowledged: true, limit: 1 };
+    return (await call("GET /dashboard/findings", { query }, { signal })).total;
+  });
+  if (handled.value === undefined && handled.failure === undefined) return <Loading what="findings" />;
+  const total = handled.value ?? 0;
+  if (total > 0) {
+    return (
+      <Empty title={total === 1 ? "The only one is handled." : `All ${number(total)} handled.`}>
+        <p>
+          <a href={addressOf("/findings", { ...others, acknowledged: true })}>Show what was handled</a>
+        </p>
+      </Empty>
+    );
+  }
+  if (Object.keys(others).length > 0 || acknowledged === "true") {
+    return (
+      <Empty title="No finding matches these filters.">
+        <p>
+          <a href={addressOf("/findings", { acknowledged: anyState })}>Show all findings</a>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="There are no findings.">
+      <p>
+        Each appearance of a watched address in a breach is a finding.{" "}
+        <a href={addressOf("/scans")}>Start a scan</a> to look for them, or{" "}
+        <a href={addressOf("/emails")}>add addresses</a>.
+      </p>
+    </Empty>
+  );
+}

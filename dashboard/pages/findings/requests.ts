@@ -1,0 +1,104 @@
+/** Requests to change many findings, each followed to its end. */
+import { call, sleep } from "../../api/client.ts";
+import { Failure } from "../../api/failure.ts";
+import { count } from "../../text/words.ts";
+import { bodyOf, type Filters } from "./filters.ts";
+
+export type Selection =
+  | { kind: "ids"; ids: readonly number[] }
+  /** All that match, also those on other pages, that were detected before a time. */
+  | { kind: "matching"; filters: Filters; total: number; words: string };
+
+/** How far a request is. */
+export type Progress = { status: string; matching: number; done: number; createdAt: string };
+
+type Options = {
+  reason?: string | undefined;
+  /** Findings that are detected later are not touched. */
+  openedAt: string;
+  /** Stops following; the work goes on. */
+  signal?: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+};
+
+const bodyFor = (selection: Selection, { reason, openedAt }: Options) => ({
+  ...(selection.kind === "ids"
+    ? { ids: [...selection.ids] }
+    : { filter: { ...bodyOf(selection.filters), detectedBefore: openedAt } }),
+  ...(reason !== undefined && { reason }),
+});
+
+/** The code of a failure after which some findings are changed and others are not. */
+export const partlyDone = "partly_done";
+
+async function follow(read: () => Promise<Progress>, { signal, onProgress }: Options): Promise<Progress> {
+  for (;;) {
+    const progress = await read();
+    onProgress?.(progress);
+    if (progress.status === "completed") return progress;
+    if (progress.status === "failed") {
+      throw new Failure(`Only ${count(progress.done, "finding was", "findings were")} changed.`, {
+        status: 500,
+        code: partlyDone,
+      });
+    }
+    await sleep(700, signal);
+  }
+}
+
+type Resolution = "handled" | "ignored";
+
+export async function acknowledge(
+  selection: Selection,
+  resolution: Resolution,
+  options: Options,
+): Promise<Progress> {
+  const body = { ...bodyFor(selection, options), resolution };
+  const { id } = await call("POST /v1/breaches/acknowledgements", { body });
+  return follow(async () => {
+    const route = "GET /v1/breaches/acknowledgements/{id}";
+    const { acknowledged: done, ...state } = await call(route, { path: { id } }, options);
+    return { ...state, done };
+  }, options);
+}
+
+export async function reopen(selection: Selection, options: Options): Promise<Progress> {
+  const { id } = await call("POST /v1/breaches/reopenings", { body: bodyFor(selection, options) });
+  return follow(async () => {
+    const { reopened: done, ...state } = await call(
+      "GET /v1/breaches/reopenings/{id}",
+      { path: { id } },
+      options,
+    );
+    return { ...state, done };
+  }, options);
+}
+
+/** A request names at most so many findings. */
+const mostIds = 1000;
+
+/**
+ * Reopens what a request acknowledged, and nothing that was acknowledged before: its findings carry the time of the request.
+ * Resolves to how many were reopened.
+ */
+export async function undo(selection: Selection, acknowledgedAt: string): Promise<number> {
+  const ids =
+    selection.kind === "ids" ? selection.ids : await acknowledgedOnes(selection.filters, acknowledgedAt);
+  let done = 0;
+  for (let start = 0; start < ids.length; start += mostIds) {
+    const some = { kind: "ids", ids: ids.slice(start, start + mostIds) } as const;
+    done += (await reopen(some, { openedAt: acknowledgedAt })).done;
+  }
+  return done;
+}
+
+async function acknowledgedOnes(filters: Filters, acknowledgedAt: string): Promise<number[]> {
+  const ids: number[] = [];
+  for (let offset = 0, total = 1; offset < total; offset += 100) {
+    const query = { ...filters, acknowledged: "true", limit: 100, offset };
+    const page = await call("GET /dashboard/findings", { query });
+    for (const finding of page.findings) if (finding.acknowledgedAt === acknowledgedAt) ids.push(finding.id);
+    total = page.total;
+  }
+  return ids;
+}
