@@ -154,7 +154,7 @@ const wordsForBreaches = (
 };
 
 /** "Critical: ", which stands first, so that nobody needs the color. */
-const inWords = (severity: Severity | undefined): string =>
+export const inWords = (severity: Severity | undefined): string =>
   severity === undefined ? "" : `${severity.charAt(0).toUpperCase()}${severity.slice(1)}: `;
 
 /** What leaked in which breach from how many people: "PayrollPro, passwords of 212 people". */
@@ -184,7 +184,7 @@ const lowerCase = (text: string): string =>
   /^\p{Lu}\p{Ll}/u.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 
 /** What to do first, in two lines. */
-const adviceFor = (steps: readonly string[] = []): string =>
+export const adviceFor = (steps: readonly string[] = []): string =>
   [steps[0], "Acknowledge each finding once it is handled."].filter((line) => line !== undefined).join("\n");
 
 const itemOf = (

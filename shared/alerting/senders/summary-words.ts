@@ -1,6 +1,6 @@
 /** A summary in words for people (summary.ts). */
 import { severities } from "../../monitoring/hibp/severity-schema.ts";
-import { asLine, type Notice, type NoticeContext } from "./notice.ts";
+import { adviceFor, asLine, inWords, type Notice, type NoticeContext, subjectOf } from "./notice.ts";
 import type { Summary, SummaryBreach } from "./summary.ts";
 
 /** A message lists at most this many breaches; a first scan's the worst five. */
@@ -8,6 +8,7 @@ const maximumBreaches = 10;
 const maximumOfBaseline = 5;
 const maximumText = 1000;
 const maximumOrganization = 100;
+const maximumOrganizationInSubject = 60;
 
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
@@ -19,18 +20,20 @@ export const noticeOfSummary = (
   { organizationName, dashboardUrl }: NoticeContext,
 ): Notice => {
   const name = asLine(organizationName, maximumOrganization);
-  const headline = headlineOf(summary);
   const { kind, breaches, discreetPeople, totals, scanId } = summary;
   const shown = breaches.slice(0, kind === "baseline" ? maximumOfBaseline : maximumBreaches);
+  const [worst] = breaches;
   const more = breaches.length - shown.length;
   const discreet =
     discreetPeople === 0
       ? []
       : [{ title: `a sensitive breach: ${peopleOf(discreetPeople)}`, details: [], url: undefined }];
   return {
-    summary: `${headline} (${name})`,
+    severity: worst?.severity,
+    thread: scanId === undefined ? undefined : `scan-${scanId}`,
+    summary: `${headlineOf(summary, true)} at ${asLine(organizationName, maximumOrganizationInSubject)}`,
     organizationName: name,
-    headline,
+    headline: headlineOf(summary),
     lead: leadOf(summary),
     facts: [],
     items: [
@@ -40,7 +43,7 @@ export const noticeOfSummary = (
         ? [{ title: `and ${counted(more, "more breach", "more breaches")}`, details: [], url: undefined }]
         : []),
     ],
-    advice: totals.findings > 0 ? "Acknowledge each finding once it is handled." : undefined,
+    advice: totals.findings > 0 ? adviceFor(worst?.advice) : undefined,
     link:
       dashboardUrl === undefined
         ? undefined
@@ -51,7 +54,8 @@ export const noticeOfSummary = (
   };
 };
 
-const headlineOf = ({ kind, breaches, discreetPeople, totals }: Summary): string => {
+/** `isSubject`: also says what leaked. */
+const headlineOf = ({ kind, breaches, discreetPeople, totals }: Summary, isSubject = false): string => {
   const [worst] = breaches;
   if (kind === "baseline") return `The first scan found ${peopleOf(totals.people)} in data breaches`;
   if (worst === undefined) {
@@ -59,10 +63,11 @@ const headlineOf = ({ kind, breaches, discreetPeople, totals }: Summary): string
       kind === "risen" ? "A sensitive breach is worse than it was known to be" : "A sensitive breach";
     return `${what}: ${peopleOf(discreetPeople)}`;
   }
-  const name = `${worst.severity}: ${asLine(worst.title, 50)}, ${peopleOf(worst.people)}`;
-  if (kind === "risen") return `Now ${name}`;
   const others = breaches.length - 1 + (discreetPeople > 0 ? 1 : 0);
-  return others === 0 ? name : `${name}, and ${counted(others, "other breach", "other breaches")}`;
+  const what = isSubject
+    ? subjectOf(worst, others, worst.people)
+    : `${asLine(worst.title, 50)}${others === 0 ? "" : ` and ${others.toLocaleString("en-US")} more`}, ${peopleOf(worst.people)}`;
+  return `${kind === "risen" ? "Now " : ""}${inWords(worst.severity)}${what}`;
 };
 
 const leadOf = ({ kind, totals, totalEmails = 0, reopened = 0 }: Summary): string => {

@@ -3,6 +3,7 @@
  * no delivery.
  */
 import { findings } from "../../findings/record.ts";
+import { adviceOf } from "../../monitoring/hibp/advice.ts";
 import type { Breach } from "../../monitoring/hibp/breach.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { levelOf, severityAt } from "../../monitoring/hibp/severity.ts";
@@ -20,6 +21,8 @@ export type SummaryBreach = {
   domain: string;
   severity: Severity;
   dataClasses: string[];
+  /** The steps of the first advice. */
+  advice: string[];
   people: number;
   /** Addresses of some of them. */
   named: string[];
@@ -118,7 +121,7 @@ const readGathered = async (
 
 /** `named`: the addresses that the message names already. */
 const breachOf = (
-  { title, domain, dataClasses }: Breach,
+  breach: Breach,
   severity: Severity,
   rows: readonly FoundRow[],
   named: Set<string>,
@@ -130,7 +133,9 @@ const breachOf = (
     named.add(email);
     shown.push(email);
   }
-  return { title, domain, severity, dataClasses, people: rows.length, named: shown };
+  const { title, domain, dataClasses } = breach;
+  const advice = adviceOf(breach)[0]?.steps ?? [];
+  return { title, domain, severity, dataClasses, advice, people: rows.length, named: shown };
 };
 
 const readRisen = async (
