@@ -112,7 +112,7 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     expect(await problems(page)).toEqual([]);
   });
 
-  test("the pages of a breach, of a finding and of an address, and the sheet of shortcuts", async () => {
+  test("the pages of a breach, a finding and an address, and the shortcuts", async () => {
     const page = signedIn.full?.page as Page;
     const open = async (place: string) => {
       await page.goto(urlOf(place));

@@ -242,7 +242,7 @@ describe("E-mails", () => {
     expect(await states()).toEqual({ ada: true });
   });
 
-  test("a page of an address has its findings; what is wrong with a field stands beside it", async () => {
+  test("a page of an address has its findings; errors stand beside their field", async () => {
     const { api, domainId, ...organization } = await createOrganization();
     await addEmail(api, domainId, "ada@demo.example");
     await scan(api);

@@ -137,7 +137,7 @@ describe("Findings", () => {
     for (const cell of rows.flatMap(Object.values)) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
   });
 
-  test("open ones, worst first; what is acknowledged leaves, and Undo brings back exactly that", async () => {
+  test("open ones come worst first; Undo brings back exactly what was acknowledged", async () => {
     const { api, organization, total } = await withFindings();
     const { page } = await signInTo(organization);
     await go(page, "Findings");
@@ -161,7 +161,7 @@ describe("Findings", () => {
     expect(breaches).toMatchObject([{ id: newest?.id, acknowledgeReason: "before" }]);
   });
 
-  test("what was acknowledged is reopened, and the filter of severity says so in the dialog", async () => {
+  test("what was acknowledged is reopened; the dialog names the filter of severity", async () => {
     const { api, organization, total } = await withFindings();
     const { page } = await signInTo(organization);
     await api.post("/breaches/acknowledgements", { filter: {} });
@@ -181,7 +181,7 @@ describe("Findings", () => {
     expect((await api.get("/breaches")).body.unacknowledged).toBe(high);
   });
 
-  test("keys go from row to row, select, acknowledge, and are shown; Shift and a click selects a range", async () => {
+  test("keys move, select, acknowledge and are shown; Shift selects a range", async () => {
     const { api, organization, total } = await withFindings();
     const { page } = await signInTo(organization);
     await go(page, "Findings");

@@ -97,7 +97,7 @@ describe("200", () => {
     expect((await api.get("/emails")).body.total).toBe(2);
   });
 
-  test("rows carry the team of a file that has a column of teams; rows without a team have no such field", async () => {
+  test("rows carry the team of a column of teams; others have no such field", async () => {
     const { api, domainId } = await createOrganization();
     const file = "Email,Department,Name\nada@demo.example,Sales,Ada\nbob@demo.example,,Bob\n@,Sales,\n";
     expect((await preview(api, file)).body.emails).toEqual([

@@ -70,6 +70,7 @@ const writersOfIdentities = [
   "mail-sign-in-link",
   "redeem-sign-in-link",
   "remove-member",
+  "resend-invitation",
   "revoke-api-key",
   "revoke-other-sessions",
   "revoke-session",

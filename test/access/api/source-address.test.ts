@@ -170,7 +170,7 @@ describe("the authorizer", () => {
     } as unknown as APIGatewayRequestAuthorizerEvent);
   };
 
-  test("logs whose address counted: of a 401 by itself, of others in API Gateway's access log", async () => {
+  test("logs whose address counted of a 401, and tells the access log of others", async () => {
     await expect(invoke("/v1/emails", secret)).rejects.toThrow("Unauthorized");
     expect(printed.map((line) => JSON.parse(line))).toMatchObject([
       { route: "/v1/emails", status: 401, viewerAddress: "2001:db8::/64" },

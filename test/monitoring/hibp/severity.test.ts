@@ -100,7 +100,7 @@ describe("the table", () => {
   });
 });
 
-test("data classes are listed worst first, those of one level in the order that was given", () => {
+test("data classes are listed worst first, those of one level as given", () => {
   expect(worstFirst(["Names", "Phone numbers", "Email addresses", "Unknown class", "Passwords"])).toEqual([
     "Passwords",
     "Phone numbers",

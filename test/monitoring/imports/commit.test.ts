@@ -286,7 +286,7 @@ describe("teams", () => {
     return sizes;
   };
 
-  test("are found by name, whatever its case and Unicode form, and created where they are missing", async () => {
+  test("are found by name in any case and Unicode form, or created", async () => {
     const { org } = await createOrganization();
     await teams.create(org, "Größe", actor);
     const spellings = ["Sales", "sales", "SALES", "GRO\u0308ßE", "größe"];

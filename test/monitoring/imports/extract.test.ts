@@ -36,7 +36,7 @@ describe("teams", () => {
     },
   );
 
-  test("come from the team's column before the department's, and from that before the group's", () => {
+  test("come from a column of teams, else departments, else groups", () => {
     expect(from("Group,Department,Team,Email\nG,D,T,a@a.example\n")).toMatchObject([{ team: "T" }]);
     expect(from("Group,Department,Email\nG,D,a@a.example\n")).toMatchObject([{ team: "D" }]);
   });
@@ -57,7 +57,7 @@ describe("teams", () => {
     ]);
   });
 
-  test("have names of at most 100 characters; a longer one is named, and the file refused", () => {
+  test("have names of at most 100 characters; the refusal names a longer one", () => {
     const file = (name: string) => `Email,Team\na@a.example,${name}\n`;
     expect(from(file("é".repeat(100)))).toMatchObject([{ team: "é".repeat(100) }]);
     expect(refusalOf(file("é".repeat(101)))).toEqual([
