@@ -29,6 +29,14 @@ const importFile = (): FormData => {
   return form;
 };
 const byMail = { channel: "email", config: { recipients: [mailbox("user")] } };
+/** Which channels of all kinds may have. */
+const options = {
+  name: null,
+  minSeverity: "low",
+  grouping: "address",
+  sensitive: "named",
+  tellOwners: false,
+};
 /** The id in what an earlier call has replied. */
 const idOf = ({ replies }: Trial, endpoint: string, field = "id"): number => {
   const id = replies[endpoint]?.[field];
@@ -62,6 +70,9 @@ export const calls: Record<string, Asking> = {
     body: webhook === undefined ? byMail : { channel: "webhook", config: { url: webhook.url } },
   }),
   "change-alert-config": (trial) => ({ id: channelOf(trial), body: { notifyOnNewBreach: false } }),
+  "set-alert-options": (trial) => ({ id: channelOf(trial), body: options }),
+  // 404: no delivery has the id of its channel.
+  "get-delivery": (trial) => ({ id: channelOf(trial), statuses: [200, 404] }),
   "test-alert-config": (trial) => ({ id: channelOf(trial) }),
   "start-scan": {},
 };

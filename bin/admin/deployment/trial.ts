@@ -51,7 +51,7 @@ export const call = async (trial: Trial, name: string, asked: Asked = {}): Promi
   const { part, method, path, endpoint } = routeOf(name);
   const { id = "", body, statuses = [endpoint.status] } = asked;
   const isJson = body !== undefined && !(body instanceof FormData);
-  const reply = await send(trial, `/${part}${path.replace(/\{\w+\}/, String(id))}`, {
+  const reply = await send(trial, `/${part}${path.replaceAll(/\{\w+\}/g, String(id))}`, {
     method,
     headers: { ...trial.credentials[part], ...(isJson && { "content-type": "application/json" }) },
     body: isJson ? JSON.stringify(body) : (body ?? null),

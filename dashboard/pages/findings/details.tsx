@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { worstFirst } from "../../../shared/monitoring/hibp/severity.ts";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
@@ -52,7 +53,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </div>
         <div>
           <dt>Exposed</dt>
-          <dd>{breach.dataClasses.join(", ") || "not known"}</dd>
+          <dd>{worstFirst(breach.dataClasses).join(", ") || "not known"}</dd>
         </div>
         {finding.stealerLogDomains !== undefined && (
           <div>
