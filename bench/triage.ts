@@ -30,7 +30,8 @@ const accounts = (): Accounts => {
 };
 
 type Body = Record<string, unknown>;
-type Question = { question: string; path: string; answer: (body: Body) => string };
+/** `isOfApi`: of /api/v1, otherwise of the dashboard. */
+type Question = { question: string; path: string; isOfApi?: true; answer: (body: Body) => string };
 
 type Finding = { email: string; breach: { title: string }; severity: string };
 
@@ -43,15 +44,34 @@ const firstOf = (body: Body): string => {
 const person = addressOf(8);
 
 const questionsOf = (scanId: number): Question[] => [
-  { question: "What is new?", path: `/findings?scanId=${scanId}&acknowledged=false`, answer: firstOf },
+  {
+    question: "What is new?",
+    path: "/overview",
+    answer: ({ news }) => {
+      const {
+        findings: found,
+        people,
+        breaches: worst,
+      } = news as Record<string, unknown> & { breaches: Body[] };
+      return `${found} findings of ${people} people in 7 days, most: ${worst[0]?.title}, ${worst[0]?.findings}`;
+    },
+  },
+  {
+    question: "Which breaches?",
+    path: "/breaches?state=open&order=severity&limit=50",
+    answer: ({ breaches: found, total }) => {
+      const [first] = found as Body[];
+      return `${total} breaches, first: ${first?.title}, ${first?.severity}, ${first?.open} open`;
+    },
+  },
   {
     question: "What is worst?",
-    path: `/findings?acknowledged=false&order=severity`,
+    path: "/findings?acknowledged=false&order=severity&limit=50",
     answer: firstOf,
   },
   {
     question: "How much is critical?",
-    path: "/findings?acknowledged=false&severity=critical",
+    path: "/findings?acknowledged=false&severity=critical&limit=50",
     answer: firstOf,
   },
   {
@@ -62,7 +82,19 @@ const questionsOf = (scanId: number): Question[] => [
       return `${total} address, ${first?.email}: ${first?.breachCount} breaches`;
     },
   },
-  // Questions of further endpoints come here: the news of the overview, addresses that nobody watches, coverage of the scan.
+  {
+    question: "Who is not watched?",
+    path: "/unwatched?ignored=false&limit=50",
+    answer: ({ addresses: found, unwatched: count }) =>
+      `${count} addresses, first: ${(found as Body[])[0]?.email}`,
+  },
+  {
+    question: "What was not checked?",
+    path: `/scans/${scanId}/coverage`,
+    isOfApi: true,
+    answer: ({ checked, failed, skipped }) =>
+      `${checked} checked, failed: ${JSON.stringify(failed)}, skipped: ${JSON.stringify(skipped)}`,
+  },
 ];
 
 const scan = async (bench: Bench): Promise<number> => {
@@ -76,8 +108,8 @@ const scan = async (bench: Bench): Promise<number> => {
   return id;
 };
 
-const ask = async (bench: Bench, { question, path, answer }: Question) => {
-  const call: Call = { method: "GET", path: `${path}&limit=50`, asUser: true };
+const ask = async (bench: Bench, { question, path, isOfApi, answer }: Question) => {
+  const call: Call = { method: "GET", path, ...(isOfApi ? {} : { asUser: true as const }) };
   // The first call starts an instance of the function.
   await bench.api.send(call);
   const { result, trips, readUnits, writeUnits } = await bench.measure(call);
