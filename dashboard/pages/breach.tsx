@@ -1,5 +1,4 @@
 import { useRef, useState } from "preact/hooks";
-import { worstFirst } from "../../shared/monitoring/hibp/severity.ts";
 import { call } from "../api/client.ts";
 import type { Finding, FoundBreach } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
@@ -93,7 +92,7 @@ function About({ breach }: { breach: Breach }) {
       <section class="prose">
         <h2>What leaked</h2>
         <ul class="leaked">
-          {worstFirst(breach.dataClasses).map((dataClass) => (
+          {breach.dataClasses.map((dataClass) => (
             <li key={dataClass}>{dataClass}</li>
           ))}
         </ul>

@@ -72,6 +72,8 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.channel(org, 0),
     keys.recipient(org, ""),
     keys.removal(org, 0),
+    keys.news(org, "", 0),
+    keys.breachDates(org, 0),
     keys.channelRemoval(org, 0),
     keys.acknowledgement(org, 0),
   ];

@@ -1,4 +1,3 @@
-import { worstFirst } from "../../../shared/monitoring/hibp/severity.ts";
 import type { Finding } from "../../api/routes.ts";
 import { SeverityMark } from "../../components/severity.tsx";
 import type { Column } from "../../components/table.tsx";
@@ -66,7 +65,7 @@ function Owner({ finding: { ownerName, team } }: { finding: Finding }) {
 
 /** What leaked, worst first. */
 export function Exposed({ breach: { dataClasses } }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
-  const text = worstFirst(dataClasses).join(", ");
+  const text = dataClasses.join(", ");
   return (
     <span class="fine" title={text}>
       {text}

@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { worstFirst } from "../../../shared/monitoring/hibp/severity.ts";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
@@ -53,7 +52,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </div>
         <div>
           <dt>Exposed</dt>
-          <dd>{worstFirst(breach.dataClasses).join(", ") || "not known"}</dd>
+          <dd>{breach.dataClasses.join(", ") || "not known"}</dd>
         </div>
         {finding.stealerLogDomains !== undefined && (
           <div>
@@ -191,7 +190,7 @@ export function Description({ breach }: { breach: Pick<Finding["breach"], "descr
 export function Advice({ advice }: { advice: Finding["breach"]["advice"] }) {
   return (
     <section class="advice">
-      <h3>What to do</h3>
+      <h2>What to do</h2>
       {advice.map(({ title, steps }) => (
         <div key={title}>
           <p>

@@ -101,11 +101,9 @@ describe("the table", () => {
 });
 
 test("data classes are listed worst first, those of one level as given", () => {
-  expect(worstFirst(["Names", "Phone numbers", "Email addresses", "Unknown class", "Passwords"])).toEqual([
-    "Passwords",
-    "Phone numbers",
-    "Unknown class",
-    "Names",
-    "Email addresses",
-  ]);
+  const dataClasses = ["Names", "Phone numbers", "Email addresses", "Unknown class", "Passwords"];
+  expect(worstFirst({ id: 1, dataClasses })).toEqual({
+    id: 1,
+    dataClasses: ["Passwords", "Phone numbers", "Unknown class", "Names", "Email addresses"],
+  });
 });
