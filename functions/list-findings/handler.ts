@@ -3,6 +3,6 @@ import * as detailed from "../../shared/findings/detailed.ts";
 import { listFindings } from "./endpoint.ts";
 
 export const handler = serve(listFindings, async ({ org, query }) => {
-  const { breaches, ...counts } = await detailed.list(org, query);
-  return { findings: breaches.map(detailed.forPage), ...counts };
+  const { breaches: findings, ...counts } = await detailed.list(org, query);
+  return { findings, ...counts };
 });

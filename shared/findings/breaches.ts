@@ -4,7 +4,7 @@ import { fold } from "../contract/search-text.ts";
 import * as counts from "../lists/counts.ts";
 import type { Breach } from "../monitoring/hibp/breach.ts";
 import * as breachDetails from "../monitoring/hibp/breach-details.ts";
-import { levelOf, worstFirst } from "../monitoring/hibp/severity.ts";
+import { levelOf } from "../monitoring/hibp/severity.ts";
 import type { Severity } from "../monitoring/hibp/severity-schema.ts";
 import * as breachDates from "./breach-dates.ts";
 import type { FoundBreach, FoundBreachOrder } from "./breach-schema.ts";
@@ -100,7 +100,7 @@ const withPart = async (
 const shown = ({ breachId, open, acknowledged, dates }: Found, breach: Breach | undefined): FoundBreach => {
   if (breach === undefined) throw new Error(`Findings name breach ${breachId}, which is not in the catalog`);
   return {
-    ...worstFirst(detailed(breach)),
+    ...detailed(breach),
     open,
     acknowledged,
     firstDetectedAt: timeOf(dates?.first),

@@ -5,7 +5,7 @@ import { type Email, emails } from "../monitoring/emails/record.ts";
 import { adviceOf } from "../monitoring/hibp/advice.ts";
 import type { Breach } from "../monitoring/hibp/breach.ts";
 import * as breachDetails from "../monitoring/hibp/breach-details.ts";
-import { severityAt, worstFirst } from "../monitoring/hibp/severity.ts";
+import { severityAt } from "../monitoring/hibp/severity.ts";
 import * as teams from "../monitoring/teams/team.ts";
 import { described, emailsById } from "./finding.ts";
 import type { DetailedBreach, DetailedFinding } from "./finding-schema.ts";
@@ -78,12 +78,6 @@ const withOwners = async (
     return { finding: full, owner };
   });
 };
-
-/** A finding as the page shows it, with what leaked worst first. Clients of /api/v1 get it in the order of Have I Been Pwned. */
-export const forPage = (finding: DetailedFinding): DetailedFinding => ({
-  ...finding,
-  breach: worstFirst(finding.breach),
-});
 
 /** A breach as clients see it in full. */
 export const detailed = (breach: Breach): DetailedBreach => {

@@ -219,7 +219,8 @@ describe("deleting an organization", () => {
       new RegExp(`^SIGN-IN-ADDRESS#\\S+ ${padded(org)}$`).test(name);
     const missing = names(before).filter((name) => !names(after).includes(name) && !isMine(name));
     expect(missing).toEqual([]);
-    const isSettled = ({ pk }: Row) => !/#(SCAN|CHUNK|ACTIVITY|DELIVERY|DOMAIN|UNWATCHED)(#|$)|^ORG#\d+$/.test(pk);
+    const isSettled = ({ pk }: Row) =>
+      !/#(SCAN|CHUNK|ACTIVITY|DELIVERY|DOMAIN|UNWATCHED)(#|$)|^ORG#\d+$/.test(pk);
     expect(rowsOf(after, other.org).filter(isSettled)).toEqual(rowsOf(before, other.org).filter(isSettled));
     expect((await other.api.get("/breaches")).body).toMatchObject({ total: 4, unacknowledged: 3 });
     expect((await other.api.get("/emails")).body.total).toBe(2);

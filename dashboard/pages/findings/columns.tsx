@@ -63,7 +63,7 @@ function Owner({ finding: { ownerName, team } }: { finding: Finding }) {
   );
 }
 
-/** What leaked, worst first. */
+/** What leaked, in the order of Have I Been Pwned. */
 export function Exposed({ breach: { dataClasses } }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
   const text = dataClasses.join(", ");
   return (

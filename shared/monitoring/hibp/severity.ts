@@ -229,12 +229,6 @@ const levelOfClass = (dataClass: string): number => {
   return levelOf(topic === undefined ? "medium" : severityOfTopic[topic]);
 };
 
-/** A breach with its data classes worst first, those of one level in the order in which they were given. */
-export const worstFirst = <B extends { dataClasses: string[] }>(breach: B): B => ({
-  ...breach,
-  dataClasses: breach.dataClasses.toSorted((one, other) => levelOfClass(other) - levelOfClass(one)),
-});
-
 /** The severity of a breach. A data class that the table does not know is medium. */
 export const severityOf = (breach: Exposure): Severity => {
   if (breach.isStealerLog || breach.isMalware) return "critical";

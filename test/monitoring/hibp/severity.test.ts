@@ -10,7 +10,6 @@ import {
   severityOf,
   severityOfTopic,
   topicOf,
-  worstFirst,
 } from "../../../shared/monitoring/hibp/severity.ts";
 import { type Severity, severities } from "../../../shared/monitoring/hibp/severity-schema.ts";
 
@@ -97,13 +96,5 @@ describe("the table", () => {
   test("levels of group keys stay what they are", () => {
     expect(severities.map(levelOf)).toEqual([4, 3, 2, 1]);
     expect([4, 3, 2, 1].map(severityAt)).toEqual(severities);
-  });
-});
-
-test("data classes are listed worst first, those of one level as given", () => {
-  const dataClasses = ["Names", "Phone numbers", "Email addresses", "Unknown class", "Passwords"];
-  expect(worstFirst({ id: 1, dataClasses })).toEqual({
-    id: 1,
-    dataClasses: ["Passwords", "Phone numbers", "Unknown class", "Names", "Email addresses"],
   });
 });
