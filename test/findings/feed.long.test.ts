@@ -4,8 +4,8 @@ import { readEntriesOfSlowWriters, readScansOfKilledWorkers } from "./feed-write
 
 const workers = useWorkers({ breached: { "killed.example": {} } });
 
-test("findings of 60 scans with killed and late workers come once, all of them", async () => {
-  const read = await readScansOfKilledWorkers(workers, "killed.example", 60);
+test("findings of 30 scans with killed and late workers come once, all of them", async () => {
+  const read = await readScansOfKilledWorkers(workers, "killed.example", 30);
   expect(read.findings).toBeGreaterThan(500);
 }, 600_000);
 
