@@ -5,6 +5,7 @@ import { assemblyPath, type DataDirectory, openDataDirectory } from "./data-dire
 import { createDemo, createSignInLink, describeDemo } from "./demo.ts";
 import { startDynamodb } from "./dynamodb/dynamodb.ts";
 import { type Front, startFront } from "./front/front.ts";
+import { refusalMessage } from "./gateway/authorizer.ts";
 import { type Gateway, startGateway } from "./gateway/gateway.ts";
 import { startHibp } from "./hibp/hibp.ts";
 import { administrator, secretAccessKey, sessionToken } from "./iam/iam.ts";
@@ -118,8 +119,10 @@ const startServices = async (
         OUTBOUND_ALLOWED_ORIGINS: allowedOrigins.join(","),
         PROOF_NAME_SERVER: nameServer ?? "",
       }),
-      onFunctionError: (functionName, { errorType, errorMessage }) =>
-        console.error(`${functionName} failed: ${errorType}: ${errorMessage}`),
+      onFunctionError: (functionName, { errorType, errorMessage }) => {
+        if (errorMessage !== refusalMessage)
+          console.error(`${functionName} failed: ${errorType}: ${errorMessage}`);
+      },
     }),
   );
   const [dynamodb, sqs, secrets, parameters, outbox] = await Promise.all([

@@ -8,6 +8,9 @@ import type { Authorizer } from "./routes.ts";
 
 const timeoutSeconds = 29;
 
+/** The message of an error by which an authorizer refuses a request, for API Gateway's 401. */
+export const refusalMessage = "Unauthorized";
+
 /** The context that an authorizer gives to the integration. Throws `Refused` for a request that it denies. */
 export const authorize = async (
   lambda: Pick<Lambda, "invoke">,
@@ -19,7 +22,7 @@ export const authorize = async (
   const invocation = lambda.invoke(authorizer.functionArn, authorizerEvent(request));
   const result = await within(timeoutSeconds, invocation, { type: "AUTHORIZER_FAILURE" });
   if ("functionError" in result) {
-    const isRefusal = result.payload.errorMessage === "Unauthorized";
+    const isRefusal = result.payload.errorMessage === refusalMessage;
     throw new Refused({ type: isRefusal ? "UNAUTHORIZED" : "AUTHORIZER_FAILURE" });
   }
   return readAnswer(result.payload, methodArn(request), Date.now() - startedAt);

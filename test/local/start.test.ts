@@ -97,6 +97,7 @@ describe("a run", () => {
     const reply = await request(`${url}/emails`);
     expect(reply.statusCode).toBe(401);
     expect(await reply.body.json()).toEqual({ error: expect.any(String) });
+    expect(output).not.toContain("failed");
   });
 
   test("makes its files unreadable for other users, even in a readable directory", () => {
