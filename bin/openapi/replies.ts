@@ -51,11 +51,12 @@ export const sharedRefusals: Record<Part["name"], Record<string, readonly Refusa
 /** Everything that an endpoint may refuse: what its contract lists, and what follows from its access. */
 export const refusedBy = (
   method: Route["method"],
-  { path, query, body, upload, refusals, limit, access, whenLapsed }: Endpoint,
+  { path, query, body, upload, refusals, limit, access, whenLapsed, repeatable }: Endpoint,
 ): RefusalName[] => [
-  ...(path || query || body || upload ? (["invalidInput"] as const) : []),
+  ...(path || query || body || upload || repeatable ? (["invalidInput"] as const) : []),
   ...(body || upload ? (["tooLarge"] as const) : []),
   ...refusals,
+  ...(repeatable ? (["idempotencyKeyReused"] as const) : []),
   ...(access === "anyone" ? [] : (["unauthenticated"] as const)),
   ...(access === "anyone" || whenLapsed === "answers" ? [] : lapsed),
   ...(access === "user" || access === "admin" ? (["sessionRequired"] as const) : []),

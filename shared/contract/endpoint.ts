@@ -99,6 +99,8 @@ export type Endpoint = {
   whenLapsed?: "answers";
   /** What success does to the session cookie. */
   cookie?: "set" | "cleared";
+  /** Clients may repeat the request under one `Idempotency-Key` (access/api/idempotency.ts). */
+  repeatable?: true;
   uses: readonly Use[];
   /** Default: 10. */
   timeoutSeconds?: number;

@@ -148,6 +148,7 @@ export const refusals = {
   tooManyAddresses: { status: 413, error: "file: holds more than 500 addresses" },
   fileTooLarge: { status: 413, error: "file: is too large, more than 1 MiB" },
   tooLarge: { status: 413, error: "The request body is too large" },
+  idempotencyKeyReused: { status: 422, error: "Idempotency-Key: another request has used it already" },
   addressLimit: { status: 429, error: "Too many requests from this address" },
   keyLimit: { status: 429, error: "Too many requests with this API key" },
   sessionLimit: { status: 429, error: "Too many requests with this session" },

@@ -69,6 +69,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.userEmail(org, ""),
     keys.session(org, 0, ""),
     keys.apiKey(org, ""),
+    keys.idempotencyKey(org, ""),
     keys.channel(org, 0),
     keys.recipient(org, ""),
     keys.removal(org, 0),

@@ -8,6 +8,7 @@ import { valid } from "../../contract/valid.ts";
 import type { SessionName } from "../sessions/session.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
 import { credentialOf } from "./credential.ts";
+import { type Repeatable, repeatable, unrepeatable } from "./idempotency.ts";
 import * as limits from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import { clearCookie, setCookie } from "./session-cookie.ts";
@@ -41,6 +42,8 @@ export type Call<E extends Endpoint> = {
    * do nothing. For contracts whose `counted` is "by handler".
    */
   count: () => Promise<void>;
+  /** What the handler does for an endpoint that is `repeatable` with the reply that it is about to give. */
+  repeat: E extends { repeatable: true } ? Pick<Repeatable, "remember" | "forget"> : undefined;
   path: Input<E, "path">;
   query: Input<E, "query">;
   body: Input<E, "body">;
@@ -83,6 +86,9 @@ export const serve = <E extends Endpoint>(
     .use(read(endpoint))
     .handler(async (event) => {
       const { organizationId: org, actor, session } = principalOf(endpoint, event);
+      const repeat = repeatOf(endpoint, event);
+      const earlier = await repeat.earlierReply();
+      if (earlier !== undefined) return replayed(endpoint, earlier);
       const count = once(() => countAgainst(endpoint, org));
       if (endpoint.counted !== "by handler") await count();
       const { upload } = endpoint;
@@ -92,13 +98,22 @@ export const serve = <E extends Endpoint>(
         org,
         actor,
         session,
+        repeat,
         count,
         file,
         setCookie: (value: string) => cookies.push(setCookie(value)),
         ...(endpoint.cookie === "set" && { cookieSession: cookieSessionOf(event) }),
         ...event.input,
       } as unknown as Call<E>;
-      const given = await handle(call);
+      let given: Given<E>;
+      try {
+        given = await handle(call);
+      } catch (error) {
+        // A request with the same key may have been quicker.
+        const quicker = error instanceof Refusal ? await repeat.earlierReply() : undefined;
+        if (quicker === undefined) throw error;
+        return replayed(endpoint, quicker);
+      }
       const headers = {
         ...(cookies[0] && { "Set-Cookie": cookies[0] }),
         ...(endpoint.status === 303 && "location" in given && { Location: String(given.location) }),
@@ -121,6 +136,17 @@ const replyOf = (endpoint: Endpoint, given: unknown): APIGatewayProxyResult => {
   if (endpoint.instead === undefined) throw new Error("The contract declares no other form of success");
   return json(endpoint.instead.status, endpoint.instead.reply.parse(given.body));
 };
+
+const repeatOf = ({ repeatable: isRepeatable }: Endpoint, event: Served): Repeatable => {
+  if (isRepeatable === undefined || event.principal === undefined) return unrepeatable;
+  const { organizationId, actor } = event.principal;
+  return repeatable(organizationId, actor, event, [event.httpMethod, event.path, event.input]);
+};
+
+const replayed = (endpoint: Endpoint, reply: unknown): APIGatewayProxyResult => ({
+  ...json(endpoint.status, endpoint.reply.parse(reply)),
+  headers: { "Idempotency-Replayed": "true" },
+});
 
 const cookieSessionOf = (event: APIGatewayProxyEvent): SessionName | undefined => {
   const credential = credentialOf(event);
