@@ -161,8 +161,9 @@ const principalOf = (endpoint: Endpoint, event: Served): Partial<Principal> => {
 
 const countAgainst = async (endpoint: Endpoint, org: number | undefined): Promise<void> => {
   if (endpoint.limit === undefined || org === undefined) return;
-  const seconds = await limits.countOrganization(org, endpoint.limit, new Date());
-  if (seconds > 0) throw new Refusal("organizationLimit", { headers: { "Retry-After": String(seconds) } });
+  const { refusedSeconds } = await limits.countOrganization(org, endpoint.limit, new Date());
+  if (refusedSeconds === 0) return;
+  throw new Refusal("organizationLimit", { headers: { "Retry-After": String(refusedSeconds) } });
 };
 
 const once = (act: () => Promise<void>): (() => Promise<void>) => {
