@@ -1,6 +1,6 @@
 /**
  * Lists with exact totals, filters and offsets. What a page costs does not grow with the offset, and hardly
- * with the length of the list. Members live in blocks of 512 ids, and a directory counts the members of each
+ * with the length of the list. Members live in blocks of 1,024 ids, and a directory counts the members of each
  * block by group key. A page reads the directory, then the members of the page. docs/lists.md explains it on
  * one page.
  */

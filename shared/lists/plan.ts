@@ -30,7 +30,14 @@ export type IdsRead = OfBlock & { way: "ids"; ids: readonly number[]; count: num
  * Ids `fromId` to `toId`, read from the nearer end of the block. `skip` counts in the direction of reading. If
  * k matching members lie beyond the page, the range leaves out k ids at the far end.
  */
-export type RangeRead = OfBlock & { way: "range"; fromId: number; toId: number; descending: boolean };
+export type RangeRead = OfBlock & {
+  way: "range";
+  fromId: number;
+  toId: number;
+  descending: boolean;
+  /** How many matching members the block holds, by the directory. */
+  count: number;
+};
 
 /** The block that the time boundary may divide. Only its members' own times tell which of them are visible. */
 export type BoundaryRead = OfBlock & { way: "boundary"; since: string };
@@ -114,11 +121,12 @@ const readOf = (
   // If all members match, a query reads several of them for one read unit.
   if (note !== undefined && (groupKeys !== undefined || count === 1)) {
     const held = (groupKeys ?? [...counts.keys()]).filter((groupKey) => counts.get(groupKey) !== 0);
-    const ids = [...new Set(held.flatMap((groupKey) => note.ids[groupKey] ?? []))];
-    const isWhole = ids.length >= count && held.every((groupKey) => groupKey in note.ids);
+    const places = new Set(held.flatMap((groupKey) => note.places[groupKey] ?? []));
+    const ids = [...places].map((place) => firstIdOf(block) + place);
+    const isWhole = ids.length >= count && held.every((groupKey) => groupKey in note.places);
     if (isWhole) return { ...ofBlock, way: "ids", ids: ids.sort((one, other) => other - one), count, skip };
   }
-  const whole = wholeBlock({ ...ofBlock, skip });
+  const whole = { ...wholeBlock({ ...ofBlock, skip }), count };
   const after = count - skip - taken;
   if (count === blockSize) {
     // Every id of the block belongs to a matching member, so the places of the page are known.
@@ -129,10 +137,10 @@ const readOf = (
     : { ...whole, toId: whole.toId - skip, descending: false, skip: after };
 };
 
-/** The range of all ids of a block. */
+/** The range of all ids of a block, in which the page may need every matching member. */
 export const wholeBlock = ({ block, groupKeys, skip, taken }: OfBlock): RangeRead => {
   const ids = { fromId: firstIdOf(block), toId: firstIdOf(block + 1) - 1 };
-  return { way: "range", block, groupKeys, ...ids, descending: true, skip, taken };
+  return { way: "range", block, groupKeys, ...ids, descending: true, skip, taken, count: skip + taken };
 };
 
 /** The blocks that are wholly visible, and the one that the boundary may divide. Older blocks are not visible. */
