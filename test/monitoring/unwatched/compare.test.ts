@@ -227,6 +227,24 @@ test("what nobody could watch is left out", async () => {
   expect(listed.sort()).toEqual(["+x", "__proto__", "constructor", "ok"]);
 });
 
+test("100,000 sub-addresses of one address are listed as far as they fit into their row", async () => {
+  answer("tests.example", {});
+  const org = await createOrganization({ "tests.example": 1 });
+  const [domain] = await domains.list(org);
+  const claimed = await claim(org, domain as domains.Domain);
+  const breachIds = await catalog.idsFor(["Alpha"]);
+  const breachNames = new Map(
+    Array.from({ length: 100_000 }, (_, at) => [`load+${at.toString(36).padStart(40, "x")}`, ["Alpha"]]),
+  );
+  await compareAll(org, [{ domain: claimed, breachNames }], { watched: new Set(), breachIds });
+  const before = await list(org, { limit: 5, offset: 0 });
+  expect(before).toMatchObject({ total: 5_000, unwatched: 5_000 });
+  const [first] = before.addresses;
+  await ignore(org, [first?.id ?? 0], true, administrator);
+  await compareAll(org, [{ domain: claimed, breachNames }], { watched: new Set(), breachIds });
+  expect(await list(org, { limit: 5, offset: 0 })).toMatchObject({ total: 5_000, unwatched: 4_999 });
+});
+
 test("an answer of an earlier planner changes nothing", async () => {
   answer("late.example", {});
   const org = await createOrganization({ "late.example": 1 });
