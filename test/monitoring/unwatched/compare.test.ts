@@ -10,7 +10,7 @@ import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import * as catalog from "../../../shared/monitoring/hibp/catalog.ts";
 import { ignore, watch } from "../../../shared/monitoring/unwatched/change.ts";
 import { compareAll } from "../../../shared/monitoring/unwatched/compare.ts";
-import { counts, erase, idOf, placeOf } from "../../../shared/monitoring/unwatched/record.ts";
+import { counts, erase, idOf, placesOf } from "../../../shared/monitoring/unwatched/record.ts";
 import { subAddressesOf } from "../../../shared/monitoring/unwatched/sub-addresses.ts";
 import { list } from "../../../shared/monitoring/unwatched/unwatched-list.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
@@ -258,13 +258,13 @@ test("an answer of an earlier planner changes nothing", async () => {
 });
 
 test("an id says where its address is", () => {
-  for (const place of [
-    { domainId: 1, bucket: 0, number: 0 },
-    { domainId: 2 ** 23 - 1, bucket: 255, number: 2 ** 22 - 1 },
-  ]) {
-    const id = idOf(place.domainId, place.bucket, place.number);
+  for (const [domainId, bucket, number] of [
+    [1, 0, 0],
+    [2 ** 23 - 1, 255, 2 ** 22 - 1],
+  ] as const) {
+    const id = idOf(domainId, bucket, number);
     expect(Number.isSafeInteger(id)).toBe(true);
-    expect(placeOf(id)).toEqual(place);
+    expect(placesOf([id])).toEqual([{ domainId, bucket, numbers: new Set([number]) }]);
   }
 });
 
