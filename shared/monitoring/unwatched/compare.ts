@@ -45,25 +45,13 @@ export const compareAll = async (org: number, answers: readonly Answer[], known:
     if (aliases.length === 0 && counts === undefined) continue;
     const digest = catalog && digestOf(catalog, aliases, answer, known);
     if (digest !== undefined && counts?.digest === digest && counts.digestWrites === counts.writes) continue;
-    levels ??= await levelsOf(catalog, known.breachIds.values());
+    levels ??= await readLevels(known.breachIds.values());
     await compare(org, answer, aliases, { ...known, levels }, { counts, digest });
   }
 };
 
-const readLevels = async (ids: Iterable<number>): Promise<Map<number, number>> =>
+const readLevels = async (ids: Iterable<number>): Promise<Levels> =>
   new Map([...(await breachDetails.grades(ids))].map(([id, { level }]) => [id, level]));
-
-let cache: { catalog: string; levels: Map<number, number> } | undefined;
-
-/** Severities of breaches by id. This instance reads each once for every state of the catalog, whatever organizations it plans for. */
-const levelsOf = async (catalog: string | undefined, ids: Iterable<number>): Promise<Levels> => {
-  if (catalog === undefined) return readLevels(ids);
-  if (cache?.catalog !== catalog) cache = { catalog, levels: new Map() };
-  const { levels } = cache;
-  const missing = [...ids].filter((id) => !levels.has(id));
-  for (const [id, level] of await readLevels(missing)) levels.set(id, level);
-  return levels;
-};
 
 const isWatched = (alias: string, { domain }: Answer, { watched }: Known): boolean =>
   watched.has(`${alias}@${domain.name}`);
