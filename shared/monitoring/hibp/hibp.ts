@@ -235,14 +235,6 @@ export const subscriptionStatus = async (): Promise<SubscriptionStatus> => {
   };
 };
 
-/** Endpoints of which nothing is read. */
-type OtherResource =
-  | "dataclasses"
-  | "breachedaccount/range"
-  | "stealerlogsbyemail"
-  | "stealerlogsbywebsitedomain"
-  | "stealerlogsbyemaildomain";
-
 /** Whether an endpoint answers this key, for people who try it. A 404 of a look-up is an answer. Throws `UpstreamFailure`. */
 export const probe = async (resource: Resource, argument = ""): Promise<void> => {
   await ask(resource, encode(argument), { timeoutSeconds: 60, maxBytes: 64 * megabyte });
@@ -264,12 +256,17 @@ const lookUps: readonly Resource[] = [
 /** Stands for a 404, which as an answer to a look-up means: no breaches. */
 const notFound = Symbol("not found");
 
+/** Some of them are only tried (`probe`). */
 export type Resource =
-  | OtherResource
   | "breaches"
   | "latestbreach"
+  | "dataclasses"
   | "breacheddomain"
   | "breachedaccount"
+  | "breachedaccount/range"
+  | "stealerlogsbyemail"
+  | "stealerlogsbywebsitedomain"
+  | "stealerlogsbyemaildomain"
   | "subscribeddomains"
   | "subscription/status";
 type Bounds = { timeoutSeconds: number; maxBytes: number };
