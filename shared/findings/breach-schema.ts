@@ -10,15 +10,10 @@ export const foundBreach = z
     ...detailedBreach.shape,
     open: count.check(z.meta({ description: "Findings of it that are not acknowledged" })),
     acknowledged: count,
-    firstDetectedAt: z.nullable(timestamp).check(
-      z.meta({
-        description:
-          "The earliest `firstDetectedAt` of its findings; null until `admin check` has set it after an update",
-      }),
+    firstDetectedAt: timestamp.check(
+      z.meta({ description: "The earliest `firstDetectedAt` of its findings" }),
     ),
-    lastDetectedAt: z
-      .nullable(timestamp)
-      .check(z.meta({ description: "The latest `firstDetectedAt` of its findings" })),
+    lastDetectedAt: timestamp.check(z.meta({ description: "The latest `firstDetectedAt` of its findings" })),
   })
   .check(z.meta({ id: "FoundBreach" }));
 export type FoundBreach = z.infer<typeof foundBreach>;

@@ -22,13 +22,12 @@ export type BreachQuery = {
 };
 
 /** `level`: the highest severity that its findings have. */
-type Found = counts.StateCount & { breachId: number; level: number; dates: breachDates.Dates | undefined };
+type Found = counts.StateCount & { breachId: number; level: number; dates: breachDates.Dates };
 
 type Order = (one: Found, other: Found) => number;
 const byLevel: Order = (one, other) => other.level - one.level;
 const byOpen: Order = (one, other) => other.open - one.open;
-const byNewest: Order = (one, other) =>
-  (other.dates?.last ?? 0) - (one.dates?.last ?? 0) || other.breachId - one.breachId;
+const byNewest: Order = (one, other) => other.dates.last - one.dates.last || other.breachId - one.breachId;
 
 const orders: Record<FoundBreachOrder, Order> = {
   severity: (one, other) => byLevel(one, other) || byNewest(one, other),
@@ -48,7 +47,7 @@ export const list = async (
   ]);
   const wanted = severity?.map(levelOf);
   const found = [...counted.byBreach.keys()]
-    .map((breachId) => foundIn(counted, breachId, dates.get(breachId)))
+    .flatMap((breachId) => foundIn(counted, breachId, dates.get(breachId)) ?? [])
     .filter(({ open }) => state === undefined || (state === "open") === open > 0)
     .filter(({ level }) => wanted?.includes(level) ?? true);
   const named = q === undefined ? found : await withPart(found, q, catalogVersion);
@@ -67,20 +66,21 @@ export const get = async (org: number, breachId: number): Promise<FoundBreach> =
     breachDates.get(org, breachId),
     breachDetails.details([breachId]),
   ]);
-  if (!counted.byBreach.has(breachId)) throw new Refusal("breachNotFound");
-  return shown(foundIn(counted, breachId, dates), details.get(breachId));
+  const found = foundIn(counted, breachId, dates);
+  if (found === undefined) throw new Refusal("breachNotFound");
+  return shown(found, details.get(breachId));
 };
 
+/** Undefined without findings. Dates are written before findings: without them, the first finding came after the dates were read. */
 const foundIn = (
   { byBreach, byLevel: levels }: counts.Counts,
   breachId: number,
   dates: breachDates.Dates | undefined,
-): Found => ({
-  ...(byBreach.get(breachId) ?? { open: 0, acknowledged: 0 }),
-  breachId,
-  level: Math.max(...(levels.get(breachId)?.keys() ?? [])),
-  dates,
-});
+): Found | undefined => {
+  const state = byBreach.get(breachId);
+  if (state === undefined || dates === undefined) return undefined;
+  return { ...state, breachId, level: Math.max(...(levels.get(breachId)?.keys() ?? [])), dates };
+};
 
 /** Reads the breaches that this instance does not have in memory yet. */
 const withPart = async (
@@ -103,10 +103,7 @@ const shown = ({ breachId, open, acknowledged, dates }: Found, breach: Breach | 
     ...detailed(breach),
     open,
     acknowledged,
-    firstDetectedAt: timeOf(dates?.first),
-    lastDetectedAt: timeOf(dates?.last),
+    firstDetectedAt: new Date(dates.first).toISOString(),
+    lastDetectedAt: new Date(dates.last).toISOString(),
   };
 };
-
-const timeOf = (milliseconds: number | undefined): string | null =>
-  milliseconds === undefined ? null : new Date(milliseconds).toISOString();

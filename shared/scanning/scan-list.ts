@@ -41,7 +41,7 @@ export const latest = async (org: number, now: Date): Promise<(Scan & { coverage
   const newest = (await scans.directory(org)).find(({ counts }) => countOf(counts, () => true) > 0);
   const [row] = newest === undefined ? [] : await scans.newest(org, newest.block, 1);
   if (row === undefined || row.createdAt < retentionAt(now).visibleSince) return null;
-  const { scannedEmails, failedEmails, unreachedEmails = 0, skippedEmails = 0 } = row;
+  const { scannedEmails, failedEmails, unreachedEmails = 0, skippedEmails } = row;
   return {
     ...shown(row),
     coverage: {

@@ -15,12 +15,6 @@ import { scans } from "./record.ts";
 import type { ScanType } from "./scan-schema.ts";
 import { notQueued, starting } from "./transitions.ts";
 
-const typeName: Record<ScanType, string> = {
-  manual: "manual",
-  scheduled: "scheduled",
-  catalog_triggered: "catalog-triggered",
-};
-
 /**
  * Starts a scan and returns its id: writes the scan, takes the organization's scan lock, and wakes a planner.
  * `count` counts the request against its limit, also when it is refused. `also`: further writes of the transactions that start the
@@ -56,7 +50,7 @@ export const start = async (
     ...starting(org, reserved, type, { totalEmails, skippedEmails, isFirst }),
     ...activity.writes(org, slot, {
       action: "scan.started",
-      summary: `Started a ${typeName[type]} scan of ${totalEmails} ${totalEmails === 1 ? "email" : "emails"}`,
+      summary: `Started a ${type.replace("_", "-")} scan of ${totalEmails} ${totalEmails === 1 ? "email" : "emails"}`,
       actor,
     }),
   ]);

@@ -617,7 +617,8 @@ const name = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
   .filter((each) => !/[\p{Cc}]/u.test(each) && each.isWellFormed())
   .map((each) => each.replace(/\s+/g, " ").trim())
-  .filter((each) => each !== "" && !each.includes("\ufeff"));
+  // A mark in front of a formula is no part of the name.
+  .filter((each) => each !== "" && !each.includes("\ufeff") && !/^'[-+=@]/.test(each));
 
 const encodings: Record<string, (text: string) => Buffer> = {
   "UTF-8": (text) => Buffer.from(text),
