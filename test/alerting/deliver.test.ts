@@ -221,6 +221,7 @@ test("deliveries of an organization without a subscription wait, a day at most",
     status: "not_delivered",
     failureReason: "subscription had lapsed",
   });
+  expect((await channels.get(givenUp.org, givenUp.channelId))?.failingSince).toBeUndefined();
   expect(received).toBe(0);
   await organizations.setBilling(served.org, activeBilling);
   await served.deliver(1);
@@ -251,6 +252,7 @@ test("a delivery whose channel does not open waits, and goes out once it opens",
     1_000 * (settings.waitingSeconds - 30),
   );
   expect(received).toBe(0);
+  expect((await channels.get(org, channelId))?.failingSince).toBeDefined();
   await table.update(key, { set: { sealed } });
   await deliver(1);
   expect(await row()).toMatchObject({ status: "delivered", attempts: 1 });

@@ -155,6 +155,7 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
     const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
     const until = new Date(Date.now() + seconds * 1000);
     const reason = "channel could not be opened";
+    if (Date.now() >= waitsUntil(row, settings)) await failing.noteFailing(org, channel, reason);
     await transitions.postpone(org, row, until, reason, reason);
     logError(channelNotOpened, error);
     log("waiting");
@@ -261,7 +262,9 @@ const wait = async (
   log("waiting", reason);
 };
 
-const giveUp = async ({ org, row, log }: Attempt, reason: string): Promise<undefined> => {
+const giveUp = async ({ org, row, channel, owner, log }: Attempt, reason: string): Promise<undefined> => {
+  // Whom nobody serves does not fail.
+  if (notServed(channel, owner) === undefined) await failing.noteFailing(org, channel, reason);
   await transitions.giveUp(org, row, reason);
   log("given up", reason);
 };
