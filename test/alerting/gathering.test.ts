@@ -14,6 +14,7 @@ import {
   waitsForOf,
 } from "../../shared/alerting/deliveries/delivery.ts";
 import { endOfWindow } from "../../shared/alerting/gathering/gathered.ts";
+import { readContent } from "../../shared/alerting/senders/summary.ts";
 import { takeCopies } from "../../shared/aws/mail/budget.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
@@ -427,6 +428,43 @@ describe("what is gathered waits", () => {
       expect(Date.parse(until)).toBeGreaterThanOrEqual(nextHour - 1_000);
     }
   });
+});
+
+test("messages about single addresses go out with a budget of one, and of none do not", async () => {
+  const org = await organizationOf(3);
+  await createChannel(org);
+  await organizations.setMailBudget(org, { hour: 1, day: 1_000 });
+  await scan(org, inBreaches(2, "Alpha"));
+  await sendAll();
+  expect(mails.subjects).toHaveLength(1);
+  const silent = await organizationOf(3);
+  await createChannel(silent);
+  await organizations.setMailBudget(silent, { hour: 0, day: 1_000 });
+  await scan(silent, inBreaches(2, "Alpha"));
+  await sendAll();
+  expect(mails.subjects).toHaveLength(1);
+});
+
+test("a webhook that became discreet gets no sensitive breach of events from before", async () => {
+  const org = await organizationOf(3);
+  await catalog.idsFor(["Secret", "Open"]);
+  await describeBreach("Secret", { isSensitive: true });
+  const channelId = await createChannel(org, {}, "webhook");
+  await scan(org, { 0: ["Secret", "Open"], 1: ["Secret"] });
+  const before = (await channels.get(org, channelId)) as channels.Channel;
+  await setOptions(org, channelId, { ...defaults, grouping: "address" }, administrator);
+  const after = (await channels.get(org, channelId)) as channels.Channel;
+  const rows = await deliveriesOf(org, channelId);
+  const titlesFor = async (channel: channels.Channel) =>
+    Promise.all(
+      rows.map(async (row) => {
+        const content = await readContent(org, row, channel);
+        if (content === undefined || "kind" in content || content.event.type !== "breach") return content;
+        return content.event.data.breaches.map(({ title }) => title).toSorted();
+      }),
+    );
+  expect(await titlesFor(before)).toEqual([["Open", "Secret"], ["Secret"]]);
+  expect(await titlesFor(after)).toEqual([["Open"], undefined]);
 });
 
 describe("each finding is in exactly one message of a channel", () => {

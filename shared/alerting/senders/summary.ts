@@ -59,14 +59,19 @@ export const readContent = async (
   const isWebhook = channel.channel === "webhook";
   if (event.type === "gathered") return isWebhook ? undefined : readGathered(org, event, scans, channel);
   if (event.type === "risen") return isWebhook ? undefined : readRisen(event, isDiscreet);
+  // HIBP may call the breach sensitive, or the channel be discreet, only since the delivery was created.
   const report = await readReport(org, event, { forPeople: !isWebhook });
-  // Also where HIBP calls the breach sensitive, or the channel is discreet, since the delivery was created.
-  if (event.type !== "breach" || isWebhook || !isDiscreet || report.isSensitive !== true) return report;
+  const { sensitive = [] } = report;
+  if (report.event.type !== "breach" || !isDiscreet || sensitive.length === 0) return report;
+  if (isWebhook) {
+    const breaches = report.event.data.breaches.filter(({ breachId }) => !sensitive.includes(breachId));
+    return breaches.length === 0 ? undefined : { ...report, event: { type: "breach", data: { breaches } } };
+  }
   return {
     kind: "found",
     breaches: [],
     discreetPeople: 1,
-    totals: { findings: event.breachIds.length, people: 1 },
+    totals: { findings: report.event.data.breaches.length, people: 1 },
     scanId: undefined,
   };
 };
