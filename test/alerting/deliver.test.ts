@@ -122,7 +122,7 @@ test("an old delivery that is sent again by hand waits like a new one", async ()
   await table.update(key, { set: { createdAt: "2026-01-01T00:00:00.000Z" } });
   await organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
   await delivery.deliver(1);
-  expect(await row()).toMatchObject({ status: "not_delivered" });
+  expect(await row()).toMatchObject({ status: "not delivered" });
   await delivery.redeliver();
   await delivery.deliver(1);
   expect(await row()).toMatchObject({ status: "retrying", attempts: 0 });
@@ -144,7 +144,7 @@ test.each([
   responses = [response];
   await delivery.deliver(1);
   const row = await delivery.row();
-  expect(row).toMatchObject({ status: "not_delivered", attempts: 1, failedAttempts: 1, failureReason });
+  expect(row).toMatchObject({ status: "not delivered", attempts: 1, failedAttempts: 1, failureReason });
   expect(row?.dueAt).toBeUndefined();
   // Retries of other tests come after their delay.
   const retries = await takeMessages("delivery-retries");
@@ -218,7 +218,7 @@ test("deliveries of an organization without a subscription wait, a day at most",
   await table.update(key, { set: { createdAt: dayAgo } });
   await givenUp.deliver(1);
   expect(await givenUp.row()).toMatchObject({
-    status: "not_delivered",
+    status: "not delivered",
     failureReason: "subscription had lapsed",
   });
   expect((await channels.get(givenUp.org, givenUp.channelId))?.failingSince).toBeUndefined();

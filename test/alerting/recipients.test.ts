@@ -83,7 +83,7 @@ describe("a recipient who has unsubscribed", () => {
     for (const { deliveryId } of ofNobody)
       await table.update(deliveries.key(org, deliveryId), { set: { createdAt: dayAgo } });
     await attemptAll(ofNobody);
-    expect(await statusesOf(org, ofNobody)).toEqual(Array(2).fill("not_delivered after 0"));
+    expect(await statusesOf(org, ofNobody)).toEqual(Array(2).fill("not delivered after 0"));
     await attemptAll(
       (await takeMessages("delivery-retries")).filter(({ organizationId }) => organizationId === org),
     );

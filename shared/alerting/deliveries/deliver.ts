@@ -214,7 +214,7 @@ const afterFailure = async (
   }
   const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
   const next = nextAfterFailure(left, settings.redispatchSeconds);
-  if (next.status === "not_delivered") await failing.noteFailing(org, channel, failure);
+  if (next.status === "not delivered") await failing.noteFailing(org, channel, failure);
   const finished = await transitions.finish(org, claimed, next, { ...outcome, failure });
   log(next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {
