@@ -259,19 +259,3 @@ test("a delivery whose channel does not open waits, and goes out once it opens",
   expect(received).toBe(1);
   errors.mockRestore();
 });
-
-test("the first attempt for a slow channel goes through the queue of retries, once", async () => {
-  const { org, channelId, message, row } = await deliveryFor("webhook");
-  received = 0;
-  const slowUntil = new Date(Date.now() + 60_000).toISOString();
-  await table.update(keys.channel(org, channelId), { set: { slowUntil } });
-  await deliverOne(message, settings);
-  expect(received).toBe(0);
-  expect(await row()).toMatchObject({ status: "pending", attempts: 0 });
-  // Retries of other tests come after their delay.
-  const messages = await takeMessages("delivery-retries");
-  const [again, ...others] = messages.filter(({ organizationId }) => organizationId === org);
-  expect([again, others]).toEqual([{ ...message, slow: true }, []]);
-  await deliverOne({ ...message, slow: true }, settings);
-  expect(await row()).toMatchObject({ status: "delivered", attempts: 1 });
-});

@@ -28,8 +28,6 @@ export type Channel = Flags &
   Partial<AlertOptions> & {
     id: number;
     createdAt: string;
-    /** ISO 8601; see slowness.ts. */
-    slowUntil?: string;
     /** ISO 8601; see failing.ts. */
     failingSince?: string;
     /** The grouping that stays in force until this scan ends, although it was changed meanwhile (options.ts). */
