@@ -113,10 +113,6 @@ export class TransactionRefused extends Error {
     this.name = "TransactionRefused";
     Object.defineProperty(this, "failed", hidden(failed));
   }
-  /** Whether the write at this index is one of those whose condition failed. */
-  refused(index: number): boolean {
-    return this.failed.some((each) => each.index === index);
-  }
 }
 
 /** Rows hold addresses, urls and secrets, and loggers write down every enumerable property of an error. */
