@@ -186,7 +186,7 @@ describe("one message for a scan", () => {
     await expectEachToldOnce(org, channelId);
   });
 
-  test("of more findings than can be read says their number, and people as at least as many", async () => {
+  test("about more findings than are read counts people as at least as many", async () => {
     const org = await createOrganization({ [domain]: 300 });
     const channelId = await createChannel(org);
     const scanId = 4_711;

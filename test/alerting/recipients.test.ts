@@ -71,7 +71,7 @@ describe("a recipient who has unsubscribed", () => {
     expect(mails.received).toEqual(["a@other.example"]);
   });
 
-  test("leaves a delivery that is given up after a day, which the other channels are told once", async () => {
+  test("and leaves nobody else: the other channels are told so once, after a day", async () => {
     const org = await createOrganization({});
     const token = await tokenOf(org, "a@other.example");
     await setConsent(token, "refused");
