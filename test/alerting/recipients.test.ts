@@ -71,7 +71,7 @@ describe("a recipient who has unsubscribed", () => {
     expect(mails.received).toEqual(["a@other.example"]);
   });
 
-  test("and leaves nobody else: the other channels are told so once, after a day", async () => {
+  test("is the last of a channel: after a day the other channels are told, once", async () => {
     const org = await createOrganization({});
     const token = await tokenOf(org, "a@other.example");
     await setConsent(token, "refused");

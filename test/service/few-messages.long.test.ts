@@ -27,7 +27,7 @@ test.each([
   ["whole", "covered.example"],
   ["address by address", "single.example"],
 ])(
-  "of a domain %s makes at most five messages, the first within two minutes",
+  "a scan of a domain %s makes at most five messages, the first in two minutes",
   async (_, domain) => {
     const hibp = await startHibpServer();
     onTestFinished(hibp.close);
