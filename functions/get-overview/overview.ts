@@ -46,7 +46,7 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
     channels: shownChannels.map(({ channel: { id, channel }, latest }) => ({
       id,
       channel,
-      failing: latest === "retrying" || latest === "not_delivered",
+      failing: latest === "retrying" || latest === "not delivered",
       notDelivered: notDelivered.get(id) ?? 0,
     })),
     upstream: plan.upstream,

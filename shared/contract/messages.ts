@@ -7,13 +7,11 @@ import * as z from "zod/mini";
 
 const id = z.int().check(z.positive());
 
-/** `slow`: a first attempt that takes the queue of the retries, because its channel answers slowly. */
 const delivery = z.object({
   organizationId: id,
   deliveryId: id,
   channelId: id,
   attempt: z.int().check(z.positive()),
-  slow: z.optional(z.boolean()),
 });
 
 export const messages = {

@@ -11,7 +11,6 @@ import type { Channel, ChannelForm } from "../channels/channel.ts";
 import { ChannelKeyUnavailable } from "../channels/channel-key.ts";
 import * as failing from "../channels/failing.ts";
 import { ChannelNotOpened, open } from "../channels/seal.ts";
-import * as slowness from "../channels/slowness.ts";
 import { planMail } from "../recipients/mail-plan.ts";
 import { fingerprint } from "../recipients/recipient.ts";
 import type { AttemptResult } from "../senders/outbound.ts";
@@ -94,14 +93,9 @@ export const deliver = async (
   if (prepared === undefined) return;
   const sentAt = Date.now();
   const result = await sendPrepared(attempt, prepared);
-  const milliseconds = Date.now() - sentAt;
-  const outcome = outcomeOf(org, result, milliseconds);
+  const outcome = outcomeOf(org, result, Date.now() - sentAt);
   if ("status" in result) await afterSuccess(attempt, prepared, outcome);
   else await afterFailure(attempt, prepared, result, outcome);
-  await slowness.note(org, channel, { milliseconds, isDelivered: "status" in result }).catch((error) => {
-    // This attempt is recorded; only the speed of other deliveries depends on the note.
-    logError("slowness could not be noted", error);
-  });
 };
 
 /** A claimed attempt with what it sends and to whom. */
@@ -118,10 +112,6 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   const { org, message, row, channel, owner, log } = attempt;
   const reason = notServed(channel, owner);
   if (reason !== undefined) return wait(attempt, reason);
-  if (message.attempt === 1 && message.slow !== true && slowness.isSlow(channel)) {
-    await queue.send("delivery-retries", { ...message, slow: true }, { group: String(org) });
-    return void log("moved to delivery-retries");
-  }
   if (attemptsLeft(row, message.attempt) < 0) {
     return giveUp(attempt, row.failureReason ?? "no answer was recorded");
   }
@@ -155,6 +145,7 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
     const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
     const until = new Date(Date.now() + seconds * 1000);
     const reason = "channel could not be opened";
+    if (Date.now() >= waitsUntil(row, settings)) await failing.noteFailing(org, channel, reason);
     await transitions.postpone(org, row, until, reason, reason);
     logError(channelNotOpened, error);
     log("waiting");
@@ -213,7 +204,7 @@ const afterFailure = async (
   }
   const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
   const next = nextAfterFailure(left, settings.redispatchSeconds);
-  if (next.status === "not_delivered") await failing.noteFailing(org, channel, failure);
+  if (next.status === "not delivered") await failing.noteFailing(org, channel, failure);
   const finished = await transitions.finish(org, claimed, next, { ...outcome, failure });
   log(next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {
@@ -261,7 +252,9 @@ const wait = async (
   log("waiting", reason);
 };
 
-const giveUp = async ({ org, row, log }: Attempt, reason: string): Promise<undefined> => {
+const giveUp = async ({ org, row, channel, owner, log }: Attempt, reason: string): Promise<undefined> => {
+  // Whom nobody serves does not fail.
+  if (notServed(channel, owner) === undefined) await failing.noteFailing(org, channel, reason);
   await transitions.giveUp(org, row, reason);
   log("given up", reason);
 };

@@ -10,25 +10,8 @@ import * as channels from "../channels/channel.ts";
 import { payloadOf } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
 import { breachesInTitle, titleOf } from "../senders/title.ts";
-import {
-  type Delivery,
-  type DeliveryStatus,
-  deliveries,
-  typeOf,
-  type WaitsFor,
-  waitsForOf,
-} from "./delivery.ts";
-import type { DeliveryInFull, DeliveryLabel, ListedDelivery } from "./delivery-schema.ts";
-
-const labelOf: Record<DeliveryStatus, DeliveryLabel> = {
-  pending: "pending",
-  retrying: "retrying",
-  delivered: "delivered",
-  not_delivered: "not delivered",
-};
-
-const statusOf = (label: DeliveryLabel): DeliveryStatus =>
-  label === "not delivered" ? "not_delivered" : label;
+import { type Delivery, deliveries, typeOf, type WaitsFor, waitsForOf } from "./delivery.ts";
+import type { DeliveryInFull, DeliveryStatus, ListedDelivery } from "./delivery-schema.ts";
 
 const shownAttributes = [
   "createdAt",
@@ -50,7 +33,7 @@ type Titles = Parameters<typeof titleOf>[1];
 const shown = (row: Shown, titles: Titles, channel: channels.Channel): ListedDelivery => ({
   id: row.id,
   type: typeOf(row.event),
-  status: labelOf[row.status],
+  status: row.status,
   attempts: row.attempts,
   failedAttempts: row.failedAttempts,
   createdAt: row.createdAt,
@@ -75,11 +58,11 @@ type Query = { limit: number; offset: number; status?: DeliveryStatus | undefine
 export const list = async (
   org: number,
   channelId: number,
-  { status, ...query }: { limit: number; offset: number; status?: DeliveryLabel | undefined },
+  query: Query,
 ): Promise<{ deliveries: ListedDelivery[]; total: number }> => {
   const [channel, { rows, total }] = await Promise.all([
     channels.get(org, channelId),
-    page(org, channelId, { ...query, status: status && statusOf(status) }),
+    page(org, channelId, query),
   ]);
   if (channel === undefined) throw new Refusal("channelNotFound");
   const titles = await breachDetails.details(breachesInTitle(rows.map(({ event }) => event)));
@@ -147,7 +130,7 @@ const pageOfStatus = async (
   { status, limit, offset }: Query & { status: DeliveryStatus },
 ): Promise<{ rows: Shown[]; total: number }> => {
   const none = { rows: [], total: 0 };
-  if (status === "not_delivered" && !(await counts.read(org)).notDelivered.has(channelId)) return none;
+  if (status === "not delivered" && !(await counts.read(org)).notDelivered.has(channelId)) return none;
   const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel(channelId)).reverse();
   const where = condition("#group = :groupKey AND #status = :status", {
     groupKey: deliveries.groupKeyOf({ channelId }),

@@ -15,6 +15,7 @@ import * as counts from "../../lists/counts.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import { type Channel, wants } from "../channels/channel.ts";
 import type { EventType } from "../senders/envelope.ts";
+import type { DeliveryStatus } from "./delivery-schema.ts";
 
 /** `scanId`: the scan in which it happened, if it was in one. */
 export type AlertEvent = { scanId?: number } & Happening;
@@ -41,9 +42,6 @@ export const typeOf = ({ type }: AlertEvent): EventType =>
 
 /** `findingIds`: the findings, in the order of the event's `breachIds`. */
 export type EventEmail = { id: number; findingIds: number[] };
-
-export const deliveryStatuses = ["pending", "retrying", "delivered", "not_delivered"] as const;
-export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** What a delivery waits for, in a few words, and until when, ISO 8601. */
 export type WaitsFor = { reason: string; until: string };

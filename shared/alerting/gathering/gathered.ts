@@ -84,7 +84,8 @@ const firstFound = async (
 ): Promise<{ people: number; isWhole: boolean; byEmail: Found[] }> => {
   const rows: FoundRow[] = [];
   const people = new Set<number>();
-  for await (const some of foundIn(org, new Set([scanId]))) {
+  const found = await foundIn(org, new Set([scanId]));
+  for await (const some of found.rows()) {
     rows.push(...some);
     for (const { emailId } of some) people.add(emailId);
     if (people.size > enoughPeople) return { people: people.size, isWhole: false, byEmail: [] };

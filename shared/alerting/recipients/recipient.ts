@@ -52,14 +52,8 @@ export const addresseesOf = async (org: number, addresses: readonly string[]): P
   return Promise.all(
     names.map(async (name, index) => {
       const email = written.get(name) ?? "";
-      const { consent, askedAt, asked, secret } = rows[index] ?? (await create(org, name, email));
-      return {
-        email,
-        token: `${org}.${name}.${secret}`,
-        ...(consent && { consent }),
-        ...(askedAt && { askedAt }),
-        ...(asked && { asked }),
-      };
+      const { secret, ...recipient } = rows[index] ?? (await create(org, name, email));
+      return { ...recipient, email, token: `${org}.${name}.${secret}` };
     }),
   );
 };

@@ -143,7 +143,7 @@ const wordsForBreaches = (
   }
   return {
     severity,
-    ...(worst && { subject: inWords(severity) + subjectOf(worst, worstFirst.length - 1, 1) }),
+    ...(worst && { subject: inWords(severity) + subjectOf(worst, worstFirst.length - 1, "1 person") }),
     headline: `${inWords(severity)}${shortened(email.address)} appeared in ${howMany}`,
     lead: `This monitored e-mail address ${found}`,
     facts: factsOf(email),
@@ -161,14 +161,13 @@ export const inWords = (severity: Severity | undefined): string =>
 export const subjectOf = (
   { title, dataClasses }: Pick<Breach, "title" | "dataClasses">,
   others: number,
-  people: number,
+  people: string,
 ): string => {
   const name = asLine(title, maximumTitleInSubject);
   const more = others === 0 ? "" : ` and ${shown(others)} more`;
-  const whom = people === 1 ? "1 person" : `${shown(people)} people`;
   const worst = worstClass(dataClasses);
   const what = worst === undefined ? "data" : asLine(worst, maximumClassInSubject);
-  return `${name}${more}, ${lowerCase(what)} of ${whom}`;
+  return `${name}${more}, ${lowerCase(what)} of ${people}`;
 };
 
 const worstClass = (dataClasses: readonly string[]): string | undefined => {

@@ -113,10 +113,6 @@ export class TransactionRefused extends Error {
     this.name = "TransactionRefused";
     Object.defineProperty(this, "failed", hidden(failed));
   }
-  /** Whether the write at this index is one of those whose condition failed. */
-  refused(index: number): boolean {
-    return this.failed.some((each) => each.index === index);
-  }
 }
 
 /** Rows hold addresses, urls and secrets, and loggers write down every enumerable property of an error. */
@@ -193,13 +189,9 @@ const writeOne = async <R>(send: () => Promise<R>): Promise<R> => {
  * judged against committed rows. Conflicts and throttling alone are tried again (patience.ts).
  *
  * All tries carry one token, so that DynamoDB recognizes a try whose reply got lost and does not repeat it.
- * After `signal` is aborted no further try begins, and it is unknown whether the last one wrote. After the `until` of a write none
- * begins either.
+ * After the `until` of a write no further try begins, and it is unknown whether the last one wrote.
  */
-export const transact = async (
-  writes: readonly Write[],
-  { signal }: { signal?: AbortSignal } = {},
-): Promise<void> => {
+export const transact = async (writes: readonly Write[]): Promise<void> => {
   if (writes.length === 0) return;
   if (writes.length > maxTransactionWrites) {
     throw new Error(
@@ -215,10 +207,7 @@ export const transact = async (
     return new TransactWriteCommand({ TransactItems, ClientRequestToken });
   };
   try {
-    await withContentionRetry(
-      () => documents().send(command(), { ...(signal && { abortSignal: signal }) }),
-      signal,
-    );
+    await withContentionRetry(() => documents().send(command()));
   } catch (error) {
     const failed = failedWrites(error);
     if (failed.length > 0) throw refusalOf(writes, failed) ?? new TransactionRefused(failed);

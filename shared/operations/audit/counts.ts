@@ -56,7 +56,7 @@ const recount = async (org: number): Promise<Recounted> => {
   });
   await everyBlock(await deliveries.directory(org), async (block) => {
     const rows = await deliveries.members(org, block, { project: ["id", "group", "status"] });
-    for (const row of rows.filter(({ status }) => status === "not_delivered")) {
+    for (const row of rows.filter(({ status }) => status === "not delivered")) {
       add({ notDelivered: { ...deliveries.groupOf(row), by: 1, deliveryId: row.id } });
     }
   });
