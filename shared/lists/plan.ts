@@ -35,8 +35,8 @@ export type RangeRead = OfBlock & {
   fromId: number;
   toId: number;
   descending: boolean;
-  /** How many matching members the block holds, by the directory. */
-  count: number;
+  /** The page is likely in this many ids at the beginning of the range, which are read first. */
+  likely: number;
 };
 
 /** The block that the time boundary may divide. Only its members' own times tell which of them are visible. */
@@ -126,7 +126,12 @@ const readOf = (
     const isWhole = ids.length >= count && held.every((groupKey) => groupKey in note.places);
     if (isWhole) return { ...ofBlock, way: "ids", ids: ids.sort((one, other) => other - one), count, skip };
   }
-  const whole = { ...wholeBlock({ ...ofBlock, skip }), count };
+  const likelyFor = (needed: number): number => {
+    // Matching members are mostly spread evenly, except over a block with many unused ids.
+    const isUsed = countOf(counts, () => true) > 0.9 * blockSize;
+    return isUsed ? Math.ceil((1.25 * blockSize * needed) / count) + 32 : blockSize;
+  };
+  const whole = { ...wholeBlock({ ...ofBlock, skip }), likely: likelyFor(skip + taken) };
   const after = count - skip - taken;
   if (count === blockSize) {
     // Every id of the block belongs to a matching member, so the places of the page are known.
@@ -134,13 +139,13 @@ const readOf = (
   }
   return after >= skip
     ? { ...whole, fromId: whole.fromId + after }
-    : { ...whole, toId: whole.toId - skip, descending: false, skip: after };
+    : { ...whole, toId: whole.toId - skip, descending: false, skip: after, likely: likelyFor(after + taken) };
 };
 
-/** The range of all ids of a block, in which the page may need every matching member. */
+/** The range of all ids of a block. */
 export const wholeBlock = ({ block, groupKeys, skip, taken }: OfBlock): RangeRead => {
   const ids = { fromId: firstIdOf(block), toId: firstIdOf(block + 1) - 1 };
-  return { way: "range", block, groupKeys, ...ids, descending: true, skip, taken, count: skip + taken };
+  return { way: "range", block, groupKeys, ...ids, descending: true, skip, taken, likely: blockSize };
 };
 
 /** The blocks that are wholly visible, and the one that the boundary may divide. Older blocks are not visible. */

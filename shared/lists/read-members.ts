@@ -2,7 +2,7 @@
 import { allOf, type Condition, condition } from "../aws/table/condition.ts";
 import { keys, type ListKind, padded } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import { blockOf, blockSize } from "./blocks.ts";
+import { blockOf } from "./blocks.ts";
 import { type BoundaryRead, type IdsRead, type RangeRead, type Read, wholeBlock } from "./plan.ts";
 
 /** How many values DynamoDB takes in one `IN`. */
@@ -108,21 +108,24 @@ const readRange = async (
   read: RangeRead,
   { project }: Projection,
 ): Promise<table.WireRow[]> => {
-  const { block, groupKeys, fromId, toId, descending, skip, taken, count } = read;
+  const { block, groupKeys, fromId, toId, descending, skip, taken, likely } = read;
   const where = hasOneOf(groupKeys);
-  const matchingOf = async (ids: { fromId: number; toId: number }) =>
-    (await readBlock(org, kind, block, { ...ids, descending, where, project })).filter(isOneOf(groupKeys));
-  // Matching members are mostly spread evenly over the block: the page then lies in the first part of the range.
-  const ids = toId - fromId + 1;
-  const likely = Math.min(ids, Math.ceil((1.25 * blockSize * (skip + taken)) / count) + 32);
-  const near = await matchingOf(
-    descending ? { fromId: toId - likely + 1, toId } : { fromId, toId: fromId + likely - 1 },
-  );
-  const isEnough = likely === ids || near.length >= skip + taken;
-  const far = isEnough
-    ? []
-    : await matchingOf(descending ? { fromId, toId: toId - likely } : { fromId: fromId + likely, toId });
-  const found = [...near, ...far].slice(skip, skip + taken);
+  const parts = descending
+    ? [
+        { fromId: Math.max(fromId, toId - likely + 1), toId },
+        { fromId, toId: toId - likely },
+      ]
+    : [
+        { fromId, toId: Math.min(toId, fromId + likely - 1) },
+        { fromId: fromId + likely, toId },
+      ];
+  const matching: table.WireRow[] = [];
+  for (const ids of parts) {
+    if (matching.length >= skip + taken) break;
+    const rows = await readBlock(org, kind, block, { ...ids, descending, where, project });
+    matching.push(...rows.filter(isOneOf(groupKeys)));
+  }
+  const found = matching.slice(skip, skip + taken);
   // Members of the range have moved since the directory was read. Others of the block take their places. Where every id of
   // the block had a matching member, those that the range left out are before the page.
   const whole = wholeBlock(read);
