@@ -30,7 +30,10 @@ beforeAll(async () => {
   for (const place of counts.places) {
     const open = ids.map((id) => [`${id}-0-${1 + (id % 4)}`, id % 100] as const);
     const acknowledged = ids.map((id) => [`${id}-1-${1 + (id % 4)}`, 50] as const);
-    await table.put({ ...keys.counts(org, place), ...Object.fromEntries([...open, ...acknowledged]) });
+    await table.put({
+      ...keys.counts(org, String(place)),
+      ...Object.fromEntries([...open, ...acknowledged]),
+    });
   }
 });
 afterAll(() => engine.stop());

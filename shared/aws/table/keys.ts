@@ -113,7 +113,7 @@ export const keys = {
     sk: padded(channel),
   }),
   /** One of the rows that count findings by month and by breach, and breached e-mails (lists/counts.ts). */
-  counts: (org: number, place: number): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
+  counts: (org: number, row: string): Key => ({ pk: `ORG#${org}#COUNTS`, sk: row }),
   /** One of the rows that count what was detected on a day (UTC, `YYYY-MM-DD`; lists/news.ts). */
   news: (org: number, day: string, place: number): Key => ({ pk: `ORG#${org}#NEWS`, sk: `${day}#${place}` }),
   /** When findings of a breach were first and last detected (findings/breach-dates.ts). */
