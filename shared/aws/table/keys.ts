@@ -187,6 +187,8 @@ export const keys = {
   organizations: (org: number): Key => ({ pk: "ORGANIZATIONS", sk: padded(org) }),
   breach: (id: number): Key => ({ pk: `BREACH#${id}`, sk: "BREACH" }),
   breachNames: (): Key => ({ pk: "CATALOG-NAMES", sk: "NAMES" }),
+  /** In the partition of the state above. */
+  breachName: (name: string): Key => ({ pk: "CATALOG-NAMES", sk: `NAME#${name}` }),
   subscription: (): Key => ({ pk: "UPSTREAM", sk: "SUBSCRIPTION" }),
   limiter: (): Key => ({ pk: "UPSTREAM", sk: "LIMITER" }),
   /** One window of a rate limit, which expires. `subject` is an address, a key or a bucket. */
