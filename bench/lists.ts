@@ -142,7 +142,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
     for (const [index, each] of counted.entries()) {
       progress(`lists: timing pages at ${size.toLocaleString("en-US")} findings`, index, counted.length);
       const timed = await time(bench, each.page);
-      const isWhole = !/\?|dashboard/.test(each.page.name);
+      const isWhole = !/\?|dashboard|feed/.test(each.page.name);
       const most = isWhole ? mostOfWhole(size) : mostOfFiltered;
       rows.push([
         ...pageCells(each),

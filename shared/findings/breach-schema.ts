@@ -14,7 +14,7 @@ export const foundBreach = z
     firstDetectedAt: z.nullable(timestamp).check(
       z.meta({
         description:
-          "The earliest `firstDetectedAt` of its findings; null until `admin check` has set it after an update",
+          "The earliest `firstDetectedAt` of its findings; null for a moment while the first of them is recorded",
       }),
     ),
     lastDetectedAt: z
