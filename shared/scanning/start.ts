@@ -74,7 +74,7 @@ const endUnqueued = async (org: number, id: number, type: ScanType, totalEmails:
   const [slot, alertChannels, [, previous]] = await Promise.all([
     activity.slot(org),
     channels.list(org),
-    scans.newest(org, blockOf(id), 2),
+    scans.members(org, blockOf(id), { descending: true, limit: 2 }),
   ]);
   const isRepeated = type !== "manual" && previous?.wasQueued === false;
   const raised = await delivery.raise(
