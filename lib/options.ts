@@ -8,7 +8,7 @@ export type Options = {
   hibpApiKey: HibpApiKeyChoice;
   /** Whom HIBP reaches about this deployment: an e-mail address or an https url, in the user agent. */
   hibpContact: string | undefined;
-  /** How many requests a second API Gateway lets through to each endpoint, all clients together. It answers 429 to the others. */
+  /** How many requests a second API Gateway lets through to each endpoint, all clients together; half as many to the page. It answers 429 to the others. */
   requestsPerSecond: number;
   /** What the account may cost in a month before AWS Budgets sends a mail. Undefined: no budget. */
   monthlyBudgetDollars: number | undefined;

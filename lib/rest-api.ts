@@ -76,6 +76,9 @@ const pagePaths = ["/app", "/app/{proxy+}"] as const;
  */
 const refusalsPerSecond = (requestsPerSecond: number): number => Math.max(0.2, requestsPerSecond / 25);
 
+/** Browsers keep the page's files, and a request for the largest costs as much as 25 that the authorizer refuses. */
+const filesPerSecond = (requestsPerSecond: number): number => requestsPerSecond / 2;
+
 /** Two clients may each use up their 100 requests a minute at once. A burst adds nothing to what a day's flood costs. */
 const burstOf = (requestsPerSecond: number): number =>
   Math.min(maximumBurst, Math.max(200, 2 * requestsPerSecond));
@@ -136,15 +139,14 @@ export class ServiceApi extends Construct {
         methodOptions: Object.fromEntries(
           [
             ...parts.flatMap(({ name, routes }) =>
-              routes.map(({ route }) => `/${name}${route.path}/${route.method}`),
+              routes.map(
+                ({ route }) => [`/${name}${route.path}/${route.method}`, options.requestsPerSecond] as const,
+              ),
             ),
-            ...pagePaths.map((path) => `${path}/GET`),
-          ].map((method) => [
+            ...pagePaths.map((path) => [`${path}/GET`, filesPerSecond(options.requestsPerSecond)] as const),
+          ].map(([method, throttlingRateLimit]) => [
             method,
-            {
-              throttlingRateLimit: options.requestsPerSecond,
-              throttlingBurstLimit: burstOf(options.requestsPerSecond),
-            },
+            { throttlingRateLimit, throttlingBurstLimit: burstOf(options.requestsPerSecond) },
           ]),
         ),
       },

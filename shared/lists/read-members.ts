@@ -64,18 +64,20 @@ export const readIds = async (
   return new Map(rows.map((row) => [Number(row.id?.N), row]));
 };
 
-/** Rows of a block in the order of ids: all of them, or those from `fromId` to `toId` (inclusive). */
+export type BlockRead = Projection & {
+  fromId?: number | undefined;
+  toId?: number | undefined;
+  descending?: boolean;
+  limit?: number;
+  where?: Condition | undefined;
+};
+
+/** Rows of a block in the order of ids: all of them, those from `fromId` to `toId` (inclusive), or the first `limit`. */
 export const readBlock = (
   org: number,
   kind: ListKind,
   block: number,
-  options: Projection & {
-    fromId?: number | undefined;
-    toId?: number | undefined;
-    descending?: boolean;
-    limit?: number;
-    where?: Condition | undefined;
-  } = {},
+  options: BlockRead = {},
 ): Promise<table.WireRow[]> => {
   const { fromId, toId, ...rest } = options;
   return table.queryWire({

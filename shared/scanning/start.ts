@@ -78,7 +78,7 @@ const endUnqueued = async (
   const [slot, alertChannels, [, previous]] = await Promise.all([
     activity.slot(org),
     channels.list(org),
-    scans.newest(org, blockOf(id), 2),
+    scans.members(org, blockOf(id), { descending: true, limit: 2 }),
   ]);
   const isRepeated = type !== "manual" && previous?.wasQueued === false;
   const raised = await delivery.raise(

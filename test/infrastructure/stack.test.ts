@@ -582,7 +582,9 @@ describe("REST API", () => {
       `${HttpMethod} ${ResourcePath.slice(1).replaceAll("~1", "/")}`;
     expect(named.map(nameOf).sort()).toEqual(declared.sort());
     for (const setting of named) {
-      expect(setting).toMatchObject({ ThrottlingRateLimit: 5, ThrottlingBurstLimit: 200 });
+      const isOfPage = nameOf(setting).startsWith("GET /app");
+      const ThrottlingRateLimit = isOfPage ? 2.5 : 5;
+      expect(setting).toMatchObject({ ThrottlingRateLimit, ThrottlingBurstLimit: 200 });
       // Whoever may make so many requests a minute may make them at once.
       expect(setting.ThrottlingBurstLimit).toBeGreaterThanOrEqual(perMinute.address);
     }

@@ -175,7 +175,7 @@ export const latestStatuses = async (
   const project = ["id", "group", "status"];
   await Promise.all(
     [...channelsOfBlock].map(async ([block, inBlock]) => {
-      note(block, await deliveries.newest(org, block, usuallyEnough, { project }));
+      note(block, await deliveries.members(org, block, { descending: true, limit: usuallyEnough, project }));
       if (inBlock.some((channelId) => !latest.has(channelId)))
         note(block, await deliveries.members(org, block, { project }));
     }),

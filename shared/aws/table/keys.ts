@@ -115,7 +115,7 @@ export const keys = {
     sk: padded(channel),
   }),
   /** One of the rows that count findings by month and by breach, and breached e-mails (lists/counts.ts). */
-  counts: (org: number, place: number): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
+  counts: (org: number, row: string): Key => ({ pk: `ORG#${org}#COUNTS`, sk: row }),
   /** One of the rows that count what was detected on a day (UTC, `YYYY-MM-DD`; lists/news.ts). */
   news: (org: number, day: string, place: number): Key => ({ pk: `ORG#${org}#NEWS`, sk: `${day}#${place}` }),
   /** When findings of a breach were first and last detected (findings/breach-dates.ts). */
@@ -189,6 +189,8 @@ export const keys = {
   organizations: (org: number): Key => ({ pk: "ORGANIZATIONS", sk: padded(org) }),
   breach: (id: number): Key => ({ pk: `BREACH#${id}`, sk: "BREACH" }),
   breachNames: (): Key => ({ pk: "CATALOG-NAMES", sk: "NAMES" }),
+  /** In the partition of the state above. */
+  breachName: (name: string): Key => ({ pk: "CATALOG-NAMES", sk: `NAME#${name}` }),
   subscription: (): Key => ({ pk: "UPSTREAM", sk: "SUBSCRIPTION" }),
   limiter: (): Key => ({ pk: "UPSTREAM", sk: "LIMITER" }),
   /** One window of a rate limit, which expires. `subject` is an address, a key or a bucket. */

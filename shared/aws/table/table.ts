@@ -4,7 +4,11 @@
  * `NewerVersion` (contract/version.ts) when it meets a row that a later release wrote in a form of its own.
  */
 import { randomUUID } from "node:crypto";
-import { ConditionalCheckFailedException, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  TransactGetItemsCommand,
+} from "@aws-sdk/client-dynamodb";
 import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { Refusal } from "../../contract/errors.ts";
@@ -61,6 +65,15 @@ export const getMany = async <T = Item>(
   const rows = (await getManyWire(keys, options)).map((row) => fromWire<T & Key>(row));
   const found = new Map(rows.map((row) => [identity(row), row]));
   return keys.map((key) => found.get(identity(key)));
+};
+
+/** As `getMany`, but all rows as they were at the same moment, for twice the read units. The keys must differ. */
+export const getTogether = async <T = Item>(keys: readonly Key[]): Promise<(T | undefined)[]> => {
+  const TransactItems = keys.map((key) => ({ Get: { TableName: tableName(), Key: wireKey(key) } }));
+  const { Responses = [] } = await withContentionRetry(() =>
+    wire().send(new TransactGetItemsCommand({ TransactItems })),
+  );
+  return Responses.map(({ Item }) => Item && fromWire<T>(readable(Item)));
 };
 
 /**
