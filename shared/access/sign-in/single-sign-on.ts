@@ -1,0 +1,50 @@
+/** Signing in whom the identity provider vouches for. */
+import { Refusal } from "../../contract/errors.ts";
+import { service } from "../activity/actor.ts";
+import * as users from "../members/user.ts";
+import type { SessionName } from "../sessions/session.ts";
+import * as links from "./link.ts";
+
+/** `email` is normalized as those of users are. */
+export type Identity = { email: string; name: string | null };
+
+/**
+ * Signs in the user with the identity's address. A user of several organizations chooses: the refusal `chooseOrganization` has a token of
+ * a link, for whoever has the answer. `homeOf` gives the organization that a person without any joins as a member; undefined: nobody joins.
+ * Refuses `userUnknown`. The session `replaced` ends.
+ */
+export const signIn = async (
+  identity: Identity,
+  {
+    homeOf,
+    replaced,
+  }: {
+    homeOf: ((email: string) => Promise<number | undefined>) | undefined;
+    replaced: SessionName | undefined;
+  },
+): Promise<links.SignedIn> => {
+  const { email } = identity;
+  const found = await links.membershipsOf({ email });
+  const memberships = found.length > 0 ? found : await join(identity, await homeOf?.(email));
+  const [only, ...others] = memberships;
+  if (only === undefined) throw new Refusal("userUnknown");
+  if (others.length > 0) {
+    const { token } = await links.create({ email, by: "provider" }, links.lifetimes.link);
+    throw links.chooseOrganization(memberships, { token });
+  }
+  const signedIn = await links.enter(only, [], replaced);
+  // Just removed.
+  if (signedIn === undefined) throw new Refusal("userUnknown");
+  return signedIn;
+};
+
+/** Makes the person a member of the organization. Who was removed from it stays out until somebody invites them. */
+const join = async (
+  { email, name }: Identity,
+  org: number | undefined,
+): Promise<readonly links.Membership[]> => {
+  if (org === undefined || (await users.wasRemoved(org, email))) return [];
+  // "exists": another tab was faster.
+  await users.create(org, { email, name, role: "member" }, { log: service, joins: true });
+  return links.membershipsOf({ email });
+};
