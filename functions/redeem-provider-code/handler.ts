@@ -4,7 +4,7 @@ import { personName } from "../../shared/access/organizations/organization-schem
 import * as provider from "../../shared/access/sign-in/provider.ts";
 import { signIn } from "../../shared/access/sign-in/single-sign-on.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import { ownerOf } from "../../shared/monitoring/domains/owner.ts";
+import { verifiedFor } from "../../shared/monitoring/domains/verified-for.ts";
 import { domainOf, emailAddress } from "../../shared/monitoring/emails/email-schema.ts";
 import { redeemProviderCode } from "./endpoint.ts";
 
@@ -21,7 +21,7 @@ export const handler = serve(redeemProviderCode, async (call) => {
   const { user, organization, cookie } = await signIn(
     { email, name: personName.safeParse(name).data ?? null },
     {
-      homeOf: process.env.OIDC_JOIN === "member" ? (joining) => ownerOf(domainOf(joining)) : undefined,
+      findHomes: () => (process.env.OIDC_JOIN === "member" ? verifiedFor(domainOf(email)) : []),
       replaced: cookieSession,
     },
   );

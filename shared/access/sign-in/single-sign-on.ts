@@ -10,22 +10,21 @@ export type Identity = { email: string; name: string | null };
 
 /**
  * Signs in the user with the identity's address. A user of several organizations chooses: the refusal `chooseOrganization` has a token of
- * a link, for whoever has the answer. `homeOf` gives the organization that a person without any joins as a member; undefined: nobody joins.
- * Refuses `userUnknown`. The session `replaced` ends.
+ * a link. Who is no user of any becomes a member of the only organization that `findHomes` gives. Refuses `userUnknown`. The session `replaced` ends.
  */
 export const signIn = async (
   identity: Identity,
   {
-    homeOf,
+    findHomes,
     replaced,
   }: {
-    homeOf: ((email: string) => Promise<number | undefined>) | undefined;
+    findHomes: () => Promise<number[]> | number[];
     replaced: SessionName | undefined;
   },
 ): Promise<links.SignedIn> => {
   const { email } = identity;
   const found = await links.membershipsOf({ email });
-  const memberships = found.length > 0 ? found : await join(identity, await homeOf?.(email));
+  const memberships = found.length > 0 ? found : await join(identity, await findHomes());
   const [only, ...others] = memberships;
   if (only === undefined) throw new Refusal("userUnknown");
   if (others.length > 0) {
@@ -38,12 +37,12 @@ export const signIn = async (
   return signedIn;
 };
 
-/** Makes the person a member of the organization. Who was removed from it stays out until somebody invites them. */
+/** Makes the person a member. Who was removed stays out until somebody invites them. */
 const join = async (
   { email, name }: Identity,
-  org: number | undefined,
+  [org, ...others]: readonly number[],
 ): Promise<readonly links.Membership[]> => {
-  if (org === undefined || (await users.wasRemoved(org, email))) return [];
+  if (org === undefined || others.length > 0 || (await users.wasRemoved(org, email))) return [];
   // "exists": another tab was faster.
   await users.create(org, { email, name, role: "member" }, { log: service, joins: true });
   return links.membershipsOf({ email });
