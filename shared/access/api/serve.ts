@@ -111,8 +111,8 @@ export const serve = <E extends Endpoint>(
       const headers = {
         ...(endpoint.status === 303 && "location" in given && { Location: String(given.location) }),
       };
-      const multiValueHeaders = cookies.length > 0 ? { "Set-Cookie": cookies } : {};
-      return { ...replyOf(endpoint, given), headers, multiValueHeaders };
+      const multiValueHeaders = { "Set-Cookie": cookies };
+      return { ...replyOf(endpoint, given), headers, ...(cookies.length > 0 && { multiValueHeaders }) };
     });
   return (event, context) => withTimeOfPeople(endpoint.timeoutSeconds ?? 10, () => chain(event, context));
 };
