@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LocalService, startService } from "../../local/harness/service.ts";
 import { synthesize } from "../../local/synthesis.ts";
+import * as users from "../../shared/access/members/user.ts";
 import { type IdentityProvider, startIdentityProvider } from "../access/sign-in/identity-provider.ts";
 import { expectRefusal } from "../endpoints/reply.ts";
 import { admin } from "./admin.ts";
@@ -274,6 +275,14 @@ describe("joining", () => {
     expectUnknown(await signIn(`ada@${domain}`));
     await admin("domain unverify", { org, domain: id }, service.apiUrl);
     expect((await signIn(`ada@${domain}`)).reply.body).toMatchObject({ organization: { id: other } });
+  });
+
+  test("nobody joins an organization that is being deleted", async () => {
+    const [org, domain] = [await createOrg("Going"), newDomain()];
+    await verify(org, domain);
+    await admin("org delete", { org, name: "Going" }, service.apiUrl);
+    expectUnknown(await signIn(`late@${domain}`));
+    expect(await users.list(org)).toEqual([]);
   });
 
   test("whoever was removed does not come back by joining, but by an invitation", async () => {

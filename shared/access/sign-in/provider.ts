@@ -32,7 +32,7 @@ const challengeOf = hashOf;
 /** The page's, which hands what comes with it to `redeem-provider-code`. */
 const redirectUri = (): string => `${process.env.DASHBOARD_URL}/sign-in`;
 
-/** The url of the provider's page for a new attempt, and the attempt's secret. Refuses `noProvider`, and what `refuse` says. */
+/** The url of the provider's page for a new attempt, and the attempt's secret. Refuses `noProvider`, and those of `failureOf`. */
 export const begin = (logger: Logger): Promise<{ url: string; secret: string }> =>
   withProvider(logger, async ({ server, client }) => {
     const secret = randomBytes(32).toString("base64url");

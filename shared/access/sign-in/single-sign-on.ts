@@ -2,6 +2,7 @@
 import { Refusal } from "../../contract/errors.ts";
 import { service } from "../activity/actor.ts";
 import * as users from "../members/user.ts";
+import * as organizations from "../organizations/organization.ts";
 import type { SessionName } from "../sessions/session.ts";
 import * as links from "./link.ts";
 
@@ -42,7 +43,12 @@ const join = async (
   { email, name }: Identity,
   [org, ...others]: readonly number[],
 ): Promise<readonly links.Membership[]> => {
-  if (org === undefined || others.length > 0 || (await users.wasRemoved(org, email))) return [];
+  if (org === undefined || others.length > 0) return [];
+  const [organization, wasRemoved] = await Promise.all([
+    organizations.get(org),
+    users.wasRemoved(org, email),
+  ]);
+  if (organization === undefined || organization.deleting === true || wasRemoved) return [];
   // "exists": another tab was faster.
   await users.create(org, { email, name, role: "member" }, { log: service, joins: true });
   return links.membershipsOf({ email });
