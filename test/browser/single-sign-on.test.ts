@@ -37,22 +37,22 @@ describe("the button of the identity provider", () => {
     const user = await newUser();
     person(user.email);
     const { page, watch } = await visit([], service.apiUrl);
-    watch.expect("401 /api/v1/activity");
+    watch.expect("401 /api/v1/activity", `request to ${provider.issuer}`);
     await page.goto(urlOf("/activity", service.apiUrl));
     await page.getByRole("button", button).click();
     await page.getByRole("heading", { level: 1, name: "Activity" }).waitFor();
     expect(page.url()).toBe(urlOf("/activity", service.apiUrl));
-    await page.getByText(user.email).waitFor();
+    await page.getByText(user.email, { exact: true }).waitFor();
   });
 
   test("says what went wrong, and offers the ways to sign in again", async () => {
     provider.person = undefined;
     const { page, watch } = await visit([], service.apiUrl);
-    await page.goto(urlOf("/", service.apiUrl));
-    watch.expect("401 /api/dashboard/sign-in/provider/sessions");
+    watch.expect("401 /api/dashboard/sign-in/provider/sessions", `request to ${provider.issuer}`);
+    await page.goto(urlOf("/sign-in", service.apiUrl));
     await page.getByRole("button", button).click();
     await page.getByRole("alert").getByText("The identity provider refused to sign you in.").waitFor();
-    // The answer is used up, and leaves the address and the history.
+    // The answer is good once, and leaves the address.
     expect(page.url()).toBe(urlOf("/sign-in", service.apiUrl));
     await page.getByRole("button", { name: "Send sign-in link" }).waitFor();
     expect(await page.getByText("Did a link in an e-mail bring you here?").count()).toBe(0);
@@ -69,7 +69,7 @@ describe("the button of the identity provider", () => {
     await createUser(id, { email: user.email, apiUrl });
     person(user.email);
     const { page, watch } = await visit([], apiUrl);
-    watch.expect("409 /api/dashboard/sign-in/provider/sessions");
+    watch.expect("409 /api/dashboard/sign-in/provider/sessions", `request to ${provider.issuer}`);
     await page.goto(urlOf("/sign-in", apiUrl));
     await page.getByRole("button", button).click();
     await page.getByRole("button", { name: "Second" }).click();
@@ -83,8 +83,7 @@ describe("the button of the identity provider", () => {
     const { page, watch } = await signIn(user);
     await page.getByRole("searchbox").first().fill("typed");
     await page.context().clearCookies();
-    watch.expect("401 /api/v1/scans");
-    watch.expect("401 /api/dashboard/emails");
+    watch.expect("401 /api/dashboard/emails", `request to ${provider.issuer}`);
     const opened = page.context().waitForEvent("page");
     await page.getByRole("dialog").getByRole("link", button).click();
     const tab = await opened;
