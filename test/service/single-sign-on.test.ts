@@ -161,7 +161,7 @@ describe("signing in", () => {
     }
   });
 
-  test("whoever is a user of several organizations chooses one with the link of the refusal", async () => {
+  test("a user of several organizations chooses one with the link of the refusal", async () => {
     const [first, second] = [await createOrg("First"), await createOrg("Second")];
     for (const org of [first, second]) await createUser(org, "several@users.example");
     const { browser, reply } = await signIn("several@users.example");
@@ -315,7 +315,7 @@ describe("an organization whose people sign in by the provider alone", () => {
       )
     ).at(-1);
 
-  test("refuses mailed links as those of unknown addresses; the operator's link and the provider stay", async () => {
+  test("refuses mailed links like unknown ones; the operator and the provider let people in", async () => {
     const org = await createOrg();
     const email = "required@users.example";
     const { id: user } = await createUser(org, email);
