@@ -7,7 +7,7 @@
  * - `alarmEmail`: the address that alarms are sent to. Without it alarms exist but notify nobody.
  * - `senderEmail`: the address that e-mail alerts come from. SES must have verified it or its domain.
  *   Without it no e-mail is sent, and deliveries of e-mail channels fail.
- * - `alarms`, `maximumConcurrency`, `hibpApiKey`, `hibpContact`, `requestsPerSecond`, `monthlyBudgetDollars`, `webAcl`, `tableEncryption`, `keyGuards`, `gatewayContextHeaders`, `confirmRecipients`, `trustedProxySecret`: lib/options.ts.
+ * - `alarms`, `maximumConcurrency`, `hibpApiKey`, `hibpContact`, `requestsPerSecond`, `monthlyBudgetDollars`, `webAcl`, `tableEncryption`, `keyGuards`, `gatewayContextHeaders`, `confirmRecipients`, `trustedProxySecret`, `oidcIssuer`, `oidcClientId`, `oidcName`, `oidcEmailClaim`, `oidcJoin`: lib/options.ts.
  * - `domainName` and `certificateArn`: a name of the deployment's own, and the ARN of a certificate for it in
  *   the stack's region.
  * - `tableName`: an existing table to use instead of creating one (docs/restore.md).

@@ -33,7 +33,9 @@ import { listMembers } from "./list-members/endpoint.ts";
 import { listSessions } from "./list-sessions/endpoint.ts";
 import { listTeams } from "./list-teams/endpoint.ts";
 import { listUnwatched } from "./list-unwatched/endpoint.ts";
+import { openProvider } from "./open-provider/endpoint.ts";
 import { openRecipient } from "./open-recipient/endpoint.ts";
+import { redeemProviderCode } from "./redeem-provider-code/endpoint.ts";
 import { redeemSignInLink } from "./redeem-sign-in-link/endpoint.ts";
 import { redeliverAlert } from "./redeliver-alert/endpoint.ts";
 import { removeDomain } from "./remove-domain/endpoint.ts";
@@ -54,6 +56,13 @@ export const dashboardRoutes: readonly Route[] = [
   { method: "GET", path: "/sign-in", name: "get-sign-in", endpoint: getSignIn },
   { method: "POST", path: "/sign-in/links", name: "create-sign-in-link", endpoint: createSignInLink },
   { method: "POST", path: "/sign-in/sessions", name: "redeem-sign-in-link", endpoint: redeemSignInLink },
+  { method: "POST", path: "/sign-in/provider", name: "open-provider", endpoint: openProvider },
+  {
+    method: "POST",
+    path: "/sign-in/provider/sessions",
+    name: "redeem-provider-code",
+    endpoint: redeemProviderCode,
+  },
   { method: "GET", path: "/session", name: "get-session", endpoint: getSession },
   { method: "DELETE", path: "/session", name: "end-session", endpoint: endSession },
   { method: "GET", path: "/sessions", name: "list-sessions", endpoint: listSessions },

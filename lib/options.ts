@@ -23,6 +23,21 @@ export type Options = {
   gatewayContextHeaders: boolean;
   /** The name of the parameter with the secret of a proxy in front of the API. Undefined: no proxy is trusted. */
   trustedProxySecret: string | undefined;
+  /** Undefined: people sign in by link only. */
+  identityProvider: IdentityProvider | undefined;
+};
+
+/** An OpenID Connect provider. Operators make the parameter with this service's secret at it. */
+export type IdentityProvider = {
+  /** An https url; plain http on this machine, which only local runs ask. */
+  issuer: string;
+  clientId: string;
+  /** As the button has it: "Sign in with …". */
+  name: string;
+  /** The claim that is taken for a verified address. Undefined: `email`, if `email_verified` is true. */
+  emailClaim: string | undefined;
+  /** Whether people of a verified domain become members by signing in. */
+  joins: boolean;
 };
 
 const hibpApiKeys = ["secret", "parameter"] as const;
@@ -65,6 +80,7 @@ export function readOptions(contextOf: (name: string) => unknown): Options {
     keyGuards: flag("keyGuards", contextOf("keyGuards"), true),
     gatewayContextHeaders: flag("gatewayContextHeaders", contextOf("gatewayContextHeaders"), true),
     trustedProxySecret: parameterName("trustedProxySecret", contextOf("trustedProxySecret")),
+    identityProvider: identityProvider(contextOf),
   };
 }
 
@@ -102,6 +118,57 @@ function contact(name: string, value: unknown): string | undefined {
   if (!isContact || value.length > 200) {
     throw new Error(`${name} must be an e-mail address or an https url, not "${value}"`);
   }
+  return value;
+}
+
+const oidcOptions = ["oidcIssuer", "oidcClientId", "oidcName", "oidcEmailClaim", "oidcJoin"] as const;
+
+function identityProvider(contextOf: (name: string) => unknown): IdentityProvider | undefined {
+  const given = oidcOptions.map((name) => [name, contextOf(name)] as const);
+  const [first] = given.find(([, value]) => value !== undefined) ?? [];
+  if (first === undefined) return undefined;
+  const values = Object.fromEntries(given) as Record<(typeof oidcOptions)[number], unknown>;
+  for (const name of ["oidcIssuer", "oidcClientId"] as const) {
+    if (values[name] === undefined) throw new Error(`${first} needs ${name} too`);
+  }
+  const join = values.oidcJoin === undefined ? undefined : choice("oidcJoin", values.oidcJoin, ["member"]);
+  return {
+    issuer: issuer("oidcIssuer", values.oidcIssuer),
+    clientId: formed("oidcClientId", values.oidcClientId, /^[\x21-\x7e]{1,200}$/, "a client id"),
+    name: formed(
+      "oidcName",
+      values.oidcName ?? "single sign-on",
+      /^(?! )[^\p{C}]{1,60}(?<! )$/u,
+      "at most 60 characters",
+    ),
+    emailClaim:
+      values.oidcEmailClaim === undefined
+        ? undefined
+        : formed(
+            "oidcEmailClaim",
+            values.oidcEmailClaim,
+            /^[\w.:/-]{1,200}$/,
+            "the name of a claim, such as preferred_username",
+          ),
+    joins: join !== undefined,
+  };
+}
+
+function issuer(name: string, value: unknown): string {
+  const url = typeof value === "string" ? URL.parse(value) : null;
+  const isLocal = url?.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
+  const isPlain = url?.href === `${url?.origin}${url?.pathname}`;
+  if (url === null || !isPlain || !(url.protocol === "https:" || isLocal)) {
+    throw new Error(
+      `${name} must be an https url without query, such as https://acme.okta.com, not "${value}"`,
+    );
+  }
+  return String(value);
+}
+
+function formed(name: string, value: unknown, form: RegExp, what: string): string {
+  if (typeof value !== "string" || !form.test(value))
+    throw new Error(`${name} must be ${what}, not "${value}"`);
   return value;
 }
 

@@ -62,6 +62,10 @@ export class ServiceStack extends Stack {
     const hibpApiKey = createHibpApiKey(this, options.hibpApiKey);
     // CloudFormation cannot make an encrypted parameter. The first function that seals makes it.
     const channelKeyParameter = `/breach-monitor/${this.stackName}/channel-key`;
+    const identityProvider = options.identityProvider && {
+      ...options.identityProvider,
+      clientSecretParameter: `/breach-monitor/${this.stackName}/oidc-client-secret`,
+    };
     const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {
       name: `${this.stackName}-${startScheduledScan.scheduleGroup}`,
     });
@@ -81,6 +85,7 @@ export class ServiceStack extends Stack {
       keyGuards: options.keyGuards,
       channelKeyParameter,
       proxySecretParameter: options.trustedProxySecret,
+      identityProvider,
       scheduleGroup,
       deadLetters,
       sender,
@@ -171,6 +176,10 @@ export class ServiceStack extends Stack {
         : { HibpApiKeyParameter: hibpApiKey.parameter }),
       ...(options.hibpContact !== undefined && { HibpContact: options.hibpContact }),
       ChannelKeyParameter: channelKeyParameter,
+      ...(identityProvider !== undefined && {
+        OidcIssuer: identityProvider.issuer,
+        OidcClientSecretParameter: identityProvider.clientSecretParameter,
+      }),
       ScheduleGroupName: scheduleGroup.ref,
       ScheduledScanFunctionArn: scheduledScan.function.functionArn,
       ScheduledScanRoleArn: scheduledScan.scheduleRoleArn,

@@ -86,10 +86,27 @@ const prepare = async (
   };
   const [url] = await Promise.all([
     settings.hibpUrl ?? embedded(),
-    given === undefined && synthesize(assemblyPath(data.path), { senderEmail, requestsPerSecond }, signal),
+    given === undefined && synthesize(assemblyPath(data.path), contextOf(settings), signal),
   ]);
   const assembly = openAssembly(given ?? assemblyPath(data.path), { region, accountId });
   return { assembly, hibp: { url, key } };
+};
+
+/** The values of `cdk deploy -c` with which a local run is synthesized. */
+const contextOf = ({ identityProvider }: Settings): Record<string, string> => ({
+  senderEmail,
+  requestsPerSecond,
+  ...(identityProvider && {
+    oidcIssuer: identityProvider.issuer,
+    oidcClientId: identityProvider.clientId,
+  }),
+});
+
+/** Parameters that operators make, of those that the stack names: what the person who starts a run gives in the environment. */
+const givenParameters = (assembly: Assembly): Record<string, string> => {
+  const { OidcClientSecretParameter: name } = assembly.outputs();
+  const { OIDC_CLIENT_SECRET: secret } = process.env;
+  return name !== undefined && secret !== undefined ? { [name]: secret } : {};
 };
 
 /**
@@ -129,7 +146,7 @@ const startServices = async (
     started(startDynamodb({ assembly, directory: data.kept, onUnexpectedEnd: fail })),
     started(startSqs({ assembly, lambda, speed })),
     started(startSecrets({ assembly, value: hibp.key })),
-    started(startParameters({ assembly, directory: data.kept })),
+    started(startParameters({ assembly, directory: data.kept, given: givenParameters(assembly) })),
     started(startOutbox({ directory: join(data.path, "outbox") })),
   ]);
   const scheduler = await started(startScheduler({ assembly, lambda, sqs, speed, directory: data.kept }));

@@ -46,7 +46,9 @@ import type { listScans } from "../../functions/list-scans/endpoint.ts";
 import type { listSessions } from "../../functions/list-sessions/endpoint.ts";
 import type { listTeams } from "../../functions/list-teams/endpoint.ts";
 import type { listUnwatched } from "../../functions/list-unwatched/endpoint.ts";
+import type { openProvider } from "../../functions/open-provider/endpoint.ts";
 import type { previewImport } from "../../functions/preview-import/endpoint.ts";
+import type { redeemProviderCode } from "../../functions/redeem-provider-code/endpoint.ts";
 import type { redeemSignInLink } from "../../functions/redeem-sign-in-link/endpoint.ts";
 import type { redeliverAlert } from "../../functions/redeliver-alert/endpoint.ts";
 import type { removeDomain } from "../../functions/remove-domain/endpoint.ts";
@@ -67,6 +69,8 @@ export type Routes = {
   "GET /dashboard/sign-in": typeof getSignIn;
   "POST /dashboard/sign-in/links": typeof createSignInLink;
   "POST /dashboard/sign-in/sessions": typeof redeemSignInLink;
+  "POST /dashboard/sign-in/provider": typeof openProvider;
+  "POST /dashboard/sign-in/provider/sessions": typeof redeemProviderCode;
   "GET /dashboard/session": typeof getSession;
   "DELETE /dashboard/session": typeof endSession;
   "GET /dashboard/sessions": typeof listSessions;

@@ -25,7 +25,7 @@ describe("docs/entrypoints.md", () => {
     rows.find(({ cells }) => cells[1]?.[0] === name && (trigger === undefined || cells[0]?.[0] === trigger))
       ?.spans ?? [];
   const isUse = (span: string): boolean =>
-    /^(table|queue|backlog):|^(hibp|channel-key|proxy-secret|email|email-confirmation|mail-setting|dashboard-url|schedules|schedule-role)$/.test(
+    /^(table|queue|backlog):|^(hibp|channel-key|proxy-secret|email|email-confirmation|mail-setting|provider|provider-setting|dashboard-url|schedules|schedule-role)$/.test(
       span,
     );
   const expectUses = (row: string[], uses: readonly Use[]) =>

@@ -68,6 +68,7 @@ const writersOfIdentities = [
   "end-session",
   "invite-member",
   "mail-sign-in-link",
+  "redeem-provider-code",
   "redeem-sign-in-link",
   "remove-member",
   "resend-invitation",

@@ -38,6 +38,10 @@ const staging = synthesize("staging", {
     gatewayContextHeaders: false,
     hibpContact: "security@acme.example",
     trustedProxySecret: "/breach-monitor/staging/proxy-secret",
+    oidcIssuer: "https://acme.okta.com",
+    oidcClientId: "0oa1b2c3",
+    oidcEmailClaim: "preferred_username",
+    oidcJoin: "member",
   },
 });
 /** Costs as little as possible while idle. */
@@ -166,6 +170,32 @@ describe("permissions", () => {
       JSON.stringify(Environment).includes("proxy-secret"),
     );
     expect(told.map(([name]) => name)).toEqual(["authorize"]);
+  });
+
+  test("only the function that redeems codes can read the identity provider's client secret", () => {
+    const parameter = "/breach-monitor/breach-monitor-staging/oidc-client-secret";
+    const permission = new RegExp(
+      `^ssm:GetParameter arn:aws:ssm:us-east-1:000000000000:parameter${parameter}$`,
+    );
+    expect(functionsWith(permission, staging)).toEqual(["redeem-provider-code"]);
+    expect(staging.outputs()).toMatchObject({
+      OidcIssuer: "https://acme.okta.com",
+      OidcClientSecretParameter: parameter,
+    });
+    const variables = (name: string) => functionNamed(staging, name).Environment.Variables;
+    const setting = {
+      OIDC_ISSUER: "https://acme.okta.com",
+      OIDC_CLIENT_ID: "0oa1b2c3",
+      OIDC_NAME: "single sign-on",
+    };
+    expect(variables("get-sign-in")).toMatchObject(setting);
+    expect(variables("redeem-provider-code")).toMatchObject({
+      ...setting,
+      OIDC_CLIENT_SECRET_PARAMETER: parameter,
+      OIDC_EMAIL_CLAIM: "preferred_username",
+      OIDC_JOIN: "member",
+    });
+    expect(JSON.stringify([...functionsOf(production)])).not.toContain("OIDC");
   });
 
   test("API Gateway may invoke the functions of its methods, and no others, in one role", () => {
@@ -687,6 +717,26 @@ describe("options", () => {
       'monthlyBudgetDollars must be a whole number from 1 to 1000000, not "0.5"',
     ],
     [{ webAcl: "yes" }, 'webAcl must be true or false, not "yes"'],
+    [{ oidcIssuer: "https://acme.okta.com" }, "oidcIssuer needs oidcClientId too"],
+    [{ oidcName: "Okta" }, "oidcName needs oidcIssuer too"],
+    [{ oidcIssuer: "http://acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    [{ oidcIssuer: "http://127.0.0.1.acme.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    [{ oidcIssuer: "https://a@acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    [{ oidcIssuer: "https://acme.okta.com?a=b", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    [{ oidcIssuer: "acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    [{ oidcIssuer: "https://acme.okta.com", oidcClientId: "a b" }, "oidcClientId must be a client id"],
+    [
+      { oidcIssuer: "https://acme.okta.com", oidcClientId: "a", oidcName: "a".repeat(61) },
+      "oidcName must be at most 60 characters",
+    ],
+    [
+      { oidcIssuer: "https://acme.okta.com", oidcClientId: "a", oidcEmailClaim: "a b" },
+      "oidcEmailClaim must be the name of a claim",
+    ],
+    [
+      { oidcIssuer: "https://acme.okta.com", oidcClientId: "a", oidcJoin: "admin" },
+      'oidcJoin must be member, not "admin"',
+    ],
     [{ tableEncryption: "none" }, 'tableEncryption must be aws-owned or aws-managed, not "none"'],
   ])("the option %o is refused", (context: Record<string, unknown>, sentence) => {
     expect(() => readOptions((name) => context[name])).toThrow(sentence);

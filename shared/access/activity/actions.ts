@@ -28,6 +28,7 @@ export const categoryOf = {
   "team.updated": "teams",
   "team.deleted": "teams",
   "member.invited": "teams",
+  "member.joined": "teams",
   "member.updated": "teams",
   "member.removed": "teams",
   "api_key.created": "api_keys",

@@ -7,6 +7,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
 import type { SessionName } from "../sessions/session.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
+import { attemptCookie, readAttempts } from "./attempt-cookie.ts";
 import { credentialOf } from "./credential.ts";
 import { type Repeatable, repeatable, unrepeatable } from "./idempotency.ts";
 import * as limits from "./limits.ts";
@@ -37,6 +38,10 @@ export type Call<E extends Endpoint> = {
   setCookie: (value: string) => void;
   /** What the request's session cookie names, which nobody has looked up, where the contract's `cookie` is "set". */
   cookieSession: SessionName | undefined;
+  /** The secrets of the browser's attempts to sign in, where the contract has `attempts`; newest first. */
+  attempts: string[];
+  /** Sets them. */
+  keepAttempts: (secrets: readonly string[]) => void;
   /**
    * Counts the request against the endpoint's limit, and refuses `organizationLimit` beyond it; further calls
    * do nothing. For contracts whose `counted` is "by handler".
@@ -102,6 +107,10 @@ export const serve = <E extends Endpoint>(
         count,
         file,
         setCookie: (value: string) => cookies.push(setCookie(value)),
+        ...(endpoint.attempts && {
+          attempts: readAttempts(event),
+          keepAttempts: (secrets: readonly string[]) => cookies.push(attemptCookie(secrets)),
+        }),
         ...(endpoint.cookie === "set" && { cookieSession: cookieSessionOf(event) }),
         ...event.input,
       } as unknown as Call<E>;
@@ -115,10 +124,10 @@ export const serve = <E extends Endpoint>(
         return replayed(endpoint, quicker);
       }
       const headers = {
-        ...(cookies[0] && { "Set-Cookie": cookies[0] }),
         ...(endpoint.status === 303 && "location" in given && { Location: String(given.location) }),
       };
-      return { ...replyOf(endpoint, given), headers };
+      const multiValueHeaders = { "Set-Cookie": cookies };
+      return { ...replyOf(endpoint, given), headers, ...(cookies.length > 0 && { multiValueHeaders }) };
     });
   return (event, context) => withTimeOfPeople(endpoint.timeoutSeconds ?? 10, () => chain(event, context));
 };
