@@ -5,6 +5,8 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import type { Ministack } from "./ministack.ts";
 
 const project = join(import.meta.dirname, "..", "..");
@@ -22,24 +24,73 @@ export type Answer = {
 /** Sends requests of one API key, which must succeed, and gives the bodies of the answers. */
 export type Caller = (method: string, path: string, body?: unknown) => Promise<Answer["body"]>;
 
+type SetupRun = {
+  args?: readonly string[];
+  /** On standard input. */
+  key?: string;
+  until?: string;
+  type?: readonly { asked: string; answer: string }[];
+};
+
 export class Deployment {
   readonly #ministack: Ministack;
   readonly #stage: string;
-  readonly #directory: string;
   readonly stackName: string;
   /** Of the stack, after a deployment. */
   outputs: Record<string, string> = {};
 
-  /** `directory`: for files of its own. */
-  constructor(ministack: Ministack, stage: string, directory: string) {
+  constructor(ministack: Ministack, stage: string) {
     this.#ministack = ministack;
     this.#stage = stage;
-    this.#directory = directory;
     this.stackName = `breach-monitor-${stage}`;
   }
 
-  async bootstrap(): Promise<void> {
-    await this.#cdk(["bootstrap", "aws://000000000000/us-east-1"]);
+  /**
+   * Runs setup, and gives what it printed. With `until` it ends together with what it started, a moment after it has printed that. `type`: what is typed
+   * at a terminal, each after it was asked for.
+   */
+  async setup(assembly: string, { args = [], key, until, type }: SetupRun): Promise<string> {
+    const command = [
+      process.execPath,
+      join(project, "bin", "setup.ts"),
+      "--app",
+      assembly,
+      "--stage",
+      this.#stage,
+      ...args,
+    ];
+    // `script` gives it a terminal.
+    const [program = "", ...words] =
+      type === undefined ? command : ["script", "-qfec", command.join(" "), "/dev/null"];
+    const child = spawn(program, words, {
+      cwd: project,
+      // A process group of its own.
+      detached: true,
+      env: { ...process.env, ...this.#ministack.variables, CDK_DISABLE_CLI_TELEMETRY: "true" },
+      stdio: "pipe",
+    });
+    if (type === undefined) child.stdin.end(key);
+    const answers = [...(type ?? [])];
+    let printed = "";
+    let seen = 0;
+    let isEnding = false;
+    const read = (chunk: Buffer): void => {
+      printed += chunk;
+      const [next] = answers;
+      if (next !== undefined && printed.slice(seen).includes(next.asked)) {
+        seen = printed.length;
+        answers.shift();
+        child.stdin.write(`${next.answer}\r`);
+      }
+      if (until === undefined || isEnding || !printed.includes(until)) return;
+      isEnding = true;
+      setTimeout(Math.random() * 400).then(() => process.kill(-(child.pid ?? 0), "SIGKILL"));
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    const [status] = await once(child, "close");
+    ok(isEnding || status === 0, `setup ${args.join(" ")}\n${printed}`);
+    return printed;
   }
 
   /** Synthesizes the app of a folder with sources into another folder, the assembly. */
@@ -61,9 +112,16 @@ export class Deployment {
   }
 
   async deploy(assembly: string): Promise<void> {
-    const file = join(this.#directory, "outputs.json");
-    await this.#cdk(["deploy", "--app", assembly, "--require-approval", "never", "--outputs-file", file]);
-    this.outputs = JSON.parse(readFileSync(file, "utf8"))[this.stackName];
+    await this.#cdk(["deploy", "--app", assembly, "--require-approval", "never"]);
+    await this.readOutputs();
+  }
+
+  async readOutputs(): Promise<void> {
+    const command = new DescribeStacksCommand({ StackName: this.stackName });
+    const [stack] = (await new CloudFormationClient().send(command)).Stacks ?? [];
+    this.outputs = Object.fromEntries(
+      (stack?.Outputs ?? []).map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]),
+    );
   }
 
   async destroy(assembly: string): Promise<void> {
