@@ -20,7 +20,6 @@ import { BehindTheApi } from "./behind-the-api.ts";
 import { type Caller, Deployment } from "./deployment.ts";
 import { startMinistack } from "./ministack.ts";
 
-const project = join(import.meta.dirname, "..", "..");
 const secret = "an invented signing secret";
 const hibpKey = "0123456789abcdef".repeat(2);
 
@@ -39,8 +38,7 @@ if (executable === undefined)
   throw new Error("Usage: node test/deploy/deploy-test.ts <ministack executable>");
 
 const directory = mkdtempSync(join(tmpdir(), "breach-monitor-deploy-test-"));
-/** The same sources with fewer and with more options: an update replaces every function that sends mail. */
-const plain = join(directory, "plain");
+/** The release's sources with one more option: an update replaces every function that sends mail. */
 const withSender = join(directory, "with-sender");
 const hibp = await startHibpServer();
 /** Whether the receiver fails at paths that begin with /failing. */
@@ -123,7 +121,8 @@ const breached = (address: string, ...names: string[]): string => {
 };
 
 try {
-  await deployment.synthesize(project, plain);
+  const plain = await deployment.unpackRelease(directory);
+  pass("a release is made and unpacked");
   const printed = [await deployment.setup(plain, { type: typed, until: "[1/8]" })];
   match(printed[0] ?? "", /That must be an e-mail address/);
   pass(
@@ -213,7 +212,7 @@ try {
   await behind.makeDue(org, failed);
   await addEmail(breached("second@covered.example", "Alpha"));
   await behind.scanEveryMinute(org);
-  await deployment.synthesize(project, withSender, { senderEmail: "alerts@mail.example.com" });
+  await deployment.synthesize(withSender, { senderEmail: "alerts@mail.example.com" });
   // A scan may send an alert of its own before the re-dispatch.
   await eventually(
     async () => (await behind.delivery(org, failed)).status?.S,

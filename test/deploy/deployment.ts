@@ -2,7 +2,7 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -93,13 +93,25 @@ export class Deployment {
     return printed;
   }
 
-  /** Synthesizes the app of a folder with sources into another folder, the assembly. */
-  async synthesize(sources: string, assembly: string, context: Record<string, string> = {}): Promise<void> {
+  /** Synthesizes these sources into a folder. */
+  async synthesize(assembly: string, context: Record<string, string>): Promise<void> {
     const given = Object.entries({ stage: this.#stage, ...context }).flatMap(([name, value]) => [
       ...["--context", `${name}=${value}`],
     ]);
-    await this.#cdk(["synth", "--quiet", "--output", assembly, ...given], sources);
+    await this.#cdk(["synth", "--quiet", "--output", assembly, ...given]);
     this.#leaveOutUnknown(assembly);
+  }
+
+  /** Makes the release, checks its checksum, unpacks it in a folder, and gives the assembly in it. */
+  async unpackRelease(directory: string): Promise<string> {
+    const release = join(project, "release");
+    await this.#run(process.execPath, [join(project, "bin", "release.ts"), "-c", `stage=${this.#stage}`]);
+    const [archive = "", checksum = ""] = readdirSync(release).filter((name) => name.includes(".tgz"));
+    await this.#run("sha256sum", ["--check", checksum], release);
+    await this.#run("tar", ["-xzf", join(release, archive), "-C", directory]);
+    const assembly = join(directory, archive.replace(/\.tgz$/, ""), "assembly");
+    this.#leaveOutUnknown(assembly);
+    return assembly;
   }
 
   /** MiniStack refuses a template with a type that it does not know, also one that nothing depends on. */
@@ -131,7 +143,9 @@ export class Deployment {
   /** Runs the admin command line on the stack. */
   async admin(...args: string[]): Promise<Answer["body"]> {
     const script = join(project, "bin", "admin.ts");
-    return JSON.parse(await this.#run(script, [...args, "--stack", this.stackName, "--json"]));
+    return JSON.parse(
+      await this.#run(process.execPath, [script, ...args, "--stack", this.stackName, "--json"]),
+    );
   }
 
   /** The API for clients that cannot choose the Host header. */
@@ -191,14 +205,14 @@ export class Deployment {
     strictEqual(reply.status, 202);
   }
 
-  async #cdk(args: readonly string[], cwd = project): Promise<void> {
+  async #cdk(args: readonly string[]): Promise<void> {
     const script = join(project, "node_modules", "aws-cdk", "bin", "cdk");
-    await this.#run(script, [...args, "--no-notices", "--ci", "--progress", "events"], cwd);
+    await this.#run(process.execPath, [script, ...args, "--no-notices", "--ci", "--progress", "events"]);
   }
 
-  /** Runs a script with this Node and gives its standard output. An error holds all output. */
-  async #run(script: string, args: readonly string[], cwd = project): Promise<string> {
-    const child = spawn(process.execPath, [script, ...args], {
+  /** Runs a program and gives its standard output. An error holds all output. */
+  async #run(program: string, args: readonly string[], cwd = project): Promise<string> {
+    const child = spawn(program, args, {
       cwd,
       env: { ...process.env, ...this.#ministack.variables, CDK_DISABLE_CLI_TELEMETRY: "true" },
       stdio: ["ignore", "pipe", "pipe"],
@@ -212,7 +226,7 @@ export class Deployment {
       failure += chunk;
     });
     const [status] = await once(child, "close");
-    if (status !== 0) throw new Error(`${script} ${args.join(" ")}\n${printed}\n${failure}`);
+    if (status !== 0) throw new Error(`${program} ${args.join(" ")}\n${printed}\n${failure}`);
     return printed;
   }
 }
