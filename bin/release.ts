@@ -5,7 +5,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { project, readContext } from "./setup/context.ts";
@@ -37,6 +37,11 @@ execFileSync(process.execPath, [join(project, "bin", "breach-monitor.ts")], {
   },
   stdio: "inherit",
 });
+for (const file of readdirSync(assembly).filter((each) => each.endsWith(".metadata.json"))) {
+  // It says in which line what was made. Where the sources are is nobody's business.
+  const text = readFileSync(join(assembly, file), "utf8");
+  writeFileSync(join(assembly, file), text.replaceAll(`${project}/`, ""));
+}
 // What is deployed of these are copies, named after their content.
 rmSync(join(assembly, "bundles"), { recursive: true });
 

@@ -60,6 +60,7 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
     ...(alarmEmail !== undefined && { alarmEmail }),
     ...(senderEmail !== undefined && { senderEmail }),
   };
+  const source = flags.app === undefined ? ["--context", `stage=${flags.stage}`] : ["--app", flags.app];
   const inWords = Object.entries(options).map(([option, value]) => `${option}=${value}`);
   return [
     {
@@ -68,14 +69,13 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
         await untilSettled("CDKToolkit");
         return isBootstrapped();
       },
-      run: () => cdk("bootstrap", `aws://${account.id}/${account.region}`),
+      run: () => cdk("bootstrap", `aws://${account.id}/${account.region}`, ...source),
     },
     {
       title: `Deploy the stack ${stackName}${inWords.length === 0 ? "" : ` with ${inWords.join(" and ")}, which cdk.json keeps`}`,
       run: async () => {
         if (flags.app === undefined) writeContext(options);
         await untilSettled(stackName);
-        const source = flags.app === undefined ? ["--context", `stage=${flags.stage}`] : ["--app", flags.app];
         await cdk("deploy", stackName, ...source, "--require-approval", "never");
       },
     },

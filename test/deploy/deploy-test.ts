@@ -123,16 +123,16 @@ const breached = (address: string, ...names: string[]): string => {
 try {
   const plain = await deployment.unpackRelease(directory);
   pass("a release is made and unpacked");
-  const printed = [await deployment.setup(plain, { type: typed, until: "[1/8]" })];
+  const printed = [await deployment.setup(plain, { type: typed, until: "[1/" })];
   match(printed[0] ?? "", /That must be an e-mail address/);
   pass(
     "setup asks at a terminal, asks again after a wrong answer, says what it will do, and is ended while it bootstraps",
   );
-  const interrupt = async (until: string, key?: string): Promise<void> => {
-    printed.push(await deployment.setup(plain, { args: answers, until, ...(key !== undefined && { key }) }));
-  };
-  await interrupt("CREATE_IN_PROGRESS", `${hibpKey}\n`);
-  for (const step of [3, 4, 5, 6]) await interrupt(`[${step}/8]`, step < 5 ? ` ${hibpKey} \r\n` : undefined);
+  // The key is read until it is stored, with what people paste around it.
+  for (const until of ["CREATE_IN_PROGRESS", "[3/7]", "[4/7]", "[5/7]", "[6/7]", "[7/7]"]) {
+    const args = [...answers, "--skip-test"];
+    printed.push(await deployment.setup(plain, { args, until, key: ` ${hibpKey} \r\n` }));
+  }
   await deployment.readOutputs();
   pass("setup is ended at each further step, and goes on");
   // What operators do after the first deployment. The sweep, which comes each five minutes, comes each ten seconds meanwhile.
@@ -147,17 +147,16 @@ try {
   const again = await deployment.setup(plain, { args: [...answers, "--skip-test"] });
   strictEqual(again.match(/: done already/g)?.length, 5);
   const { organizations } = await deployment.admin("org", "list");
-  deepStrictEqual(
-    organizations.map(({ name }: { name: string }) => name),
-    ["Acme"],
-  );
-  const acme = ["--org", String(organizations[0].id)];
-  const { users } = await deployment.admin("user", "list", ...acme);
+  // That of the deployment test may still be going.
+  const [acme, ...others] = organizations.filter(({ name }: { name: string }) => name !== "Deployment test");
+  deepStrictEqual([acme.name, others], ["Acme", []]);
+  const ofAcme = ["--org", String(acme.id)];
+  const { users } = await deployment.admin("user", "list", ...ofAcme);
   deepStrictEqual(
     users.map(({ email, role }: Record<string, string>) => [email, role]),
     [["you@acme.com", "admin"]],
   );
-  const { domains } = await deployment.admin("domain", "list", ...acme);
+  const { domains } = await deployment.admin("domain", "list", ...ofAcme);
   deepStrictEqual(
     domains.map(({ name, verified }: Record<string, unknown>) => [name, verified]),
     [["acme.com", true]],

@@ -7,7 +7,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
-import type { Ministack } from "./ministack.ts";
+import { end, type Ministack } from "./ministack.ts";
 
 const project = join(import.meta.dirname, "..", "..");
 
@@ -69,6 +69,8 @@ export class Deployment {
       env: { ...process.env, ...this.#ministack.variables, CDK_DISABLE_CLI_TELEMETRY: "true" },
       stdio: "pipe",
     });
+    // It may end without having read.
+    child.stdin.on("error", () => {});
     if (type === undefined) child.stdin.end(key);
     const answers = [...(type ?? [])];
     let printed = "";
@@ -84,7 +86,7 @@ export class Deployment {
       }
       if (until === undefined || isEnding || !printed.includes(until)) return;
       isEnding = true;
-      setTimeout(Math.random() * 400).then(() => process.kill(-(child.pid ?? 0), "SIGKILL"));
+      setTimeout(Math.random() * 400).then(() => end(child));
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);
