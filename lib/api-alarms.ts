@@ -1,5 +1,5 @@
 /** What tells that the API fails, or refuses more than usual. */
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { FilterPattern, type ILogGroup, type LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
@@ -48,7 +48,7 @@ export function addApiAlarms(
     statsStatements: [`count(*) as requests by ${refused.address}, ${refused.path}, status`],
     sort: "requests desc",
   });
-  const metric = { metricNamespace: Stack.of(api).stackName, metricName: "RefusedRequests" };
+  const metric = { metricNamespace: alarms.name, metricName: "RefusedRequests" };
   new MetricFilter(api, "RefusedRequests", {
     logGroup: accessLogs,
     filterPattern: FilterPattern.literal('{ $.status = "401" || $.status = "429" }'),

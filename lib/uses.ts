@@ -32,6 +32,8 @@ export type Permission = Use | "dead-letters" | `receive:${QueueName}`;
 
 /** The resources that functions may use. */
 export type Resources = {
+  /** What the names of all resources begin with. */
+  name: string;
   table: Pick<ITable, "tableName" | "tableArn">;
   queues: Record<QueueName, Queue>;
   hibpApiKey: HibpApiKey;

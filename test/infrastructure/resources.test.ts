@@ -29,17 +29,13 @@ test(`with ${extraEndpoints} more endpoints the stack has at most 450 resources`
   const full = synthesize("full", {
     alarmEmail: "oncall@example.com",
     senderEmail: "alerts@mail.example.com",
-    domain: {
-      name: "breaches.example.com",
-      certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1",
-    },
-    context: {
-      webAcl: "true",
-      confirmRecipients: "true",
-      trustedProxySecret: "/breach-monitor/staging/proxy-secret",
-      oidcIssuer: "https://login.example.com",
-      oidcClientId: "breach-monitor",
-    },
+    domainName: "breaches.example.com",
+    certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1",
+    webAcl: "true",
+    confirmRecipients: "true",
+    trustedProxySecret: "/breach-monitor/staging/proxy-secret",
+    oidcIssuer: "https://login.example.com",
+    oidcClientId: "breach-monitor",
   });
   const extra = [...functionsOf(full).keys()].filter((name) => name.startsWith("extra-"));
   expect(extra).toHaveLength(extraEndpoints);

@@ -25,27 +25,23 @@ const production = synthesize("production");
 const staging = synthesize("staging", {
   alarmEmail: "oncall@example.com",
   senderEmail: "alerts@mail.example.com",
-  domain: {
-    name: "breaches.example.com",
-    certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1",
-  },
-  context: {
-    requestsPerSecond: "200",
-    monthlyBudgetDollars: "50",
-    webAcl: "true",
-    confirmRecipients: "true",
-    tableEncryption: "aws-managed",
-    gatewayContextHeaders: false,
-    hibpContact: "security@acme.example",
-    trustedProxySecret: "/breach-monitor/staging/proxy-secret",
-    oidcIssuer: "https://acme.okta.com",
-    oidcClientId: "0oa1b2c3",
-    oidcEmailClaim: "preferred_username",
-    oidcJoin: "member",
-  },
+  domainName: "breaches.example.com",
+  certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1",
+  requestsPerSecond: "200",
+  monthlyBudgetDollars: "50",
+  webAcl: "true",
+  confirmRecipients: "true",
+  tableEncryption: "aws-managed",
+  gatewayContextHeaders: false,
+  hibpContact: "security@acme.example",
+  trustedProxySecret: "/breach-monitor/staging/proxy-secret",
+  oidcIssuer: "https://acme.okta.com",
+  oidcClientId: "0oa1b2c3",
+  oidcEmailClaim: "preferred_username",
+  oidcJoin: "member",
 });
 /** Costs as little as possible while idle. */
-const cheapest = synthesize("cheapest", { context: { alarms: "minimal" } });
+const cheapest = synthesize("cheapest", { alarms: "minimal" });
 
 const { stackName } = production;
 const workers = [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers];
@@ -672,7 +668,7 @@ describe("options", () => {
         NotificationsWithSubscribers: [{ Subscribers: subscribers }, { Subscribers: subscribers }],
       },
     ]);
-    const alone = { context: { monthlyBudgetDollars: "50" } };
+    const alone = { monthlyBudgetDollars: "50" };
     expect(() => synthesize("unnoticed", alone)).toThrow(/needs alarmEmail/);
   });
 
