@@ -50,7 +50,7 @@ type Repeatable = {
 };
 
 describe.each(Object.entries(repeatable))("%s", (_, prepare) => {
-  test("is created once under one Idempotency-Key, and each repetition gets the first reply", async () => {
+  test("is created once, and each repetition gets the first reply", async () => {
     const { client, path, body, count } = await prepare(await createOrganization());
     const key = randomUUID();
     const first = await post(client, path, key, body);
@@ -147,7 +147,7 @@ describe("the header", () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  test("the table holds a new API key in no form that can be read without the header's value", async () => {
+  test("without the header's value nobody can read a new API key in the table", async () => {
     const organization = await createOrganization();
     const { dashboard } = await signedIn(organization.id);
     const { body } = await post(dashboard, "/api-keys", randomUUID(), { label: "Ours" });

@@ -231,7 +231,7 @@ describe("the headers RateLimit and RateLimit-Policy", () => {
     return limits;
   };
 
-  test("tell what is left of the address's and the key's minute, also with a refusal of the input", () =>
+  test("tell what is left of the address's and the key's minute, also if it is 400", () =>
     inOneWindow(60, async () => {
       const { api } = await createOrganization();
       const replies = [await api.get("/emails"), await api.post("/emails", {})];

@@ -4,7 +4,7 @@ import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
 import { readDomain } from "../../lib/api-domain.ts";
-import { readOptions } from "../../lib/options.ts";
+import { readIdentityProvider, readOptions } from "../../lib/options.ts";
 import type { Statement } from "../../local/iam/policy.ts";
 import type { Assembly } from "../../local/template/assembly.ts";
 import { retryDelaySeconds } from "../../shared/aws/queue/retry-delay.ts";
@@ -168,7 +168,7 @@ describe("permissions", () => {
     expect(told.map(([name]) => name)).toEqual(["authorize"]);
   });
 
-  test("only the function that redeems codes can read the identity provider's client secret", () => {
+  test("only the function that redeems codes reads the client secret", () => {
     const parameter = "/breach-monitor/breach-monitor-staging/oidc-client-secret";
     const permission = new RegExp(
       `^ssm:GetParameter arn:aws:ssm:us-east-1:000000000000:parameter${parameter}$`,
@@ -735,7 +735,7 @@ describe("options", () => {
     ],
     [{ tableEncryption: "none" }, 'tableEncryption must be aws-owned or aws-managed, not "none"'],
   ])("the option %o is refused", (context: Record<string, unknown>, sentence) => {
-    expect(() => readOptions((name) => context[name])).toThrow(sentence);
+    expect(() => readIdentityProvider(readOptions((name) => context[name]))).toThrow(sentence);
   });
 
   test.each(["", "proxy-secret", "/", "/a/", "//a", "/a b", "0123456789abcdef", true])(
