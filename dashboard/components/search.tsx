@@ -1,15 +1,35 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { place, refineQuery } from "../router.ts";
+import { go, place, refineQuery } from "../router.ts";
+import { moveRow } from "./shortcuts.tsx";
+import type { Data } from "./use-data.ts";
+
+/** The pages of the rows that a search found; undefined as long as it is not known which these are. */
+export const foundIn = (
+  { isLoading, failure }: Data<unknown>,
+  path: string,
+  rows: readonly { id: number }[],
+): string[] | undefined =>
+  isLoading || failure !== undefined ? undefined : rows.map(({ id }) => `${path}/${id}`);
 
 /** Fewer find too much. */
 const minimumCharacters = 2;
 const pauseMilliseconds = 250;
 
-/** A field that searches the list while people type. What is searched for is in the URL. */
-export function Search({ hint }: { hint: string }) {
+type SearchProps = {
+  hint: string;
+  /** The pages of what was found; undefined while the search is under way. */
+  found: readonly string[] | undefined;
+};
+
+/**
+ * A field that searches the list while people type. What is searched for is in the URL. Enter opens the only one that was found, or goes
+ * to the first of several.
+ */
+export function Search({ hint, found }: SearchProps) {
   const id = useId();
   const { q = "" } = place.value.query;
   const [isShort, setShort] = useState(false);
+  const [isEntered, setEntered] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -17,6 +37,22 @@ export function Search({ hint }: { hint: string }) {
   useEffect(() => {
     if (field.current !== null && document.activeElement !== field.current) field.current.value = q;
   }, [q]);
+  useEffect(() => {
+    if (!isEntered || found === undefined) return;
+    setEntered(false);
+    const [only, another] = found;
+    if (only !== undefined && another === undefined) go(only);
+    else moveRow(1);
+  }, [isEntered, found]);
+  const search = (typed: string, afterMilliseconds: number): void => {
+    const text = typed.trim();
+    const isTooShort = [...text].length < minimumCharacters;
+    setShort(isTooShort && text !== "");
+    clearTimeout(timer.current);
+    const refine = (): void => refineQuery({ q: isTooShort ? undefined : text });
+    if (afterMilliseconds > 0) timer.current = window.setTimeout(refine, afterMilliseconds);
+    else refine();
+  };
   return (
     <search class="filter">
       <label for={id}>Search</label>
@@ -30,15 +66,11 @@ export function Search({ hint }: { hint: string }) {
         autocomplete="off"
         aria-keyshortcuts="/"
         aria-describedby={isShort ? `${id}-short` : undefined}
-        onInput={({ currentTarget }) => {
-          const text = currentTarget.value.trim();
-          const isTooShort = [...text].length < minimumCharacters;
-          setShort(isTooShort && text !== "");
-          clearTimeout(timer.current);
-          timer.current = window.setTimeout(
-            () => refineQuery({ q: isTooShort ? undefined : text }),
-            pauseMilliseconds,
-          );
+        onInput={({ currentTarget }) => search(currentTarget.value, pauseMilliseconds)}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key !== "Enter" || currentTarget.value.trim() === "") return;
+          search(currentTarget.value, 0);
+          setEntered(true);
         }}
       />
       {isShort && <small id={`${id}-short`}>Two letters at least</small>}
