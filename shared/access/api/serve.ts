@@ -5,9 +5,11 @@ import { withTimeOfPeople } from "../../aws/table/patience.ts";
 import type { Endpoint, Upload } from "../../contract/endpoint.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
+import { browserOf } from "../sessions/browser.ts";
 import type { SessionName } from "../sessions/session.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
 import { credentialOf } from "./credential.ts";
+import { headerValues } from "./headers.ts";
 import * as limits from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import { clearCookie, setCookie } from "./session-cookie.ts";
@@ -36,6 +38,8 @@ export type Call<E extends Endpoint> = {
   setCookie: (value: string) => void;
   /** What the request's session cookie names, which nobody has looked up, where the contract's `cookie` is "set". */
   cookieSession: SessionName | undefined;
+  /** What the request comes from, such as "Firefox on Windows", as far as it says so. */
+  browser: string | undefined;
   /**
    * Counts the request against the endpoint's limit, and refuses `organizationLimit` beyond it; further calls
    * do nothing. For contracts whose `counted` is "by handler".
@@ -95,7 +99,10 @@ export const serve = <E extends Endpoint>(
         count,
         file,
         setCookie: (value: string) => cookies.push(setCookie(value)),
-        ...(endpoint.cookie === "set" && { cookieSession: cookieSessionOf(event) }),
+        ...(endpoint.cookie === "set" && {
+          cookieSession: cookieSessionOf(event),
+          browser: browserOf(headerValues(event, "user-agent")[0]),
+        }),
         ...event.input,
       } as unknown as Call<E>;
       const given = await handle(call);

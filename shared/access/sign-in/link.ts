@@ -79,6 +79,7 @@ export const redeem = async (
   token: string,
   organizationId?: number,
   replaced?: sessions.SessionName,
+  browser?: string,
 ): Promise<SignedIn> => {
   const key = keys.signInLink(hashOf(token));
   const link = await table.get<Link>(key);
@@ -86,7 +87,11 @@ export const redeem = async (
   if (link === undefined || link.expiresAt <= now) throw new Refusal("invalidLink");
   const membership = choose(await membershipsOf(link), organizationId);
   const { user, organization } = membership;
-  const { value, writes } = await sessions.prepare(organization.id, user);
+  const { value, writes } = await sessions.prepare(
+    organization.id,
+    user,
+    browser === undefined ? {} : { browser },
+  );
   const { written } = await table.attempt(
     table.transact([
       { delete: key, if: condition("#expiresAt > :now", { now }) },
