@@ -80,7 +80,7 @@ type SearchedProps = {
   value: string;
   none: Choice;
   choices: readonly Choice[];
-  /** It stands where the list was that had the focus. */
+  /** It takes the place of a list that had the focus. */
   takesFocus: boolean;
 };
 

@@ -11,7 +11,7 @@ export const foundIn = (
 ): string[] | undefined =>
   isLoading || failure !== undefined ? undefined : rows.map(({ id }) => `${path}/${id}`);
 
-/** Fewer find too much. */
+/** Fewer match too much. */
 const minimumCharacters = 2;
 const pauseMilliseconds = 250;
 

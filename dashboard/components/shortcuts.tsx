@@ -20,7 +20,7 @@ const shortcuts = [
 
 const storedAs = "shortcuts";
 
-/** Keys of one character disturb who speaks to the browser (WCAG 2.2, 2.1.4): they can be turned off. */
+/** Shortcuts of one character get in the way of speech input (WCAG 2.2, 2.1.4), so that they can be turned off. */
 const isOn = signal(localStorage.getItem(storedAs) !== "off");
 
 const find = <E extends HTMLElement>(selector: string, within: ParentNode = document): E | null =>

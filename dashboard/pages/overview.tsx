@@ -140,7 +140,7 @@ function Summary({ overview }: { overview: Overview }) {
   );
 }
 
-/** What is new, and in which breaches most of it is. Nothing is said where nothing is: whether all is well is for the last scan to say. */
+/** What is new, and in which breaches most of it is. Nothing new is no good news: that is for the last scan to say. */
 function News({ findings, people, breaches }: Overview["news"]) {
   if (findings === 0) return null;
   return (
