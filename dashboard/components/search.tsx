@@ -15,6 +15,8 @@ export const foundIn = (
 const minimumCharacters = 2;
 const pauseMilliseconds = 250;
 
+const isTooShort = (text: string): boolean => [...text].length < minimumCharacters;
+
 type SearchProps = {
   hint: string;
   /** The pages of what was found; undefined while the search is under way. */
@@ -44,15 +46,7 @@ export function Search({ hint, found }: SearchProps) {
     if (only !== undefined && another === undefined) go(only);
     else moveRow(1);
   }, [isEntered, found]);
-  const search = (typed: string, afterMilliseconds: number): void => {
-    const text = typed.trim();
-    const isTooShort = [...text].length < minimumCharacters;
-    setShort(isTooShort && text !== "");
-    clearTimeout(timer.current);
-    const refine = (): void => refineQuery({ q: isTooShort ? undefined : text });
-    if (afterMilliseconds > 0) timer.current = window.setTimeout(refine, afterMilliseconds);
-    else refine();
-  };
+  const refine = (text: string): void => refineQuery({ q: isTooShort(text) ? undefined : text });
   return (
     <search class="filter">
       <label for={id}>Search</label>
@@ -66,10 +60,18 @@ export function Search({ hint, found }: SearchProps) {
         autocomplete="off"
         aria-keyshortcuts="/"
         aria-describedby={isShort ? `${id}-short` : undefined}
-        onInput={({ currentTarget }) => search(currentTarget.value, pauseMilliseconds)}
+        onInput={({ currentTarget }) => {
+          const text = currentTarget.value.trim();
+          setEntered(false);
+          setShort(isTooShort(text) && text !== "");
+          clearTimeout(timer.current);
+          timer.current = window.setTimeout(() => refine(text), pauseMilliseconds);
+        }}
         onKeyDown={({ key, currentTarget }) => {
-          if (key !== "Enter" || currentTarget.value.trim() === "") return;
-          search(currentTarget.value, 0);
+          const text = currentTarget.value.trim();
+          if (key !== "Enter" || isTooShort(text)) return;
+          clearTimeout(timer.current);
+          refine(text);
           setEntered(true);
         }}
       />
