@@ -40,10 +40,10 @@ describe("A new organization", () => {
     await step(page, 4, "Start the first scan");
     await scan(api);
     await step(page, 5, "Choose where alerts go");
-    await page.getByText("Open findings").waitFor();
+    await page.getByText("Open findings", { exact: true }).waitFor();
     await createChannel(api, { channel: "webhook", config: { url: `${inject("receiverUrl")}/first-run` } });
     await page.reload();
-    await page.getByText("Open findings").waitFor();
+    await page.getByText("Open findings", { exact: true }).waitFor();
     expect(await page.getByText(/^Next step/).count()).toBe(0);
   });
 });
