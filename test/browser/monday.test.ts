@@ -119,7 +119,9 @@ describe("Monday", () => {
     const { id, email, emailId, breach } = finding;
     const colleague = await createUser(organization.id, { role: "member", apiUrl: service.apiUrl });
     const open = async (place: string): Promise<Page> => {
-      const { page } = await visit([], service.apiUrl);
+      const { page, watch } = await visit([], service.apiUrl);
+      // Whichever request is answered first tells that nobody is signed in.
+      watch.expect(`401 /api/dashboard${place}`, "401 /api/dashboard/findings");
       await page.goto(urlOf(place, service.apiUrl));
       await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
       await page.goto(await linkFor(colleague));
