@@ -1,6 +1,6 @@
 /** What the demo organization shows: two channels, invented addresses, two scans and their findings, made through the API. */
 import { setTimeout } from "node:timers/promises";
-import { FormData, request } from "undici";
+import { request } from "undici";
 import { aliasOf, payrollPeople } from "./demo-breaches.ts";
 
 /** The addresses of the first scan and of the second; most are in the built-in invented breaches. */
@@ -39,6 +39,9 @@ const channelsOf = (brokenUrl: string) => [
 
 const scanWithinMilliseconds = 30_000;
 
+/** Between the parts of an upload. */
+const boundary = "people";
+
 type Filling = { domainId: number; key: string; teamIds: readonly number[] };
 
 /**
@@ -52,7 +55,7 @@ export const fillDemo = async (
   const call = async (
     method: "GET" | "POST" | "PUT",
     path: string,
-    body?: object,
+    body?: object | string,
     accepted = 0,
   ): Promise<Record<string, unknown>> => {
     const reply = await request(`http://127.0.0.1:${port}/api/v1${path}`, {
@@ -60,9 +63,10 @@ export const fillDemo = async (
       signal,
       headers: {
         authorization: `Bearer ${key}`,
-        ...(!(body instanceof FormData) && { "content-type": "application/json" }),
+        "content-type":
+          typeof body === "string" ? `multipart/form-data; boundary=${boundary}` : "application/json",
       },
-      ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const json = (await reply.body.json()) as Record<string, unknown>;
     if (reply.statusCode < 400 || reply.statusCode === accepted) return json;
@@ -75,8 +79,9 @@ export const fillDemo = async (
       (owner, index) =>
         `${aliasOf(owner)}@demo.example,${owner},${["Engineering", "Finance", ""][index % 3]}`,
     );
-    const form = new FormData();
-    form.append("file", new File([["email,name,team", ...lines].join("\n")], "people.csv"));
+    const file = ["email,name,team", ...lines].join("\n");
+    const head = 'Content-Disposition: form-data; name="file"; filename="people.csv"';
+    const form = `--${boundary}\r\n${head}\r\n\r\n${file}\r\n--${boundary}--\r\n`;
     const plan = await call("POST", "/emails/import/preview", form);
     // 400: they are watched already.
     await call("POST", "/emails/import/commit", plan, 400);
