@@ -52,6 +52,7 @@ export const fillDemo = async (
   { domainId, key, teamIds }: Filling,
   { port, brokenUrl, signal }: { port: number; brokenUrl: string; signal: AbortSignal },
 ): Promise<void> => {
+  /** A body that is text is an upload. */
   const call = async (
     method: "GET" | "POST" | "PUT",
     path: string,

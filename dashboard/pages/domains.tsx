@@ -74,7 +74,7 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
   { name: "Domain", kind: "main", width: "name", cell: ({ name }) => <bdi>{inBothForms(name)}</bdi> },
   {
     name: "State",
-    width: "time",
+    width: "name",
     cell: ({ isVerified, verifiedAt, checkedAt }) => (
       <>
         <span class={`state ${isVerified ? "good" : "open"}`}>
@@ -92,7 +92,6 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
   { name: "TXT record", cell: (domain) => <Record domain={domain} /> },
   {
     name: "Covered by",
-    width: "name",
     cell: ({ coverage }) => (coverage === "domain_search" ? "Domain search" : "Address by address"),
   },
   {

@@ -130,6 +130,7 @@ const columns = (
   { name: "Created", width: "time", cell: ({ createdAt }) => <When time={createdAt} /> },
   {
     name: "State",
+    width: "name",
     cell: ({ status, failureReason, waitsFor }) => (
       <>
         <span class={`state ${states[status].look}`}>{states[status].label}</span>
@@ -142,7 +143,7 @@ const columns = (
   {
     name: "Attempts",
     kind: "number",
-    width: "time",
+    width: "word",
     cell: ({ attempts, failedAttempts }) => (
       <>
         {number(attempts)}
@@ -158,6 +159,7 @@ const columns = (
   {
     name: "Actions",
     kind: "actions",
+    width: "time",
     cell: (delivery) => (
       <Button
         kind="quiet"

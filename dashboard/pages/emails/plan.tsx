@@ -40,8 +40,8 @@ export function Quote({ plan: { quote } }: { plan: Pick<ImportPlan, "quote"> }) 
 
 const columns: Column<Row>[] = [
   { name: "Address", kind: "main", cell: ({ email }) => <bdi>{inBothForms(email)}</bdi> },
-  { name: "Owner", cell: ({ ownerName }) => <bdi>{ownerName ?? "–"}</bdi> },
-  { name: "Team", cell: ({ team }) => <bdi>{team ?? "–"}</bdi> },
+  { name: "Owner", width: "name", cell: ({ ownerName }) => <bdi>{ownerName ?? "–"}</bdi> },
+  { name: "Team", width: "time", cell: ({ team }) => <bdi>{team ?? "–"}</bdi> },
   {
     name: "Status",
     cell: ({ kind }) => {

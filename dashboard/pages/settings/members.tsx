@@ -104,6 +104,7 @@ const columns = (setOpen: (open: Open) => void, resend: (member: Member) => void
   {
     name: "Actions",
     kind: "actions",
+    width: "name",
     cell: (member) =>
       isAdmin.value && (
         <>

@@ -81,7 +81,7 @@ const columns = (end: (session: Session) => void, isBusy: boolean): Column<Sessi
     width: "rest",
     cell: ({ createdAt, browser, isCurrent, createdBy }) => (
       <>
-        {browser ?? "Unknown browser"} <When time={createdAt} />
+        {browser ?? "Unknown browser"}, <When time={createdAt} />
         {isCurrent && <small>this session</small>}
         {createdBy === "operator" && <small>made by an operator, not by signing in</small>}
       </>
