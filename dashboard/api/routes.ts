@@ -23,6 +23,7 @@ import type { deleteTeam } from "../../functions/delete-team/endpoint.ts";
 import type { endSession } from "../../functions/end-session/endpoint.ts";
 import type { findEmails } from "../../functions/find-emails/endpoint.ts";
 import type { getAcknowledgement } from "../../functions/get-acknowledgement/endpoint.ts";
+import type { getDelivery } from "../../functions/get-delivery/endpoint.ts";
 import type { getEmail } from "../../functions/get-email/endpoint.ts";
 import type { getFinding } from "../../functions/get-finding/endpoint.ts";
 import type { getFoundBreach } from "../../functions/get-found-breach/endpoint.ts";
@@ -59,6 +60,7 @@ import type { resendInvitation } from "../../functions/resend-invitation/endpoin
 import type { revokeApiKey } from "../../functions/revoke-api-key/endpoint.ts";
 import type { revokeOtherSessions } from "../../functions/revoke-other-sessions/endpoint.ts";
 import type { revokeSession } from "../../functions/revoke-session/endpoint.ts";
+import type { setAlertOptions } from "../../functions/set-alert-options/endpoint.ts";
 import type { startScan } from "../../functions/start-scan/endpoint.ts";
 import type { testAlertConfig } from "../../functions/test-alert-config/endpoint.ts";
 import type { unsubscribeRecipient } from "../../functions/unsubscribe-recipient/endpoint.ts";
@@ -107,6 +109,7 @@ export type Routes = {
   "PATCH /dashboard/members/{id}": typeof changeMember;
   "DELETE /dashboard/members/{id}": typeof removeMember;
   "GET /dashboard/alert-configs/{id}/deliveries": typeof listDeliveries;
+  "GET /dashboard/alert-configs/{id}/deliveries/{deliveryId}": typeof getDelivery;
   "POST /dashboard/alert-configs/{id}/test": typeof testAlertConfig;
   "POST /dashboard/alert-configs/{id}/deliveries/{deliveryId}/redeliver": typeof redeliverAlert;
   "GET /dashboard/recipients/{token}": typeof getRecipient;
@@ -129,6 +132,7 @@ export type Routes = {
   "POST /v1/alert-configs": typeof createAlertConfig;
   "PATCH /v1/alert-configs/{id}": typeof changeAlertConfig;
   "DELETE /v1/alert-configs/{id}": typeof deleteAlertConfig;
+  "PUT /v1/alert-configs/{id}/options": typeof setAlertOptions;
 };
 export type RouteName = keyof Routes;
 
@@ -157,9 +161,11 @@ export type Domain = Reply<"GET /dashboard/domains">["domains"][number];
 export type Team = Reply<"GET /dashboard/teams">["teams"][number];
 export type Member = Reply<"GET /dashboard/members">["members"][number];
 export type Scan = Reply<"GET /v1/scans">["scans"][number];
-export type Channel = Reply<"GET /v1/alert-configs">["configs"][number];
+/** As `include=details` gives it. */
+export type Channel = Extract<Reply<"GET /v1/alert-configs">["configs"][number], { options: unknown }>;
 export type Delivery = Reply<"GET /dashboard/alert-configs/{id}/deliveries">["deliveries"][number];
 export type ApiKey = Reply<"GET /dashboard/api-keys">["apiKeys"][number];
 export type Recipient = Reply<"GET /dashboard/recipients/{token}">;
 export type Session = Reply<"GET /dashboard/session">;
 export type ImportPlan = Reply<"POST /v1/emails/import/preview">;
+export type ImportRow = ImportPlan["emails"][number];

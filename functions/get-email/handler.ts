@@ -1,9 +1,16 @@
 import { serve } from "../../shared/access/api/serve.ts";
+import * as detailed from "../../shared/findings/detailed.ts";
 import * as emails from "../../shared/monitoring/emails/email-list.ts";
 import { subAddressesOf } from "../../shared/monitoring/unwatched/sub-addresses.ts";
 import { getEmail } from "./endpoint.ts";
 
+/** More are asked for with `GET /findings`. */
+const mostFindings = 100;
+
 export const handler = serve(getEmail, async ({ org, path: { id } }) => {
-  const email = await emails.get(org, id);
-  return { ...email, subAddresses: await subAddressesOf(org, email) };
+  const [email, { breaches: findings }] = await Promise.all([
+    emails.get(org, id),
+    detailed.list(org, { emailId: id, limit: mostFindings, offset: 0 }),
+  ]);
+  return { ...email, subAddresses: await subAddressesOf(org, email), findings };
 });

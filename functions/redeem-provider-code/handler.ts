@@ -11,7 +11,7 @@ import { redeemProviderCode } from "./endpoint.ts";
 const logger = new Logger();
 
 export const handler = serve(redeemProviderCode, async (call) => {
-  const { body, attempts, keepAttempts, setCookie, cookieSession } = call;
+  const { body, attempts, keepAttempts, setCookie, cookieSession, browser } = call;
   const answer = new URLSearchParams(body.answer);
   const secret = attempts.find((each) => provider.stateOf(each) === answer.get("state"));
   if (secret === undefined) throw new Refusal("attemptUnknown");
@@ -23,6 +23,7 @@ export const handler = serve(redeemProviderCode, async (call) => {
     {
       findHomes: () => (process.env.OIDC_JOIN === "member" ? verifiedFor(domainOf(email)) : []),
       replaced: cookieSession,
+      browser,
     },
   );
   setCookie(cookie);

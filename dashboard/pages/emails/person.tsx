@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Email } from "../../api/routes.ts";
+import type { Email, Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Name } from "../../components/name.tsx";
 import { FailureNotice, Loading } from "../../components/notice.tsx";
@@ -19,8 +19,7 @@ import { anyState } from "../findings/filters.ts";
 import { RemoveEmail } from "./change.tsx";
 import { EditEmail } from "./edit.tsx";
 
-/** More are on the page of findings. */
-const mostShown = 100;
+type Person = Reply<"GET /dashboard/emails/{id}">;
 
 /** One address, whose it is, and what was found of it. */
 export function PersonPage({ id }: { id: string }) {
@@ -110,24 +109,17 @@ function SubAddresses({ of }: { of: { email: string; breachCount: number }[] }) 
   );
 }
 
-/** Findings, newest first. They are asked for only where there are some: the page loads with one call for itself. */
-function Timeline({ email: { id, breachCount, lastScannedAt } }: { email: Email }) {
-  const { value, failure, reload } = useData(String(id), async (signal) => {
-    if (breachCount === 0) return { findings: [], total: 0 };
-    return call("GET /dashboard/findings", { query: { emailId: id, limit: mostShown } }, { signal });
-  });
+function Timeline({ email: { id, breachCount, lastScannedAt, findings } }: { email: Person }) {
   return (
     <section>
       <h2>Findings</h2>
-      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
-      {value === undefined && failure === undefined && <Loading what="the findings" />}
-      {value?.total === 0 && (
+      {findings.length === 0 && (
         <p class="muted">
           {lastScannedAt === null ? "No scan has checked it yet." : "It was found in no breach."}
         </p>
       )}
       <ol class="timeline">
-        {value?.findings.map((finding) => (
+        {findings.map((finding) => (
           <li key={finding.id}>
             <When time={finding.firstDetectedAt} />
             <SeverityMark severity={finding.severity} />
@@ -136,9 +128,9 @@ function Timeline({ email: { id, breachCount, lastScannedAt } }: { email: Email 
           </li>
         ))}
       </ol>
-      {value !== undefined && value.total > mostShown && (
+      {breachCount > findings.length && (
         <a href={addressOf("/findings", { emailId: id, acknowledged: anyState })}>
-          All {number(value.total)} findings
+          All {number(breachCount)} findings
         </a>
       )}
     </section>

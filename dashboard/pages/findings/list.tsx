@@ -36,9 +36,8 @@ type FindingsReply = { findings: Finding[]; total: number; unacknowledged: numbe
 /** A page of the findings that match. */
 export const useFindings = (filters: Filters): Data<FindingsReply> => {
   const { order = "severity", offset } = place.value.query;
-  return useData(JSON.stringify([filters, order, offset]), (signal) =>
-    call("GET /dashboard/findings", { query: { ...filters, order, offset, limit: pageSize } }, { signal }),
-  );
+  const query = { ...filters, order, offset, limit: pageSize.value };
+  return useData(JSON.stringify(query), (signal) => call("GET /dashboard/findings", { query }, { signal }));
 };
 
 type ListProps = {
@@ -85,7 +84,6 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
               name="breachId"
               choices={breachChoices}
               chosenLabel={first?.breach.title}
-              shortcut="/"
             />
           </>
         )}
@@ -137,7 +135,6 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
           ),
         ]}
         empty={<NoFindings filters={filters} />}
-        isLined
       />
       {details !== undefined && (
         <FindingDetails

@@ -5,10 +5,12 @@ import { withTimeOfPeople } from "../../aws/table/patience.ts";
 import type { Endpoint, Upload } from "../../contract/endpoint.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
+import { browserOf } from "../sessions/browser.ts";
 import type { SessionName } from "../sessions/session.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
 import { attemptCookie, readAttempts } from "./attempt-cookie.ts";
 import { credentialOf } from "./credential.ts";
+import { headerValues } from "./headers.ts";
 import { type Repeatable, repeatable, unrepeatable } from "./idempotency.ts";
 import * as limits from "./limits.ts";
 import type { Principal } from "./principal.ts";
@@ -42,6 +44,8 @@ export type Call<E extends Endpoint> = {
   attempts: string[];
   /** Sets them. */
   keepAttempts: (secrets: readonly string[]) => void;
+  /** What the request comes from, such as "Firefox on Windows", as far as it says so. */
+  browser: string | undefined;
   /**
    * Counts the request against the endpoint's limit, and refuses `organizationLimit` beyond it; further calls
    * do nothing. For contracts whose `counted` is "by handler".
@@ -111,7 +115,10 @@ export const serve = <E extends Endpoint>(
           attempts: readAttempts(event),
           keepAttempts: (secrets: readonly string[]) => cookies.push(attemptCookie(secrets)),
         }),
-        ...(endpoint.cookie === "set" && { cookieSession: cookieSessionOf(event) }),
+        ...(endpoint.cookie === "set" && {
+          cookieSession: cookieSessionOf(event),
+          browser: browserOf(headerValues(event, "user-agent")[0]),
+        }),
         ...event.input,
       } as unknown as Call<E>;
       let given: Given<E>;

@@ -88,6 +88,7 @@ export const redeem = async (
   token: string,
   organizationId?: number,
   replaced?: sessions.SessionName,
+  browser?: string,
 ): Promise<SignedIn> => {
   const key = keys.signInLink(hashOf(token));
   const link = await table.get<Link>(key);
@@ -96,26 +97,29 @@ export const redeem = async (
   const all = await membershipsOf(link);
   const open = link.by === undefined ? all.filter((each) => !needsVoucher(each)) : all;
   const membership = choose(open, organizationId);
-  const signedIn = await enter(
-    membership,
-    [{ delete: key, if: condition("#expiresAt > :now", { now }) }],
+  const signedIn = await enter(membership, [{ delete: key, if: condition("#expiresAt > :now", { now }) }], {
     replaced,
-  );
+    browser,
+  });
   // Somebody else was faster, or the user has just been removed.
   if (signedIn === undefined) throw new Refusal("invalidLink");
   return signedIn;
 };
 
 /**
- * Creates a session of the membership in one transaction with `also`, which ends the session `replaced`. Undefined: refused, as when the
+ * Creates a session of the membership in a browser, in one transaction with `also`, which ends the session `replaced`. Undefined: refused, as when the
  * user has just been removed.
  */
 export const enter = async (
   membership: Membership,
   also: readonly Write[],
-  replaced?: sessions.SessionName,
+  { replaced, browser }: { replaced?: sessions.SessionName | undefined; browser?: string | undefined },
 ): Promise<SignedIn | undefined> => {
-  const { value, writes } = await sessions.prepare(membership.organization.id, membership.user);
+  const { value, writes } = await sessions.prepare(
+    membership.organization.id,
+    membership.user,
+    browser === undefined ? {} : { browser },
+  );
   const { written } = await table.attempt(
     table.transact([...also, ...writes, ...(replaced === undefined ? [] : [sessions.ending(replaced)])]),
   );

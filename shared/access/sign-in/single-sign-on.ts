@@ -17,10 +17,11 @@ export const signIn = async (
   identity: Identity,
   {
     findHomes,
-    replaced,
+    ...session
   }: {
     findHomes: () => Promise<number[]> | number[];
     replaced: SessionName | undefined;
+    browser: string | undefined;
   },
 ): Promise<links.SignedIn> => {
   const { email } = identity;
@@ -32,7 +33,7 @@ export const signIn = async (
     const { token } = await links.create({ email, by: "provider" }, links.lifetimes.link);
     throw links.chooseOrganization(memberships, { token });
   }
-  const signedIn = await links.enter(only, [], replaced);
+  const signedIn = await links.enter(only, [], session);
   // Just removed.
   if (signedIn === undefined) throw new Refusal("userUnknown");
   return signedIn;

@@ -7,6 +7,7 @@ import { Refusal } from "../../contract/errors.ts";
 import * as counts from "../../lists/counts.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as channels from "../channels/channel.ts";
+import type { DetailedAlertConfig } from "../channels/channel-schema.ts";
 import { payloadOf } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
 import { breachesInTitle, titleOf } from "../senders/title.ts";
@@ -153,26 +154,40 @@ const pageOfStatus = async (
 /** Deliveries at the end of a block among which the latest of each channel mostly is. */
 const usuallyEnough = 32;
 
-/** The channels, newest first, with the status of each one's latest delivery. Two trips, mostly. */
-export const latestStatuses = async (
-  org: number,
-): Promise<{ channel: channels.Channel; latest: DeliveryStatus | undefined }[]> => {
+export type Health = {
+  /** The status of the latest delivery, if there is one. */
+  latest: DeliveryStatus | undefined;
+  /** When the newest of the latest deliveries that arrived did; undefined if none of them did. ISO 8601. */
+  deliveredAt: string | undefined;
+};
+
+/** Whether a channel's latest delivery is yet to arrive after an attempt that failed, or was given up. */
+export const isFailing = ({ latest }: Health): boolean => latest === "retrying" || latest === "not delivered";
+
+/** The channels, newest first, with what became of each one's latest deliveries. Two trips, mostly. */
+export const healthOf = async (org: number): Promise<({ channel: channels.Channel } & Health)[]> => {
   const [all, directory] = await Promise.all([channels.list(org), deliveries.directory(org)]);
   const latest = new Map<number, DeliveryStatus>();
+  const deliveredAt = new Map<number, string>();
   const channelsOfBlock = new Map<number, number[]>();
   for (const { id: channelId } of all) {
     const groupKey = deliveries.groupKeyOf({ channelId });
     const block = directory.find(({ counts: inBlock }) => (inBlock.get(groupKey) ?? 0) > 0)?.block;
     if (block !== undefined) channelsOfBlock.set(block, [...(channelsOfBlock.get(block) ?? []), channelId]);
   }
-  const note = (block: number, rows: readonly Pick<Delivery, "id" | "group" | "status">[]): void => {
+  const note = (
+    block: number,
+    rows: readonly Pick<Delivery, "id" | "group" | "status" | "lastAttemptAt">[],
+  ): void => {
     for (const row of rows.toSorted((one, other) => other.id - one.id)) {
       const { channelId } = deliveries.groupOf(row);
-      if (channelsOfBlock.get(block)?.includes(channelId) && !latest.has(channelId))
-        latest.set(channelId, row.status);
+      if (!channelsOfBlock.get(block)?.includes(channelId)) continue;
+      if (!latest.has(channelId)) latest.set(channelId, row.status);
+      if (row.status === "delivered" && row.lastAttemptAt !== null && !deliveredAt.has(channelId))
+        deliveredAt.set(channelId, row.lastAttemptAt);
     }
   };
-  const project = ["id", "group", "status"];
+  const project = ["id", "group", "status", "lastAttemptAt"];
   await Promise.all(
     [...channelsOfBlock].map(async ([block, inBlock]) => {
       note(block, await deliveries.members(org, block, { descending: true, limit: usuallyEnough, project }));
@@ -180,5 +195,21 @@ export const latestStatuses = async (
         note(block, await deliveries.members(org, block, { project }));
     }),
   );
-  return all.map((channel) => ({ channel, latest: latest.get(channel.id) }));
+  return all.map((channel) => ({
+    channel,
+    latest: latest.get(channel.id),
+    deliveredAt: deliveredAt.get(channel.id),
+  }));
+};
+
+/** The channels, newest first, with their options and how their deliveries fare. */
+export const inDetail = async (org: number): Promise<DetailedAlertConfig[]> => {
+  const [all, { notDelivered }] = await Promise.all([healthOf(org), counts.read(org)]);
+  return all.map(({ channel, ...health }) => ({
+    ...channels.shown(org, channel),
+    options: channels.optionsOf(channel),
+    failing: isFailing(health),
+    notDelivered: notDelivered.get(channel.id) ?? 0,
+    lastDeliveredAt: health.deliveredAt ?? null,
+  }));
 };
