@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { ownerState } from "../../shared/alerting/owners/owner-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idParameter } from "../../shared/contract/page.ts";
 import { listedEmail } from "../../shared/monitoring/emails/email-schema.ts";
@@ -16,6 +17,7 @@ export const getEmail = defineEndpoint({
           "Breached addresses like `ada+shop@` of `ada@`, as HIBP named them when its domain was last searched",
       }),
     ),
+    owner: ownerState,
   }),
   refusals: ["emailNotFound"],
   uses: ["table:read"],

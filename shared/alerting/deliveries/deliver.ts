@@ -7,17 +7,17 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { channelNotOpened } from "../../contract/log-lines.ts";
 import type { Message } from "../../contract/messages.ts";
-import type { Channel, ChannelForm } from "../channels/channel.ts";
+import { type Channel, type ChannelForm, list } from "../channels/channel.ts";
 import { ChannelKeyUnavailable } from "../channels/channel-key.ts";
 import * as failing from "../channels/failing.ts";
 import { ChannelNotOpened, open } from "../channels/seal.ts";
 import * as slowness from "../channels/slowness.ts";
+import { leastTold, ownersChannel } from "../owners/owner.ts";
 import { planMail } from "../recipients/mail-plan.ts";
 import { fingerprint } from "../recipients/recipient.ts";
 import type { AttemptResult } from "../senders/outbound.ts";
-import type { Report } from "../senders/report.ts";
-import { type Receiver, send } from "../senders/send.ts";
-import { readContent, type Summary } from "../senders/summary.ts";
+import { type Content, type Receiver, send } from "../senders/send.ts";
+import { readContent } from "../senders/summary.ts";
 import { type Delivery, deliveries, type LastResponse } from "./delivery.ts";
 import { attemptsLeft, nextAfterFailure } from "./retries.ts";
 import * as transitions from "./transitions.ts";
@@ -53,7 +53,11 @@ export const readSubjects = async (messages: readonly Message<"deliveries">[]): 
     ]),
   );
   const subjects = [...chunk(rows, 3)] as [Delivery?, Channel?, Organization?][];
-  return subjects.map(([row, channel, owner]) => ({ row, channel, owner }));
+  return subjects.map(([row, channel, owner]) => ({
+    row,
+    channel: row?.event.type === "owner" ? ownersChannel : channel,
+    owner,
+  }));
 };
 
 /** What the steps of an attempt share. */
@@ -98,6 +102,7 @@ export const deliver = async (
   const outcome = outcomeOf(org, result, milliseconds);
   if ("status" in result) await afterSuccess(attempt, prepared, outcome);
   else await afterFailure(attempt, prepared, result, outcome);
+  if (channel === ownersChannel) return;
   await slowness.note(org, channel, { milliseconds, isDelivered: "status" in result }).catch((error) => {
     // This attempt is recorded; only the speed of other deliveries depends on the note.
     logError("slowness could not be noted", error);
@@ -107,7 +112,7 @@ export const deliver = async (
 /** A claimed attempt with what it sends and to whom. */
 type Prepared = {
   claimed: transitions.ClaimedAttempt;
-  content: Report | Summary;
+  content: Content;
   receiver: Receiver;
   /** Gives the copies to the budget of e-mails back, except for those that were sent. */
   giveBack: (sent: number) => Promise<void>;
@@ -116,7 +121,7 @@ type Prepared = {
 /** Claims an attempt that may be made now. Undefined: it may not, and the delivery is dealt with. */
 const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   const { org, message, row, channel, owner, log } = attempt;
-  const reason = notServed(channel, owner);
+  const reason = notServed(channel, owner) ?? (await notWanted(org, row));
   if (reason !== undefined) return wait(attempt, reason);
   if (message.attempt === 1 && message.slow !== true && slowness.isSlow(channel)) {
     await queue.send("delivery-retries", { ...message, slow: true }, { group: String(org) });
@@ -132,7 +137,7 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
     await transitions.discard(org, row);
     return void log("nothing left to tell");
   }
-  const addressed = await address(attempt, form);
+  const addressed = await address(attempt, form, content);
   if (addressed === undefined) return undefined;
   const claimed = await transitions.claim(org, row, message.attempt).catch(async (error) => {
     await addressed.giveBack(0);
@@ -166,11 +171,16 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
 const address = async (
   attempt: Attempt,
   form: ChannelForm,
+  content: Content,
 ): Promise<Pick<Prepared, "receiver" | "giveBack"> | undefined> => {
   if (form.channel !== "email") return { receiver: form, giveBack: async () => {} };
   const { owner, row, settings, logger } = attempt;
   const { dashboardUrl } = settings;
-  const plan = await planMail(owner, row, form.config.recipients, { dashboardUrl, logger });
+  const isToOwner = "kind" in content && content.kind === "owner";
+  if (isToOwner && dashboardUrl === undefined) return giveUp(attempt, "the owner could not unsubscribe");
+  const recipients = isToOwner ? [content.address] : form.config.recipients;
+  const plan = await planMail(owner, row, recipients, { dashboardUrl, logger });
+  if (isToOwner && "obstacle" in plan && plan.isShown) return giveUp(attempt, "the owner has unsubscribed");
   if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan);
   return { receiver: { channel: "email", recipients: plan.recipients }, giveBack: plan.giveBack };
 };
@@ -213,7 +223,8 @@ const afterFailure = async (
   }
   const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
   const next = nextAfterFailure(left, settings.redispatchSeconds);
-  if (next.status === "not_delivered") await failing.noteFailing(org, channel, failure);
+  if (next.status === "not_delivered" && channel !== ownersChannel)
+    await failing.noteFailing(org, channel, failure);
   const finished = await transitions.finish(org, claimed, next, { ...outcome, failure });
   log(next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {
@@ -238,6 +249,12 @@ const notServed = (channel: Channel, { billing }: Organization): string | undefi
   if (!channel.isEnabled) return "channel was disabled";
   return billingRefusal(billing, new Date()) === undefined ? undefined : "subscription had lapsed";
 };
+
+/** Why an owner is not told for now: no channel wants that any more. By hand they are told in any case. */
+const notWanted = async (org: number, { event }: Delivery): Promise<string | undefined> =>
+  event.type !== "owner" || event.byHand || leastTold(await list(org)) !== undefined
+    ? undefined
+    : "no channel tells owners";
 
 /** Until when a delivery may wait, in milliseconds since 1970. */
 const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: DeliverSettings): number =>

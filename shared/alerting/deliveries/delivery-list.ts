@@ -20,7 +20,7 @@ import {
 } from "./delivery.ts";
 import type { DeliveryInFull, DeliveryLabel, ListedDelivery } from "./delivery-schema.ts";
 
-const labelOf: Record<DeliveryStatus, DeliveryLabel> = {
+export const labelOf: Record<DeliveryStatus, DeliveryLabel> = {
   pending: "pending",
   retrying: "retrying",
   delivered: "delivered",

@@ -46,7 +46,7 @@ export const planMail = async (
   }
   const recipients = all.filter(({ email }) => row.reached?.has(fingerprint(org, email)) !== true);
   const takenAt = new Date();
-  const isSingle = row.event.type === "breach";
+  const isSingle = row.event.type === "breach" || row.event.type === "owner";
   const hour = isSingle ? Math.floor(mailBudget.hour * shareOfSingles) : mailBudget.hour;
   const usedUpUntil = await takeCopies(org, recipients.length, { ...mailBudget, hour }, takenAt);
   if (usedUpUntil === undefined) {
