@@ -220,7 +220,7 @@ describe("a channel that tells owners", () => {
     expect(await toOwners(org)).toHaveLength(4);
   });
 
-  test("that is disabled or stops telling them lets the messages wait until it does again", async () => {
+  test("that is disabled or stops telling them lets the messages wait", async () => {
     const org = await organizationOf(10);
     const id = await createChannel(org);
     const other = await createChannel(org, { tellOwners: false });
@@ -237,7 +237,7 @@ describe("a channel that tells owners", () => {
 });
 
 describe("by hand", () => {
-  test("each person gets one message, the log one entry, and a day later they can be told again", async () => {
+  test("each person gets one message, the log one entry; the next day others", async () => {
     const org = await organizationOf(40);
     await scan(org, inBreaches(40, "Alpha", "Beta"));
     const ids = (await findingsOf(org)).map(({ id }) => id);
@@ -314,7 +314,7 @@ describe("a message on its way", () => {
     return { org, sent, row };
   };
 
-  test("goes to nobody once the address is removed or disabled, or what leaked is sensitive", async () => {
+  test("goes to nobody once the address is disabled, or what leaked is sensitive", async () => {
     const changes = [
       (org: number) => disable(org, 0),
       async (org: number) => removeEmail(org, (await findingsOf(org))[0]?.emailId ?? 0, administrator),

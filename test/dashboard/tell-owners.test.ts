@@ -22,7 +22,7 @@ const create = async () => {
   return { ...organization, name, user, ids, tell, mails, ownerOf };
 };
 
-test("202: one mail for the person, with what leaked, what to do and a link to unsubscribe", async () => {
+test("202: one mail, with what leaked, what to do and a link to unsubscribe", async () => {
   const { ids, tell, mails, ownerOf, user, name } = await create();
   expect(await ownerOf()).toEqual({ hasUnsubscribed: false, lastMessage: null });
   const reply = await tell({ ids });
