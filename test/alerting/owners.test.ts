@@ -20,6 +20,7 @@ import { type FindingRecord, findings } from "../../shared/findings/record.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { changeMany } from "../../shared/monitoring/emails/changes.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import { audit } from "../../shared/operations/audit/audit.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
 import {
   createOrganization,
@@ -299,6 +300,7 @@ describe("by hand", () => {
     const told = (await toOwners(org)).map(({ event }) => event.type === "owner" && event.email.id);
     expect([...Map.groupBy(told, (id) => id).values()].filter(({ length }) => length !== 2)).toEqual([]);
     expect(told).toHaveLength(120);
+    expect((await audit(org)).differences).toEqual([]);
   });
 });
 
@@ -370,6 +372,7 @@ describe("a message on its way", () => {
       if (now !== undefined) await attemptOf(org, now);
     }
     expect((await toOwners(org))[0]).toMatchObject({ status: "not_delivered", attempts: 30 });
+    expect((await audit(org)).differences).toEqual([]);
     const all = await channels.list(org);
     expect(all.map(({ failingSince, slowUntil }) => [failingSince, slowUntil])).toEqual([
       [undefined, undefined],
