@@ -44,6 +44,7 @@ import { resendInvitation } from "./resend-invitation/endpoint.ts";
 import { revokeApiKey } from "./revoke-api-key/endpoint.ts";
 import { revokeOtherSessions } from "./revoke-other-sessions/endpoint.ts";
 import { revokeSession } from "./revoke-session/endpoint.ts";
+import { tellOwners } from "./tell-owners/endpoint.ts";
 import { testAlertConfig } from "./test-alert-config/endpoint.ts";
 import { unsubscribeRecipient } from "./unsubscribe-recipient/endpoint.ts";
 import { watchUnwatched } from "./watch-unwatched/endpoint.ts";
@@ -93,6 +94,7 @@ export const dashboardRoutes: readonly Route[] = [
   { method: "DELETE", path: "/members/{id}", name: "remove-member", endpoint: removeMember },
   { method: "GET", path: "/overview", name: "get-overview", endpoint: getOverview },
   { method: "GET", path: "/findings", name: "list-findings", endpoint: listFindings },
+  { method: "POST", path: "/findings/tell", name: "tell-owners", endpoint: tellOwners },
   { method: "GET", path: "/findings/{id}", name: "get-finding", endpoint: getFinding },
   { method: "GET", path: "/breaches", name: "list-found-breaches", endpoint: listFoundBreaches },
   { method: "GET", path: "/breaches/{id}", name: "get-found-breach", endpoint: getFoundBreach },

@@ -62,6 +62,7 @@ import type { revokeOtherSessions } from "../../functions/revoke-other-sessions/
 import type { revokeSession } from "../../functions/revoke-session/endpoint.ts";
 import type { setAlertOptions } from "../../functions/set-alert-options/endpoint.ts";
 import type { startScan } from "../../functions/start-scan/endpoint.ts";
+import type { tellOwners } from "../../functions/tell-owners/endpoint.ts";
 import type { testAlertConfig } from "../../functions/test-alert-config/endpoint.ts";
 import type { unsubscribeRecipient } from "../../functions/unsubscribe-recipient/endpoint.ts";
 import type { watchUnwatched } from "../../functions/watch-unwatched/endpoint.ts";
@@ -99,6 +100,7 @@ export type Routes = {
   "GET /dashboard/emails": typeof findEmails;
   "POST /dashboard/emails/changes": typeof changeEmails;
   "GET /dashboard/emails/{id}": typeof getEmail;
+  "POST /dashboard/findings/tell": typeof tellOwners;
   "GET /dashboard/unwatched": typeof listUnwatched;
   "POST /dashboard/unwatched/watch": typeof watchUnwatched;
   "POST /dashboard/unwatched/ignore": typeof ignoreUnwatched;
@@ -156,6 +158,7 @@ export type Overview = Reply<"GET /dashboard/overview">;
 export type Finding = Reply<"GET /dashboard/findings">["findings"][number];
 export type FoundBreach = Reply<"GET /dashboard/breaches/{id}">;
 export type Email = Reply<"GET /dashboard/emails">["emails"][number];
+export type Person = Reply<"GET /dashboard/emails/{id}">;
 export type Unwatched = Reply<"GET /dashboard/unwatched">["addresses"][number];
 export type Domain = Reply<"GET /dashboard/domains">["domains"][number];
 export type Team = Reply<"GET /dashboard/teams">["teams"][number];

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { ownerState } from "../../shared/alerting/owners/owner-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idParameter } from "../../shared/contract/page.ts";
 import { detailedFinding } from "../../shared/findings/finding-schema.ts";
@@ -20,6 +21,7 @@ export const getEmail = defineEndpoint({
     findings: z
       .array(detailedFinding)
       .check(z.meta({ description: "The newest 100; `breachCount` says how many there are" })),
+    owner: ownerState,
   }),
   refusals: ["emailNotFound"],
   uses: ["table:read", "table:breach-index"],

@@ -1,4 +1,5 @@
 import { serve } from "../../shared/access/api/serve.ts";
+import { stateOf } from "../../shared/alerting/owners/state.ts";
 import * as detailed from "../../shared/findings/detailed.ts";
 import * as emails from "../../shared/monitoring/emails/email-list.ts";
 import { subAddressesOf } from "../../shared/monitoring/unwatched/sub-addresses.ts";
@@ -12,5 +13,6 @@ export const handler = serve(getEmail, async ({ org, path: { id } }) => {
     emails.get(org, id),
     detailed.list(org, { emailId: id, limit: mostFindings, offset: 0 }),
   ]);
-  return { ...email, subAddresses: await subAddressesOf(org, email), findings };
+  const [subAddresses, owner] = await Promise.all([subAddressesOf(org, email), stateOf(org, email)]);
+  return { ...email, subAddresses, owner, findings };
 });

@@ -7,10 +7,11 @@ import * as z from "zod/mini";
 
 const id = z.int().check(z.positive());
 
+/** `channelId`: 0 of a message to an owner (alerting/owners). */
 const delivery = z.object({
   organizationId: id,
   deliveryId: id,
-  channelId: id,
+  channelId: z.int().check(z.minimum(0)),
   attempt: z.int().check(z.positive()),
 });
 

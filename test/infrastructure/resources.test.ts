@@ -3,8 +3,8 @@ import { expect, test, vi } from "vitest";
 import type { Endpoint, Method, Route, Use } from "../../shared/contract/endpoint.ts";
 import { functionsOf, synthesize } from "./stacks.ts";
 
-/** Room was promised for 25 endpoints at release 1.0.0; twenty of them are built. */
-const { extraEndpoints } = vi.hoisted(() => ({ extraEndpoints: 5 }));
+/** Room was promised for 25 endpoints at release 1.0.0; twenty-one of them are built. */
+const { extraEndpoints } = vi.hoisted(() => ({ extraEndpoints: 4 }));
 
 /** As those that there are: of five, two share a path, and one has permissions that no other function has. */
 vi.mock("../../functions/dashboard-routes.ts", async (original) => {

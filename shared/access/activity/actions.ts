@@ -21,6 +21,7 @@ export const categoryOf = {
   "finding.acknowledged": "findings",
   "findings.acknowledged": "findings",
   "findings.reopened": "findings",
+  "findings.told": "findings",
   "alert_config.created": "alerts",
   "alert_config.updated": "alerts",
   "alert_config.deleted": "alerts",

@@ -162,7 +162,12 @@ export const alertOptions = z
           "`discreet`: of a sensitive breach neither title nor address is told; a webhook gets no event of it",
       }),
     ),
-    tellOwners: z.boolean().check(z.meta({ description: "For e-mail channels only" })),
+    tellOwners: z.boolean().check(
+      z.meta({
+        description:
+          "E-mail channels only: the breached address gets a message too, one for each event however many channels have it",
+      }),
+    ),
   })
   .check(z.meta({ id: "AlertOptions" }));
 export type AlertOptions = z.infer<typeof alertOptions>;

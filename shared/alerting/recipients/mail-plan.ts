@@ -46,7 +46,7 @@ export const planMail = async (
   }
   const recipients = all.filter(({ email }) => row.reached?.has(fingerprint(org, email)) !== true);
   const takenAt = new Date();
-  const isSingle = row.event.type === "breach";
+  const isSingle = row.event.type === "breach" || row.event.type === "owner";
   // Of a budget of one, that one.
   const hour = isSingle
     ? Math.max(Math.min(1, mailBudget.hour), Math.floor(mailBudget.hour * shareOfSingles))

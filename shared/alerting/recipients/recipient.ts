@@ -58,6 +58,17 @@ export const addresseesOf = async (org: number, addresses: readonly string[]): P
   );
 };
 
+/** What each of these addresses has said last. Makes no rows. */
+export const consentsOf = async (
+  org: number,
+  addresses: readonly string[],
+): Promise<Recipient["consent"][]> => {
+  const rows = await table.getMany<Recipient>(
+    addresses.map((each) => keys.recipient(org, fingerprint(org, each))),
+  );
+  return rows.map((row) => row?.consent);
+};
+
 /** Of several that make the same row, one draws the secret. */
 const create = (org: number, name: string, email: string): Promise<Recipient> =>
   table.update<Recipient>(keys.recipient(org, name), {

@@ -44,7 +44,7 @@ export type ExposedEmail = {
 /** The report of an event. `forPeople` also reads whose address it is, and the e-mail's team. */
 export const readReport = async (
   org: number,
-  event: Exclude<AlertEvent, { type: "gathered" | "risen" }>,
+  event: Exclude<AlertEvent, { type: "gathered" | "risen" | "owner" }>,
   { forPeople }: { forPeople: boolean },
 ): Promise<Report> => {
   if (event.type !== "breach") {

@@ -11,6 +11,7 @@ import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { Delivery } from "../deliveries/delivery.ts";
 import { foundIn } from "../gathering/found.ts";
+import { type OwnerReport, readOwnerReport } from "./owner-report.ts";
 import { type Report, readReport } from "./report.ts";
 
 /** A message names at most this many people, those of the worst breaches. */
@@ -54,7 +55,8 @@ export const readContent = async (
   org: number,
   { event, scans = new Set() }: Delivery,
   channel: Channel,
-): Promise<Report | Summary | undefined> => {
+): Promise<Report | Summary | OwnerReport | undefined> => {
+  if (event.type === "owner") return readOwnerReport(org, event);
   const isDiscreet = optionsOf(channel).sensitive === "discreet";
   const isWebhook = channel.channel === "webhook";
   if (event.type === "gathered") return isWebhook ? undefined : readGathered(org, event, scans, channel);
