@@ -172,7 +172,7 @@ describe("permissions", () => {
     expect(told.map(([name]) => name)).toEqual(["authorize"]);
   });
 
-  test("only the function that redeems codes can read the identity provider's client secret", () => {
+  test("the client secret can be read by the function that redeems codes alone", () => {
     const parameter = "/breach-monitor/breach-monitor-staging/oidc-client-secret";
     const permission = new RegExp(
       `^ssm:GetParameter arn:aws:ssm:us-east-1:000000000000:parameter${parameter}$`,

@@ -315,7 +315,7 @@ describe("an organization whose people sign in by the provider alone", () => {
       )
     ).at(-1);
 
-  test("refuses mailed links like unknown ones; the operator and the provider let people in", async () => {
+  test("refuses mailed links like unknown ones; the operator and the provider stay", async () => {
     const org = await createOrg();
     const email = "required@users.example";
     const { id: user } = await createUser(org, email);
