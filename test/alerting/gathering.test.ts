@@ -228,9 +228,9 @@ describe("one message for a scan", () => {
       ["address", "scan"],
       ["day", "address"],
     ] as const) {
-      const org = await organizationOf(600);
+      const org = await organizationOf(1_100);
       const channelId = await createChannel(org, { grouping: before });
-      workers.breached[domain] = inBreaches(600, "Alpha");
+      workers.breached[domain] = inBreaches(1_100, "Alpha");
       await startAndPlan(org);
       const [first, ...rest] = await takeMessages("scan-checks");
       expect(rest.length).toBeGreaterThan(0);
@@ -471,7 +471,7 @@ describe("each finding is in exactly one message of a channel", () => {
   test.each(["scan", "day"] as const)(
     "while workers of a scan meet, die before and after their writes, and repeat (%s)",
     async (grouping) => {
-      const people = 800;
+      const people = 1_100;
       const org = await organizationOf(people);
       const channelIds = [
         await createChannel(org, { grouping }),
