@@ -1,4 +1,5 @@
 /** People and workers of one organization at once, on a table that is as slow as DynamoDB and conflicts as DynamoDB does. */
+
 import { Logger } from "@aws-lambda-powertools/logger";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { buildApp } from "fauxqs";
@@ -14,6 +15,7 @@ import { withTimeOf } from "../shared/aws/table/patience.ts";
 import { type Message, messages, type QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
 import * as findings from "../shared/findings/finding.ts";
+import { blockSize } from "../shared/lists/blocks.ts";
 import * as domains from "../shared/monitoring/domains/domain.ts";
 import * as emails from "../shared/monitoring/emails/email.ts";
 import { check } from "../shared/scanning/check.ts";
@@ -32,7 +34,7 @@ const latency = { read: 4, write: 8, transaction: 30 };
 
 /** As many chunks as `check-emails` checks at the same time. */
 const chunks = 10;
-const addresses = chunks * 512;
+const addresses = chunks * blockSize;
 const channels = 20;
 const mostRatioOfConflicts = 1.2;
 /** A transaction near the end of a worker's time has more tries than this. */

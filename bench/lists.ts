@@ -1,3 +1,4 @@
+import { cursorOf, type Place } from "../shared/findings/feed/cursor.ts";
 import type { Call } from "./api.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { setCatalog } from "./catalog.ts";
@@ -34,7 +35,7 @@ const page = (api: "v1" | "dashboard", endpoint: string, path: string, offset = 
 };
 
 /** Pages of 50 of every list: both ends, the middle, and filters that match fewer and fewer members. */
-const pagesOf = ({ findings, addresses, scanIds, scanCount, activityCount }: Seeded): Measuring[] => {
+const pagesOf = ({ org, findings, addresses, scanIds, scanCount, activityCount }: Seeded): Measuring[] => {
   const breaches = (path: string, offset?: number) => page("v1", "list-breaches", path, offset);
   const emails = (path: string, offset?: number) => page("v1", "list-emails", path, offset);
   const scans = (path: string, offset?: number) => page("v1", "list-scans", path, offset);
@@ -77,7 +78,19 @@ const pagesOf = ({ findings, addresses, scanIds, scanCount, activityCount }: See
     page("dashboard", "list-found-breaches", "/breaches"),
     page("dashboard", "list-found-breaches", "/breaches?state=open&order=newest"),
     page("dashboard", "list-found-breaches", "/breaches?q=breach"),
+    feed(", 100 findings from the middle", org, { finding: middle(findings), entry: activityCount }),
+    feed(", 100 log entries after all findings", org, {
+      finding: 2 * findings,
+      entry: middle(activityCount),
+    }),
+    feed(", nothing new", org, { finding: 2 * findings, entry: 2 * activityCount }),
   ];
+};
+
+/** A page of the feed; `where` names the place. */
+const feed = (where: string, org: number, place: Place): Measuring => {
+  const call: Call = { method: "GET", path: `/feed?limit=100&after=${cursorOf(org, place)}` };
+  return { ...page("v1", "read-feed", `/feed${where}`), call: () => call };
 };
 
 const overview = { method: "GET", path: "/overview", asUser: true } as const;
@@ -129,7 +142,7 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
     for (const [index, each] of counted.entries()) {
       progress(`lists: timing pages at ${size.toLocaleString("en-US")} findings`, index, counted.length);
       const timed = await time(bench, each.page);
-      const isWhole = !/\?|dashboard/.test(each.page.name);
+      const isWhole = !/\?|dashboard|feed/.test(each.page.name);
       const most = isWhole ? mostOfWhole(size) : mostOfFiltered;
       rows.push([
         ...pageCells(each),

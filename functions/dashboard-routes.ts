@@ -33,7 +33,9 @@ import { listMembers } from "./list-members/endpoint.ts";
 import { listSessions } from "./list-sessions/endpoint.ts";
 import { listTeams } from "./list-teams/endpoint.ts";
 import { listUnwatched } from "./list-unwatched/endpoint.ts";
+import { openProvider } from "./open-provider/endpoint.ts";
 import { openRecipient } from "./open-recipient/endpoint.ts";
+import { redeemProviderCode } from "./redeem-provider-code/endpoint.ts";
 import { redeemSignInLink } from "./redeem-sign-in-link/endpoint.ts";
 import { redeliverAlert } from "./redeliver-alert/endpoint.ts";
 import { removeDomain } from "./remove-domain/endpoint.ts";
@@ -42,6 +44,7 @@ import { resendInvitation } from "./resend-invitation/endpoint.ts";
 import { revokeApiKey } from "./revoke-api-key/endpoint.ts";
 import { revokeOtherSessions } from "./revoke-other-sessions/endpoint.ts";
 import { revokeSession } from "./revoke-session/endpoint.ts";
+import { tellOwners } from "./tell-owners/endpoint.ts";
 import { testAlertConfig } from "./test-alert-config/endpoint.ts";
 import { unsubscribeRecipient } from "./unsubscribe-recipient/endpoint.ts";
 import { watchUnwatched } from "./watch-unwatched/endpoint.ts";
@@ -54,6 +57,13 @@ export const dashboardRoutes: readonly Route[] = [
   { method: "GET", path: "/sign-in", name: "get-sign-in", endpoint: getSignIn },
   { method: "POST", path: "/sign-in/links", name: "create-sign-in-link", endpoint: createSignInLink },
   { method: "POST", path: "/sign-in/sessions", name: "redeem-sign-in-link", endpoint: redeemSignInLink },
+  { method: "POST", path: "/sign-in/provider", name: "open-provider", endpoint: openProvider },
+  {
+    method: "POST",
+    path: "/sign-in/provider/sessions",
+    name: "redeem-provider-code",
+    endpoint: redeemProviderCode,
+  },
   { method: "GET", path: "/session", name: "get-session", endpoint: getSession },
   { method: "DELETE", path: "/session", name: "end-session", endpoint: endSession },
   { method: "GET", path: "/sessions", name: "list-sessions", endpoint: listSessions },
@@ -84,6 +94,7 @@ export const dashboardRoutes: readonly Route[] = [
   { method: "DELETE", path: "/members/{id}", name: "remove-member", endpoint: removeMember },
   { method: "GET", path: "/overview", name: "get-overview", endpoint: getOverview },
   { method: "GET", path: "/findings", name: "list-findings", endpoint: listFindings },
+  { method: "POST", path: "/findings/tell", name: "tell-owners", endpoint: tellOwners },
   { method: "GET", path: "/findings/{id}", name: "get-finding", endpoint: getFinding },
   { method: "GET", path: "/breaches", name: "list-found-breaches", endpoint: listFoundBreaches },
   { method: "GET", path: "/breaches/{id}", name: "get-found-breach", endpoint: getFoundBreach },

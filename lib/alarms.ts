@@ -17,6 +17,8 @@ export const alarmSets = ["all", "minimal"] as const;
 export type AlarmSet = (typeof alarmSets)[number];
 
 type AlarmsProps = {
+  /** What the names of alarms, saved queries and metrics begin with. */
+  name: string;
   set: AlarmSet;
   /** Undefined: the alarms exist but notify nobody. */
   email: string | undefined;
@@ -32,18 +34,20 @@ type Definition = {
 } & Partial<Omit<AlarmProps, "metric">>;
 
 /**
- * All alarms of the stack. CloudWatch charges each metric that an alarm refers to, so one alarm watches what many
+ * All alarms of the service. CloudWatch charges each metric that an alarm refers to, so one alarm watches what many
  * functions have in common, and its description names the saved query that names the function.
  */
 export class Alarms extends Construct {
+  readonly name: string;
   private readonly topic: Topic | undefined;
   private readonly set: AlarmSet;
 
-  constructor(scope: Construct, id: string, { set, email }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { name, set, email }: AlarmsProps) {
     super(scope, id);
+    this.name = name;
     this.set = set;
     if (email === undefined) return;
-    this.topic = new Topic(this, "Topic", { displayName: Stack.of(this).stackName, enforceSSL: true });
+    this.topic = new Topic(this, "Topic", { displayName: name, enforceSSL: true });
     // `enforceSSL` replaces SNS's default policy, which lets the account's alarms publish.
     this.topic.grantPublish(
       new ServicePrincipal("cloudwatch.amazonaws.com", {
@@ -58,13 +62,13 @@ export class Alarms extends Construct {
   }
 
   /**
-   * Adds an alarm whose name is unique in the stack. It goes off at the first occurrence unless the definition says
+   * Adds an alarm whose name is unique in the service. It goes off at the first occurrence unless the definition says
    * otherwise, and notifies when it goes off and when it is over.
    */
   add({ name, description, isMinimal = false, ...definition }: Definition): void {
     if (!this.has({ isMinimal })) return;
     const alarm = new Alarm(this, name, {
-      alarmName: `${Stack.of(this).stackName}-${name}`,
+      alarmName: `${this.name}-${name}`,
       alarmDescription: description,
       threshold: 0,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -85,7 +89,7 @@ export class Alarms extends Construct {
 
   /** Saves a query of CloudWatch Logs Insights and returns its name, for the description of an alarm. */
   saveQuery(name: string, logGroups: ILogGroup[], query: QueryStringProps): string {
-    const queryDefinitionName = `${Stack.of(this).stackName}/${name}`;
+    const queryDefinitionName = `${this.name}/${name}`;
     const queryString = new QueryString(query);
     new QueryDefinition(this, `${name}-query`, { queryDefinitionName, logGroups, queryString });
     return queryDefinitionName;

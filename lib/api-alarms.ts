@@ -1,5 +1,5 @@
 /** What tells that the API fails, or refuses more than usual. */
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { FilterPattern, type ILogGroup, type LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
@@ -12,8 +12,8 @@ const period = Duration.minutes(5);
 const refusedRequests = 300;
 
 /**
- * `accessLogs`: a line of JSON for each request, with its `status` as text. `authorizerLogs`: one for each 401, with the address
- * behind a trusted proxy, which API Gateway learns of all other requests.
+ * `accessLogs` has a line of JSON for each request, with its `status` as text. Of a request that got 401 it does not know the address
+ * behind a trusted proxy: the authorizer logs that one itself, in `authorizerLogs`.
  */
 export function addApiAlarms(
   api: RestApi,
@@ -48,7 +48,7 @@ export function addApiAlarms(
     statsStatements: [`count(*) as requests by ${refused.address}, ${refused.path}, status`],
     sort: "requests desc",
   });
-  const metric = { metricNamespace: Stack.of(api).stackName, metricName: "RefusedRequests" };
+  const metric = { metricNamespace: alarms.name, metricName: "RefusedRequests" };
   new MetricFilter(api, "RefusedRequests", {
     logGroup: accessLogs,
     filterPattern: FilterPattern.literal('{ $.status = "401" || $.status = "429" }'),

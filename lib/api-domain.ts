@@ -1,4 +1,3 @@
-import { CfnOutput, Stack } from "aws-cdk-lib";
 import {
   type CfnDomainName,
   DomainName,
@@ -12,14 +11,17 @@ import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 /** A name of the deployment's own, and the certificate for it, of the stack's region. */
 export type ApiDomain = { name: string; certificateArn: string };
 
-/** Of the context's values. Throws if only one is given, or if they are no host name and no certificate's ARN. */
-export function readDomain(name: unknown, certificateArn: unknown): ApiDomain | undefined {
+/** Of the values of both options. Throws if only one is given, or if they are no host name and no certificate's ARN. */
+export function readDomain(
+  name: string | undefined,
+  certificateArn: string | undefined,
+): ApiDomain | undefined {
   if (name === undefined && certificateArn === undefined) return undefined;
-  if (typeof name !== "string" || !/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/.test(name)) {
+  if (name === undefined || !/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/.test(name)) {
     throw new Error(`domainName must be a host name in lower case, not "${name}"`);
   }
   if (
-    typeof certificateArn !== "string" ||
+    certificateArn === undefined ||
     !/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/\S+$/.test(certificateArn)
   ) {
     throw new Error(`certificateArn must be the ARN of a certificate of ACM, not "${certificateArn}"`);
@@ -29,9 +31,9 @@ export function readDomain(name: unknown, certificateArn: unknown): ApiDomain | 
 
 /**
  * Serves the API under a name of its own: its base path `api` leads to the stage, so that paths are the same as under
- * the API's own name. Whoever deploys points the name at the output `DomainTarget`.
+ * the API's own name. Gives the host at which whoever deploys points the name.
  */
-export function serveUnderDomain(api: RestApi, { name, certificateArn }: ApiDomain): void {
+export function serveUnderDomain(api: RestApi, { name, certificateArn }: ApiDomain): string {
   const domain = new DomainName(api, "Domain", {
     domainName: name,
     certificate: Certificate.fromCertificateArn(api, "Certificate", certificateArn),
@@ -41,5 +43,5 @@ export function serveUnderDomain(api: RestApi, { name, certificateArn }: ApiDoma
   resource.securityPolicy = SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09;
   resource.endpointAccessMode = EndpointAccessMode.STRICT;
   domain.addBasePathMapping(api, { basePath: "api" });
-  new CfnOutput(Stack.of(api), "DomainTarget", { value: domain.domainNameAliasDomainName });
+  return domain.domainNameAliasDomainName;
 }

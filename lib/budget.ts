@@ -1,16 +1,16 @@
-import type { Stack } from "aws-cdk-lib";
 import { CfnBudget } from "aws-cdk-lib/aws-budgets";
+import type { Construct } from "constructs";
 
 /**
  * A budget of the whole account, whose costs AWS updates a few times a day. It mails when the month is expected to cost more, and when it does.
  * Throws without an address.
  */
-export function addBudget(stack: Stack, dollars: number, email: string | undefined): void {
+export function addBudget(scope: Construct, name: string, dollars: number, email: string | undefined): void {
   if (email === undefined)
     throw new Error("monthlyBudgetDollars needs alarmEmail, the address that it notifies");
-  new CfnBudget(stack, "Budget", {
+  new CfnBudget(scope, "Budget", {
     budget: {
-      budgetName: stack.stackName,
+      budgetName: name,
       budgetType: "COST",
       timeUnit: "MONTHLY",
       budgetLimit: { amount: dollars, unit: "USD" },

@@ -1,6 +1,6 @@
 /** Bundles all functions with one call of esbuild, which then reads and parses each shared file once. */
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { build } from "esbuild";
 import { dashboardRoutes } from "../functions/dashboard-routes.ts";
@@ -40,8 +40,9 @@ export type Contents = { bytes: number; sources: Record<string, number> };
  * the checkout is. Throws if a handler is missing or does not build.
  */
 export async function bundleFunctions(directory: string): Promise<Bundles> {
-  await writeBundles(directory);
-  return (folder) => Code.fromAsset(join(directory, folder));
+  const absolute = resolve(directory);
+  await writeBundles(absolute);
+  return (folder) => Code.fromAsset(join(absolute, folder));
 }
 
 /** Bundles as `bundleFunctions` does, and returns by folder what is in each bundle. */

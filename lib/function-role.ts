@@ -1,6 +1,7 @@
 import { Stack, Validations } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
+import type { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
 import { addsToWrites, type Grant, grantOf, type Permission, type Resources } from "./uses.ts";
 
@@ -14,14 +15,13 @@ const mayAct = ({ actions }: Grant): boolean => actions.length > 0;
 export class FunctionRole extends Role {
   private readonly logs: PolicyStatement;
 
-  /** The role with these permissions, which may also write to this log group. It is named after what it permits. */
+  /** The role within `scope` with these permissions, which may also write to this log group. It is named after what it permits. */
   static of(
     scope: Construct,
     permissions: readonly Permission[],
     resources: Resources,
     logGroup: ILogGroup,
   ): FunctionRole {
-    const stack = Stack.of(scope);
     const grants = permissions.map((permission) => ({
       permission,
       grant: grantOf(permission, resources, permissions),
@@ -38,12 +38,18 @@ export class FunctionRole extends Role {
       return [new PolicyStatement(statement)];
     });
     const role =
-      (stack.node.tryFindChild(id) as FunctionRole | undefined) ?? new FunctionRole(stack, id, statements);
+      (scope.node.tryFindChild(id) as FunctionRole | undefined) ??
+      new FunctionRole(scope, id, statements, resources.scheduleGroup);
     role.logs.addResources(logGroup.logGroupArn);
     return role;
   }
 
-  private constructor(scope: Construct, id: string, statements: readonly PolicyStatement[]) {
+  private constructor(
+    scope: Construct,
+    id: string,
+    statements: readonly PolicyStatement[],
+    scheduleGroup: CfnScheduleGroup,
+  ) {
     const logs = new PolicyStatement({ actions: ["logs:CreateLogStream", "logs:PutLogEvents"] });
     super(scope, id, {
       description: id,
@@ -53,7 +59,7 @@ export class FunctionRole extends Role {
     this.logs = logs;
     Validations.of(this).acknowledge(
       {
-        id: "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/*]",
+        id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<${Stack.of(this).getLogicalId(scheduleGroup)}>/*]`,
         reason: "Schedules are created at run time; the boundary is their group, which holds nothing else",
       },
       {

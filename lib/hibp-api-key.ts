@@ -1,4 +1,4 @@
-import { Stack, Validations } from "aws-cdk-lib";
+import { Validations } from "aws-cdk-lib";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 import type { HibpApiKeyChoice } from "./options.ts";
@@ -9,10 +9,9 @@ import type { HibpApiKeyChoice } from "./options.ts";
  */
 export type HibpApiKey = { secret: Secret; secretName: string } | { parameter: string };
 
-export const createHibpApiKey = (scope: Construct, choice: HibpApiKeyChoice): HibpApiKey => {
-  const { stackName } = Stack.of(scope);
-  if (choice === "parameter") return { parameter: `/breach-monitor/${stackName}/hibp-api-key` };
-  const secretName = `${stackName}/hibp-api-key`;
+export const createHibpApiKey = (scope: Construct, name: string, choice: HibpApiKeyChoice): HibpApiKey => {
+  if (choice === "parameter") return { parameter: `/breach-monitor/${name}/hibp-api-key` };
+  const secretName = `${name}/hibp-api-key`;
   return { secret: createSecret(scope, secretName), secretName };
 };
 

@@ -1,28 +1,68 @@
-/** What whoever deploys may choose, beside names and addresses: context values of the app, checked. */
+/**
+ * What whoever deploys may choose. Props of the construct and context values of the app (`-c name=value`) have the same names, and
+ * `readOptions` checks both and knows the defaults.
+ */
+import { writtenAddress } from "../shared/monitoring/emails/email-schema.ts";
 import { type AlarmSet, alarmSets } from "./alarms.ts";
 
 export type Options = {
+  /** The address that alarms are sent to, once it has confirmed the subscription. Undefined: alarms notify nobody. */
+  alarmEmail: string | undefined;
+  /** The address that e-mail comes from. SES must have verified it or its domain. Undefined: none is sent. */
+  senderEmail: string | undefined;
+  /** A host name of the deployment's own for API and dashboard. Undefined: the one that API Gateway gives. */
+  domainName: string | undefined;
+  /** The ARN of ACM's certificate for `domainName`, of the stack's region. */
+  certificateArn: string | undefined;
+  /** The name of an existing table, such as a restored one (docs/restore.md). Undefined: a table is created. */
+  tableName: string | undefined;
+  /** Default "all". "minimal" has other defaults of `hibpApiKey` and `maximumConcurrency`. */
   alarms: AlarmSet;
-  /** Whether the workers that ask for it have a maximum of concurrent invocations. */
+  /** Whether the workers that ask for it have a maximum of concurrent invocations. Default true, with `alarms: "minimal"` false. */
   maximumConcurrency: boolean;
+  /** Where the HIBP API key is. Default "secret", with `alarms: "minimal"` "parameter". */
   hibpApiKey: HibpApiKeyChoice;
   /** Whom HIBP reaches about this deployment: an e-mail address or an https url, in the user agent. */
   hibpContact: string | undefined;
-  /** How many requests a second API Gateway lets through to each endpoint, all clients together. It answers 429 to the others. */
+  /** How many requests a second API Gateway lets through to each endpoint, all clients together; half as many to the page. It answers 429 to the others. Default 5. */
   requestsPerSecond: number;
-  /** What the account may cost in a month before AWS Budgets sends a mail. Undefined: no budget. */
+  /** What the account may cost in a month, in whole US dollars, before AWS Budgets mails to `alarmEmail`. Undefined: no budget. */
   monthlyBudgetDollars: number | undefined;
-  /** Whether a web ACL limits the requests of each address before API Gateway counts them. */
+  /** Whether a web ACL limits the requests of each address before API Gateway counts them. Default false. */
   webAcl: boolean;
+  /** Default "aws-owned". */
   tableEncryption: TableEncryptionChoice;
-  /** Whether recipients of alerts outside the organization confirm before anything else is sent to them. */
+  /** Whether recipients of alerts outside the organization confirm before anything else is sent to them. Default false. */
   confirmRecipients: boolean;
-  /** Whether roles name the partitions that functions may not write. */
+  /** Whether roles name the partitions that functions may not write. Default true. */
   keyGuards: boolean;
-  /** Whether replies of API Gateway itself carry `X-Request-Id`, and the exact `Retry-After` of a limit. */
+  /** Whether replies of API Gateway itself carry `X-Request-Id`, and the exact `Retry-After` of a limit. Default true. */
   gatewayContextHeaders: boolean;
   /** The name of the parameter with the secret of a proxy in front of the API. Undefined: no proxy is trusted. */
   trustedProxySecret: string | undefined;
+  /** The https url of an OpenID Connect provider. Undefined: people sign in by link only. */
+  oidcIssuer: string | undefined;
+  /** This service's id at the provider, which `oidcIssuer` needs. */
+  oidcClientId: string | undefined;
+  /** As the button has it: "Sign in with …". Default "single sign-on". */
+  oidcName: string | undefined;
+  /** The claim that is taken for a verified address. Default `email`, if `email_verified` is true. */
+  oidcEmailClaim: string | undefined;
+  /** "member": people of a verified domain become members by signing in. Undefined: nobody does. */
+  oidcJoin: string | undefined;
+};
+
+/** An OpenID Connect provider. Operators make the parameter with this service's secret at it. */
+export type IdentityProvider = {
+  /** An https url; plain http on this machine, which only local runs ask. */
+  issuer: string;
+  clientId: string;
+  /** As the button has it: "Sign in with …". */
+  name: string;
+  /** The claim that is taken for a verified address. Undefined: `email`, if `email_verified` is true. */
+  emailClaim: string | undefined;
+  /** Whether people of a verified domain become members by signing in. */
+  joins: boolean;
 };
 
 const hibpApiKeys = ["secret", "parameter"] as const;
@@ -41,30 +81,36 @@ const maximumRequestsPerSecond = 10_000;
 
 const maximumDollars = 1_000_000;
 
-/** Reads the options with `contextOf`. Throws a sentence that names the value which is wrong. */
-export function readOptions(contextOf: (name: string) => unknown): Options {
-  const alarms = choice("alarms", contextOf("alarms"), alarmSets);
+/** Reads the options with `given`: values as they are typed, or the text of a command line. Throws a sentence that names the value which is wrong. */
+export function readOptions(given: (name: keyof Options) => unknown): Options {
+  const alarms = choice("alarms", given("alarms"), alarmSets);
   // Whoever wants the fewest alarms wants an idle deployment that costs next to nothing.
   const isCheap = alarms === "minimal";
   return {
+    alarmEmail: address("alarmEmail", given("alarmEmail")),
+    senderEmail: address("senderEmail", given("senderEmail")),
+    domainName: text("domainName", given("domainName")),
+    certificateArn: text("certificateArn", given("certificateArn")),
+    tableName: text("tableName", given("tableName")),
     alarms,
-    maximumConcurrency: flag("maximumConcurrency", contextOf("maximumConcurrency"), !isCheap),
-    hibpApiKey: choice(
-      "hibpApiKey",
-      contextOf("hibpApiKey") ?? (isCheap ? "parameter" : "secret"),
-      hibpApiKeys,
-    ),
-    hibpContact: contact("hibpContact", contextOf("hibpContact")),
+    maximumConcurrency: flag("maximumConcurrency", given("maximumConcurrency"), !isCheap),
+    hibpApiKey: choice("hibpApiKey", given("hibpApiKey") ?? (isCheap ? "parameter" : "secret"), hibpApiKeys),
+    hibpContact: contact("hibpContact", given("hibpContact")),
     requestsPerSecond:
-      whole("requestsPerSecond", contextOf("requestsPerSecond"), maximumRequestsPerSecond) ??
+      whole("requestsPerSecond", given("requestsPerSecond"), maximumRequestsPerSecond) ??
       defaultRequestsPerSecond,
-    monthlyBudgetDollars: whole("monthlyBudgetDollars", contextOf("monthlyBudgetDollars"), maximumDollars),
-    webAcl: flag("webAcl", contextOf("webAcl"), false),
-    tableEncryption: choice("tableEncryption", contextOf("tableEncryption"), tableEncryptions),
-    confirmRecipients: flag("confirmRecipients", contextOf("confirmRecipients"), false),
-    keyGuards: flag("keyGuards", contextOf("keyGuards"), true),
-    gatewayContextHeaders: flag("gatewayContextHeaders", contextOf("gatewayContextHeaders"), true),
-    trustedProxySecret: parameterName("trustedProxySecret", contextOf("trustedProxySecret")),
+    monthlyBudgetDollars: whole("monthlyBudgetDollars", given("monthlyBudgetDollars"), maximumDollars),
+    webAcl: flag("webAcl", given("webAcl"), false),
+    tableEncryption: choice("tableEncryption", given("tableEncryption"), tableEncryptions),
+    confirmRecipients: flag("confirmRecipients", given("confirmRecipients"), false),
+    keyGuards: flag("keyGuards", given("keyGuards"), true),
+    gatewayContextHeaders: flag("gatewayContextHeaders", given("gatewayContextHeaders"), true),
+    trustedProxySecret: parameterName("trustedProxySecret", given("trustedProxySecret")),
+    oidcIssuer: text("oidcIssuer", given("oidcIssuer")),
+    oidcClientId: text("oidcClientId", given("oidcClientId")),
+    oidcName: text("oidcName", given("oidcName")),
+    oidcEmailClaim: text("oidcEmailClaim", given("oidcEmailClaim")),
+    oidcJoin: text("oidcJoin", given("oidcJoin")),
   };
 }
 
@@ -86,6 +132,20 @@ function flag(name: string, value: unknown, usual: boolean): boolean {
   return choice(name, String(value), ["true", "false"]) === "true";
 }
 
+function address(name: string, value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  const { data } = writtenAddress.safeParse(value);
+  if (data === undefined || value !== String(value).trim())
+    throw new Error(`${name} must be an e-mail address, not "${value}"`);
+  return data;
+}
+
+/** What it has to look like is checked where it is used. */
+function text(name: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === "string") return value;
+  throw new Error(`${name} must be a text, not "${value}"`);
+}
+
 /** From its first slash. The error does not repeat the value, which could be the secret itself. */
 function parameterName(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
@@ -102,6 +162,56 @@ function contact(name: string, value: unknown): string | undefined {
   if (!isContact || value.length > 200) {
     throw new Error(`${name} must be an e-mail address or an https url, not "${value}"`);
   }
+  return value;
+}
+
+const oidcOptions = ["oidcIssuer", "oidcClientId", "oidcName", "oidcEmailClaim", "oidcJoin"] as const;
+
+/** Undefined without one of its options. Throws a sentence that names the option which is wrong. */
+export function readIdentityProvider(values: Options): IdentityProvider | undefined {
+  const first = oidcOptions.find((name) => values[name] !== undefined);
+  if (first === undefined) return undefined;
+  for (const name of ["oidcIssuer", "oidcClientId"] as const) {
+    if (values[name] === undefined) throw new Error(`${first} needs ${name} too`);
+  }
+  const join = values.oidcJoin === undefined ? undefined : choice("oidcJoin", values.oidcJoin, ["member"]);
+  return {
+    issuer: issuer("oidcIssuer", values.oidcIssuer),
+    clientId: formed("oidcClientId", values.oidcClientId, /^[\x21-\x7e]{1,200}$/, "a client id"),
+    name: formed(
+      "oidcName",
+      values.oidcName ?? "single sign-on",
+      /^(?! )[^\p{C}]{1,60}(?<! )$/u,
+      "at most 60 characters",
+    ),
+    emailClaim:
+      values.oidcEmailClaim === undefined
+        ? undefined
+        : formed(
+            "oidcEmailClaim",
+            values.oidcEmailClaim,
+            /^[\w.:/-]{1,200}$/,
+            "the name of a claim, such as preferred_username",
+          ),
+    joins: join !== undefined,
+  };
+}
+
+function issuer(name: string, value: unknown): string {
+  const url = typeof value === "string" ? URL.parse(value) : null;
+  const isLocal = url?.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
+  const isPlain = url?.href === `${url?.origin}${url?.pathname}`;
+  if (url === null || !isPlain || !(url.protocol === "https:" || isLocal)) {
+    throw new Error(
+      `${name} must be an https url without query, such as https://acme.okta.com, not "${value}"`,
+    );
+  }
+  return String(value);
+}
+
+function formed(name: string, value: unknown, form: RegExp, what: string): string {
+  if (typeof value !== "string" || !form.test(value))
+    throw new Error(`${name} must be ${what}, not "${value}"`);
   return value;
 }
 

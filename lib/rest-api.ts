@@ -1,4 +1,4 @@
-import { Aws, Duration, Fn, RemovalPolicy, Size, Stack, Validations } from "aws-cdk-lib";
+import { Aws, Duration, Fn, RemovalPolicy, Size, Validations } from "aws-cdk-lib";
 import {
   AccessLogField,
   AccessLogFormat,
@@ -32,6 +32,7 @@ import { addWebAcl } from "./web-acl.ts";
 export type ApiPart = { name: string; routes: readonly { route: Route; function: IFunction }[] };
 
 type ServiceApiProps = {
+  name: string;
   parts: readonly ApiPart[];
   authorize: LambdaFunction;
   /** Answers every method and path that no route declares. */
@@ -76,6 +77,9 @@ const pagePaths = ["/app", "/app/{proxy+}"] as const;
  */
 const refusalsPerSecond = (requestsPerSecond: number): number => Math.max(0.2, requestsPerSecond / 25);
 
+/** Browsers keep the page's files, and a request for the largest costs as much as 25 that the authorizer refuses. */
+const filesPerSecond = (requestsPerSecond: number): number => requestsPerSecond / 2;
+
 /** Two clients may each use up their 100 requests a minute at once. A burst adds nothing to what a day's flood costs. */
 const burstOf = (requestsPerSecond: number): number =>
   Math.min(maximumBurst, Math.max(200, 2 * requestsPerSecond));
@@ -90,22 +94,23 @@ const maximumBurst = 5_000;
 export class ServiceApi extends Construct {
   /** `https://…/api` */
   readonly url: string;
+  /** The host at which to point a name of its own. Undefined: it has none. */
+  readonly domainTarget: string | undefined;
 
   constructor(
     scope: Construct,
-    { parts, authorize, refuseRoute, serveDashboard, options, domain }: ServiceApiProps,
+    { name, parts, authorize, refuseRoute, serveDashboard, options, domain }: ServiceApiProps,
     alarms: Alarms,
   ) {
     super(scope, "Api");
-    const { stackName } = Stack.of(this);
 
     const accessLogs = new LogGroup(this, "AccessLogs", {
-      logGroupName: `/aws/apigateway/${stackName}`,
+      logGroupName: `/aws/apigateway/${name}`,
       retention: RetentionDays.THREE_MONTHS,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const authorizer = new RequestAuthorizer(this, "Authorizer", {
-      authorizerName: `${stackName}-authorize`,
+      authorizerName: `${name}-authorize`,
       handler: authorize,
       // Without a cache a revoked key fails on the very next request. With identity sources API Gateway
       // itself would answer requests that lack them, and these would not be counted.
@@ -116,7 +121,7 @@ export class ServiceApi extends Construct {
     const cfnAuthorizer = authorizer.node.findChild("Resource") as CfnAuthorizer;
     cfnAuthorizer.addPropertyDeletionOverride("IdentitySource");
     const api = new RestApi(this, "RestApi", {
-      restApiName: stackName,
+      restApiName: name,
       // Where clients have IPv6 addresses, one of them has very many: limits by address count its network (source-address.ts).
       endpointConfiguration: { types: [EndpointType.REGIONAL], ipAddressType: IpAddressType.IPV4 },
       binaryMediaTypes: ["multipart/form-data"],
@@ -136,15 +141,14 @@ export class ServiceApi extends Construct {
         methodOptions: Object.fromEntries(
           [
             ...parts.flatMap(({ name, routes }) =>
-              routes.map(({ route }) => `/${name}${route.path}/${route.method}`),
+              routes.map(
+                ({ route }) => [`/${name}${route.path}/${route.method}`, options.requestsPerSecond] as const,
+              ),
             ),
-            ...pagePaths.map((path) => `${path}/GET`),
-          ].map((method) => [
+            ...pagePaths.map((path) => [`${path}/GET`, filesPerSecond(options.requestsPerSecond)] as const),
+          ].map(([method, throttlingRateLimit]) => [
             method,
-            {
-              throttlingRateLimit: options.requestsPerSecond,
-              throttlingBurstLimit: burstOf(options.requestsPerSecond),
-            },
+            { throttlingRateLimit, throttlingBurstLimit: burstOf(options.requestsPerSecond) },
           ]),
         ),
       },
@@ -154,7 +158,7 @@ export class ServiceApi extends Construct {
     const restApi = api.node.defaultChild as CfnRestApi;
     restApi.securityPolicy = SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09;
     restApi.endpointAccessMode = EndpointAccessMode.STRICT;
-    // Removes CDK's own output, since the stack's output `ApiUrl` has the path too.
+    // Removes CDK's own output, since `outputs` of the service has the path too.
     api.node.tryRemoveChild("Endpoint");
     addGatewayResponses(api, options);
 
@@ -208,12 +212,12 @@ export class ServiceApi extends Construct {
       );
     }
 
-    if (domain !== undefined) serveUnderDomain(api, domain);
+    this.domainTarget = domain && serveUnderDomain(api, domain);
     // Not `api.url`, which waits for the stage: functions that are told this url are a part of it.
     const host = domain?.name ?? `${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
     this.url = Fn.join("", [`https://${host}/${stageName}`]);
     addApiAlarms(api, accessLogs, authorize.logGroup, options, alarms);
-    if (options.webAcl) addWebAcl(api);
+    if (options.webAcl) addWebAcl(api, name);
     Validations.of(api).acknowledge(
       { id: "AwsSolutions-APIG2", reason: "The functions validate requests, so that errors name the field" },
       {

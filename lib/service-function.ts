@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
 import {
   Architecture,
   type Code,
@@ -37,9 +37,9 @@ export type ServiceFunctionProps = {
 export const endpointMegabytes = 1_024;
 
 /** A log group that is kept for 90 days. */
-export const createLogGroup = (scope: Construct, id: string, name: string): LogGroup =>
+export const createLogGroup = (scope: Construct, id: string, functionName: string): LogGroup =>
   new LogGroup(scope, id, {
-    logGroupName: `/aws/lambda/${Stack.of(scope).stackName}-${name}`,
+    logGroupName: `/aws/lambda/${functionName}`,
     retention: RetentionDays.THREE_MONTHS,
     removalPolicy: RemovalPolicy.DESTROY,
   });
@@ -53,9 +53,9 @@ export class ServiceFunction extends Construct {
   constructor(scope: Construct, { name, code, uses, resources, ...contract }: ServiceFunctionProps) {
     super(scope, name);
     this.name = name;
-    const functionName = `${Stack.of(this).stackName}-${name}`;
-    this.logGroup = contract.logGroup ?? createLogGroup(this, "Logs", name);
-    const role = FunctionRole.of(this, uses, resources, this.logGroup);
+    const functionName = `${resources.name}-${name}`;
+    this.logGroup = contract.logGroup ?? createLogGroup(this, "Logs", functionName);
+    const role = FunctionRole.of(scope, uses, resources, this.logGroup);
 
     this.function = new LambdaFunction(this, "Function", {
       functionName,

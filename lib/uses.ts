@@ -24,6 +24,7 @@ import type { Use } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
 import type { HibpApiKey } from "./hibp-api-key.ts";
+import type { IdentityProvider } from "./options.ts";
 import type { Sender } from "./sender.ts";
 
 /** What a function may: the words of its contract, and what functions of its kind need. */
@@ -31,6 +32,8 @@ export type Permission = Use | "dead-letters" | `receive:${QueueName}`;
 
 /** The resources that functions may use. */
 export type Resources = {
+  /** What the names of all resources begin with. */
+  name: string;
   table: Pick<ITable, "tableName" | "tableArn">;
   queues: Record<QueueName, Queue>;
   hibpApiKey: HibpApiKey;
@@ -42,6 +45,8 @@ export type Resources = {
   channelKeyParameter: string;
   /** The name of the parameter with a trusted proxy's secret, from its first slash. Undefined: no proxy is trusted. */
   proxySecretParameter: string | undefined;
+  /** Undefined: no identity provider is set up. */
+  identityProvider: (IdentityProvider & { clientSecretParameter: string }) | undefined;
   /** Whether roles name the partitions that functions may not write. */
   keyGuards: boolean;
   scheduleGroup: CfnScheduleGroup;
@@ -97,6 +102,7 @@ export function grantOf(
     hibpContact,
     channelKeyParameter,
     proxySecretParameter,
+    identityProvider,
     keyGuards,
     scheduleGroup,
     deadLetters,
@@ -281,6 +287,23 @@ export function grantOf(
             resources: [parameterArn(proxySecretParameter)],
             environment: { TRUSTED_PROXY_SECRET_PARAMETER: proxySecretParameter },
           };
+    case "provider-setting":
+      return identityProvider && { actions: [], resources: [], environment: settingOf(identityProvider) };
+    case "provider":
+      return (
+        identityProvider && {
+          actions: ["ssm:GetParameter"],
+          resources: [parameterArn(identityProvider.clientSecretParameter)],
+          environment: {
+            ...settingOf(identityProvider),
+            OIDC_CLIENT_SECRET_PARAMETER: identityProvider.clientSecretParameter,
+            ...(identityProvider.emailClaim !== undefined && {
+              OIDC_EMAIL_CLAIM: identityProvider.emailClaim,
+            }),
+            ...(identityProvider.joins && { OIDC_JOIN: "member" }),
+          },
+        }
+      );
     case "dashboard-url":
       return { actions: [], resources: [], environment: { DASHBOARD_URL: dashboardUrl } };
     case "mail-setting":
@@ -296,6 +319,12 @@ export function grantOf(
       return { actions: ["sqs:SendMessage"], resources: [deadLetters.queueArn], environment: {} };
   }
 }
+
+const settingOf = ({ issuer, clientId, name }: IdentityProvider): Record<string, string> => ({
+  OIDC_ISSUER: issuer,
+  OIDC_CLIENT_ID: clientId,
+  OIDC_NAME: name,
+});
 
 const sending = (sender: Sender): Grant => ({
   actions: ["ses:SendEmail"],

@@ -1,4 +1,4 @@
-import { Aws, Stack } from "aws-cdk-lib";
+import { Aws } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 
@@ -9,8 +9,7 @@ const requestsOfAddress = 2_500;
  * A web ACL with one rule: an address with too many requests is blocked until it has asked less. Blocked requests
  * reach neither API Gateway's throttle, which all clients share, nor any function.
  */
-export function addWebAcl(api: RestApi): void {
-  const name = Stack.of(api).stackName;
+export function addWebAcl(api: RestApi, name: string): void {
   const visibilityConfig = {
     // Metrics of AWS WAF are free; samples would show paths and headers.
     cloudWatchMetricsEnabled: true,

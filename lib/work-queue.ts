@@ -1,4 +1,4 @@
-import { Duration, Stack, Validations } from "aws-cdk-lib";
+import { Duration, Validations } from "aws-cdk-lib";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { QueueWorker } from "../shared/contract/worker.ts";
@@ -14,9 +14,9 @@ const maximumReceives = 100;
  * The queue that keeps what was given up for 14 days, so that somebody can look at it. It is one for all queues and
  * schedules, so that one alarm is enough.
  */
-export function createDeadLetterQueue(scope: Construct): Queue {
+export function createDeadLetterQueue(scope: Construct, name: string): Queue {
   const queue = new Queue(scope, "DeadLetters", {
-    queueName: `${Stack.of(scope).stackName}-dead-letters`,
+    queueName: `${name}-dead-letters`,
     retentionPeriod: Duration.days(14),
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
@@ -28,14 +28,14 @@ export function createDeadLetterQueue(scope: Construct): Queue {
   return queue;
 }
 
-/** The queue of one worker. */
+/** The queue of one worker. `name`: what the names of all queues begin with. */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
 
-  constructor(scope: Construct, worker: QueueWorker, deadLetters: Queue) {
+  constructor(scope: Construct, name: string, worker: QueueWorker, deadLetters: Queue) {
     super(scope, `${worker.queue}-queue`);
     this.queue = new Queue(this, "Queue", {
-      queueName: `${Stack.of(this).stackName}-${worker.queue}`,
+      queueName: `${name}-${worker.queue}`,
       // Six times the timeout, as Lambda recommends: throttled invocations are retried within it. A worker that
       // fails shows its message again sooner; for one that dies, the sweep and the re-dispatch are quicker.
       visibilityTimeout: Duration.seconds(6 * worker.timeoutSeconds),

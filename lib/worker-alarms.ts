@@ -1,5 +1,5 @@
 /** What tells that work behind the scenes fails, is given up, or is not done at all. */
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import { ComparisonOperator, Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
@@ -22,7 +22,7 @@ const linesOfFailures = [silentSchedule, channelNotOpened];
 
 /** One metric for the failed runs of all workers. It costs nothing in hours in which none fails. */
 export function addFailureAlarm(scope: Construct, workers: readonly LoggedFunction[], alarms: Alarms): void {
-  const metric = { metricNamespace: Stack.of(scope).stackName, metricName: "FailedRuns" };
+  const metric = { metricNamespace: alarms.name, metricName: "FailedRuns" };
   for (const { name, logGroup } of workers) {
     new MetricFilter(scope, `${name}-failed-runs`, {
       logGroup,

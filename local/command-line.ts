@@ -25,6 +25,8 @@ export type Settings = {
   /** How DynamoDB behaves beyond what its engine does. */
   dynamodb: BehaviourSettings;
   transactionKeys: TransactionKeys;
+  /** The identity provider that people sign in by; undefined: none. */
+  identityProvider: { issuer: string; clientId: string } | undefined;
   withDemo: boolean;
 };
 
@@ -42,6 +44,8 @@ const options = {
   "lost-replies": { type: "string" },
   "index-lag": { type: "string" },
   "transaction-keys": { type: "string" },
+  "oidc-issuer": { type: "string" },
+  "oidc-client-id": { type: "string" },
   "no-demo": { type: "boolean" },
 } as const;
 
@@ -61,6 +65,8 @@ export const usage = `Usage: npm start -- [option]...
   --lost-replies N      the probability that the reply to a write gets lost after it was done
   --index-lag N         milliseconds by which the table's indexes lag behind it
   --transaction-keys W  keys that IAM sees for a write of a transaction: all of the transaction's, its own, or none
+  --oidc-issuer URL     the OpenID Connect provider that people sign in by; the client's secret in OIDC_CLIENT_SECRET
+  --oidc-client-id ID   this service's id at the provider
   --no-demo             makes no demo organization
 `;
 
@@ -122,8 +128,19 @@ export const readCommandLine = (
       indexLag: readNumber("--index-lag", values["index-lag"] ?? "0", (value) => /^\d{1,5}$/.test(value)),
     },
     transactionKeys: readTransactionKeys(values["transaction-keys"] ?? "all"),
+    identityProvider: readProvider(values["oidc-issuer"], values["oidc-client-id"]),
     withDemo: !values["no-demo"],
   };
+};
+
+/** The stack checks their forms. */
+const readProvider = (
+  issuer: string | undefined,
+  clientId: string | undefined,
+): Settings["identityProvider"] => {
+  if (issuer === undefined && clientId === undefined) return undefined;
+  if (!issuer || !clientId) throw new Error("--oidc-issuer and --oidc-client-id go together.");
+  return { issuer, clientId };
 };
 
 const parse = (args: string[]) => {

@@ -1,6 +1,7 @@
-/** What the demo organization shows: invented addresses, two scans and their findings, made through the API. */
+/** What the demo organization shows: two channels, invented addresses, two scans and their findings, made through the API. */
 import { setTimeout } from "node:timers/promises";
 import { request } from "undici";
+import { aliasOf, payrollPeople } from "./demo-breaches.ts";
 
 /** The addresses of the first scan and of the second; most are in the built-in invented breaches. */
 const people: readonly (readonly [alias: string, owner: string, team?: number][])[] = [
@@ -22,33 +23,69 @@ const people: readonly (readonly [alias: string, owner: string, team?: number][]
   ],
 ];
 
+/** The first reaches nobody outside of this machine: mail goes to a folder. The second fails. */
+const channelsOf = (brokenUrl: string) => [
+  {
+    name: "Security team",
+    body: { channel: "email", config: { recipients: ["security@demo.example"] }, notifyOnScanComplete: true },
+    options: { grouping: "scan", sensitive: "discreet" },
+  },
+  {
+    name: "Ticket system",
+    body: { channel: "webhook", config: { url: brokenUrl, secret: "Invented for demonstration" } },
+    options: { grouping: "address", sensitive: "named" },
+  },
+];
+
 const scanWithinMilliseconds = 30_000;
+
+/** Between the parts of an upload. */
+const boundary = "people";
 
 type Filling = { domainId: number; key: string; teamIds: readonly number[] };
 
 /**
- * Adds the addresses, scans them in two scans and acknowledges two findings. Repeating a call that was cut off
+ * Adds the channels and the addresses, scans them in two scans and acknowledges two findings. Repeating a call that was cut off
  * does the rest. Throws when the API refuses a request, or a scan does not end in time.
  */
 export const fillDemo = async (
   { domainId, key, teamIds }: Filling,
-  { port, signal }: { port: number; signal: AbortSignal },
+  { port, brokenUrl, signal }: { port: number; brokenUrl: string; signal: AbortSignal },
 ): Promise<void> => {
+  /** A body that is text is an upload. */
   const call = async (
-    method: "GET" | "POST",
+    method: "GET" | "POST" | "PUT",
     path: string,
-    body?: object,
+    body?: object | string,
     accepted = 0,
   ): Promise<Record<string, unknown>> => {
     const reply = await request(`http://127.0.0.1:${port}/api/v1${path}`, {
       method,
       signal,
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type":
+          typeof body === "string" ? `multipart/form-data; boundary=${boundary}` : "application/json",
+      },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const json = (await reply.body.json()) as Record<string, unknown>;
     if (reply.statusCode < 400 || reply.statusCode === accepted) return json;
     throw new Error(`${method} ${path}: ${json.error}`);
+  };
+
+  /** In one file: requests one by one would use up the limit of an address. */
+  const importPeople = async (): Promise<void> => {
+    const lines = payrollPeople.map(
+      (owner, index) =>
+        `${aliasOf(owner)}@demo.example,${owner},${["Engineering", "Finance", ""][index % 3]}`,
+    );
+    const file = ["email,name,team", ...lines].join("\n");
+    const head = 'Content-Disposition: form-data; name="file"; filename="people.csv"';
+    const form = `--${boundary}\r\n${head}\r\n\r\n${file}\r\n--${boundary}--\r\n`;
+    const plan = await call("POST", "/emails/import/preview", form);
+    // 400: they are watched already.
+    await call("POST", "/emails/import/commit", plan, 400);
   };
 
   const scan = async (): Promise<void> => {
@@ -57,12 +94,20 @@ export const fillDemo = async (
     for (const deadline = Date.now() + scanWithinMilliseconds; Date.now() < deadline; ) {
       const { scans } = (await call("GET", "/scans?limit=1")) as { scans: { status: string }[] };
       if (scans[0]?.status === "completed" || scans[0]?.status === "failed") return;
-      await setTimeout(200, undefined, { signal });
+      await setTimeout(500, undefined, { signal });
     }
     throw new Error("A scan did not end in time");
   };
 
-  for (const some of people) {
+  const { configs } = (await call("GET", "/alert-configs")) as { configs: { id: number; channel: string }[] };
+  for (const { name, body, options } of channelsOf(brokenUrl)) {
+    const { id } =
+      configs.find(({ channel }) => channel === body.channel) ?? (await call("POST", "/alert-configs", body));
+    const whole = { name, minSeverity: "low", tellOwners: false, ...options };
+    await call("PUT", `/alert-configs/${id}/options`, whole);
+  }
+  for (const [index, some] of people.entries()) {
+    if (index > 0) await importPeople();
     for (const [alias, ownerName, team] of some) {
       const email = `${alias}@demo.example`;
       const teamId = team === undefined ? undefined : teamIds[team];

@@ -20,8 +20,12 @@ type Settings = {
   directory: string;
   /** The port of the local service. */
   port: number;
+  /** Where a webhook fails. */
+  brokenUrl: string;
   signal: AbortSignal;
 };
+
+type AdminSettings = Pick<Settings, "port" | "signal">;
 
 type Admin = (...args: string[]) => Promise<Record<string, unknown>>;
 
@@ -77,14 +81,14 @@ export const createDemo = async (settings: Settings): Promise<Demo> => {
 /** A link with which a browser signs in as the demo organization's user, once and within 15 minutes. */
 export const createSignInLink = async (
   { organizationId, userId }: Demo,
-  settings: Omit<Settings, "directory">,
+  settings: AdminSettings,
 ): Promise<string> => {
   const ids = ["--org", String(organizationId), "--user", String(userId)];
   return (await adminOf(settings)("user", "sign-in-link", ...ids)).url as string;
 };
 
 const adminOf =
-  ({ port, signal }: Omit<Settings, "directory">): Admin =>
+  ({ port, signal }: AdminSettings): Admin =>
   (...args) =>
     runAdmin([...args, "--json", "--port", String(port)], signal);
 

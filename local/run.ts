@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Settings } from "./command-line.ts";
 import { assemblyPath, type DataDirectory, openDataDirectory } from "./data-directory.ts";
 import { createDemo, createSignInLink, describeDemo } from "./demo.ts";
+import { writeDemoBreaches } from "./demo-breaches.ts";
 import { startDynamodb } from "./dynamodb/dynamodb.ts";
 import { type Front, startFront } from "./front/front.ts";
 import { refusalMessage } from "./gateway/authorizer.ts";
@@ -11,7 +12,7 @@ import { startHibp } from "./hibp/hibp.ts";
 import { administrator, secretAccessKey, sessionToken } from "./iam/iam.ts";
 import { type Lambda, openLambda } from "./lambda/lambda.ts";
 import type { Lifetime } from "./lifetime.ts";
-import { checkPort } from "./loopback.ts";
+import { checkPort, listenOnLoopback } from "./loopback.ts";
 import { startParameters } from "./parameters/parameters.ts";
 import { type Scheduler, startScheduler } from "./scheduler/scheduler.ts";
 import { startSecrets } from "./secrets/secrets.ts";
@@ -42,7 +43,15 @@ export const run = async (settings: Settings, lifetime: Lifetime): Promise<void>
   );
   const { assembly, hibp } = await prepare(settings, data, lifetime);
   console.log("Starting it …");
-  const { lambda, front, scheduler } = await startServices(settings, data, lifetime, { assembly, hibp });
+  // One of the demo organization's channels fails, so that people see what that looks like.
+  const broken = settings.withDemo
+    ? await lifetime.started(listenOnLoopback(() => ({ status: 503, body: { error: "Out of order" } })))
+    : undefined;
+  const allowedOrigins = [...settings.allowedOrigins, ...(broken === undefined ? [] : [broken.url])];
+  const { lambda, front, scheduler } = await startServices({ ...settings, allowedOrigins }, data, lifetime, {
+    assembly,
+    hibp,
+  });
   const gateway = await lifetime.started(
     openGateway(assembly, lambda, settings.port, {
       stackName: assembly.stackName,
@@ -62,7 +71,7 @@ export const run = async (settings: Settings, lifetime: Lifetime): Promise<void>
   assembly.setApiOrigin(new URL(gateway.url).origin);
   scheduler.begin();
   console.log(`ready ${gateway.url}/v1`);
-  if (settings.withDemo) await showDemo(gateway, data, lifetime);
+  if (broken !== undefined) await showDemo(gateway, broken.url, data, lifetime);
 };
 
 type Hibp = { url: string; key: string };
@@ -79,17 +88,34 @@ const prepare = async (
   const key =
     settings.hibpUrl === undefined ? embeddedHibpKey : (process.env.HIBP_API_KEY ?? embeddedHibpKey);
   const embedded = async (): Promise<string> => {
-    const server = await started(
-      startHibp({ directory: settings.breachesDirectory, apiKey: key, plan: settings.plan }),
-    );
+    const directory =
+      settings.breachesDirectory ?? (settings.withDemo ? await writeDemoBreaches(data.path) : undefined);
+    const server = await started(startHibp({ directory, apiKey: key, plan: settings.plan }));
     return server.url;
   };
   const [url] = await Promise.all([
     settings.hibpUrl ?? embedded(),
-    given === undefined && synthesize(assemblyPath(data.path), { senderEmail, requestsPerSecond }, signal),
+    given === undefined && synthesize(assemblyPath(data.path), contextOf(settings), signal),
   ]);
   const assembly = openAssembly(given ?? assemblyPath(data.path), { region, accountId });
   return { assembly, hibp: { url, key } };
+};
+
+/** The values of `cdk deploy -c` with which a local run is synthesized. */
+const contextOf = ({ identityProvider }: Settings): Record<string, string> => ({
+  senderEmail,
+  requestsPerSecond,
+  ...(identityProvider && {
+    oidcIssuer: identityProvider.issuer,
+    oidcClientId: identityProvider.clientId,
+  }),
+});
+
+/** Parameters that operators make, of those that the stack names: what the person who starts a run gives in the environment. */
+const givenParameters = (assembly: Assembly): Record<string, string> => {
+  const { OidcClientSecretParameter: name } = assembly.outputs();
+  const { OIDC_CLIENT_SECRET: secret } = process.env;
+  return name !== undefined && secret !== undefined ? { [name]: secret } : {};
 };
 
 /**
@@ -129,7 +155,7 @@ const startServices = async (
     started(startDynamodb({ assembly, directory: data.kept, onUnexpectedEnd: fail })),
     started(startSqs({ assembly, lambda, speed })),
     started(startSecrets({ assembly, value: hibp.key })),
-    started(startParameters({ assembly, directory: data.kept })),
+    started(startParameters({ assembly, directory: data.kept, given: givenParameters(assembly) })),
     started(startOutbox({ directory: join(data.path, "outbox") })),
   ]);
   const scheduler = await started(startScheduler({ assembly, lambda, sqs, speed, directory: data.kept }));
@@ -167,10 +193,15 @@ const openGateway = (
       answerStackInformation({ ...information, outputs: assembly.outputs() }, request, response),
   });
 
-const showDemo = async ({ url }: Gateway, data: DataDirectory, { signal }: Lifetime): Promise<void> => {
+const showDemo = async (
+  { url }: Gateway,
+  brokenUrl: string,
+  data: DataDirectory,
+  { signal }: Lifetime,
+): Promise<void> => {
   try {
     const port = Number(new URL(url).port);
-    const demo = await createDemo({ directory: data.path, port, signal });
+    const demo = await createDemo({ directory: data.path, port, brokenUrl, signal });
     const signInLink = await createSignInLink(demo, { port, signal });
     console.log(describeDemo(demo, signInLink, `${url}/v1`));
   } catch (error) {

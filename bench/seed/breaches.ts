@@ -38,6 +38,6 @@ export const catalogRows = function* (): Generator<Row> {
   for (let id = 1; id <= breachCount; id++) {
     const breach = { ...upstreamForm.parse(upstreamBreach(id)), id };
     yield { ...keys.breach(id), ...breach };
-    yield { pk: keys.breachNames().pk, sk: `NAME#${breach.name}`, id };
+    yield { ...keys.breachName(breach.name), id, title: breach.title, domain: breach.domain };
   }
 };

@@ -193,6 +193,6 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
 /** Each row of counts has what findings of its blocks added, as scans write it. */
 const countRows = function* (sums: ReadonlyMap<number, ReadonlyMap<string, number>>): Generator<Row> {
   for (const [place, counted] of sums) {
-    yield { ...keys.counts(org, place), ...Object.fromEntries(counted), writes: 1 };
+    yield { ...keys.counts(org, String(place)), ...Object.fromEntries(counted), writes: 1 };
   }
 };

@@ -28,6 +28,8 @@ export const scanRows = function* (
           totalEmails: addresses,
           scannedEmails: failed ? 0 : addresses,
           failedEmails: failed ? addresses : 0,
+          skippedEmails: 0,
+          isFirst: scan === 1,
           newBreachesFound: countsByScan.get(scan) ?? 0,
           planned: !failed,
           remaining: {},

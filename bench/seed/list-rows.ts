@@ -52,9 +52,17 @@ export const buildList = (kind: ListKind) => {
         yield { ...keys.directory(org, kind, block), ...row };
         const rare = rareGroups(counts);
         if (rare.length === 0 || block === head?.block || !notedKinds.includes(kind)) continue;
-        const ids = rare.map((groupKey) => [groupKey, members.get(groupKey)?.toReversed()]);
+        const placesOf = (groupKey: string) =>
+          members
+            .get(groupKey)
+            ?.toReversed()
+            .map((id) => id - firstIdOf(block));
+        const places = rare.map((groupKey) => [groupKey, placesOf(groupKey)]);
         const ofRow = notes.get(rowOfBlock(block)) ?? {};
-        notes.set(rowOfBlock(block), { ...ofRow, [block]: { writes: 1, ids: Object.fromEntries(ids) } });
+        notes.set(rowOfBlock(block), {
+          ...ofRow,
+          [block]: { writes: 1, places: Object.fromEntries(places) },
+        });
       }
       for (const [row, some] of notes) {
         yield { ...keys.notes(org, kind, row), notes: JSON.stringify(some) };

@@ -103,6 +103,7 @@ export const domainRows = function* (addresses: number, clock: Clock, lastScan: 
       name,
       verified: true,
       verifiedBy: "operator",
+      verifiedAt: clock(0),
       proofToken: newProofToken(),
       createdAt: clock(0),
       plannedByScan: lastScan,

@@ -60,17 +60,22 @@ const findDeployed = async (name: string): Promise<Stack> => {
   return { outputs, isLocal: false };
 };
 
-const whyNotDescribed = (stack: string, { name, message }: Error): string => {
+const whyNotDescribed = (stack: string, error: Error): string => {
+  if (error.name === "ValidationError" && error.message.includes("does not exist")) {
+    return `There is no stack ${stack} in this account and region: "aws cloudformation list-stacks" lists what is there.`;
+  }
+  return whyNoAccess(`The stack ${stack} could not be looked up with these AWS credentials`, error);
+};
+
+/** A sentence about a request to AWS that failed. `what` says what was in vain, without a period. */
+export const whyNoAccess = (what: string, { name, message }: Error): string => {
   if (message === "Region is missing") {
     return "No AWS region is set: name the stack's in AWS_REGION.";
   }
   if (name === "CredentialsProviderError") {
     return 'No AWS credentials were found: name a profile in AWS_PROFILE, or run "aws configure".';
   }
-  if (name === "ValidationError" && message.includes("does not exist")) {
-    return `There is no stack ${stack} in this account and region: "aws cloudformation list-stacks" lists what is there.`;
-  }
-  return `The stack ${stack} could not be looked up with these AWS credentials: ${message.replace(/\.$/, "")}.`;
+  return `${what}: ${message.replace(/\.$/, "")}.`;
 };
 
 /** The reply of a local service to `GET /.local/stack`. */

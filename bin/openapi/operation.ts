@@ -17,6 +17,7 @@ export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
   const parameters = [
     ...parametersOf("path", endpoint.path, schemas),
     ...parametersOf("query", endpoint.query, schemas),
+    ...(endpoint.repeatable ? [idempotencyKey] : []),
   ];
   return {
     operationId: camelCase(name),
@@ -43,6 +44,15 @@ export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
       ...refusalReplies(refusedBy(method, endpoint), part.name),
     },
   };
+};
+
+const idempotencyKey: Json = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "Repetitions with the same key within 24 hours change nothing and get the first reply, with `Idempotency-Replayed: true`. Another request with the key is 422",
+  schema: { type: "string", minLength: 16, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
+  example: "8e03978e-40d5-43dd-bc93-6894a57f9324",
 };
 
 const cookieHeader = ({ cookie }: Endpoint): Json =>

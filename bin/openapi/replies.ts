@@ -11,6 +11,19 @@ export const headers: Json = {
     required: true,
     schema: { type: "string" },
   },
+  "RateLimit-Policy": {
+    description:
+      "The limits of a minute that the request counted against, by draft-ietf-httpapi-ratelimit-headers-10",
+    required: false,
+    schema: { type: "string" },
+    example: '"address";q=100;w=60, "key";q=100;w=60',
+  },
+  RateLimit: {
+    description: "What is left of each limit (`r`), and for how many seconds (`t`)",
+    required: false,
+    schema: { type: "string" },
+    example: '"address";r=41;t=17, "key";r=41;t=17',
+  },
   "Cache-Control": { required: true, schema: { type: "string", const: "no-store" } },
   "Retry-After": {
     description: "Whole seconds until the window ends",
@@ -51,11 +64,12 @@ export const sharedRefusals: Record<Part["name"], Record<string, readonly Refusa
 /** Everything that an endpoint may refuse: what its contract lists, and what follows from its access. */
 export const refusedBy = (
   method: Route["method"],
-  { path, query, body, upload, refusals, limit, access, whenLapsed }: Endpoint,
+  { path, query, body, upload, refusals, limit, access, whenLapsed, repeatable }: Endpoint,
 ): RefusalName[] => [
-  ...(path || query || body || upload ? (["invalidInput"] as const) : []),
+  ...(path || query || body || upload || repeatable ? (["invalidInput"] as const) : []),
   ...(body || upload ? (["tooLarge"] as const) : []),
   ...refusals,
+  ...(repeatable ? (["idempotencyKeyReused"] as const) : []),
   ...(access === "anyone" ? [] : (["unauthenticated"] as const)),
   ...(access === "anyone" || whenLapsed === "answers" ? [] : lapsed),
   ...(access === "user" || access === "admin" ? (["sessionRequired"] as const) : []),
@@ -158,6 +172,7 @@ export const headersOf = (status: number): Json => {
   const names = [
     "X-Request-Id",
     "Cache-Control",
+    ...(status === 401 || status === 429 ? [] : ["RateLimit-Policy", "RateLimit"]),
     ...(status === 401 ? ["WWW-Authenticate"] : []),
     ...(status === 429 || status === 503 ? ["Retry-After"] : []),
   ];

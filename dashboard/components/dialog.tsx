@@ -69,6 +69,8 @@ type FormDialogProps = {
   isWide?: boolean;
   /** It may be closed while it works: what is done goes on, or is aborted by whoever opened it. */
   canLeave?: boolean;
+  /** Nothing can be done yet, or nothing is to do. */
+  isIdle?: boolean;
   onSubmit: (fields: FormData) => Promise<unknown>;
   onClose: () => void;
   children: ComponentChildren;
@@ -99,6 +101,7 @@ function FormOf({
   submit,
   isDanger,
   canLeave,
+  isIdle = false,
   onSubmit,
   onClose,
   action,
@@ -110,6 +113,7 @@ function FormOf({
     <form
       onSubmit={(event) => {
         event.preventDefault();
+        if (isIdle) return;
         const fields = new FormData(event.currentTarget);
         names.current = [...fields.keys()];
         void action.run(() => onSubmit(fields)).then((isDone) => isDone && onClose());
@@ -121,7 +125,7 @@ function FormOf({
         <Button disabled={action.isBusy && !canLeave} onClick={onClose}>
           Cancel
         </Button>
-        <Button isSubmit kind={isDanger ? "danger" : "primary"} isBusy={action.isBusy}>
+        <Button isSubmit kind={isDanger ? "danger" : "primary"} isBusy={action.isBusy} disabled={isIdle}>
           {submit}
         </Button>
       </div>

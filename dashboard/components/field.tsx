@@ -36,7 +36,7 @@ function Problem({ id, text }: { id: string; text: string | undefined }) {
 type TextFieldProps = {
   label: string;
   name: string;
-  type?: "text" | "email" | "url" | "file";
+  type?: "text" | "email" | "url" | "file" | "datetime-local";
   hint?: ComponentChildren;
   defaultValue?: string;
   required?: boolean;

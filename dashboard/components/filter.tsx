@@ -12,7 +12,6 @@ type FilterProps = {
   chosenLabel?: string | undefined;
   /** What the list shows when the URL has no value. */
   none?: Choice;
-  shortcut?: string;
 };
 
 /** More choices than these are searched. */
@@ -21,7 +20,7 @@ const mostUnsearched = 20;
 const anyOfThem: Choice = { value: "", label: "Any" };
 
 /** A filter of a list. It is in the URL; what it offers is loaded when it is opened. */
-export function Filter({ label, name, choices, chosenLabel, none = anyOfThem, shortcut }: FilterProps) {
+export function Filter({ label, name, choices, chosenLabel, none = anyOfThem }: FilterProps) {
   const [loaded, setLoaded] = useState<readonly Choice[]>(Array.isArray(choices) ? choices : []);
   const [state, setState] = useState<"idle" | "loading" | "failed">("idle");
   const isAsked = useRef(false);
@@ -46,9 +45,7 @@ export function Filter({ label, name, choices, chosenLabel, none = anyOfThem, sh
   };
   const isUnknown = value !== none.value && !loaded.some((choice) => choice.value === value);
   if (loaded.length > mostUnsearched) {
-    return (
-      <Searched {...{ label, name, value, none, shortcut }} choices={loaded} takesFocus={hadFocus.current} />
-    );
+    return <Searched {...{ label, name, value, none }} choices={loaded} takesFocus={hadFocus.current} />;
   }
   return (
     <label class="filter">
@@ -59,7 +56,6 @@ export function Filter({ label, name, choices, chosenLabel, none = anyOfThem, sh
         aria-busy={state === "loading"}
         onFocus={load}
         onPointerEnter={load}
-        aria-keyshortcuts={shortcut}
         onChange={({ currentTarget: { value } }) =>
           setQuery({ [name]: value === none.value ? undefined : value })
         }
@@ -84,13 +80,12 @@ type SearchedProps = {
   value: string;
   none: Choice;
   choices: readonly Choice[];
-  shortcut: string | undefined;
-  /** It stands where the list was that had the focus. */
+  /** It takes the place of a list that had the focus. */
   takesFocus: boolean;
 };
 
 /** Many choices: the browser offers those that have what was typed, and the first of them is taken. */
-function Searched({ label, name, value, none, choices, shortcut, takesFocus }: SearchedProps) {
+function Searched({ label, name, value, none, choices, takesFocus }: SearchedProps) {
   const list = useId();
   const field = useRef<HTMLInputElement>(null);
   const chosen = choices.find((choice) => choice.value === value)?.label ?? "";
@@ -121,7 +116,6 @@ function Searched({ label, name, value, none, choices, shortcut, takesFocus }: S
         list={list}
         placeholder={none.label}
         autocomplete="off"
-        aria-keyshortcuts={shortcut}
         onChange={({ currentTarget }) => choose(currentTarget)}
       />
       <datalist id={list}>

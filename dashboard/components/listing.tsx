@@ -18,13 +18,11 @@ type ListingProps<Value, Row> = {
   keyOf: (row: Row) => string | number;
   /** What is shown when nothing is listed. */
   empty: ComponentChildren;
-  /** Rows are single lines on wide screens. */
-  isLined?: boolean;
 };
 
 /** A list from the service in all its states: loading, failed, empty, and pages of rows. */
 export function Listing<Value, Row>(props: ListingProps<Value, Row>) {
-  const { what, data, rowsOf, totalOf, columns, keyOf, empty, isLined = false } = props;
+  const { what, data, rowsOf, totalOf, columns, keyOf, empty } = props;
   const { value, failure, isLoading, reload } = data;
   const focused = useRef<Element | null>(null);
   // The row that had the focus may be gone: people go on from the heading.
@@ -51,14 +49,7 @@ export function Listing<Value, Row>(props: ListingProps<Value, Row>) {
       {rows.length === 0 && !isPastEnd ? (
         empty
       ) : (
-        <Table
-          caption={what}
-          columns={columns}
-          rows={rows}
-          keyOf={keyOf}
-          isBusy={isLoading}
-          isLined={isLined}
-        />
+        <Table caption={what} columns={columns} rows={rows} keyOf={keyOf} isBusy={isLoading} />
       )}
       {totalOf !== undefined && total > 0 && <Pager total={total} shown={rows.length} isBusy={isLoading} />}
     </div>

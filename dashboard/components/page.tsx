@@ -14,7 +14,9 @@ export function Page({ title, about, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Breach Monitor`;
-    if (moves.peek() > 0) heading.current?.focus({ preventScroll: true });
+    // A key that goes to a page and there to its search does both at once.
+    const isTyping = document.activeElement instanceof HTMLInputElement;
+    if (moves.peek() > 0 && !isTyping) heading.current?.focus({ preventScroll: true });
   }, [title]);
   return (
     <>

@@ -1,15 +1,37 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { place, refineQuery } from "../router.ts";
+import { go, place, refineQuery } from "../router.ts";
+import { moveRow } from "./shortcuts.tsx";
+import type { Data } from "./use-data.ts";
 
-/** Fewer find too much. */
+/** The pages of the rows that a search found; undefined as long as it is not known which these are. */
+export const foundIn = (
+  { isLoading, failure }: Data<unknown>,
+  path: string,
+  rows: readonly { id: number }[],
+): string[] | undefined =>
+  isLoading || failure !== undefined ? undefined : rows.map(({ id }) => `${path}/${id}`);
+
+/** Fewer match too much. */
 const minimumCharacters = 2;
 const pauseMilliseconds = 250;
 
-/** A field that searches the list while people type. What is searched for is in the URL. */
-export function Search({ hint }: { hint: string }) {
+const isTooShort = (text: string): boolean => [...text].length < minimumCharacters;
+
+type SearchProps = {
+  hint: string;
+  /** The pages of what was found; undefined while the search is under way. */
+  found: readonly string[] | undefined;
+};
+
+/**
+ * A field that searches the list while people type. What is searched for is in the URL. Enter opens the only one that was found, or goes
+ * to the first of several.
+ */
+export function Search({ hint, found }: SearchProps) {
   const id = useId();
   const { q = "" } = place.value.query;
   const [isShort, setShort] = useState(false);
+  const [isEntered, setEntered] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -17,6 +39,14 @@ export function Search({ hint }: { hint: string }) {
   useEffect(() => {
     if (field.current !== null && document.activeElement !== field.current) field.current.value = q;
   }, [q]);
+  useEffect(() => {
+    if (!isEntered || found === undefined) return;
+    setEntered(false);
+    const [only, another] = found;
+    if (only !== undefined && another === undefined) go(only);
+    else moveRow(1);
+  }, [isEntered, found]);
+  const refine = (text: string): void => refineQuery({ q: isTooShort(text) ? undefined : text });
   return (
     <search class="filter">
       <label for={id}>Search</label>
@@ -32,13 +62,17 @@ export function Search({ hint }: { hint: string }) {
         aria-describedby={isShort ? `${id}-short` : undefined}
         onInput={({ currentTarget }) => {
           const text = currentTarget.value.trim();
-          const isTooShort = [...text].length < minimumCharacters;
-          setShort(isTooShort && text !== "");
+          setEntered(false);
+          setShort(isTooShort(text) && text !== "");
           clearTimeout(timer.current);
-          timer.current = window.setTimeout(
-            () => refineQuery({ q: isTooShort ? undefined : text }),
-            pauseMilliseconds,
-          );
+          timer.current = window.setTimeout(() => refine(text), pauseMilliseconds);
+        }}
+        onKeyDown={({ key, currentTarget }) => {
+          const text = currentTarget.value.trim();
+          if (key !== "Enter" || isTooShort(text)) return;
+          clearTimeout(timer.current);
+          refine(text);
+          setEntered(true);
         }}
       />
       {isShort && <small id={`${id}-short`}>Two letters at least</small>}

@@ -4,6 +4,7 @@
  */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
+import { go } from "../router.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 
@@ -13,13 +14,13 @@ const shortcuts = [
   ["Enter", "Open the row"],
   ["x", "Select the row; with Shift and a click, all rows up to it"],
   ["e", "Acknowledge what is selected, or the row"],
-  ["/", "Search"],
+  ["/", "Search the page, or else for an address or its owner"],
   ["?", "Show this list"],
 ] as const;
 
 const storedAs = "shortcuts";
 
-/** Keys of one character disturb who speaks to the browser (WCAG 2.2, 2.1.4): they can be turned off. */
+/** Shortcuts of one character get in the way of speech input (WCAG 2.2, 2.1.4), so that they can be turned off. */
 const isOn = signal(localStorage.getItem(storedAs) !== "off");
 
 const find = <E extends HTMLElement>(selector: string, within: ParentNode = document): E | null =>
@@ -28,7 +29,8 @@ const find = <E extends HTMLElement>(selector: string, within: ParentNode = docu
 const currentRow = (): HTMLTableRowElement | null =>
   document.activeElement?.closest<HTMLTableRowElement>("main tbody tr") ?? null;
 
-function move(steps: 1 | -1): void {
+/** Goes to the next row or the one before; to the first from elsewhere. */
+export function moveRow(steps: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLTableRowElement>("main tbody tr")];
   const current = currentRow();
   const next = current === null ? 0 : rows.indexOf(current) + steps;
@@ -48,13 +50,18 @@ function press(key: string): boolean {
 }
 
 function act(key: string): boolean {
-  if (key === "j" || key === "k") move(key === "j" ? 1 : -1);
+  if (key === "j" || key === "k") moveRow(key === "j" ? 1 : -1);
   else if (key === "x") boxOf(currentRow())?.click();
   else if (key === "e" && find("main tbody input:checked") === null) {
     boxOf(currentRow())?.click();
     // The button learns of the selection when the page is drawn again.
     setTimeout(() => press(key));
-  } else return press(key);
+  } else if (press(key)) return true;
+  else if (key === "/") {
+    go("/emails");
+    // The page is drawn in a microtask that was queued before.
+    queueMicrotask(() => press(key));
+  } else return false;
   return true;
 }
 

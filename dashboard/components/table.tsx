@@ -6,8 +6,8 @@ export type Column<Row> = {
   /** What stands in the head instead of the name. */
   head?: ComponentChildren;
   kind?: "main" | "number" | "actions" | "select";
-  /** In tables of single lines: as wide as a word, or as "11 months ago". */
-  width?: "word" | "time";
+  /** On wide screens: as wide as a word, as "11 months ago" as a name, or as five buttons; "rest": all that the others leave. */
+  width?: "word" | "time" | "name" | "wide" | "rest";
 };
 
 type TableProps<Row> = {
@@ -17,22 +17,19 @@ type TableProps<Row> = {
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
   isBusy?: boolean;
-  /** On wide screens each row is one line; what is too long is cut, and its title says it. */
-  isLined?: boolean;
 };
 
-/** A table; on narrow screens each row is a block, and each cell names its column. */
-export function Table<Row>({
-  caption,
-  columns,
-  rows,
-  keyOf,
-  isBusy = false,
-  isLined = false,
-}: TableProps<Row>) {
+/** What is too long for its cell is cut on wide screens, and shown where people point at it. */
+function showWhole({ target }: { target: EventTarget | null }): void {
+  const cell = target instanceof Element ? target.closest<HTMLElement>("td, th") : null;
+  if (cell !== null) cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : "";
+}
+
+/** A table: each row is one line, and on narrow screens a block in which each cell names its column. */
+export function Table<Row>({ caption, columns, rows, keyOf, isBusy = false }: TableProps<Row>) {
   return (
-    <div class={isLined ? "table-box lined" : "table-box"}>
-      <table aria-busy={isBusy}>
+    <div class="table-box">
+      <table aria-busy={isBusy} onPointerOver={showWhole}>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>

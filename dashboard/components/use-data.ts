@@ -12,7 +12,7 @@ export type Data<Value> = {
 
 /** Loads when the component appears and whenever `key` changes; what is not wanted any more is aborted. */
 export function useData<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>): Data<Value> {
-  const [state, setState] = useState<Omit<Data<Value>, "reload">>({
+  const [{ loaded, ...state }, setState] = useState<Omit<Data<Value>, "reload"> & { loaded?: string }>({
     value: undefined,
     failure: undefined,
     isLoading: true,
@@ -22,15 +22,21 @@ export function useData<Value>(key: string, load: (signal: AbortSignal) => Promi
     const abort = new AbortController();
     setState((before) => (before.isLoading ? before : { ...before, isLoading: true }));
     load(abort.signal).then(
-      (value) => abort.signal.aborted || setState({ value, failure: undefined, isLoading: false }),
+      (value) =>
+        abort.signal.aborted || setState({ loaded: key, value, failure: undefined, isLoading: false }),
       (error: unknown) => {
         if (abort.signal.aborted || isAbort(error)) return;
-        setState((before) => ({ value: before.value, failure: asFailure(error), isLoading: false }));
+        setState(({ value }) => ({ loaded: key, value, failure: asFailure(error), isLoading: false }));
       },
     );
     return () => abort.abort();
   }, [key, round]);
-  return { ...state, reload: () => setRound((before) => before + 1) };
+  // Of another key it loads from this very rendering on.
+  return {
+    ...state,
+    isLoading: state.isLoading || loaded !== key,
+    reload: () => setRound((before) => before + 1),
+  };
 }
 
 /** Reloads every few seconds while `isOn` and the page is visible. */

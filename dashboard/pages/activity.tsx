@@ -30,7 +30,7 @@ const actors: Record<Entry["actor"]["type"], string> = {
 
 export function ActivityPage() {
   const { category, offset } = place.value.query;
-  const query = { category, offset, limit: pageSize };
+  const query = { category, offset, limit: pageSize.value };
   const data = useData(JSON.stringify(query), (signal) => call("GET /v1/activity", { query }, { signal }));
   return (
     <Page title="Activity">
@@ -71,6 +71,7 @@ const columns: Column<Entry>[] = [
   {
     name: "What",
     kind: "main",
+    width: "rest",
     cell: ({ summary, action }) => (
       <>
         <span dir="auto">{summary}</span>
@@ -78,9 +79,10 @@ const columns: Column<Entry>[] = [
       </>
     ),
   },
-  { name: "Category", cell: ({ category }) => categories[category] },
+  { name: "Category", width: "time", cell: ({ category }) => categories[category] },
   {
     name: "Who",
+    width: "name",
     cell: ({ actor }) => (
       <>
         <bdi>{actor.label}</bdi>
@@ -90,5 +92,5 @@ const columns: Column<Entry>[] = [
       </>
     ),
   },
-  { name: "When", cell: ({ createdAt }) => <When time={createdAt} /> },
+  { name: "When", width: "time", cell: ({ createdAt }) => <When time={createdAt} /> },
 ];

@@ -10,8 +10,9 @@ import { say } from "../components/status.tsx";
 import type { Column } from "../components/table.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
+import { When } from "../components/when.tsx";
 import { place, setQuery } from "../router.ts";
-import { destinationOf, flags, kinds, known } from "./alerts/channel.ts";
+import { destinationOf, flags, kinds, known, nameOf } from "./alerts/channel.ts";
 import { ChannelDialog } from "./alerts/channel-dialog.tsx";
 import { Deliveries } from "./alerts/deliveries.tsx";
 import { Verification } from "./alerts/verification.tsx";
@@ -27,11 +28,14 @@ export function AlertsPage() {
 }
 
 function Channels() {
-  const data = useData("", (signal) => call("GET /v1/alert-configs", {}, { signal }));
+  const data = useData("", async (signal) => {
+    const { configs } = await call("GET /v1/alert-configs", { query: { include: "details" } }, { signal });
+    return configs as Channel[];
+  });
   const [open, setOpen] = useState<Open>();
   const action = useAction();
   const close = (): void => setOpen(undefined);
-  const channels = data.value?.configs ?? [];
+  const channels = data.value ?? [];
 
   const test = (channel: Channel) =>
     action.run(async () => {
@@ -64,7 +68,7 @@ function Channels() {
       <Listing
         what="alert channels"
         data={data}
-        rowsOf={({ configs }) => configs}
+        rowsOf={(channels) => channels}
         keyOf={({ id }) => id}
         columns={columns({ setOpen, test, enable, isBusy: action.isBusy })}
         empty={
@@ -91,7 +95,17 @@ type Options = {
 };
 
 const columns = ({ setOpen, test, enable, isBusy }: Options): Column<Channel>[] => [
-  { name: "Kind", kind: "main", cell: ({ channel }) => kinds[channel] },
+  {
+    name: "Name",
+    kind: "main",
+    width: "name",
+    cell: (channel) => (
+      <>
+        {nameOf(channel)}
+        {channel.options.name !== null && <small>{kinds[channel.channel]}</small>}
+      </>
+    ),
+  },
   { name: "Destination", cell: (channel) => <span class="fine">{destinationOf(channel)}</span> },
   {
     name: "Alerts of",
@@ -103,15 +117,23 @@ const columns = ({ setOpen, test, enable, isBusy }: Options): Column<Channel>[] 
   },
   {
     name: "State",
-    cell: ({ isEnabled }) => (
-      <span class={`state ${isEnabled ? "" : "off"}`}>{isEnabled ? "Enabled" : "Disabled"}</span>
-    ),
+    width: "word",
+    cell: ({ isEnabled, failing }) => {
+      if (!isEnabled) return <span class="state off">Disabled</span>;
+      return failing ? <span class="state bad">Failing</span> : <span class="state">Enabled</span>;
+    },
+  },
+  {
+    name: "Delivered",
+    width: "time",
+    cell: ({ lastDeliveredAt }) => <When time={lastDeliveredAt} none="nothing" />,
   },
   {
     name: "Actions",
     kind: "actions",
+    width: "wide",
     cell: (channel) => {
-      const about = { "aria-description": `${kinds[channel.channel]}, ${destinationOf(channel)}` };
+      const about = { "aria-description": `${nameOf(channel)}, ${destinationOf(channel)}` };
       return (
         <>
           <Button
@@ -163,7 +185,7 @@ function DeleteChannel({
   };
   return (
     <FormDialog
-      title={`Delete the ${kinds[channel.channel]} channel?`}
+      title={`Delete the ${nameOf(channel)} channel?`}
       submit="Delete"
       isDanger
       onSubmit={remove}

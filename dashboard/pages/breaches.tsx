@@ -5,7 +5,7 @@ import { Listing } from "../components/listing.tsx";
 import { Empty } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { pageSize } from "../components/pager.tsx";
-import { Search } from "../components/search.tsx";
+import { foundIn, Search } from "../components/search.tsx";
 import { SeverityMark, severityChoices } from "../components/severity.tsx";
 import type { Column } from "../components/table.tsx";
 import { useData } from "../components/use-data.ts";
@@ -27,7 +27,7 @@ const orders = [
 
 export function BreachesPage() {
   const { state, severity, q, order, offset } = place.value.query;
-  const query = { state, severity, q, order, offset, limit: pageSize };
+  const query = { state, severity, q, order, offset, limit: pageSize.value };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/breaches", { query }, { signal }),
   );
@@ -43,7 +43,7 @@ export function BreachesPage() {
       }
     >
       <div class="filters">
-        <Search hint="Name or domain" />
+        <Search hint="Name or domain" found={foundIn(data, "/breaches", data.value?.breaches ?? [])} />
         <Filter label="State" name="state" choices={states} />
         <Filter label="Severity" name="severity" choices={severityChoices} />
         <Filter
@@ -61,7 +61,6 @@ export function BreachesPage() {
         keyOf={({ id }) => id}
         columns={columns}
         empty={<NoBreaches hasFilters={hasFilters} />}
-        isLined
       />
     </Page>
   );

@@ -22,7 +22,7 @@ import { CheckDialog, hostIn } from "./domains/check.tsx";
 type Open = { kind: "add" } | { kind: "check" | "remove"; domain: Domain };
 
 export function DomainsPage() {
-  const query = { limit: pageSize, offset: place.value.query.offset };
+  const query = { limit: pageSize.value, offset: place.value.query.offset };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/domains", { query }, { signal }),
   );
@@ -71,9 +71,10 @@ export function DomainsPage() {
 }
 
 const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
-  { name: "Domain", kind: "main", cell: ({ name }) => <bdi>{inBothForms(name)}</bdi> },
+  { name: "Domain", kind: "main", width: "name", cell: ({ name }) => <bdi>{inBothForms(name)}</bdi> },
   {
     name: "State",
+    width: "name",
     cell: ({ isVerified, verifiedAt, checkedAt }) => (
       <>
         <span class={`state ${isVerified ? "good" : "open"}`}>
@@ -96,6 +97,7 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
   {
     name: "E-mails",
     kind: "number",
+    width: "word",
     cell: ({ id, emailCount }) => <a href={addressOf("/emails", { domainId: id })}>{number(emailCount)}</a>,
   },
   {

@@ -9,7 +9,7 @@ import { Name } from "../components/name.tsx";
 import { Empty, FailureNotice } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { pageSize } from "../components/pager.tsx";
-import { Search } from "../components/search.tsx";
+import { foundIn, Search } from "../components/search.tsx";
 import { SelectionBar, useSelection } from "../components/selection.tsx";
 import { SeverityMark } from "../components/severity.tsx";
 import { say } from "../components/status.tsx";
@@ -37,7 +37,7 @@ const states = [
 export function EmailsPage() {
   const { q, domainId, teamId, isActive, offset } = place.value.query;
   const filters = { q, domainId, teamId, isActive };
-  const query = { ...filters, offset, limit: pageSize };
+  const query = { ...filters, offset, limit: pageSize.value };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/emails", { query }, { signal }),
   );
@@ -82,7 +82,7 @@ export function EmailsPage() {
       }
     >
       <div class="filters">
-        <Search hint="Address or owner" />
+        <Search hint="Address or owner" found={foundIn(data, "/emails", shown)} />
         <Filter
           label="Domain"
           name="domainId"
@@ -118,7 +118,6 @@ export function EmailsPage() {
         totalOf={({ total }) => total}
         keyOf={({ id }) => id}
         columns={[column, ...columns(setOpen, enable, action.isBusy)]}
-        isLined
         empty={<NoEmails hasFilters={hasFilters} />}
       />
       {open?.kind === "add" && <AddEmail onClose={close} onDone={data.reload} />}

@@ -12,6 +12,7 @@ import { isPlotted } from "../text/months.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
 import { anyState } from "./findings/filters.ts";
 import { MonthPlot } from "./overview/month-plot.tsx";
+import { NextStep } from "./overview/next-step.tsx";
 
 export function OverviewPage() {
   const data = useData("", (signal) => call("GET /dashboard/overview", {}, { signal }));
@@ -19,30 +20,26 @@ export function OverviewPage() {
   const status = value?.lastScan?.status;
   const isScanning = status === "pending" || status === "running";
   useRepeat(isScanning, 3, reload);
+  const hasEmails = value !== undefined && value.emails.active + value.emails.disabled > 0;
   return (
-    <Page title="Overview" actions={<StartScan isScanning={isScanning} onStarted={reload} />}>
+    <Page title="Overview" actions={hasEmails && <StartScan isScanning={isScanning} onStarted={reload} />}>
       {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
       {value === undefined ? (
         failure === undefined && <Loading what="the overview" />
       ) : (
-        <Summary {...value} />
+        <>
+          <Upstream {...value} />
+          <FailingChannels channels={value.channels} />
+          {!hasEmails && <NextStep overview={value} />}
+          {hasEmails && <Summary overview={value} />}
+        </>
       )}
     </Page>
   );
 }
 
-function Summary({
-  news,
-  findings,
-  bySeverity,
-  emails,
-  lastScan,
-  nextScanAt,
-  channels,
-  upstream,
-  notices,
-  unwatched,
-}: Overview) {
+/** What the subscription of Have I Been Pwned lacks. */
+function Upstream({ upstream, notices }: Overview) {
   return (
     <>
       {!upstream.isWorking && (
@@ -64,7 +61,16 @@ function Summary({
           ))}
         </ul>
       )}
+    </>
+  );
+}
+
+function Summary({ overview }: { overview: Overview }) {
+  const { news, findings, bySeverity, emails, lastScan, nextScanAt, unwatched } = overview;
+  return (
+    <>
       <News {...news} />
+      <NextStep overview={overview} />
       <dl class="figures">
         <div>
           <dt>Open findings</dt>
@@ -108,9 +114,8 @@ function Summary({
           )}
         </div>
       </dl>
-      <FailingChannels channels={channels} />
       {findings.open + findings.acknowledged === 0 ? (
-        <NothingFound hasEmails={emails.active + emails.disabled > 0} scan={lastScan} />
+        <NothingFound scan={lastScan} />
       ) : (
         <div class="split">
           {isPlotted(findings.byMonth) && <MonthPlot months={findings.byMonth} />}
@@ -135,7 +140,7 @@ function Summary({
   );
 }
 
-/** What is new, and in which breaches most of it is. Nothing is said where nothing is: whether all is well is for the last scan to say. */
+/** What is new, and in which breaches most of it is. Nothing new is no good news: that is for the last scan to say. */
 function News({ findings, people, breaches }: Overview["news"]) {
   if (findings === 0) return null;
   return (
@@ -202,8 +207,9 @@ function FailingChannels({ channels }: { channels: Overview["channels"] }) {
 }
 
 /** Says of no more addresses than the last scan checked that they are in no breach. */
-function NothingFound({ hasEmails, scan }: { hasEmails: boolean; scan: Overview["lastScan"] }) {
-  if (hasEmails && scan?.status === "completed" && scan.coverage.checked > 0) {
+function NothingFound({ scan }: { scan: Overview["lastScan"] }) {
+  if (scan === null) return null;
+  if (scan.status === "completed" && scan.coverage.checked > 0) {
     const { checked, failed, stale, skipped } = scan.coverage;
     const isAll = failed + stale + skipped === 0;
     return (
@@ -222,26 +228,10 @@ function NothingFound({ hasEmails, scan }: { hasEmails: boolean; scan: Overview[
       </Empty>
     );
   }
-  if (hasEmails && scan !== null) {
-    const isOver = scan.status === "completed" || scan.status === "failed";
-    return (
-      <Empty title={isOver ? "No address could be checked." : "The scan is in progress."}>
-        <p>{isOver ? "So nothing is known of them from this scan." : "What it finds is shown here."}</p>
-      </Empty>
-    );
-  }
+  const isOver = scan.status === "completed" || scan.status === "failed";
   return (
-    <Empty title="Nothing was found yet.">
-      <p>
-        {hasEmails ? (
-          "Start a scan: it asks Have I Been Pwned about every address."
-        ) : (
-          <>
-            <a href={addressOf("/domains")}>Add a domain</a> and prove that it is yours, then{" "}
-            <a href={addressOf("/emails")}>add the addresses</a> to watch.
-          </>
-        )}
-      </p>
+    <Empty title={isOver ? "No address could be checked." : "The scan is in progress."}>
+      <p>{isOver ? "So nothing is known of them from this scan." : "What it finds is shown here."}</p>
     </Empty>
   );
 }

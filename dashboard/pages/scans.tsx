@@ -16,7 +16,7 @@ import { number } from "../text/words.ts";
 const isRunning = ({ status }: Scan): boolean => status === "pending" || status === "running";
 
 export function ScansPage() {
-  const query = { limit: pageSize, offset: place.value.query.offset };
+  const query = { limit: pageSize.value, offset: place.value.query.offset };
   const data = useData(JSON.stringify(query), (signal) => call("GET /v1/scans", { query }, { signal }));
   const isScanning = data.value?.scans.some(isRunning) ?? false;
   useRepeat(isScanning, 2, data.reload);
@@ -61,11 +61,13 @@ const columns: Column<Scan>[] = [
   {
     name: "Started",
     kind: "main",
+    width: "time",
     cell: ({ startedAt, createdAt }) => <When time={startedAt ?? createdAt} />,
   },
   { name: "Why", cell: ({ type }) => types[type] },
   {
     name: "State",
+    width: "time",
     cell: (scan) => (
       <span class={`state ${scan.status === "failed" ? "bad" : isRunning(scan) ? "open" : ""}`}>
         {states[scan.status]}
@@ -73,8 +75,8 @@ const columns: Column<Scan>[] = [
     ),
   },
   { name: "Checked", cell: (scan) => <Checked scan={scan} /> },
-  { name: "New findings", kind: "number", cell: (scan) => <NewFindings scan={scan} /> },
-  { name: "Completed", cell: ({ completedAt }) => <When time={completedAt} none="not yet" /> },
+  { name: "New findings", kind: "number", width: "time", cell: (scan) => <NewFindings scan={scan} /> },
+  { name: "Completed", width: "time", cell: ({ completedAt }) => <When time={completedAt} none="not yet" /> },
 ];
 
 /** How much was checked, and what was not and why. */

@@ -14,12 +14,27 @@ import { enter, session, sessionFailure } from "../session.ts";
 import { CutLink } from "./sign-in/cut-link.tsx";
 import { LinkRequest } from "./sign-in/link-request.tsx";
 import { goOn, rememberPlace } from "./sign-in/next-place.ts";
+import { ProviderButton } from "./sign-in/provider-button.tsx";
 
 type Organization = { id: number; name: string };
 
 /** The token that a sign-in link carries behind its `#`. Programs that check links add to their ends. */
 const tokenInUrl = (): string =>
   (place.value.path === "/sign-in" && /^#([\w-]+)/.exec(location.hash)?.[1]) || "";
+
+/** What the identity provider has sent the browser back with. It is good once, and need not stay in the address. */
+function takeAnswer(): string {
+  const { search, pathname } = location;
+  if (place.value.path !== "/sign-in" || !new URLSearchParams(search).has("state")) return "";
+  history.replaceState(null, "", pathname);
+  return search.slice(1);
+}
+
+async function welcome(user: { email: string }, organization: { name: string }): Promise<void> {
+  await enter();
+  goOn();
+  say(`Signed in as ${user.email} to ${organization.name}.`);
+}
 
 function useToken(): [string, () => void] {
   const [token, setToken] = useState(tokenInUrl);
@@ -37,7 +52,8 @@ function useToken(): [string, () => void] {
 
 export function SignInPage() {
   const [token, forget] = useToken();
-  const [isCut] = useState(place.value.path === "/sign-in" && token === "");
+  const [answer, setAnswer] = useState(takeAnswer);
+  const [isCut] = useState(place.value.path === "/sign-in" && token === "" && answer === "");
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     heading.current?.focus();
@@ -53,7 +69,9 @@ export function SignInPage() {
         </h1>
         <SignedIn />
         {token === "" && isCut && <CutLink />}
-        {token === "" ? <WaysIn /> : <Redemption key={token} token={token} forget={forget} />}
+        {answer !== "" && <ProviderAnswer answer={answer} forget={() => setAnswer("")} />}
+        {answer === "" && token === "" && <WaysIn />}
+        {answer === "" && token !== "" && <Redemption key={token} token={token} forget={forget} />}
       </main>
       <Attribution />
     </div>
@@ -85,22 +103,64 @@ export function SignInDialog() {
           </>
         )}
       </p>
-      <WaysIn {...(session.value && { email: session.value.user.email })} />
+      <WaysIn {...(session.value && { email: session.value.user.email })} isOverPage />
     </Dialog>
   );
 }
 
-function WaysIn({ email = "" }: { email?: string }) {
+function WaysIn({ email = "", isOverPage = false }: { email?: string; isOverPage?: boolean }) {
   const ways = useData("", (signal) => call("GET /dashboard/sign-in", {}, { signal }));
   if (ways.failure !== undefined) return <FailureNotice failure={ways.failure} retry={ways.reload} />;
   if (ways.value === undefined) return <Loading what="how you can sign in" />;
-  return <LinkRequest canMail={ways.value.mail} email={email} />;
+  const { mail, provider } = ways.value;
+  return (
+    <>
+      {provider !== null && <ProviderButton name={provider.name} isOverPage={isOverPage} />}
+      {(mail || provider === null) && <LinkRequest canMail={mail} email={email} />}
+    </>
+  );
+}
+
+/** Signs in by the provider's answer. The person has started that in this browser, so that no button asks again. */
+function ProviderAnswer({ answer, forget }: { answer: string; forget: () => void }) {
+  const action = useAction();
+  useEffect(() => {
+    void action.run(async () => {
+      const options = { whenSignedOut: "fail" } as const;
+      const { user, organization } = await call(
+        "POST /dashboard/sign-in/provider/sessions",
+        { body: { answer } },
+        options,
+      );
+      await welcome(user, organization);
+    });
+  }, []);
+  const { failure } = action;
+  if (failure === undefined) return <Loading what="who you are" />;
+  if (failure.code === "choose_organization") {
+    const { token, organizations } = failure.details as { token: string; organizations: Organization[] };
+    return <Redemption token={token} choices={organizations} forget={forget} />;
+  }
+  return (
+    <>
+      <FailureNotice failure={failure} />
+      <WaysIn />
+    </>
+  );
 }
 
 /** Opening a link changes nothing; this button redeems it, a second one if that ends another session. */
-function Redemption({ token, forget }: { token: string; forget: () => void }) {
+function Redemption({
+  token,
+  choices,
+  forget,
+}: {
+  token: string;
+  choices?: readonly Organization[];
+  forget: () => void;
+}) {
   const action = useAction();
-  const [organizations, setOrganizations] = useState<readonly Organization[]>();
+  const [organizations, setOrganizations] = useState<readonly Organization[] | undefined>(choices);
   const redeem = (organizationId?: number) =>
     action.run(async () => {
       const body = { token, ...(organizationId !== undefined && { organizationId }) };
@@ -110,9 +170,7 @@ function Redemption({ token, forget }: { token: string; forget: () => void }) {
           { body },
           { whenSignedOut: "fail" },
         );
-        await enter();
-        goOn();
-        say(`Signed in as ${user.email} to ${organization.name}.`);
+        await welcome(user, organization);
       } catch (error) {
         const { code, details } = asFailure(error);
         if (code !== "choose_organization") throw error;

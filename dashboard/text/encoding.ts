@@ -1,11 +1,11 @@
-/** Whether the service reads a file as Unicode: UTF-8, or UTF-16 with a byte order mark. It takes all others for Windows-1252. */
-export const isUnicode = (bytes: Uint8Array): boolean => {
+/** The text of a file as the service reads it: UTF-8, UTF-16 with a byte order mark, or else Windows-1252, which is a guess. */
+export function decode(bytes: Uint8Array): { text: string; isGuessed: boolean } {
   const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;
+  const encoding =
+    first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
   try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
+    return { text: new TextDecoder(encoding, { fatal: true }).decode(bytes), isGuessed: false };
   } catch {
-    return false;
+    return { text: new TextDecoder("windows-1252").decode(bytes), isGuessed: true };
   }
-};
+}

@@ -24,5 +24,6 @@ export const addEmail = defineEndpoint({
   ],
   limit: "emailAddsAndRemovals",
   counted: "by handler",
+  repeatable: true,
   uses: ["table:read", "table:write", "table:check:domains"],
 });

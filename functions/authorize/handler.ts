@@ -14,7 +14,7 @@ import { Refusal, refusals } from "../../shared/contract/errors.ts";
 /** The paths of endpoints that anyone may call, as API Gateway declares them. */
 const pathsForAnyone: readonly string[] = JSON.parse(process.env.PATHS_FOR_ANYONE ?? "[]");
 
-/** As lib/service-stack.ts sets it. */
+/** As lib/breach-monitor.ts sets it. */
 const timeoutSeconds = 10;
 
 const decide = (event: APIGatewayRequestAuthorizerEvent): Promise<Decision> => {

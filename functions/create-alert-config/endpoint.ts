@@ -11,6 +11,7 @@ export const createAlertConfig = defineEndpoint({
   refusals: ["channelLimitReached"],
   limit: "alertConfigWrites",
   counted: "by handler",
+  repeatable: true,
   uses: ["table:read", "table:write", "table:write:channels", "channel-key", "email-confirmation"],
   timeoutSeconds: 15,
 });

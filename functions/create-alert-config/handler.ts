@@ -6,8 +6,8 @@ import { createAlertConfig } from "./endpoint.ts";
 
 const logger = new Logger();
 
-export const handler = serve(createAlertConfig, async ({ org, actor, body, count }) => {
-  const id = await configure.create(org, body, actor, count);
+export const handler = serve(createAlertConfig, async ({ org, actor, body, count, repeat }) => {
+  const id = await configure.create(org, body, actor, count, (created) => repeat.remember({ id: created }));
   if (body.channel === "email") await confirmation.ask(org, body.config.recipients, logger);
   const secret = body.channel === "webhook" ? body.config.secret : undefined;
   configure.warnOfShortSecret(logger, { organizationId: org, channelId: id }, secret);

@@ -10,5 +10,6 @@ export const createApiKey = defineEndpoint({
   status: 201,
   reply: z.object({ ...apiKey.shape, key: z.string().check(z.meta({ description: "Shown this once" })) }),
   refusals: [],
+  repeatable: true,
   uses: ["table:read", "table:write", "table:write:identities"],
 });

@@ -35,7 +35,7 @@ export const deliverAlert = defineQueueWorker({
   maximumConcurrency: 50,
 });
 
-/** Second and third attempts of a dispatch, delayed by 1 s and 2 s; also re-dispatches and slow channels. */
+/** Second and third attempts of a dispatch, delayed by 1 s and 2 s; also re-dispatches. */
 export const retryAlert = defineQueueWorker({
   ...delivery,
   queue: "delivery-retries",

@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
+import { ownerState } from "../../shared/alerting/owners/owner-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idParameter } from "../../shared/contract/page.ts";
+import { detailedFinding } from "../../shared/findings/finding-schema.ts";
 import { listedEmail } from "../../shared/monitoring/emails/email-schema.ts";
 
 export const getEmail = defineEndpoint({
@@ -16,7 +18,11 @@ export const getEmail = defineEndpoint({
           "Breached addresses like `ada+shop@` of `ada@`, as HIBP named them when its domain was last searched",
       }),
     ),
+    findings: z
+      .array(detailedFinding)
+      .check(z.meta({ description: "The newest 100; `breachCount` says how many there are" })),
+    owner: ownerState,
   }),
   refusals: ["emailNotFound"],
-  uses: ["table:read"],
+  uses: ["table:read", "table:breach-index"],
 });

@@ -1,9 +1,18 @@
 import { serve } from "../../shared/access/api/serve.ts";
+import { stateOf } from "../../shared/alerting/owners/state.ts";
+import * as detailed from "../../shared/findings/detailed.ts";
 import * as emails from "../../shared/monitoring/emails/email-list.ts";
 import { subAddressesOf } from "../../shared/monitoring/unwatched/sub-addresses.ts";
 import { getEmail } from "./endpoint.ts";
 
+/** More are asked for with `GET /findings`. */
+const mostFindings = 100;
+
 export const handler = serve(getEmail, async ({ org, path: { id } }) => {
-  const email = await emails.get(org, id);
-  return { ...email, subAddresses: await subAddressesOf(org, email) };
+  const [email, { breaches: findings }] = await Promise.all([
+    emails.get(org, id),
+    detailed.list(org, { emailId: id, limit: mostFindings, offset: 0 }),
+  ]);
+  const [subAddresses, owner] = await Promise.all([subAddressesOf(org, email), stateOf(org, email)]);
+  return { ...email, subAddresses, owner, findings };
 });

@@ -46,6 +46,7 @@ const overview = z.object({
     disabled: count,
     breached: count.check(z.meta({ description: "Active e-mails with a finding" })),
   }),
+  domains: z.object({ verified: count, unverified: count }),
   lastScan: z.nullable(
     z.object({
       ...scan.shape,

@@ -1,7 +1,7 @@
 /** The state of an organization at a glance. Nothing here goes through findings or e-mails one by one. */
 
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import { latestStatuses } from "../../shared/alerting/deliveries/delivery-list.ts";
+import { healthOf, isFailing } from "../../shared/alerting/deliveries/delivery-list.ts";
 import * as counts from "../../shared/lists/counts.ts";
 import * as news from "../../shared/lists/news.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
@@ -27,7 +27,7 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
       scanList.latest(org, now),
       organizations.existing(org),
       subscription.state(now),
-      latestStatuses(org),
+      healthOf(org),
       domains.list(org),
       countOpen(org),
     ]);
@@ -41,12 +41,16 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
       disabled: emails.sum(emailDirectory, ({ isActive }) => !isActive),
       breached: breachedEmails,
     },
+    domains: {
+      verified: allDomains.filter(({ verified }) => verified).length,
+      unverified: allDomains.filter(({ verified }) => !verified).length,
+    },
     lastScan,
     nextScanAt: organizations.nextScanAt(owner, now),
-    channels: shownChannels.map(({ channel: { id, channel }, latest }) => ({
+    channels: shownChannels.map(({ channel: { id, channel }, ...health }) => ({
       id,
       channel,
-      failing: latest === "retrying" || latest === "not_delivered",
+      failing: isFailing(health),
       notDelivered: notDelivered.get(id) ?? 0,
     })),
     upstream: plan.upstream,

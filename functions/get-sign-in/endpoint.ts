@@ -11,7 +11,12 @@ export const getSignIn = defineEndpoint({
         description: "Whether sign-in links can be sent by e-mail; if not, the operator makes one",
       }),
     ),
+    provider: z.nullable(z.object({ name: z.string() })).check(
+      z.meta({
+        description: "The identity provider that people can sign in by; null: there is none",
+      }),
+    ),
   }),
   refusals: [],
-  uses: ["mail-setting"],
+  uses: ["mail-setting", "provider-setting"],
 });

@@ -1,5 +1,9 @@
 import { serve } from "../../shared/access/api/serve.ts";
+import { providerSetting } from "../../shared/access/sign-in/provider-setting.ts";
 import { isMailSetUp } from "../../shared/aws/mail/setting.ts";
 import { getSignIn } from "./endpoint.ts";
 
-export const handler = serve(getSignIn, async () => ({ mail: isMailSetUp() }));
+export const handler = serve(getSignIn, async () => ({
+  mail: isMailSetUp(),
+  provider: providerSetting() ?? null,
+}));

@@ -1,11 +1,19 @@
 import * as z from "zod/mini";
-import { alertConfig } from "../../shared/alerting/channels/channel-schema.ts";
+import { alertConfig, detailedAlertConfig } from "../../shared/alerting/channels/channel-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 
 export const listAlertConfigs = defineEndpoint({
   summary: "List alert channels, newest first, without their secrets",
+  query: z.object({
+    include: z.optional(z.literal("details", "include must be details")).check(
+      z.meta({
+        description: "With the options of each channel, and whether its deliveries arrive",
+        examples: ["details"],
+      }),
+    ),
+  }),
   status: 200,
-  reply: z.object({ configs: z.array(alertConfig) }),
+  reply: z.object({ configs: z.array(z.union([detailedAlertConfig, alertConfig])) }),
   refusals: [],
   uses: ["table:read"],
 });

@@ -1,7 +1,11 @@
 import { serve } from "../../shared/access/api/serve.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
+import { inDetail } from "../../shared/alerting/deliveries/delivery-list.ts";
 import { listAlertConfigs } from "./endpoint.ts";
 
-export const handler = serve(listAlertConfigs, async ({ org }) => ({
-  configs: (await channels.list(org)).map((channel) => channels.shown(org, channel)),
+export const handler = serve(listAlertConfigs, async ({ org, query: { include } }) => ({
+  configs:
+    include === "details"
+      ? await inDetail(org)
+      : (await channels.list(org)).map((channel) => channels.shown(org, channel)),
 }));

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { deliveryLabel, listedDelivery } from "../../shared/alerting/deliveries/delivery-schema.ts";
+import { deliveryStatus, listedDelivery } from "../../shared/alerting/deliveries/delivery-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idParameter, pageQuery, total } from "../../shared/contract/page.ts";
 
@@ -9,7 +9,7 @@ export const listDeliveries = defineEndpoint({
   path: z.object({ id: idParameter("id") }),
   query: z.object({
     ...pageQuery,
-    status: z.optional(deliveryLabel).check(z.meta({ description: "Only deliveries with this status" })),
+    status: z.optional(deliveryStatus).check(z.meta({ description: "Only deliveries with this status" })),
   }),
   status: 200,
   reply: z.object({ deliveries: z.array(listedDelivery), total }),

@@ -12,6 +12,7 @@ export const handler = serve(listSessions, async ({ org, actor, session, query: 
       expiresAt: sessions.expiresAt(each),
       isCurrent: each.id === session.id,
       createdBy: sessions.createdBy(each),
+      ...(each.browser !== undefined && { browser: each.browser }),
     })),
     total: all.length,
   };

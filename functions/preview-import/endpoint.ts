@@ -1,7 +1,8 @@
+import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import {
   fileExtensions,
-  importPlan,
+  importPreview,
   maximumFileBytes,
 } from "../../shared/monitoring/imports/import-schema.ts";
 
@@ -9,8 +10,13 @@ export const previewImport = defineEndpoint({
   summary: "Preview an import of e-mail addresses from a file",
   description: `Cells are searched for addresses; a column headed like "email" wins if there is one, and columns of owners' names and of teams (headed like "team", "department" or "group") are taken along. UTF-8 with or without byte order mark, or UTF-16 with one; other files are read as Windows-1252. Columns separated by \`,\`, \`;\` or tab; quoted fields. Counted before the body is read.`,
   upload: { field: "file", extensions: fileExtensions, maximumBytes: maximumFileBytes },
+  query: z.object({
+    include: z
+      .optional(z.literal("columns", "include must be columns"))
+      .check(z.meta({ description: "With the columns of the file", examples: ["columns"] })),
+  }),
   status: 200,
-  reply: importPlan,
+  reply: importPreview,
   refusals: ["fileTooLarge", "tooManyAddresses"],
   limit: "importPreviews",
   uses: ["table:read", "table:limits"],

@@ -6,6 +6,9 @@ import { previewImport } from "./endpoint.ts";
 
 export const handler = serve(
   previewImport,
-  async ({ org, file }) => plan(org, extract(await file())),
+  async ({ org, query: { include }, file }) => {
+    const { found, columns } = extract(await file());
+    return { ...(await plan(org, found)), ...(include === "columns" && { columns }) };
+  },
   readUpload,
 );

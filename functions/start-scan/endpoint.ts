@@ -12,5 +12,6 @@ export const startScan = defineEndpoint({
   refusals: ["scanInProgress", "noActiveEmails", "scanNotQueued"],
   limit: "scans",
   counted: "by handler",
+  repeatable: true,
   uses: ["table:read", "table:write", "queue:scan-plans"],
 });

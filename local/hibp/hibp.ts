@@ -12,7 +12,7 @@ export type HibpServer = {
   close(): Promise<void>;
 };
 
-const builtInDirectory = join(import.meta.dirname, "breaches");
+export const builtInBreaches = join(import.meta.dirname, "breaches");
 const demoDomain = "demo.example";
 const rateWindowMilliseconds = 60_000;
 
@@ -30,7 +30,7 @@ export const startHibp = async (settings: {
   rpm?: number;
   report?: (line: string) => void;
 }): Promise<HibpServer> => {
-  const { directory = builtInDirectory, apiKey, report = console.error } = settings;
+  const { directory = builtInBreaches, apiKey, report = console.error } = settings;
   const named = settings.plan === undefined ? { ...plans.pro, rpm: 12_000 } : plans[settings.plan];
   const plan = { ...named, rpm: settings.rpm ?? named.rpm };
   const read = await openBreachFiles(directory, report);

@@ -12,16 +12,21 @@ type Parameter = { type: string; value: string; version: number; modifiedAt: num
 
 /**
  * Parameter Store's GetParameter, PutParameter and DeleteParameter on a free loopback port. With a directory
- * the parameters are kept there, readable to their owner alone; each is on disk before its reply.
+ * the parameters are kept there, readable to their owner alone; each is on disk before its reply. `given`: encrypted parameters that
+ * this run has, by name.
  */
 export const startParameters = async (settings: {
   assembly: Pick<Assembly, "region" | "accountId">;
   directory: string | undefined;
+  given?: Readonly<Record<string, string>>;
 }): Promise<Parameters> => {
-  const { assembly, directory } = settings;
+  const { assembly, directory, given = {} } = settings;
   const stored = new Map<string, Parameter>();
   const file = await openKeptFile(directory, "parameters.json", () => [...stored]);
   for (const [name, parameter] of (await file.read()) ?? []) stored.set(name, parameter);
+  for (const [name, value] of Object.entries(given)) {
+    stored.set(name, { type: "SecureString", value, version: 1, modifiedAt: Date.now() / 1000 });
+  }
 
   const answers: Record<string, (input: Record<string, unknown>) => Promise<Reply> | Reply> = {
     GetParameter: ({ Name, WithDecryption }) => {

@@ -45,6 +45,10 @@ export type Use =
   | "email-confirmation"
   /** To know whether e-mail can be sent; no permission to send any. */
   | "mail-setting"
+  /** To know the identity provider, where there is one; no permission. */
+  | "provider-setting"
+  /** The same, and to read the secret with which this service proves to it who it is. */
+  | "provider"
   /** To know the base url of the dashboard's page. */
   | "dashboard-url";
 
@@ -99,6 +103,10 @@ export type Endpoint = {
   whenLapsed?: "answers";
   /** What success does to the session cookie. */
   cookie?: "set" | "cleared";
+  /** Clients may repeat the request under one `Idempotency-Key` (access/api/idempotency.ts). */
+  repeatable?: true;
+  /** The handler reads and sets the secrets of attempts to sign in, which a cookie keeps (api/attempt-cookie.ts). */
+  attempts?: true;
   uses: readonly Use[];
   /** Default: 10. */
   timeoutSeconds?: number;

@@ -31,6 +31,27 @@ export const refusals = {
     error: "This sign-in link is not valid any more: ask for a new one",
     code: "invalid_link",
   },
+  providerRefused: {
+    status: 401,
+    error: "The identity provider refused to sign you in",
+    code: "provider_refused",
+  },
+  attemptUnknown: {
+    status: 401,
+    error: "This sign-in was not started in this browser, was used already or took too long: start again",
+    code: "attempt_unknown",
+  },
+  identityExpired: {
+    status: 401,
+    error: "The identity provider's answer has expired: start again. If that does not help, a clock is wrong",
+    code: "identity_expired",
+  },
+  identityForeign: {
+    status: 401,
+    error:
+      "The answer is of another identity provider or for another service: tell the operator of this service",
+    code: "identity_foreign",
+  },
   trialExpired: { status: 402, error: "The organization's trial has expired", reason: "trial_expired" },
   subscriptionInactive: {
     status: 402,
@@ -57,7 +78,19 @@ export const refusals = {
     error: "Only an admin of the organization may do this",
     code: "admin_only",
   },
+  addressUnverified: {
+    status: 403,
+    error: "The identity provider does not vouch for an e-mail address of yours",
+    code: "address_unverified",
+  },
+  userUnknown: {
+    status: 403,
+    error:
+      "Nobody here has the e-mail address of your account at the identity provider: ask an admin to invite you",
+    code: "user_unknown",
+  },
   notFound: { status: 404, error: "There is nothing at this path" },
+  noProvider: { status: 404, error: "No identity provider is set up here" },
   emailNotFound: { status: 404, error: "No monitored email of the organization has this id" },
   unwatchedNotFound: { status: 404, error: "No unwatched address of the organization has this id" },
   domainNotFound: { status: 404, error: "No domain of the organization has this id" },
@@ -148,6 +181,7 @@ export const refusals = {
   tooManyAddresses: { status: 413, error: "file: holds more than 500 addresses" },
   fileTooLarge: { status: 413, error: "file: is too large, more than 1 MiB" },
   tooLarge: { status: 413, error: "The request body is too large" },
+  idempotencyKeyReused: { status: 422, error: "Idempotency-Key: another request has used it already" },
   addressLimit: { status: 429, error: "Too many requests from this address" },
   keyLimit: { status: 429, error: "Too many requests with this API key" },
   sessionLimit: { status: 429, error: "Too many requests with this session" },
@@ -155,6 +189,22 @@ export const refusals = {
   organizationLimit: { status: 429, error: "The organization's hourly limit for this request is used up" },
   scanNotQueued: { status: 500, error: "The scan could not be queued" },
   busy: { status: 503, error: "Too many changes at the same time: try again in a moment" },
+  providerUnavailable: {
+    status: 503,
+    error: "The identity provider cannot be reached",
+    code: "provider_unavailable",
+  },
+  providerSlow: {
+    status: 503,
+    error: "The identity provider did not answer in time",
+    code: "provider_slow",
+  },
+  providerMalformed: {
+    status: 503,
+    error:
+      "The identity provider's answer is not as OpenID Connect asks for: tell the operator of this service",
+    code: "provider_malformed",
+  },
   newerVersion: { status: 503, error: "The service is being updated: try again in a few minutes" },
   dnsUnavailable: { status: 503, error: "DNS does not answer at the moment: try again later" },
 } as const satisfies Record<string, RefusalForm>;

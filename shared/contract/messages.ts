@@ -7,13 +7,12 @@ import * as z from "zod/mini";
 
 const id = z.int().check(z.positive());
 
-/** `slow`: a first attempt that takes the queue of the retries, because its channel answers slowly. */
+/** `channelId`: 0 of a message to an owner (alerting/owners). */
 const delivery = z.object({
   organizationId: id,
   deliveryId: id,
-  channelId: id,
+  channelId: z.int().check(z.minimum(0)),
   attempt: z.int().check(z.positive()),
-  slow: z.optional(z.boolean()),
 });
 
 export const messages = {

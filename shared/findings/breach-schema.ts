@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { count, listParameter, pageQuery } from "../contract/page.ts";
+import { fold } from "../contract/search-text.ts";
 import { text, timestamp } from "../contract/text.ts";
 import { severities } from "../monitoring/hibp/severity-schema.ts";
 import { detailedBreach } from "./finding-schema.ts";
@@ -10,18 +11,16 @@ export const foundBreach = z
     ...detailedBreach.shape,
     open: count.check(z.meta({ description: "Findings of it that are not acknowledged" })),
     acknowledged: count,
-    firstDetectedAt: z.nullable(timestamp).check(
-      z.meta({
-        description:
-          "The earliest `firstDetectedAt` of its findings; null until `admin check` has set it after an update",
-      }),
+    firstDetectedAt: timestamp.check(
+      z.meta({ description: "The earliest `firstDetectedAt` of its findings" }),
     ),
-    lastDetectedAt: z
-      .nullable(timestamp)
-      .check(z.meta({ description: "The latest `firstDetectedAt` of its findings" })),
+    lastDetectedAt: timestamp.check(z.meta({ description: "The latest `firstDetectedAt` of its findings" })),
   })
   .check(z.meta({ id: "FoundBreach" }));
 export type FoundBreach = z.infer<typeof foundBreach>;
+
+/** Every text has a part that is empty, which is what is left of accents by themselves. */
+const isFindable = (q: string): boolean => fold(q).trim() !== "";
 
 const order = z.enum(["severity", "open", "newest"], "order must be severity, open or newest");
 export type FoundBreachOrder = z.infer<typeof order>;
@@ -34,12 +33,20 @@ export const foundBreachQuery = {
   severity: z
     .optional(listParameter("severity", severities))
     .check(z.meta({ description: "Only with one of these severities", examples: [["critical", "high"]] })),
-  q: z.optional(text(200).check(z.trim(), z.minLength(1, "q must not be empty"))).check(
-    z.meta({
-      description: "A part of the title, the name or the domain, without case and accents",
-      examples: ["pay"],
-    }),
-  ),
+  q: z
+    .optional(
+      text(200).check(
+        z.trim(),
+        z.minLength(1, "q must not be empty"),
+        z.refine(isFindable, "q must have more than accents"),
+      ),
+    )
+    .check(
+      z.meta({
+        description: "A part of the title, the name or the domain, without case and accents",
+        examples: ["pay"],
+      }),
+    ),
   order: z._default(order, "severity").check(
     z.meta({
       description:

@@ -22,13 +22,12 @@ export type BreachQuery = {
 };
 
 /** `level`: the highest severity that its findings have. */
-type Found = counts.StateCount & { breachId: number; level: number; dates: breachDates.Dates | undefined };
+type Found = counts.StateCount & { breachId: number; level: number; dates: breachDates.Dates };
 
 type Order = (one: Found, other: Found) => number;
 const byLevel: Order = (one, other) => other.level - one.level;
 const byOpen: Order = (one, other) => other.open - one.open;
-const byNewest: Order = (one, other) =>
-  (other.dates?.last ?? 0) - (one.dates?.last ?? 0) || other.breachId - one.breachId;
+const byNewest: Order = (one, other) => other.dates.last - one.dates.last || other.breachId - one.breachId;
 
 const orders: Record<FoundBreachOrder, Order> = {
   severity: (one, other) => byLevel(one, other) || byNewest(one, other),
@@ -36,7 +35,7 @@ const orders: Record<FoundBreachOrder, Order> = {
   newest: byNewest,
 };
 
-/** Three trips to the table. What it reads does not grow with the number of findings. */
+/** Two trips to the table, and one more with `q`. What it reads does not grow with the number of findings. */
 export const list = async (
   org: number,
   { limit, offset, state, severity, q, order }: BreachQuery,
@@ -48,7 +47,7 @@ export const list = async (
   ]);
   const wanted = severity?.map(levelOf);
   const found = [...counted.byBreach.keys()]
-    .map((breachId) => foundIn(counted, breachId, dates.get(breachId)))
+    .flatMap((breachId) => foundIn(counted, breachId, dates.get(breachId)) ?? [])
     .filter(({ open }) => state === undefined || (state === "open") === open > 0)
     .filter(({ level }) => wanted?.includes(level) ?? true);
   const named = q === undefined ? found : await withPart(found, q, catalogVersion);
@@ -67,34 +66,34 @@ export const get = async (org: number, breachId: number): Promise<FoundBreach> =
     breachDates.get(org, breachId),
     breachDetails.details([breachId]),
   ]);
-  if (!counted.byBreach.has(breachId)) throw new Refusal("breachNotFound");
-  return shown(foundIn(counted, breachId, dates), details.get(breachId));
+  const found = foundIn(counted, breachId, dates);
+  if (found === undefined) throw new Refusal("breachNotFound");
+  return shown(found, details.get(breachId));
 };
 
+/** Undefined without findings. Dates are written before findings: without them, the first finding came after the dates were read. */
 const foundIn = (
   { byBreach, byLevel: levels }: counts.Counts,
   breachId: number,
   dates: breachDates.Dates | undefined,
-): Found => ({
-  ...(byBreach.get(breachId) ?? { open: 0, acknowledged: 0 }),
-  breachId,
-  level: Math.max(...(levels.get(breachId)?.keys() ?? [])),
-  dates,
-});
+): Found | undefined => {
+  const state = byBreach.get(breachId);
+  if (state === undefined || dates === undefined) return undefined;
+  return { ...state, breachId, level: Math.max(...(levels.get(breachId)?.keys() ?? [])), dates };
+};
 
-/** Reads the breaches that this instance does not have in memory yet. */
+/** Those a part of whose title, name or domain it is. */
 const withPart = async (
   found: readonly Found[],
   part: string,
   catalogVersion: string | undefined,
 ): Promise<Found[]> => {
-  const ids = found.map(({ breachId }) => breachId);
-  const details = await breachDetails.details(ids, catalogVersion);
   const wanted = fold(part);
-  return found.filter(({ breachId }) => {
-    const { title = "", name = "", domain = "" } = details.get(breachId) ?? {};
-    return [title, name, domain].some((text) => fold(text).includes(wanted));
-  });
+  const ids = new Set<number>();
+  for (const [name, { id, title, domain }] of await breachDetails.names(catalogVersion)) {
+    if ([title, name, domain].some((text) => fold(text).includes(wanted))) ids.add(id);
+  }
+  return found.filter(({ breachId }) => ids.has(breachId));
 };
 
 const shown = ({ breachId, open, acknowledged, dates }: Found, breach: Breach | undefined): FoundBreach => {
@@ -103,10 +102,7 @@ const shown = ({ breachId, open, acknowledged, dates }: Found, breach: Breach | 
     ...detailed(breach),
     open,
     acknowledged,
-    firstDetectedAt: timeOf(dates?.first),
-    lastDetectedAt: timeOf(dates?.last),
+    firstDetectedAt: new Date(dates.first).toISOString(),
+    lastDetectedAt: new Date(dates.last).toISOString(),
   };
 };
-
-const timeOf = (milliseconds: number | undefined): string | null =>
-  milliseconds === undefined ? null : new Date(milliseconds).toISOString();

@@ -132,7 +132,7 @@ export const acknowledge = (
           set: { acknowledgment: { at: slot.createdAt, by: actor, resolution, reason } },
         }),
       ]),
-      ...counts.writes(org, { findings: [{ ...row, from, to }] }),
+      ...counts.writesOfOne(org, { ...row, from, to }),
       ...activity.writes(org, slot, {
         action: "finding.acknowledged",
         summary: `Acknowledged a breach of ${row.email} as ${resolution}`,

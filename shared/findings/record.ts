@@ -23,6 +23,8 @@ export type FindingRow = {
   lastSeenAt?: string;
   /** Websites whose logins a stealer log has of the address, when it was found; at most 50. */
   stealerLogDomains?: string[];
+  /** When its owner was last told of it (ISO 8601). */
+  toldAt?: string;
   /** When it last followed a change of its breach's severity (ISO 8601); none if it never did. */
   severitySince?: string;
   acknowledgment?: {
@@ -77,7 +79,7 @@ export const newFinding = (
   org: number,
   fields: Pick<
     FindingRow,
-    "emailId" | "email" | "domainId" | "breachId" | "firstDetectedAt" | "stealerLogDomains"
+    "emailId" | "email" | "domainId" | "breachId" | "firstDetectedAt" | "stealerLogDomains" | "toldAt"
   >,
 ): FindingRow => ({ ...fields, breachPartition: breachPartition(org, fields.breachId) });
 

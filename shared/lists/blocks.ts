@@ -1,18 +1,18 @@
 /**
  * Draws ids. Ids of kinds that are no lists come one by one from a counter of the whole deployment. A counted
- * list draws blocks of 512 ids from such a counter and hands them out from a head row of its organization.
+ * list draws blocks of 1,024 ids from such a counter and hands them out from a head row of its organization.
  * Ids are unique across organizations, ascend with time within one, and are never reused; there may be gaps.
  */
 import { absent, condition } from "../aws/table/condition.ts";
 import { type CounterKind, keys, type ListKind } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 
-export const blockSize = 512;
+export const blockSize = 1024;
 
 /** A try fails only if another caller's try has succeeded. */
 const maxTries = 100;
 
-/** Block b holds the ids b·512+1 … (b+1)·512. */
+/** Block b holds the ids b·1024+1 … (b+1)·1024. */
 export const blockOf = (id: number): number => Math.floor((id - 1) / blockSize);
 
 export const firstIdOf = (block: number): number => block * blockSize + 1;

@@ -1,6 +1,6 @@
 /**
  * Lists with exact totals, filters and offsets. What a page costs does not grow with the offset, and hardly
- * with the length of the list. Members live in blocks of 512 ids, and a directory counts the members of each
+ * with the length of the list. Members live in blocks of 1,024 ids, and a directory counts the members of each
  * block by group key. A page reads the directory, then the members of the page. docs/lists.md explains it on
  * one page.
  */
@@ -12,7 +12,7 @@ import * as directories from "./directory.ts";
 import { type FieldKinds, type GroupFields, groupKeyCodec } from "./group-key.ts";
 import { changing, deletion, insertion, type MemberWrite, transactionOf } from "./member-writes.ts";
 import { countOf, planPages } from "./plan.ts";
-import { countBlock, readBlock, readIds, readPlanned } from "./read-members.ts";
+import { type BlockRead, countBlock, readBlock, readIds, readPlanned } from "./read-members.ts";
 
 /** What the list itself keeps on the row of every member. */
 export type Member<T = Item> = T & Key & { id: number; createdAt: string; group: string };
@@ -82,19 +82,11 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     },
 
     /**
-     * Members of a block, ascending: all of them, or those from `fromId` to `toId` (inclusive). `where`: only those for which it
-     * holds are sent; the others cost as much.
+     * Members of a block by ascending ids, or `descending`: all of them, those from `fromId` to `toId` (inclusive), or the first
+     * `limit`. `where`: only those for which it holds are sent; the others cost as much.
      */
-    members: async (
-      org: number,
-      block: number,
-      options: {
-        fromId?: number;
-        toId?: number;
-        project?: readonly string[];
-        where?: Condition | undefined;
-      } = {},
-    ): Promise<M[]> => (await readBlock(org, kind, block, options)).map((row) => table.fromWire<M>(row)),
+    members: async (org: number, block: number, options: BlockRead = {}): Promise<M[]> =>
+      (await readBlock(org, kind, block, options)).map((row) => table.fromWire<M>(row)),
 
     /**
      * How many members of a block have one of these group keys (undefined: any) and meet a condition. Costs the read units of
@@ -106,15 +98,6 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       groupKeys: readonly string[] | undefined,
       where: Condition,
     ): Promise<number> => countBlock(org, kind, block, groupKeys, where),
-
-    /** The newest members of a block, newest first. */
-    newest: async (
-      org: number,
-      block: number,
-      limit: number,
-      { project }: { project?: readonly string[] } = {},
-    ): Promise<M[]> =>
-      table.query<M>({ pk: key(org, firstIdOf(block)).pk, descending: true, limit, project }),
 
     /**
      * The first members with ids above `after`, ascending, in two trips. `next`: the block to go on with, if these are fewer than

@@ -5,7 +5,7 @@
  */
 
 import type { Write } from "../aws/table/condition.ts";
-import { keys } from "../aws/table/keys.ts";
+import { keys, padded } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { blockOf } from "./blocks.ts";
 import * as news from "./news.ts";
@@ -58,6 +58,11 @@ export const places: readonly number[] = Array.from({ length: rowCount }, (_, pl
 /** The row that counts changes of the findings of this block. */
 export const placeOf = (block: number): number => block % rowCount;
 
+/** A row that counts the findings of these breaches has about 1 KB, which is what a write unit takes. */
+const breachesPerRow = 16;
+
+const rowOfBreach = (breachId: number): string => `BREACH#${padded(Math.floor(breachId / breachesPerRow))}`;
+
 /** How many writes `writes` makes for changes that are not of findings. */
 export const countWrites = 1;
 
@@ -100,21 +105,28 @@ export const differencesOf = (changes: Changes): Map<string, number> => {
  * row, so that an audit sees that nothing moved while it read.
  */
 export const writes = (org: number, changes: Changes): Write[] => {
-  const differences = differencesOf(changes);
   const { findings: [first] = [], notDelivered } = changes;
   const place = placeOf(blockOf(first?.id ?? notDelivered?.deliveryId ?? 1));
-  const counted = { ...Object.fromEntries(differences), writes: 1 };
-  return [
-    ...(differences.size === 0 ? [] : [{ update: keys.counts(org, place), add: counted }]),
-    ...news.writes(org, place, changes),
-  ];
+  return [...additions(org, String(place), changes), ...news.writes(org, place, changes)];
+};
+
+/**
+ * The same for one finding that is acknowledged by itself, in a row of few breaches: the other rows count all breaches, and a write
+ * costs by the size of its row.
+ */
+export const writesOfOne = (org: number, change: CountedChange): Write[] =>
+  additions(org, rowOfBreach(change.breachId), { findings: [change] });
+
+const additions = (org: number, row: string, changes: Changes): Write[] => {
+  const differences = differencesOf(changes);
+  const add = { ...Object.fromEntries(differences), writes: 1 };
+  return differences.size === 0 ? [] : [{ update: keys.counts(org, row), add }];
 };
 
 /** The rows added up by attribute, `writes` included. */
 export const readSums = async (org: number): Promise<Map<string, number>> => {
-  const rows = await table.getManyWire(places.map((place) => keys.counts(org, place)));
   const sums = new Map<string, number>();
-  for (const { pk: _, sk: __, ...counts } of rows) {
+  for (const { pk: _, sk: __, ...counts } of await table.queryWire({ pk: keys.counts(org, "").pk })) {
     for (const [name, value] of Object.entries(counts)) {
       sums.set(name, (sums.get(name) ?? 0) + Number(value.N));
     }
@@ -122,7 +134,7 @@ export const readSums = async (org: number): Promise<Map<string, number>> => {
   return sums;
 };
 
-/** All counts. About a read unit for each row, and one more for each 4 KB of it: about 18 bytes a breach. */
+/** All counts. A read unit for each 4 KB: about 18 bytes a breach in each of eight rows, and 1 KB for each row of few breaches. */
 export const read = async (org: number): Promise<Counts> => countsOf(await readSums(org));
 
 const countsOf = (sums: ReadonlyMap<string, number>): Counts => {

@@ -21,8 +21,11 @@ export type Block = {
   note?: Note | undefined;
 };
 
-/** Ids of members by group key, newest first, as they were after this many writes or later. */
-export type Note = { writes: number; ids: Record<string, number[]> };
+/**
+ * The places of members by group key, newest first, as they were after this many writes or later. A member's place is its id less the
+ * first id of its block.
+ */
+export type Note = { writes: number; places: Record<string, number[]> };
 
 /** Notes of several blocks, by block, which are stored as JSON in one row. */
 export type Notes = Record<number, Note>;

@@ -10,11 +10,12 @@ import { chunk } from "../aws/table/chunk.ts";
 import { condition } from "../aws/table/condition.ts";
 import { keys, type ListKind } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
+import { firstIdOf } from "./blocks.ts";
 import { type Block, type Counts, type Note, type Notes, read } from "./directory.ts";
 import { hasOneOf, readBlock } from "./read-members.ts";
 
 /** With more members in each block, a page lies in few blocks, and these are read as ranges. */
-const maximumPerGroup = 16;
+const maximumPerGroup = 32;
 
 /** Bounds what a filtered page reads of notes. The rarest groups are noted first. */
 const maximumPerBlock = 64;
@@ -127,6 +128,9 @@ const noteOf = async (
   const where = hasOneOf(groupKeys);
   const rows = await readBlock(org, kind, block, { descending: true, where, project: ["id", "group"] });
   const byGroup = Map.groupBy(rows, ({ group }) => group?.S ?? "");
-  const ids = [...byGroup].map(([groupKey, some]) => [groupKey, some.map(({ id }) => Number(id?.N))]);
-  return { writes, ids: Object.fromEntries(ids) };
+  const placeOf = ({ id }: table.WireRow) => Number(id?.N) - firstIdOf(block);
+  return {
+    writes,
+    places: Object.fromEntries([...byGroup].map(([groupKey, some]) => [groupKey, some.map(placeOf)])),
+  };
 };

@@ -30,7 +30,14 @@ export type IdsRead = OfBlock & { way: "ids"; ids: readonly number[]; count: num
  * Ids `fromId` to `toId`, read from the nearer end of the block. `skip` counts in the direction of reading. If
  * k matching members lie beyond the page, the range leaves out k ids at the far end.
  */
-export type RangeRead = OfBlock & { way: "range"; fromId: number; toId: number; descending: boolean };
+export type RangeRead = OfBlock & {
+  way: "range";
+  fromId: number;
+  toId: number;
+  descending: boolean;
+  /** The page is likely in this many ids at the beginning of the range, which are read first. */
+  likely: number;
+};
 
 /** The block that the time boundary may divide. Only its members' own times tell which of them are visible. */
 export type BoundaryRead = OfBlock & { way: "boundary"; since: string };
@@ -114,11 +121,17 @@ const readOf = (
   // If all members match, a query reads several of them for one read unit.
   if (note !== undefined && (groupKeys !== undefined || count === 1)) {
     const held = (groupKeys ?? [...counts.keys()]).filter((groupKey) => counts.get(groupKey) !== 0);
-    const ids = [...new Set(held.flatMap((groupKey) => note.ids[groupKey] ?? []))];
-    const isWhole = ids.length >= count && held.every((groupKey) => groupKey in note.ids);
+    const places = new Set(held.flatMap((groupKey) => note.places[groupKey] ?? []));
+    const ids = [...places].map((place) => firstIdOf(block) + place);
+    const isWhole = ids.length >= count && held.every((groupKey) => groupKey in note.places);
     if (isWhole) return { ...ofBlock, way: "ids", ids: ids.sort((one, other) => other - one), count, skip };
   }
-  const whole = wholeBlock({ ...ofBlock, skip });
+  const likelyFor = (needed: number): number => {
+    // Matching members are mostly spread evenly, except over a block with many unused ids.
+    const isUsed = countOf(counts, () => true) > 0.9 * blockSize;
+    return isUsed ? Math.ceil((1.25 * blockSize * needed) / count) + 32 : blockSize;
+  };
+  const whole = { ...wholeBlock({ ...ofBlock, skip }), likely: likelyFor(skip + taken) };
   const after = count - skip - taken;
   if (count === blockSize) {
     // Every id of the block belongs to a matching member, so the places of the page are known.
@@ -126,13 +139,13 @@ const readOf = (
   }
   return after >= skip
     ? { ...whole, fromId: whole.fromId + after }
-    : { ...whole, toId: whole.toId - skip, descending: false, skip: after };
+    : { ...whole, toId: whole.toId - skip, descending: false, skip: after, likely: likelyFor(after + taken) };
 };
 
 /** The range of all ids of a block. */
 export const wholeBlock = ({ block, groupKeys, skip, taken }: OfBlock): RangeRead => {
   const ids = { fromId: firstIdOf(block), toId: firstIdOf(block + 1) - 1 };
-  return { way: "range", block, groupKeys, ...ids, descending: true, skip, taken };
+  return { way: "range", block, groupKeys, ...ids, descending: true, skip, taken, likely: blockSize };
 };
 
 /** The blocks that are wholly visible, and the one that the boundary may divide. Older blocks are not visible. */

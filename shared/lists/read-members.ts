@@ -64,18 +64,20 @@ export const readIds = async (
   return new Map(rows.map((row) => [Number(row.id?.N), row]));
 };
 
-/** Rows of a block in the order of ids: all of them, or those from `fromId` to `toId` (inclusive). */
+export type BlockRead = Projection & {
+  fromId?: number | undefined;
+  toId?: number | undefined;
+  descending?: boolean;
+  limit?: number;
+  where?: Condition | undefined;
+};
+
+/** Rows of a block in the order of ids: all of them, those from `fromId` to `toId` (inclusive), or the first `limit`. */
 export const readBlock = (
   org: number,
   kind: ListKind,
   block: number,
-  options: Projection & {
-    fromId?: number | undefined;
-    toId?: number | undefined;
-    descending?: boolean;
-    limit?: number;
-    where?: Condition | undefined;
-  } = {},
+  options: BlockRead = {},
 ): Promise<table.WireRow[]> => {
   const { fromId, toId, ...rest } = options;
   return table.queryWire({
@@ -108,10 +110,24 @@ const readRange = async (
   read: RangeRead,
   { project }: Projection,
 ): Promise<table.WireRow[]> => {
-  const { block, groupKeys, fromId, toId, descending, skip, taken } = read;
+  const { block, groupKeys, fromId, toId, descending, skip, taken, likely } = read;
   const where = hasOneOf(groupKeys);
-  const rows = await readBlock(org, kind, block, { fromId, toId, descending, where, project });
-  const found = rows.filter(isOneOf(groupKeys)).slice(skip, skip + taken);
+  const parts = descending
+    ? [
+        { fromId: Math.max(fromId, toId - likely + 1), toId },
+        { fromId, toId: toId - likely },
+      ]
+    : [
+        { fromId, toId: Math.min(toId, fromId + likely - 1) },
+        { fromId: fromId + likely, toId },
+      ];
+  const matching: table.WireRow[] = [];
+  for (const ids of parts) {
+    if (matching.length >= skip + taken) break;
+    const rows = await readBlock(org, kind, block, { ...ids, descending, where, project });
+    matching.push(...rows.filter(isOneOf(groupKeys)));
+  }
+  const found = matching.slice(skip, skip + taken);
   // Members of the range have moved since the directory was read. Others of the block take their places. Where every id of
   // the block had a matching member, those that the range left out are before the page.
   const whole = wholeBlock(read);

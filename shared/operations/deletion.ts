@@ -3,7 +3,6 @@ import { chunk } from "../aws/table/chunk.ts";
 import { condition, exists, type Write } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind, listKinds, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import * as counts from "../lists/counts.ts";
 import * as directories from "../lists/directory.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { ownerWordRows } from "../monitoring/emails/search.ts";
@@ -69,9 +68,11 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.userEmail(org, ""),
     keys.session(org, 0, ""),
     keys.apiKey(org, ""),
+    keys.idempotencyKey(org, ""),
     keys.channel(org, 0),
     keys.recipient(org, ""),
     keys.removal(org, 0),
+    keys.counts(org, ""),
     keys.news(org, "", 0),
     keys.breachDates(org, 0),
     keys.channelRemoval(org, 0),
@@ -81,7 +82,6 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     deletePartition(keys.unwatched(org, Number(sk), 0)),
   );
   for (const each of partitions) await deletePartition(each);
-  for (const place of counts.places) await table.remove(keys.counts(org, place));
   await deletePartition<{ email: string }>(keys.user(org, 0), ({ email }) =>
     table.remove(keys.signInAddress(email, org)),
   );

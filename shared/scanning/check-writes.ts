@@ -63,12 +63,29 @@ export const firstOf = ({ found, gone, back, ...change }: EmailChange, size: num
   found: found.slice(0, Math.min(breachesPerEvent, Math.max(0, size - gone.length - back.length))),
 });
 
+/** The new findings of a pending change, of which alerts tell. `ids`: for them. */
+export const foundOf = (
+  grades: Grades,
+  emailId: number,
+  { found }: EmailChange,
+  ids: readonly Reserved[],
+): Found => ({
+  emailId,
+  breaches: found.map((breachId, index) => {
+    const id = ids[index];
+    if (id === undefined) throw new Error("Too few ids of findings were reserved");
+    return { breachId, findingId: id.id, ...gradeIn(grades, breachId) };
+  }),
+});
+
+/** What the owner is told of a change: the delivery, and the findings. */
+export type OwnerTold = { deliveryId: number; findingIds: readonly number[] };
+
 /**
- * The writes of one e-mail's change. `found`: its new findings, of which alerts tell. `detected`, `breachedEmails` and
+ * The writes of one e-mail's change. `detected`, `breachedEmails` and
  * `people`: of what further rows follow.
  */
 export type ChangeWrites = {
-  found: Found;
   detected: CountedChange[];
   breachedEmails: number;
   people: PersonChange[];
@@ -84,6 +101,7 @@ export const writesOfChange = (
   domain: Domain,
   { found, gone, back, stealerLogs }: EmailChange,
   ids: readonly Reserved[],
+  ownerTold?: OwnerTold,
 ): ChangeWrites => {
   const group = emails.groupOf(row);
   const checkedAt = checkedAtOf(domain);
@@ -104,14 +122,6 @@ export const writesOfChange = (
   const nowGone = new Set([...(row.gone ?? []), ...gone].filter((breachId) => !back.includes(breachId)));
   const findingKey = (breachId: number) => findings.key(org, row.findings[breachId] ?? 0);
   return {
-    found: {
-      emailId: row.id,
-      breaches: detected.map(({ breachId, id }) => ({
-        breachId,
-        findingId: id.id,
-        ...gradeIn(grades, breachId),
-      })),
-    },
     detected: detected.map(({ breachId, id: { id } }) => ({
       id,
       breachId,
@@ -127,6 +137,7 @@ export const writesOfChange = (
         lastFoundAt: found.length > 0 ? lastFoundAt : undefined,
         ...(isNewestCheck && { lastScannedAt: checkedAt }),
         ...(nowGone.size > 0 && { gone: nowGone }),
+        ...(ownerTold && { ownerDelivery: ownerTold.deliveryId }),
       },
       add: openDifferences(found.map((breachId) => ({ to: groupOf(breachId) }))),
       ...(nowGone.size === 0 && { remove: ["gone"] }),
@@ -143,6 +154,7 @@ export const writesOfChange = (
           domainId: group.domainId,
           breachId,
           firstDetectedAt: checkedAt,
+          ...(ownerTold?.findingIds.includes(id.id) && { toldAt: id.createdAt }),
           ...(stealerLogs?.breachIds.includes(breachId) && { stealerLogDomains: stealerLogs.domains }),
         }),
       ),

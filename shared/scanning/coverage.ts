@@ -13,7 +13,7 @@ import { scans } from "./record.ts";
 export const get = async (org: number, scanId: number, now: Date): Promise<ScanCoverage> => {
   const [scan, allDomains] = await Promise.all([scans.get(org, scanId), domains.list(org)]);
   if (scan === undefined || scan.createdAt < retentionAt(now).visibleSince) throw new Refusal("scanNotFound");
-  const { scannedEmails, skippedEmails = 0, unreachedEmails = 0, oldestUnreached = null } = scan;
+  const { scannedEmails, skippedEmails, unreachedEmails = 0, oldestUnreached = null } = scan;
   const isOver = scan.completedAt !== null;
   const outcomes = scan.outcomes ?? (isOver ? {} : outcomesOf(scan, allDomains));
   const byDomain = new Map(

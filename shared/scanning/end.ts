@@ -7,13 +7,13 @@ import * as channels from "../alerting/channels/channel.ts";
 import * as delivery from "../alerting/deliveries/delivery.ts";
 import { enqueueAlerts } from "../alerting/deliveries/enqueue.ts";
 import { raiseGathered } from "../alerting/gathering/gathered.ts";
-import { chunk } from "../aws/table/chunk.ts";
+import { chunk as inChunksOf } from "../aws/table/chunk.ts";
 import * as table from "../aws/table/table.ts";
 import * as notes from "../lists/notes.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import * as limiter from "../monitoring/hibp/limiter.ts";
 import { rate } from "../monitoring/hibp/subscription-state.ts";
-import { type ChunkLeft, chunksLeft, closeChunk } from "./email-chunks.ts";
+import { chunksLeft, closeChunk } from "./email-chunks.ts";
 import { alertsOf, errorMessageOf, failuresOf, finalCounts, reasonOf } from "./final-counts.ts";
 import { outcomesOf } from "./outcome.ts";
 import { scans } from "./record.ts";
@@ -40,9 +40,8 @@ type Ending = { reason?: string; logger: Logger };
  * more.
  */
 export const end = async (org: number, scanId: number, ending: Ending): Promise<void> => {
-  const closed = new Set<string>();
   for (let count = 0; count < maximumTries; count++) {
-    if (await tryToEnd(org, scanId, ending, closed)) return;
+    if (await tryToEnd(org, scanId, ending)) return;
   }
   throw new Error(
     `Scan ${scanId} changed during each of ${maximumTries} tries to end it; the next sweep tries again`,
@@ -61,18 +60,16 @@ export const endIfNotServed = async (org: number, scanId: number, logger: Logger
  * transaction. The domains' watermarks are written before, since they already hold. Returns false when a
  * worker finished work after the scan was read.
  */
-const tryToEnd = async (
-  org: number,
-  scanId: number,
-  { reason, logger }: Ending,
-  closed: Set<string>,
-): Promise<boolean> => {
+const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending): Promise<boolean> => {
   const scan = await scans.get(org, scanId);
   if (scan === undefined) return true;
   const from = scans.groupOf(scan);
   if (from.status !== "running" && from.status !== "pending") return true;
 
-  await closeChunks(org, scanId, chunksLeft(scan), closed);
+  // No worker writes anything of a closed chunk: its findings can be counted, and its other e-mails count as failed.
+  for (const some of inChunksOf(chunksLeft(scan), concurrency)) {
+    await Promise.all(some.map(({ batch, chunk }) => closeChunk({ org, scanId, batch, chunk })));
+  }
   const [allDomains, alertChannels] = await Promise.all([domains.list(org), channels.list(org)]);
   const counts = await finalCounts(org, scan, allDomains);
   const oldestUnreached =
@@ -90,9 +87,12 @@ const tryToEnd = async (
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
   const told = await untold(org, allDomains);
-  const { isFirst = false } = scan;
   // One after the other: two calls that reserve ids at once meet on one row.
-  const gathered = await raiseGathered(org, { id: scanId, isFirst, isCompleted, totalEmails }, alertChannels);
+  const gathered = await raiseGathered(
+    org,
+    { id: scanId, isFirst: scan.isFirst, isCompleted, totalEmails },
+    alertChannels,
+  );
   const [raised, slot] = await Promise.all([
     delivery.raise(org, alertChannels, [
       ...alertsOf(scanId, counts, isCompleted, errorMessage),
@@ -138,21 +138,4 @@ const tryToEnd = async (
   const notesEndAt = Date.now() + noteMilliseconds;
   await notes.renew(org, notes.notedKinds, () => Date.now() < notesEndAt, logger);
   return true;
-};
-
-/**
- * Closes the unfinished chunks that are not in `closed`, and adds them to `closed`. No worker records
- * findings of a closed chunk, so that its findings can be counted and its other e-mails count as failed.
- */
-const closeChunks = async (
-  org: number,
-  scanId: number,
-  chunks: readonly ChunkLeft[],
-  closed: Set<string>,
-): Promise<void> => {
-  const open = chunks.filter(({ batch, chunk }) => !closed.has(`${batch}#${chunk}`));
-  for (const some of chunk(open, concurrency)) {
-    await Promise.all(some.map(({ batch, chunk }) => closeChunk({ org, scanId, batch, chunk })));
-  }
-  for (const { batch, chunk } of open) closed.add(`${batch}#${chunk}`);
 };

@@ -10,6 +10,7 @@ import {
   toldWrites,
   withTold,
 } from "../alerting/gathering/early.ts";
+import { eventFor, leastTold, ownersChannel } from "../alerting/owners/owner.ts";
 import { inTransactions, TransactionBudget } from "../aws/table/budget.ts";
 import { absent, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
@@ -25,6 +26,7 @@ import {
   type ChangeWrites,
   type Check,
   firstOf,
+  foundOf,
   type Grades,
   includedDomainOf,
   pendingOf,
@@ -57,6 +59,8 @@ type Recording = Check & {
   /** The scan, and those channels that it tells of all e-mails at its end. */
   scan: ScanOfFindings;
   gathering: readonly channels.Channel[];
+  /** The level from which owners are told now. */
+  leastOfOwners: number | undefined;
   /** Ids that are left for deliveries. */
   deliveryIds: Reserved[];
   /** What the rows of breach dates are known to hold. */
@@ -77,24 +81,30 @@ export const recordCheck = async (
   changes: readonly EmailChange[],
 ): Promise<number | undefined> => {
   const { org, scanId, logger } = check;
-  const alertChannels = await channels.list(org);
   const findingCount = changes.reduce((sum, { found }) => sum + found.length, 0);
   const eventCount = changes.filter(({ found }) => found.length > 0).length;
+  const [alertChannels, row] = await Promise.all([
+    channels.list(org),
+    eventCount === 0 ? undefined : scans.get(org, scanId),
+  ]);
+  const scan = { id: scanId, isFirst: row?.isFirst === true };
+  // Whether a first scan is a baseline, of which owners are not told, shows at its end.
+  const leastOfOwners = scan.isFirst ? undefined : leastTold(alertChannels);
   const gathering = eventCount === 0 ? [] : alertChannels.filter((channel) => gathers(channel, scanId));
-  const wanting = delivery.countWanting(alertChannels, "breach") - gathering.length;
-  const [grades, ids, deliveryIds, row] = await Promise.all([
+  const wanting =
+    delivery.countWanting(alertChannels, "breach") - gathering.length + (leastOfOwners === undefined ? 0 : 1);
+  const [grades, ids, deliveryIds] = await Promise.all([
     breachDetails.grades(changes.flatMap(({ found }) => found)),
     reserve(org, "FINDING", findingCount),
     delivery.reserveIds(org, eventCount * Math.max(0, wanting)),
-    gathering.length === 0 ? undefined : scans.get(org, scanId),
   ]);
-  const scan = { id: scanId, isFirst: row?.isFirst === true };
   const recording: Recording = {
     ...check,
     alertChannels,
     grades,
     scan,
     gathering,
+    leastOfOwners,
     deliveryIds,
     dates: new Map(),
     skipped: new Set(),
@@ -166,15 +176,26 @@ const prepareOne = async (
   domain: Domain,
   open: Open,
 ): Promise<Prepared[]> => {
-  const { org, alertChannels, deliveryIds, scan } = recording;
+  const { org, alertChannels, deliveryIds, grades, leastOfOwners, scan } = recording;
   const pending = pendingOf(row, open.change);
   if (sizeOf(pending) === 0) return [];
   for (let size = Math.min(sizeOf(pending), table.maxTransactionWrites); size > 0; size--) {
     const first = firstOf(pending, size);
-    const writes = writesOfChange(recording, row, domain, first, open.ids);
+    const found = foundOf(grades, row.id, first, open.ids);
     const unused = [...deliveryIds];
-    const { wanted, told } = allot(scan, alertChannels, recording.told, writes.found);
-    const raised = await delivery.raiseFor(org, wanted, unused);
+    const toOwner = leastOfOwners === undefined ? undefined : eventFor(found, leastOfOwners);
+    const { wanted, told } = allot(scan, alertChannels, recording.told, found);
+    const events = toOwner === undefined ? wanted : [{ event: toOwner, channel: ownersChannel }, ...wanted];
+    const raised = await delivery.raiseFor(org, events, unused);
+    const deliveryId = raised.messages[0]?.message.deliveryId;
+    const writes = writesOfChange(
+      recording,
+      row,
+      domain,
+      first,
+      open.ids,
+      toOwner && deliveryId !== undefined ? { deliveryId, findingIds: toOwner.email.findingIds } : undefined,
+    );
     const one: Prepared = { open, isWhole: sizeOf(first) === sizeOf(pending), writes, raised, told };
     if (!new TransactionBudget().take(writesOf(recording, [one]))) continue;
     deliveryIds.splice(0, deliveryIds.length, ...unused);

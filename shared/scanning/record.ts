@@ -30,14 +30,14 @@ export type ScanRow = {
   /** Of the failed ones, those that the scan did not reach: they keep an earlier result. Set at the end. */
   unreachedEmails?: number;
   /** Active e-mails on domains that are not verified, which no scan looks at. */
-  skippedEmails?: number;
+  skippedEmails: number;
   /** How the scan asked about its domains: the ids of the domains by `Outcome` (coverage.ts). Set at the end. */
   outcomes?: Record<string, number[]>;
   /** The earliest of the last checks of those that were not reached; null if none was checked before. Set at the end. */
   oldestUnreached?: string | null;
   newBreachesFound: number;
   /** No scan of the organization had completed when this one started. */
-  isFirst?: boolean;
+  isFirst: boolean;
   /** False when SQS did not take the message of its planner. */
   wasQueued?: boolean;
   /** Whether every domain is planned: only then does an empty `remaining` mean that the scan is done. */

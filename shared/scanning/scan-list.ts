@@ -39,9 +39,10 @@ export const get = async (org: number, id: number, now: Date): Promise<Scan | nu
 export const latest = async (org: number, now: Date): Promise<(Scan & { coverage: Coverage }) | null> => {
   // A page would also read the block in which the 365 days end, to count.
   const newest = (await scans.directory(org)).find(({ counts }) => countOf(counts, () => true) > 0);
-  const [row] = newest === undefined ? [] : await scans.newest(org, newest.block, 1);
+  const [row] =
+    newest === undefined ? [] : await scans.members(org, newest.block, { descending: true, limit: 1 });
   if (row === undefined || row.createdAt < retentionAt(now).visibleSince) return null;
-  const { scannedEmails, failedEmails, unreachedEmails = 0, skippedEmails = 0 } = row;
+  const { scannedEmails, failedEmails, unreachedEmails = 0, skippedEmails } = row;
   return {
     ...shown(row),
     coverage: {

@@ -3,6 +3,7 @@ import { type Actor, service } from "../access/activity/actor.ts";
 import * as channels from "../alerting/channels/channel.ts";
 import * as delivery from "../alerting/deliveries/delivery.ts";
 import * as queue from "../aws/queue/queue.ts";
+import type { Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
@@ -14,15 +15,10 @@ import { scans } from "./record.ts";
 import type { ScanType } from "./scan-schema.ts";
 import { notQueued, starting } from "./transitions.ts";
 
-const typeName: Record<ScanType, string> = {
-  manual: "manual",
-  scheduled: "scheduled",
-  catalog_triggered: "catalog-triggered",
-};
-
 /**
  * Starts a scan and returns its id: writes the scan, takes the organization's scan lock, and wakes a planner.
- * `count` counts the request against its limit, also when it is refused.
+ * `count` counts the request against its limit, also when it is refused. `also`: further writes of the transactions that start the
+ * scan, in which they go first, and that end it when it was not queued.
  *
  * @throws Refusal `scanInProgress`, `noActiveEmails`, or `scanNotQueued` when SQS did not take the message.
  */
@@ -31,6 +27,7 @@ export const start = async (
   type: ScanType,
   actor: Actor,
   count: () => Promise<void> = async () => {},
+  also: { withStart?: (id: number) => readonly Write[]; withFailure?: () => readonly Write[] } = {},
 ): Promise<number> => {
   const [lock, directory, allDomains, earlier] = await Promise.all([
     table.get<ScanLock>(keys.scanLock(org)),
@@ -49,17 +46,18 @@ export const start = async (
   const [reserved, slot] = await Promise.all([reserveOne(org, "SCAN"), activity.slot(org)]);
   const { id } = reserved;
   await table.transact([
+    ...(also.withStart?.(id) ?? []),
     ...starting(org, reserved, type, { totalEmails, skippedEmails, isFirst }),
     ...activity.writes(org, slot, {
       action: "scan.started",
-      summary: `Started a ${typeName[type]} scan of ${totalEmails} ${totalEmails === 1 ? "email" : "emails"}`,
+      summary: `Started a ${type.replace("_", "-")} scan of ${totalEmails} ${totalEmails === 1 ? "email" : "emails"}`,
       actor,
     }),
   ]);
   try {
     await queue.send("scan-plans", { organizationId: org, scanId: id, fencingToken: 0 });
   } catch {
-    await endUnqueued(org, id, type, totalEmails);
+    await endUnqueued(org, id, type, totalEmails, also.withFailure?.() ?? []);
     throw new Refusal("scanNotQueued");
   }
   return id;
@@ -69,12 +67,18 @@ export const start = async (
  * Ends a scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. The re-dispatch sends
  * the alert. A scan that the service itself tries again every few minutes alerts the first time only.
  */
-const endUnqueued = async (org: number, id: number, type: ScanType, totalEmails: number): Promise<void> => {
+const endUnqueued = async (
+  org: number,
+  id: number,
+  type: ScanType,
+  totalEmails: number,
+  also: readonly Write[],
+): Promise<void> => {
   const errorMessage = "The scan could not be queued";
   const [slot, alertChannels, [, previous]] = await Promise.all([
     activity.slot(org),
     channels.list(org),
-    scans.newest(org, blockOf(id), 2),
+    scans.members(org, blockOf(id), { descending: true, limit: 2 }),
   ]);
   const isRepeated = type !== "manual" && previous?.wasQueued === false;
   const raised = await delivery.raise(
@@ -86,5 +90,6 @@ const endUnqueued = async (org: number, id: number, type: ScanType, totalEmails:
     ...notQueued(org, id, type, totalEmails, { errorMessage, completedAt: slot.createdAt }),
     ...activity.writes(org, slot, { action: "scan.failed", summary: errorMessage, actor: service }),
     ...delivery.deliveries.writes(org, raised.writes),
+    ...also,
   ]);
 };

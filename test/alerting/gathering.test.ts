@@ -7,16 +7,26 @@ import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
-import { type Delivery, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
+import {
+  type Delivery,
+  deliveries,
+  raiseFor,
+  waitsForOf,
+} from "../../shared/alerting/deliveries/delivery.ts";
 import { endOfWindow } from "../../shared/alerting/gathering/gathered.ts";
+import { readContent } from "../../shared/alerting/senders/summary.ts";
 import { takeCopies } from "../../shared/aws/mail/budget.ts";
+import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { findings } from "../../shared/findings/record.ts";
+import { emails } from "../../shared/monitoring/emails/record.ts";
+import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
+import { addFindings, idsInNewBlock } from "../findings/acknowledgements/findings.ts";
 import {
   createOrganization,
   endEarly,
@@ -174,6 +184,31 @@ describe("one message for a scan", () => {
     expect(last).toMatch(/Alpha · low · 2\d people/);
     expect(new Set(last.match(/user\d+@acme\.example/g)).size).toBe(10);
     await expectEachToldOnce(org, channelId);
+  });
+
+  test("about more findings than are read counts people as at least as many", async () => {
+    const org = await createOrganization({ [domain]: 300 });
+    const channelId = await createChannel(org);
+    const scanId = 4_711;
+    const members = await Promise.all(
+      (await emails.directory(org)).map(({ block }) => emails.members(org, block)),
+    );
+    const found = members.flat().map(({ id }) => ({ emailId: id, breachId: 1, scanId }));
+    await table.put({ ...keys.breach(1), ...breachOf({ name: "Alpha", title: "Alpha" }), id: 1 });
+    // Each is in a block of its own, and 256 blocks are read.
+    for (const some of chunk(found, 20)) {
+      const ids = [];
+      for (const _ of some) ids.push(...(await idsInNewBlock(org, 1)));
+      await addFindings(org, some, ids);
+    }
+    const channel = (await channels.get(org, channelId)) as channels.Channel;
+    const event = { type: "gathered" as const, scanId, told: [] };
+    const raised = await raiseFor(org, [{ channel, event, scans: new Set([scanId]) }]);
+    await table.transact(deliveries.writes(org, raised.writes));
+    for (const { message } of raised.messages) await attempt(message);
+    expect(mails.texts[0]).toContain("New in all: 300 findings of at least 256 people.");
+    expect(mails.texts[0]).toContain("Alpha · high · at least 256 people");
+    expect(mails.texts[0]).toContain("and at least 246 more");
   });
 
   test("a channel with the grouping address, and a webhook, get an event for each e-mail", async () => {
@@ -393,6 +428,43 @@ describe("what is gathered waits", () => {
       expect(Date.parse(until)).toBeGreaterThanOrEqual(nextHour - 1_000);
     }
   });
+});
+
+test("messages about single addresses go out with a budget of one, and of none do not", async () => {
+  const org = await organizationOf(3);
+  await createChannel(org);
+  await organizations.setMailBudget(org, { hour: 1, day: 1_000 });
+  await scan(org, inBreaches(2, "Alpha"));
+  await sendAll();
+  expect(mails.subjects).toHaveLength(1);
+  const silent = await organizationOf(3);
+  await createChannel(silent);
+  await organizations.setMailBudget(silent, { hour: 0, day: 1_000 });
+  await scan(silent, inBreaches(2, "Alpha"));
+  await sendAll();
+  expect(mails.subjects).toHaveLength(1);
+});
+
+test("a webhook that became discreet gets no sensitive breach of events from before", async () => {
+  const org = await organizationOf(3);
+  await catalog.idsFor(["Secret", "Open"]);
+  await describeBreach("Secret", { isSensitive: true });
+  const channelId = await createChannel(org, {}, "webhook");
+  await scan(org, { 0: ["Secret", "Open"], 1: ["Secret"] });
+  const before = (await channels.get(org, channelId)) as channels.Channel;
+  await setOptions(org, channelId, { ...defaults, grouping: "address" }, administrator);
+  const after = (await channels.get(org, channelId)) as channels.Channel;
+  const rows = await deliveriesOf(org, channelId);
+  const titlesFor = async (channel: channels.Channel) =>
+    Promise.all(
+      rows.map(async (row) => {
+        const content = await readContent(org, row, channel);
+        if (content === undefined || "kind" in content || content.event.type !== "breach") return content;
+        return content.event.data.breaches.map(({ title }) => title).toSorted();
+      }),
+    );
+  expect(await titlesFor(before)).toEqual([["Open", "Secret"], ["Secret"]]);
+  expect(await titlesFor(after)).toEqual([["Open"], undefined]);
 });
 
 describe("each finding is in exactly one message of a channel", () => {

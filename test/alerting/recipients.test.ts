@@ -2,11 +2,13 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import * as users from "../../shared/access/members/user.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
 import { deliver, readSubjects, type Subject } from "../../shared/alerting/deliveries/deliver.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { ask } from "../../shared/alerting/recipients/confirmation.ts";
 import { addresseesOf, find, setConsent } from "../../shared/alerting/recipients/recipient.ts";
-import { createOrganization, logger, useWorkers } from "../scanning/in-process-workers.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { createOrganization, logger, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
 import {
   attempt,
   mails,
@@ -67,6 +69,31 @@ describe("a recipient who has unsubscribed", () => {
     await setConsent(token, "given");
     await attempt(message);
     expect(mails.received).toEqual(["a@other.example"]);
+  });
+
+  test("is the last of a channel: after a day the other channels are told, once", async () => {
+    const org = await createOrganization({});
+    const token = await tokenOf(org, "a@other.example");
+    await setConsent(token, "refused");
+    const recipients = [["a@other.example"], ["b@other.example"]];
+    const messages = [...(await raiseFor(org, recipients)), ...(await raiseAgain(org))];
+    const channelId = (await channels.list(org)).at(-1)?.id ?? 0;
+    const ofNobody = messages.filter((message) => message.channelId === channelId);
+    const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
+    for (const { deliveryId } of ofNobody)
+      await table.update(deliveries.key(org, deliveryId), { set: { createdAt: dayAgo } });
+    await attemptAll(ofNobody);
+    expect(await statusesOf(org, ofNobody)).toEqual(Array(2).fill("not delivered after 0"));
+    await attemptAll(
+      (await takeMessages("delivery-retries")).filter(({ organizationId }) => organizationId === org),
+    );
+    expect(mails.received).toEqual(["b@other.example"]);
+    expect(mails.texts[0]).toContain(
+      `Alerts do not reach the e-mail alert channel ${channelId}: all recipients have unsubscribed.`,
+    );
+    await setConsent(token, "given");
+    await attemptAll((await raiseAgain(org)).filter((message) => message.channelId === channelId));
+    expect((await channels.get(org, channelId))?.failingSince).toBeUndefined();
   });
 });
 

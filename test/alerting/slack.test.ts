@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { noticeOf } from "../../shared/alerting/senders/notice.ts";
 import type { Report } from "../../shared/alerting/senders/report.ts";
 import { messageOf, type SlackMessage } from "../../shared/alerting/senders/slack.ts";
+import { noticeOfSummary } from "../../shared/alerting/senders/summary-words.ts";
 import {
   ada,
   breachReport,
@@ -46,6 +47,37 @@ const links =
 const findingsUrl = `${dashboardUrl}/findings?emailId=7`;
 
 describe("a Slack message", () => {
+  test.each([
+    [10, 0, 10, 0],
+    [11, 0, 9, 2],
+    [9, 3, 9, 0],
+    [10, 3, 8, 2],
+    [80, 3, 8, 72],
+  ])(
+    "of %i breaches, and %i people in sensitive ones, counts what it leaves out",
+    (count, discreetPeople, shown, more) => {
+      const breaches = Array.from({ length: count }, (_, index) => ({
+        title: `Breach ${index}`,
+        domain: "",
+        severity: "low" as const,
+        dataClasses: [],
+        advice: [],
+        people: 1,
+        named: [],
+      }));
+      const totals = { findings: count, people: count };
+      const summary = { kind: "found" as const, breaches, discreetPeople, totals, scanId: 12 };
+      const message = messageOf(noticeOfSummary(summary, { organizationName: "Acme" }));
+      const texts = markdownIn(message);
+      expect(texts.filter((text) => text.startsWith("*Breach "))).toHaveLength(shown);
+      expect(texts.filter((text) => text.includes(" more"))).toEqual(
+        more === 0 ? [] : [expect.stringMatching(`and ${more} more breaches`)],
+      );
+      expect(texts.some((text) => text.includes("a sensitive breach: 3 people"))).toBe(discreetPeople > 0);
+      expect(slackFaults(message)).toEqual([]);
+    },
+  );
+
   test("of a breach event says who, what and when, and leads to the findings", () => {
     const report = breachReport([
       { title: "Adobe", domain: "adobe.com" },

@@ -110,6 +110,26 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     await page.getByRole("button", { name: "Deliveries" }).click();
     await page.getByRole("rowheader", { name: /^Notice or test/ }).waitFor();
     expect(await problems(page)).toEqual([]);
+    await page.getByRole("button", { name: "Notice or test" }).first().click();
+    await page.getByRole("dialog").getByRole("heading", { name: "Sent" }).waitFor();
+    expect(await problems(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Replay what failed" }).click();
+    expect(await problems(page)).toEqual([]);
+  });
+
+  test("the preview of an import, and of who is missing from its file", async () => {
+    const page = signedIn.full?.page as Page;
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(urlOf("/emails"));
+    await page.getByRole("button", { name: "Import" }).click();
+    const buffer = Buffer.from("email,team,phone\nnew@demo.example,New,1\nnone,,2\nx@other.example,,3");
+    await page.getByLabel("File").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
+    await page.getByText("Teams that will be created: New").waitFor();
+    expect(await problems(page)).toEqual([]);
+    await page.getByRole("button", { name: "Disable those who are missing" }).click();
+    await page.getByText("enabled addresses of the file's domains").waitFor();
+    expect(await problems(page)).toEqual([]);
   });
 
   test("the pages of a breach, a finding and an address, and the shortcuts", async () => {

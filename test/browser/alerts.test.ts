@@ -2,7 +2,7 @@ import { describe, expect, inject, test } from "vitest";
 import { createChannel } from "../service/alert-channels.ts";
 import { createOrganization } from "../service/organization.ts";
 import { type Received, waitForRequests } from "../service/receiver.ts";
-import { go, signInTo, useBrowser } from "./visit.ts";
+import { go, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
@@ -29,10 +29,23 @@ describe("Alerts", () => {
     expect(await dialog.getByLabel("Secret").inputValue()).toMatch(/^[0-9a-f]{64}$/);
     await dialog.getByLabel("Scan complete").check();
     await dialog.getByLabel("Scan errors").uncheck();
+    await dialog.getByLabel("Name").fill("Tickets");
+    await dialog.getByText("Options").click();
+    await dialog.getByLabel("Least severity").selectOption("High");
+    await dialog.getByLabel("Sensitive breaches").selectOption("Not sent");
     await dialog.getByRole("button", { name: "Add channel" }).click();
     await dialog.waitFor({ state: "detached" });
+    const [{ id }] = (await api.get("/alert-configs")).body.configs as [{ id: number }];
+    expect((await api.get(`/alert-configs/${id}/options`)).body).toEqual({
+      name: "Tickets",
+      minSeverity: "high",
+      grouping: "address",
+      sensitive: "discreet",
+      tellOwners: false,
+    });
 
-    const row = page.getByRole("row").filter({ hasText: "Webhook" });
+    const row = page.getByRole("row").filter({ hasText: "Tickets" });
+    await row.getByText("Webhook").waitFor();
     await row.getByText("New breaches, Scan complete").waitFor();
     expect(await page.content()).not.toContain("browser-alerts");
     expect((await api.get("/alert-configs")).body.configs).toMatchObject([
@@ -53,7 +66,7 @@ describe("Alerts", () => {
     await row.getByText("Enabled", { exact: true }).waitFor();
 
     await row.getByRole("button", { name: "Delete" }).click();
-    const asked = page.getByRole("dialog", { name: "Delete the Webhook channel?" });
+    const asked = page.getByRole("dialog", { name: "Delete the Tickets channel?" });
     await asked.getByRole("button", { name: "Cancel" }).click();
     await asked.waitFor({ state: "detached" });
     await row.getByRole("button", { name: "Delete" }).click();
@@ -80,6 +93,38 @@ describe("Alerts", () => {
     const idOf = (each: Received | undefined) => JSON.parse(String(each?.body)).id;
     expect(idOf(second)).toBe(idOf(first));
     await page.getByRole("cell", { name: "2", exact: true }).waitFor();
+    await row.getByRole("rowheader").getByRole("button").click();
+    const details = page.getByRole("dialog");
+    await details.getByText(/^HTTP 2\d\d after \d+ ms/).waitFor();
+    await details.getByText(`"id":${idOf(first)}`).waitFor();
+    await details.getByRole("button", { name: "Close" }).click();
+    await go(page, "Alerts");
+    await page.getByRole("cell", { name: "just now" }).waitFor();
+  });
+
+  test("what failed since yesterday is sent again once the receiver works", async () => {
+    const { api, ...organization } = await createOrganization();
+    const inbox = `${inject("receiverUrl")}/browser-replay-${organization.id}`;
+    const url = `${inbox}?status=500`;
+    const id = await createChannel(api, { channel: "webhook", config: { url } });
+    const { page } = await signInTo(organization);
+    await page.goto(urlOf(`/alerts?channel=${id}`));
+    for (const index of [0, 1, 2]) {
+      await page.getByRole("button", { name: "Send test" }).click();
+      await page.getByRole("cell", { name: "HTTP 500" }).nth(index).waitFor();
+    }
+    await api.patch(`/alert-configs/${id}`, { config: { url: inbox } });
+    await page.getByRole("button", { name: "Replay what failed" }).click();
+    const dialog = page.getByRole("dialog", { name: "Replay what failed" });
+    expect(Date.now() - Date.parse(await dialog.getByLabel("Since").inputValue())).toBeGreaterThan(
+      86_000_000,
+    );
+    await dialog.getByRole("button", { name: "Replay" }).click();
+    await page.getByText(/events? (is|are) on the way again/).waitFor();
+    await page.getByText("Delivered", { exact: true }).nth(2).waitFor();
+    await page.getByRole("button", { name: "Replay what failed" }).click();
+    await dialog.getByRole("button", { name: "Replay" }).click();
+    await page.getByText("Everything arrived since then.").waitFor();
   });
 
   test("a channel that fails says why; Overview leads to it", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { addEmail } from "../endpoints/emails.ts";
+import { addEmail, numberedAddresses } from "../endpoints/emails.ts";
+import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { go, signInTo, useBrowser } from "./visit.ts";
@@ -88,6 +89,86 @@ describe("E-mails", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("row").filter({ hasText: "alan@demo.example" }).getByText("Alan").last().waitFor();
     expect((await api.get("/emails")).body.total).toBe(3);
+  });
+
+  test("problems come first by name, and columns and new teams are named", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    await addEmail(api, domainId, "watched@demo.example");
+    const { page } = await signInTo(organization);
+    await page.getByRole("button", { name: "Import" }).click();
+    const dialog = page.getByRole("dialog", { name: "Import addresses" });
+    const lines = [
+      "email,name,department,phone",
+      "grace@demo.example,Grace,Navy,1",
+      "watched@demo.example,,Navy,2",
+      "grace@demo.example,Grace,Navy,3",
+      "x@other.example,,,4",
+      "no address,,,5",
+    ];
+    const buffer = Buffer.from(lines.join("\n"));
+    await dialog.getByLabel("File").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
+    const all = "1 malformed, 1 of another domain, 1 repeated, 1 watched already, 1 to import";
+    await dialog.getByText(`5 rows: ${all}`).waitFor();
+    await dialog.getByText("Columns that are read: email, name, department; ignored: phone").waitFor();
+    await dialog.getByText("Teams that will be created: Navy").waitFor();
+    expect(await dialog.getByRole("rowheader").allInnerTexts()).toEqual([
+      "no address",
+      "x@other.example",
+      "grace@demo.example",
+      "watched@demo.example",
+      "grace@demo.example",
+    ]);
+  });
+
+  test("a file of 1,100 addresses is imported in parts; Stop leaves whole parts", async () => {
+    const { api, ...organization } = await createOrganization();
+    const { page } = await signInTo(organization);
+    const buffer = Buffer.from(numberedAddresses(1100).join("\n"));
+    const dialog = page.getByRole("dialog", { name: "Import addresses" });
+    const choose = async () => {
+      await page.getByRole("button", { name: "Import", exact: true }).click();
+      await dialog.getByLabel("File").setInputFiles({ name: "all.txt", mimeType: "text/plain", buffer });
+    };
+    await choose();
+    await dialog.getByText("1,100 rows: 1,100 to import").waitFor();
+    await dialog.getByText("1,100 addresses are watched").waitFor();
+    await dialog.getByRole("button", { name: "Import 1,100 addresses" }).click();
+    await dialog.getByRole("button", { name: "Stop after this part" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText(/^Imported (500|1,000) addresses\. You stopped it/).waitFor();
+    const total = (await api.get("/emails")).body.total as number;
+    expect([500, 1000]).toContain(total);
+
+    await choose();
+    const rest = 1100 - total;
+    await dialog.getByText(`${total.toLocaleString("en")} watched already`).waitFor();
+    await dialog.getByRole("button", { name: `Import ${rest.toLocaleString("en")} addresses` }).click();
+    await page.getByText(`Imported ${rest.toLocaleString("en")} addresses.`).waitFor();
+    expect((await api.get("/emails")).body.total).toBe(1100);
+  });
+
+  test("those who are missing from a file are named, and disabled once that is confirmed", async () => {
+    const { id: org, api, domainId, ...organization } = await createOrganization();
+    for (const name of ["stays", "left", "gone"]) await addEmail(api, domainId, `${name}@demo.example`);
+    const other = await admin("domain add", { org, name: `other-${org}.example`, verified: true });
+    await addEmail(api, other.id, `elsewhere@other-${org}.example`);
+    const { page } = await signInTo({ id: org, ...organization });
+    await page.getByRole("button", { name: "Import" }).click();
+    const dialog = page.getByRole("dialog", { name: "Import addresses" });
+    const buffer = Buffer.from("stays@demo.example\nnew@demo.example\n");
+    await dialog.getByLabel("File").setInputFiles({ name: "all.txt", mimeType: "text/plain", buffer });
+    await dialog.getByRole("button", { name: "Disable those who are missing from this file" }).click();
+    const leavers = page.getByRole("dialog", { name: "Disable those who are missing from this file" });
+    await leavers.getByText("2 of 3 enabled addresses of the file's domains are not in it.").waitFor();
+    expect((await leavers.getByRole("listitem").allInnerTexts()).sort()).toEqual([
+      "gone@demo.example",
+      "left@demo.example",
+    ]);
+    expect((await api.get("/emails?isActive=false")).body.total).toBe(0);
+    await leavers.getByRole("button", { name: "Disable 2 addresses" }).click();
+    await leavers.waitFor({ state: "detached" });
+    const { emails } = (await api.get("/emails?isActive=false")).body as { emails: { email: string }[] };
+    expect(emails.map(({ email }) => email).sort()).toEqual(["gone@demo.example", "left@demo.example"]);
   });
 
   test("an import whose quote changed after the preview asks again with the new one", async () => {

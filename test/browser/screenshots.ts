@@ -12,8 +12,26 @@ import { startBrowser } from "../../local/harness/chromium.ts";
 const project = join(import.meta.dirname, "../..");
 const directory = join(project, "docs/screenshots");
 
-/** `open`: the button whose dialog is the picture. */
-type Picture = { name: string; place: string; colorScheme?: "dark"; width?: number; open?: string };
+/** `follow`: a link to the page that is the picture. `open`: the button whose dialog it is, in which `file` is chosen. */
+type Picture = {
+  name: string;
+  place: string;
+  colorScheme?: "dark";
+  width?: number;
+  follow?: string;
+  open?: string;
+  file?: string;
+};
+
+const people = [
+  "email,name,department,phone",
+  "ada@demo.example,Ada Lovelace,Research,1",
+  "hedy@demo.example,Hedy Lamarr,Research,2",
+  "grace@demo.example,Grace Hopper,Finance,3",
+  "hedy@demo.example,Hedy Lamarr,Research,4",
+  "joan@subsidiary.example,Joan Clarke,Research,5",
+  "not known,Ida Rhodes,,6",
+].join("\n");
 
 const pictures: readonly Picture[] = [
   { name: "overview", place: "/" },
@@ -23,13 +41,19 @@ const pictures: readonly Picture[] = [
   { name: "findings-dark", place: "/findings", colorScheme: "dark" },
   { name: "findings-narrow", place: "/findings", width: 320 },
   { name: "finding", place: "/findings", open: "grace@demo.example" },
+  { name: "breaches", place: "/breaches" },
+  { name: "breach", place: "/breaches", follow: "Example Payroll (invented)" },
   { name: "emails", place: "/emails" },
+  { name: "import", place: "/emails", open: "Import", file: people },
+  { name: "person", place: "/emails?q=grace", follow: "grace@demo.example" },
   { name: "domains", place: "/domains" },
+  { name: "unwatched", place: "/domains/unwatched" },
   { name: "scans", place: "/scans" },
   { name: "alerts", place: "/alerts" },
-  { name: "deliveries", place: "/alerts?channel=1" },
+  { name: "deliveries", place: "/alerts?channel=2" },
   { name: "activity", place: "/activity" },
   { name: "members", place: "/settings/members" },
+  { name: "sessions", place: "/settings/sessions" },
   { name: "organization", place: "/settings/organization", colorScheme: "dark" },
 ];
 
@@ -86,28 +110,36 @@ const fill = async (page: Page): Promise<void> => {
          headers: { "Content-Type": "application/json" } })
          .then((reply) => { if (!reply.ok) throw new Error("${path}: " + reply.status); })`,
     );
-  const config = { recipients: ["security@demo.example"] };
-  await post("/v1/alert-configs", { channel: "email", config, notifyOnScanComplete: true });
-  await post("/dashboard/alert-configs/1/test");
   await post("/dashboard/domains", { name: "subsidiary.example" });
   await post("/dashboard/members", { email: "ada@demo.example", name: "Ada Lovelace", role: "member" });
 };
 
 const take = async (
   page: Page,
-  { name, place, colorScheme = "light" as "dark", width = 1280, open }: Picture,
+  { name, place, colorScheme = "light" as "dark", width = 1280, follow, open, file }: Picture,
 ) => {
   await page.setViewportSize({ width, height: width === 320 ? 720 : 800 });
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   await page.goto(new URL(`/api/app${place}`, page.url()).href);
   await page.locator(".organization").waitFor();
   await page.locator(".loading").waitFor({ state: "detached" });
+  if (follow !== undefined) {
+    await page.getByRole("main").getByRole("link", { name: follow }).first().click();
+    await page.getByRole("heading", { level: 1, name: follow }).waitFor();
+    await page.locator(".loading").waitFor({ state: "detached" });
+  }
   const path = join(directory, `${name}.png`);
   if (open === undefined) {
     await page.screenshot({ path });
   } else {
     await page.getByRole("button", { name: open }).first().click();
-    await page.getByRole("dialog").screenshot({ path });
+    const dialog = page.getByRole("dialog");
+    if (file !== undefined) {
+      const buffer = Buffer.from(file);
+      await dialog.getByLabel("File").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
+      await dialog.getByText("Teams that will be created").waitFor();
+    }
+    await dialog.screenshot({ path });
   }
   console.log(`${name}.png ${Math.ceil((await stat(path)).size / 1024)} KB`);
 };

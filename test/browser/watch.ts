@@ -4,7 +4,7 @@ import type { BrowserContext, ConsoleMessage } from "playwright-core";
 const always = ["401 /api/dashboard/session"];
 
 export type Watch = {
-  /** Expects refusals from now on, such as "409 /api/v1/emails", or "ERR_INTERNET_DISCONNECTED /api/v1/emails". */
+  /** Expects refusals from now on, such as "409 /api/v1/emails", or "ERR_INTERNET_DISCONNECTED /api/v1/emails"; or requests to another origin, such as "request to https://login.example". */
   expect: (...refusals: string[]) => void;
   /** What went wrong since the last call. */
   take: () => string[];
@@ -29,7 +29,8 @@ export const watch = async (context: BrowserContext, origin: string): Promise<Wa
   context.on("weberror", (error) => wrong.push(String(error.error())));
   context.on("request", (request) => {
     const { protocol, origin: other } = new URL(request.url());
-    if (protocol !== "data:" && other !== origin) wrong.push(`request to ${request.url()}`);
+    if (protocol === "data:" || other === origin || expected.has(`request to ${other}`)) return;
+    wrong.push(`request to ${request.url()}`);
   });
   return {
     expect: (...refusals) => {

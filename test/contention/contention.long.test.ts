@@ -1,4 +1,5 @@
 /** People and workers of one organization at once, on a table as slow as DynamoDB. */
+
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import { undisturbed } from "../../local/dynamodb/behaviour.ts";
@@ -9,6 +10,7 @@ import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import type { Key } from "../../shared/aws/table/keys.ts";
 import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as findings from "../../shared/findings/finding.ts";
+import { blockSize } from "../../shared/lists/blocks.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import * as emails from "../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
@@ -24,7 +26,7 @@ import {
 
 const domainName = "contended.example";
 /** Two chunks of the scan, whose findings share a block. */
-const addressCount = 5 * 512;
+const addressCount = 5 * blockSize;
 const breachedCount = addressCount / 16;
 const channelCount = 20;
 const breaches = ["Alpha", "Beta", "Gamma"];

@@ -31,6 +31,7 @@ describe("200", () => {
       bySeverity: { critical: 0, high: 0, medium: 0, low: 0 },
       news: { since: expect.stringMatching(/T00:00:00\.000Z$/), findings: 0, people: 0, breaches: [] },
       emails: { active: 0, disabled: 0, breached: 0 },
+      domains: { verified: 1, unverified: 0 },
       lastScan: null,
       nextScanAt: null,
       channels: [],
@@ -71,7 +72,8 @@ describe("200", () => {
       .sort((one, another) => another.open - one.open || one.breachId - another.breachId)
       .slice(0, 5);
 
-    const { findings, emails, lastScan, bySeverity, news } = await overview();
+    const { findings, emails, domains, lastScan, bySeverity, news } = await overview();
+    expect(domains).toEqual({ verified: 1, unverified: 1 });
     const newest = [...Map.groupBy(found, ({ breach }) => breach.id)]
       .map(([breachId, some]) => ({ breachId, title: some[0]?.breach.title, findings: some.length }))
       .sort((one, another) => another.findings - one.findings || one.breachId - another.breachId);

@@ -36,14 +36,19 @@ describe("200", () => {
   });
 });
 
-test("a session of who signed in with a link says so", async () => {
+test("a session of who signed in with a link says so, and in which browser", async () => {
   const { id: org } = await createOrganization();
   const email = `signed-in-${org}@demo.example`;
   const { id } = await admin("user create", { org, email });
-  const reply = await visitor().post("/sign-in/sessions", { token: await createToken(org, id) });
+  const token = await createToken(org, id);
+  const firefox = { "user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Firefox/140.0" };
+  const reply = await visitor(firefox).post("/sign-in/sessions", { token });
   const [cookie = ""] = String(reply.headers["set-cookie"]).split(";");
   const { body } = await browserWith(cookie).dashboard.get("/sessions");
-  expect(body).toMatchObject({ sessions: [{ isCurrent: true, createdBy: "user" }], total: 1 });
+  expect(body).toMatchObject({
+    sessions: [{ isCurrent: true, createdBy: "user", browser: "Firefox on Windows" }],
+    total: 1,
+  });
 });
 
 describe("400", () => {

@@ -1,17 +1,17 @@
 /**
  * The life of a deployment on MiniStack, an emulation of AWS, with the real `cdk` and the real functions: `node test/deploy/deploy-test.ts
- * <ministack executable>`. Deploys, uses what is deployed, updates it with other options while messages are in flight, goes back, destroys it, and
+ * <ministack executable>`. Sets up a deployment, interrupted at each step, uses what is deployed, updates it with other options while messages are in flight, goes back, destroys it, and
  * deploys it again.
  *
  * Prints a line for each guarantee that holds, and exits with status 1 at the first one that does not.
  */
-import { ok, rejects, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { startHibpServer } from "../../local/harness/hibp-server.ts";
 import { startReceiver } from "../../local/harness/receiver.ts";
 import { sign } from "../../shared/alerting/senders/signature.ts";
@@ -20,16 +20,25 @@ import { BehindTheApi } from "./behind-the-api.ts";
 import { type Caller, Deployment } from "./deployment.ts";
 import { startMinistack } from "./ministack.ts";
 
-const project = join(import.meta.dirname, "..", "..");
 const secret = "an invented signing secret";
+const hibpKey = "0123456789abcdef".repeat(2);
+
+const answers = ["--yes", "--organization", "Acme", "--user", "you@acme.com", "--domain", "acme.com"];
+const typed = [
+  { asked: "Name of your organization", answer: "Acme" },
+  { asked: "E-mail address of its first user", answer: "you at acme.com" },
+  { asked: "E-mail address of its first user", answer: "you@acme.com" },
+  { asked: "A domain", answer: "acme.com" },
+  { asked: "API key of Have I Been Pwned", answer: `  ${hibpKey} ` },
+  { asked: "Go on?", answer: "y" },
+];
 
 const [executable] = process.argv.slice(2);
 if (executable === undefined)
   throw new Error("Usage: node test/deploy/deploy-test.ts <ministack executable>");
 
 const directory = mkdtempSync(join(tmpdir(), "breach-monitor-deploy-test-"));
-/** The same sources with fewer and with more options: an update replaces every function that sends mail. */
-const plain = join(directory, "plain");
+/** The release's sources with one more option: an update replaces every function that sends mail. */
 const withSender = join(directory, "with-sender");
 const hibp = await startHibpServer();
 /** Whether the receiver fails at paths that begin with /failing. */
@@ -50,7 +59,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.exit(1);
   });
 }
-const deployment = new Deployment(ministack, "deploy-test", directory);
+const deployment = new Deployment(ministack, "deploy-test");
 const behind = new BehindTheApi(deployment);
 
 const began = Date.now();
@@ -112,16 +121,50 @@ const breached = (address: string, ...names: string[]): string => {
 };
 
 try {
-  await Promise.all([deployment.bootstrap(), deployment.synthesize(project, plain)]);
-  await deploy(plain);
-  pass("cdk deploy creates the stack");
-
-  await new SecretsManagerClient().send(
-    new PutSecretValueCommand({
-      SecretId: deployment.outputs.HibpSecretName,
-      SecretString: "0".repeat(32),
-    }),
+  const plain = await deployment.unpackRelease(directory);
+  pass("a release is made and unpacked");
+  const printed = [await deployment.setup(plain, { type: typed, until: "[1/" })];
+  match(printed[0] ?? "", /That must be an e-mail address/);
+  pass(
+    "setup asks at a terminal, asks again after a wrong answer, says what it will do, and is ended while it bootstraps",
   );
+  // The key is read until it is stored, with what people paste around it.
+  for (const until of ["CREATE_IN_PROGRESS", "[3/7]", "[4/7]", "[5/7]", "[6/7]", "[7/7]"]) {
+    const args = [...answers, "--skip-test"];
+    printed.push(await deployment.setup(plain, { args, until, key: ` ${hibpKey} \r\n` }));
+  }
+  await deployment.readOutputs();
+  pass("setup is ended at each further step, and goes on");
+  // What operators do after the first deployment. The sweep, which comes each five minutes, comes each ten seconds meanwhile.
+  const sweeps = setInterval(() => deployment.invokeAsSchedule("sweep").catch(console.error), 10_000);
+  const testing = ["--webhook", `${receiver.origin}/smoke`, "--api", deployment.baseUrl];
+  printed.push(
+    await deployment.setup(plain, { args: [...answers, ...testing] }).finally(() => clearInterval(sweeps)),
+  );
+  match(printed.at(-1) ?? "", /\d+ checks, 0 failed\./);
+  match(printed.at(-1) ?? "", /Open within 15 minutes: https:.*sign-in#/);
+  pass("setup tests the deployment and prints a link");
+  const again = await deployment.setup(plain, { args: [...answers, "--skip-test"] });
+  strictEqual(again.match(/: done already/g)?.length, 5);
+  const { organizations } = await deployment.admin("org", "list");
+  // That of the deployment test may still be going.
+  const [acme, ...others] = organizations.filter(({ name }: { name: string }) => name !== "Deployment test");
+  deepStrictEqual([acme.name, others], ["Acme", []]);
+  const ofAcme = ["--org", String(acme.id)];
+  const { users } = await deployment.admin("user", "list", ...ofAcme);
+  deepStrictEqual(
+    users.map(({ email, role }: Record<string, string>) => [email, role]),
+    [["you@acme.com", "admin"]],
+  );
+  const { domains } = await deployment.admin("domain", "list", ...ofAcme);
+  deepStrictEqual(
+    domains.map(({ name, verified }: Record<string, unknown>) => [name, verified]),
+    [["acme.com", true]],
+  );
+  const secretId = new GetSecretValueCommand({ SecretId: deployment.outputs.HibpSecretName });
+  strictEqual((await new SecretsManagerClient().send(secretId)).SecretString, hibpKey);
+  ok(![...printed, again].join("").includes(hibpKey));
+  pass("setup changes nothing once it is done; everything is there once, and no output has the key");
 
   // What API Gateway and the authorizer do
   const withoutKey = await deployment.call("GET", "/emails");
@@ -138,14 +181,6 @@ try {
   strictEqual(otherMethod.headers.allow, "POST, GET");
   strictEqual((await deployment.call("GET", "/nothing/here", { key })).status, 404);
   pass("an undeclared method is 405 with Allow, an unknown path 404");
-
-  // What operators do after the first deployment. The sweep, which comes each five minutes, comes each ten seconds meanwhile.
-  const sweeps = setInterval(() => deployment.invokeAsSchedule("sweep").catch(console.error), 10_000);
-  const tested = await deployment
-    .admin("deployment", "test", "--webhook", `${receiver.origin}/smoke`, "--api", deployment.baseUrl)
-    .finally(() => clearInterval(sweeps));
-  strictEqual(tested.failed, 0);
-  pass(`admin deployment test: ${tested.checks.length} checks`);
 
   // From an address to an alert
   const addDomain = ["domain", "add", ...ofOrg, "--name", "covered.example", "--verified"];
@@ -176,7 +211,7 @@ try {
   await behind.makeDue(org, failed);
   await addEmail(breached("second@covered.example", "Alpha"));
   await behind.scanEveryMinute(org);
-  await deployment.synthesize(project, withSender, { senderEmail: "alerts@mail.example.com" });
+  await deployment.synthesize(withSender, { senderEmail: "alerts@mail.example.com" });
   // A scan may send an alert of its own before the re-dispatch.
   await eventually(
     async () => (await behind.delivery(org, failed)).status?.S,
@@ -238,8 +273,8 @@ try {
   await new DynamoDBClient().send(new DescribeTableCommand({ TableName: deployment.outputs.TableName }));
   pass("cdk destroy removes the stack and leaves the table");
   await deploy(plain);
-  const again = await deployment.admin("org", "create", "--name", "Deployed again");
-  const other = await deployment.admin("key", "create", "--org", String(again.id), "--label", "deploy test");
+  const { id: last } = await deployment.admin("org", "create", "--name", "Deployed again");
+  const other = await deployment.admin("key", "create", "--org", String(last), "--label", "deploy test");
   strictEqual((await deployment.callerOf(other.key)("GET", "/emails")).total, 0);
   pass("the stack is deployed again");
 } catch (error) {

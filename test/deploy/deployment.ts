@@ -2,10 +2,12 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
-import type { Ministack } from "./ministack.ts";
+import { setTimeout } from "node:timers/promises";
+import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { end, type Ministack } from "./ministack.ts";
 
 const project = join(import.meta.dirname, "..", "..");
 
@@ -22,33 +24,96 @@ export type Answer = {
 /** Sends requests of one API key, which must succeed, and gives the bodies of the answers. */
 export type Caller = (method: string, path: string, body?: unknown) => Promise<Answer["body"]>;
 
+type SetupRun = {
+  args?: readonly string[];
+  /** On standard input. */
+  key?: string;
+  until?: string;
+  type?: readonly { asked: string; answer: string }[];
+};
+
 export class Deployment {
   readonly #ministack: Ministack;
   readonly #stage: string;
-  readonly #directory: string;
   readonly stackName: string;
   /** Of the stack, after a deployment. */
   outputs: Record<string, string> = {};
 
-  /** `directory`: for files of its own. */
-  constructor(ministack: Ministack, stage: string, directory: string) {
+  constructor(ministack: Ministack, stage: string) {
     this.#ministack = ministack;
     this.#stage = stage;
-    this.#directory = directory;
     this.stackName = `breach-monitor-${stage}`;
   }
 
-  async bootstrap(): Promise<void> {
-    await this.#cdk(["bootstrap", "aws://000000000000/us-east-1"]);
+  /**
+   * Runs setup, and gives what it printed. With `until` it ends together with what it started, a moment after it has printed that. `type`: what is typed
+   * at a terminal, each after it was asked for.
+   */
+  async setup(assembly: string, { args = [], key, until, type }: SetupRun): Promise<string> {
+    const command = [
+      process.execPath,
+      join(project, "bin", "setup.ts"),
+      "--app",
+      assembly,
+      "--stage",
+      this.#stage,
+      ...args,
+    ];
+    // `script` gives it a terminal.
+    const [program = "", ...words] =
+      type === undefined ? command : ["script", "-qfec", command.join(" "), "/dev/null"];
+    const child = spawn(program, words, {
+      cwd: project,
+      // A process group of its own.
+      detached: true,
+      env: { ...process.env, ...this.#ministack.variables, CDK_DISABLE_CLI_TELEMETRY: "true" },
+      stdio: "pipe",
+    });
+    // It may end without having read.
+    child.stdin.on("error", () => {});
+    if (type === undefined) child.stdin.end(key);
+    const answers = [...(type ?? [])];
+    let printed = "";
+    let seen = 0;
+    let isEnding = false;
+    const read = (chunk: Buffer): void => {
+      printed += chunk;
+      const [next] = answers;
+      if (next !== undefined && printed.slice(seen).includes(next.asked)) {
+        seen = printed.length;
+        answers.shift();
+        child.stdin.write(`${next.answer}\r`);
+      }
+      if (until === undefined || isEnding || !printed.includes(until)) return;
+      isEnding = true;
+      setTimeout(Math.random() * 400).then(() => end(child));
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    const [status] = await once(child, "close");
+    ok(isEnding || status === 0, `setup ${args.join(" ")}\n${printed}`);
+    return printed;
   }
 
-  /** Synthesizes the app of a folder with sources into another folder, the assembly. */
-  async synthesize(sources: string, assembly: string, context: Record<string, string> = {}): Promise<void> {
+  /** Synthesizes these sources into a folder. */
+  async synthesize(assembly: string, context: Record<string, string>): Promise<void> {
     const given = Object.entries({ stage: this.#stage, ...context }).flatMap(([name, value]) => [
       ...["--context", `${name}=${value}`],
     ]);
-    await this.#cdk(["synth", "--quiet", "--output", assembly, ...given], sources);
+    await this.#cdk(["synth", "--quiet", "--output", assembly, ...given]);
     this.#leaveOutUnknown(assembly);
+  }
+
+  /** Makes the release, checks its checksum, unpacks it in a folder, and gives the assembly in it. */
+  async unpackRelease(directory: string): Promise<string> {
+    const release = join(project, "release");
+    await this.#run(process.execPath, [join(project, "bin", "release.ts"), "-c", `stage=${this.#stage}`]);
+    const [archive = "", checksum = ""] = readdirSync(release).filter((name) => name.includes(".tgz"));
+    await this.#run("sha256sum", ["--check", checksum], release);
+    await this.#run("tar", ["-xzf", join(release, archive), "-C", directory]);
+    const assembly = join(directory, archive.replace(/\.tgz$/, ""), "assembly");
+    this.#leaveOutUnknown(assembly);
+    return assembly;
   }
 
   /** MiniStack refuses a template with a type that it does not know, also one that nothing depends on. */
@@ -61,9 +126,16 @@ export class Deployment {
   }
 
   async deploy(assembly: string): Promise<void> {
-    const file = join(this.#directory, "outputs.json");
-    await this.#cdk(["deploy", "--app", assembly, "--require-approval", "never", "--outputs-file", file]);
-    this.outputs = JSON.parse(readFileSync(file, "utf8"))[this.stackName];
+    await this.#cdk(["deploy", "--app", assembly, "--require-approval", "never"]);
+    await this.readOutputs();
+  }
+
+  async readOutputs(): Promise<void> {
+    const command = new DescribeStacksCommand({ StackName: this.stackName });
+    const [stack] = (await new CloudFormationClient().send(command)).Stacks ?? [];
+    this.outputs = Object.fromEntries(
+      (stack?.Outputs ?? []).map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]),
+    );
   }
 
   async destroy(assembly: string): Promise<void> {
@@ -73,7 +145,9 @@ export class Deployment {
   /** Runs the admin command line on the stack. */
   async admin(...args: string[]): Promise<Answer["body"]> {
     const script = join(project, "bin", "admin.ts");
-    return JSON.parse(await this.#run(script, [...args, "--stack", this.stackName, "--json"]));
+    return JSON.parse(
+      await this.#run(process.execPath, [script, ...args, "--stack", this.stackName, "--json"]),
+    );
   }
 
   /** The API for clients that cannot choose the Host header. */
@@ -133,14 +207,14 @@ export class Deployment {
     strictEqual(reply.status, 202);
   }
 
-  async #cdk(args: readonly string[], cwd = project): Promise<void> {
+  async #cdk(args: readonly string[]): Promise<void> {
     const script = join(project, "node_modules", "aws-cdk", "bin", "cdk");
-    await this.#run(script, [...args, "--no-notices", "--ci", "--progress", "events"], cwd);
+    await this.#run(process.execPath, [script, ...args, "--no-notices", "--ci", "--progress", "events"]);
   }
 
-  /** Runs a script with this Node and gives its standard output. An error holds all output. */
-  async #run(script: string, args: readonly string[], cwd = project): Promise<string> {
-    const child = spawn(process.execPath, [script, ...args], {
+  /** Runs a program and gives its standard output. An error holds all output. */
+  async #run(program: string, args: readonly string[], cwd = project): Promise<string> {
+    const child = spawn(program, args, {
       cwd,
       env: { ...process.env, ...this.#ministack.variables, CDK_DISABLE_CLI_TELEMETRY: "true" },
       stdio: ["ignore", "pipe", "pipe"],
@@ -154,7 +228,7 @@ export class Deployment {
       failure += chunk;
     });
     const [status] = await once(child, "close");
-    if (status !== 0) throw new Error(`${script} ${args.join(" ")}\n${printed}\n${failure}`);
+    if (status !== 0) throw new Error(`${program} ${args.join(" ")}\n${printed}\n${failure}`);
     return printed;
   }
 }

@@ -67,7 +67,8 @@ export async function startMinistack(
   };
 }
 
-function end({ pid }: ChildProcess): void {
+/** Ends a process and those that it has started. It must have a process group of its own. */
+export function end({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");

@@ -8,6 +8,7 @@ import { help } from "../../bin/admin/help.ts";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
+import { readOptions } from "../../lib/options.ts";
 import { type Key, keys } from "../../shared/aws/table/keys.ts";
 import type { Use } from "../../shared/contract/endpoint.ts";
 import { project } from "./markdown.ts";
@@ -23,7 +24,7 @@ describe("docs/entrypoints.md", () => {
     .map((line) => line.split("|").slice(1, -1).map(spansOf));
 
   const isRead = (use: Use): boolean =>
-    /^(table:read|table:breach-index|dashboard-url|mail-setting)$/.test(use);
+    /^(table:read|table:breach-index|dashboard-url|mail-setting|provider-setting)$/.test(use);
   test.each(
     [...routes, ...dashboardRoutes]
       .filter(({ endpoint }) => !endpoint.uses.every(isRead))
@@ -64,6 +65,17 @@ describe("docs/operate.md", () => {
     expect(names).toHaveLength(7);
     for (const name of names) expect(read("docs/operate.md")).toContain(`| \`${name}\``);
   });
+});
+
+test("the workflow and docs/deploy.md deploy a release with the CDK that makes it", () => {
+  const { devDependencies } = JSON.parse(read("package.json"));
+  for (const file of [".github/workflows/release.yml", "docs/deploy.md"])
+    expect(read(file)).toContain(`aws-cdk@${devDependencies["aws-cdk"]} deploy --app`);
+});
+
+test("docs/deploy.md has every option", () => {
+  const names = Object.keys(readOptions(() => undefined));
+  expect(names.filter((name) => !read("docs/deploy.md").includes(`\`${name}\``))).toEqual([]);
 });
 
 describe("docs/architecture.md", () => {

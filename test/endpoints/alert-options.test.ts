@@ -66,6 +66,13 @@ describe("PUT 200", () => {
     await api.patch(path.replace("/options", ""), webhook);
     expect((await api.get(path)).body).toMatchObject({ grouping: "address", tellOwners: false });
   });
+
+  test("a webhook that becomes a Slack channel is discreet, and gets few messages", async () => {
+    const { api, path } = await create(webhook);
+    await api.put(path, { ...defaults, name: "Hook", grouping: "address", sensitive: "named" });
+    await api.patch(path.replace("/options", ""), slack);
+    expect((await api.get(path)).body).toEqual({ ...defaults, name: "Hook" });
+  });
 });
 
 describe("400", () => {

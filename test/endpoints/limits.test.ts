@@ -5,6 +5,7 @@ import { countAddress, countOrganization } from "../../shared/access/api/limits.
 import { hashOf } from "../../shared/access/keys/secret.ts";
 import { keys, timeToLive } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import { signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import { createChannel } from "../service/alert-channels.ts";
 import { createClient, type Reply } from "../service/client.ts";
@@ -215,10 +216,48 @@ describe("an organization", () => {
     }));
 });
 
+describe("the headers RateLimit and RateLimit-Policy", () => {
+  /** What a reply says of each limit: `{ key: { q: 100, w: 60, r: 99, t: 17 } }`. */
+  const limitsIn = ({ headers }: Reply): Record<string, Record<string, number>> => {
+    const limits: Record<string, Record<string, number>> = {};
+    for (const item of `${headers["ratelimit-policy"]}, ${headers.ratelimit}`.split(", ")) {
+      const [, name = "", parameters = ""] = /^"(\w+)"((?:;[a-z]=\d+)+)$/.exec(item) ?? [];
+      const values = [...parameters.matchAll(/;([a-z])=(\d+)/g)].map(([, key, value]) => [
+        key,
+        Number(value),
+      ]);
+      limits[name] = { ...limits[name], ...Object.fromEntries(values) };
+    }
+    return limits;
+  };
+
+  test("tell what is left of the address's and the key's minute, also if it is 400", () =>
+    inOneWindow(60, async () => {
+      const { api } = await createOrganization();
+      const replies = [await api.get("/emails"), await api.post("/emails", {})];
+      expect(replies.map(({ status }) => status)).toEqual([200, 400]);
+      for (const [index, reply] of replies.entries()) {
+        const left = { q: 100, w: 60, r: 99 - index, t: expect.any(Number) };
+        expect(limitsIn(reply)).toEqual({ address: left, key: left });
+        expect(limitsIn(reply).key?.t).toBeGreaterThan(0);
+        expect(limitsIn(reply).key?.t).toBeLessThanOrEqual(60);
+      }
+    }));
+
+  test("tell what is left of a session's minute in the dashboard's part", () =>
+    inOneWindow(60, async () => {
+      const { dashboard } = await signedIn((await createOrganization()).id);
+      expect(limitsIn(await dashboard.get("/session"))).toEqual({
+        session: { q: 300, w: 60, r: 299, t: expect.any(Number) },
+      });
+    }));
+});
+
 describe("a window", () => {
   test("is the UTC hour: its limit holds to its end, and the next one starts anew", async () => {
     const { id: org } = await createOrganization();
-    const at = (time: string) => countOrganization(org, "scans", new Date(`2100-01-01T${time}Z`));
+    const at = async (time: string) =>
+      (await countOrganization(org, "scans", new Date(`2100-01-01T${time}Z`))).refusedSeconds;
     const within = await Promise.all(times(12, (index) => at(`10:${10 + index}:59.999`)));
     expect(within.filter((seconds) => seconds === 0)).toHaveLength(10);
     expect(await at("10:00:00.000")).toBe(3600);
@@ -289,7 +328,8 @@ describe("a window", () => {
 
   test("is the UTC minute for addresses", async () => {
     const { id } = await createOrganization();
-    const at = (time: string) => countAddress("v1", `test-${id}`, new Date(`2100-01-01T${time}Z`));
+    const at = async (time: string) =>
+      (await countAddress("v1", `test-${id}`, new Date(`2100-01-01T${time}Z`))).refusedSeconds;
     const within = await Promise.all(times(105, () => at("10:00:30.000")));
     expect(within.filter((seconds) => seconds === 0)).toHaveLength(100);
     expect(within.filter((seconds) => seconds === 30)).toHaveLength(5);

@@ -1,6 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
+import { signedIn } from "../dashboard/signed-in.ts";
+import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
-import { expectEveryHeader } from "./reply.ts";
+import { expectEveryHeader, expectRefusal, timestamp } from "./reply.ts";
 
 const url = "https://192.0.32.8/hooks/T0KEN?secret=query";
 
@@ -94,5 +96,38 @@ describe("200", () => {
     };
     expect(configs.map(({ id }) => id)).toEqual(ids.reverse());
     expect((await other.api.get("/alert-configs")).body).toEqual({ configs: [] });
+  });
+
+  test("include=details adds options, and whether deliveries arrive", async () => {
+    const { id: org, api } = await createOrganization();
+    const inbox = `${inject("receiverUrl")}/list-alert-configs-${org}`;
+    const ids = [];
+    for (const url of [inbox, `${inbox}?status=500`, `${inbox}-unused`])
+      ids.push((await api.post("/alert-configs", { channel: "webhook", config: { url } })).body.id);
+    const options = { minSeverity: "high", grouping: "address", sensitive: "named", tellOwners: false };
+    await api.put(`/alert-configs/${ids[0]}/options`, { name: "Tickets", ...options });
+    const { dashboard } = await signedIn(org);
+    for (const id of ids.slice(0, 2)) await dashboard.post(`/alert-configs/${id}/test`);
+    const details = async () =>
+      (await api.get("/alert-configs?include=details")).body.configs as Record<string, unknown>[];
+    const isOver = (configs: Record<string, unknown>[]): boolean =>
+      configs[1]?.failing === true && configs[2]?.lastDeliveredAt !== null;
+    const configs = await eventually(details, isOver);
+    expect(configs).toMatchObject([
+      { id: ids[2], failing: false, notDelivered: 0, lastDeliveredAt: null, options: { name: null } },
+      { id: ids[1], failing: true, notDelivered: 0, lastDeliveredAt: null },
+      { id: ids[0], failing: false, lastDeliveredAt: timestamp, options: { name: "Tickets", ...options } },
+    ]);
+    const { configs: plain } = (await api.get("/alert-configs")).body;
+    expect(configs.map(({ options, failing, notDelivered, lastDeliveredAt, ...config }) => config)).toEqual(
+      plain,
+    );
+  });
+});
+
+describe("400", () => {
+  test("an include that nobody knows", async () => {
+    const { api } = await createOrganization();
+    expectRefusal(await api.get("/alert-configs?include=everything"), 400, /include/);
   });
 });

@@ -7,7 +7,7 @@ import { createOrganization, type Organization } from "../service/organization.t
 import { numberedAddresses } from "./emails.ts";
 import { inOneWindow } from "./limit-window.ts";
 import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
-import { multipart, postForm, preview } from "./upload.ts";
+import { boundary, multipart, postForm, preview } from "./upload.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -23,6 +23,19 @@ const addDisabled = async ({ api, domainId }: Organization, email: string): Prom
 };
 
 describe("200", () => {
+  test("include=columns adds the columns, which are not part of the plan", async () => {
+    const { api } = await createOrganization();
+    const file = "email,name,phone\nada@demo.example,Ada,1";
+    const reply = await api.request("POST", "/emails/import/preview?include=columns", {
+      raw: multipart([{ name: "file", filename: "people.csv", content: file }]),
+      headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+    });
+    const { columns, ...plan } = reply.body;
+    expect(columns).toEqual({ used: ["email", "name"], ignored: ["phone"] });
+    expect((await preview(api, file)).body).toEqual(plan);
+    expect(await api.post("/emails/import/commit", reply.body)).toMatchObject({ status: 200 });
+  });
+
   test("takes internationalized domains in either form", async () => {
     const { id: org, api, domainId } = await createOrganization();
     const { id: idn } = await admin("domain add", { org, name: "münchen.example", verified: true });

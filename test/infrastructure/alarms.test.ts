@@ -31,7 +31,7 @@ type MetricFilter = {
 type Query = { Name: string; LogGroupNames: string[]; QueryString: string };
 
 const all = synthesize("alarms", { alarmEmail: "oncall@example.com" });
-const minimal = synthesize("alarms", { alarmEmail: "oncall@example.com", context: { alarms: "minimal" } });
+const minimal = synthesize("alarms", { alarmEmail: "oncall@example.com", alarms: "minimal" });
 const { stackName } = all;
 const directory = mkdtempSync(join(tmpdir(), "alarms-test-"));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -4,7 +4,7 @@ import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
 import { readDomain } from "../../lib/api-domain.ts";
-import { readOptions } from "../../lib/options.ts";
+import { readIdentityProvider, readOptions } from "../../lib/options.ts";
 import type { Statement } from "../../local/iam/policy.ts";
 import type { Assembly } from "../../local/template/assembly.ts";
 import { retryDelaySeconds } from "../../shared/aws/queue/retry-delay.ts";
@@ -25,23 +25,23 @@ const production = synthesize("production");
 const staging = synthesize("staging", {
   alarmEmail: "oncall@example.com",
   senderEmail: "alerts@mail.example.com",
-  domain: {
-    name: "breaches.example.com",
-    certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1",
-  },
-  context: {
-    requestsPerSecond: "200",
-    monthlyBudgetDollars: "50",
-    webAcl: "true",
-    confirmRecipients: "true",
-    tableEncryption: "aws-managed",
-    gatewayContextHeaders: false,
-    hibpContact: "security@acme.example",
-    trustedProxySecret: "/breach-monitor/staging/proxy-secret",
-  },
+  domainName: "breaches.example.com",
+  certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1",
+  requestsPerSecond: "200",
+  monthlyBudgetDollars: "50",
+  webAcl: "true",
+  confirmRecipients: "true",
+  tableEncryption: "aws-managed",
+  gatewayContextHeaders: false,
+  hibpContact: "security@acme.example",
+  trustedProxySecret: "/breach-monitor/staging/proxy-secret",
+  oidcIssuer: "https://acme.okta.com",
+  oidcClientId: "0oa1b2c3",
+  oidcEmailClaim: "preferred_username",
+  oidcJoin: "member",
 });
 /** Costs as little as possible while idle. */
-const cheapest = synthesize("cheapest", { context: { alarms: "minimal" } });
+const cheapest = synthesize("cheapest", { alarms: "minimal" });
 
 const { stackName } = production;
 const workers = [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers];
@@ -166,6 +166,32 @@ describe("permissions", () => {
       JSON.stringify(Environment).includes("proxy-secret"),
     );
     expect(told.map(([name]) => name)).toEqual(["authorize"]);
+  });
+
+  test("only the function that redeems codes reads the client secret", () => {
+    const parameter = "/breach-monitor/breach-monitor-staging/oidc-client-secret";
+    const permission = new RegExp(
+      `^ssm:GetParameter arn:aws:ssm:us-east-1:000000000000:parameter${parameter}$`,
+    );
+    expect(functionsWith(permission, staging)).toEqual(["redeem-provider-code"]);
+    expect(staging.outputs()).toMatchObject({
+      OidcIssuer: "https://acme.okta.com",
+      OidcClientSecretParameter: parameter,
+    });
+    const variables = (name: string) => functionNamed(staging, name).Environment.Variables;
+    const setting = {
+      OIDC_ISSUER: "https://acme.okta.com",
+      OIDC_CLIENT_ID: "0oa1b2c3",
+      OIDC_NAME: "single sign-on",
+    };
+    expect(variables("get-sign-in")).toMatchObject(setting);
+    expect(variables("redeem-provider-code")).toMatchObject({
+      ...setting,
+      OIDC_CLIENT_SECRET_PARAMETER: parameter,
+      OIDC_EMAIL_CLAIM: "preferred_username",
+      OIDC_JOIN: "member",
+    });
+    expect(JSON.stringify([...functionsOf(production)])).not.toContain("OIDC");
   });
 
   test("API Gateway may invoke the functions of its methods, and no others, in one role", () => {
@@ -582,7 +608,9 @@ describe("REST API", () => {
       `${HttpMethod} ${ResourcePath.slice(1).replaceAll("~1", "/")}`;
     expect(named.map(nameOf).sort()).toEqual(declared.sort());
     for (const setting of named) {
-      expect(setting).toMatchObject({ ThrottlingRateLimit: 5, ThrottlingBurstLimit: 200 });
+      const isOfPage = nameOf(setting).startsWith("GET /app");
+      const ThrottlingRateLimit = isOfPage ? 2.5 : 5;
+      expect(setting).toMatchObject({ ThrottlingRateLimit, ThrottlingBurstLimit: 200 });
       // Whoever may make so many requests a minute may make them at once.
       expect(setting.ThrottlingBurstLimit).toBeGreaterThanOrEqual(perMinute.address);
     }
@@ -640,7 +668,7 @@ describe("options", () => {
         NotificationsWithSubscribers: [{ Subscribers: subscribers }, { Subscribers: subscribers }],
       },
     ]);
-    const alone = { context: { monthlyBudgetDollars: "50" } };
+    const alone = { monthlyBudgetDollars: "50" };
     expect(() => synthesize("unnoticed", alone)).toThrow(/needs alarmEmail/);
   });
 
@@ -685,9 +713,29 @@ describe("options", () => {
       'monthlyBudgetDollars must be a whole number from 1 to 1000000, not "0.5"',
     ],
     [{ webAcl: "yes" }, 'webAcl must be true or false, not "yes"'],
+    [{ oidcIssuer: "https://acme.okta.com" }, "oidcIssuer needs oidcClientId too"],
+    [{ oidcName: "Okta" }, "oidcName needs oidcIssuer too"],
+    [{ oidcIssuer: "http://acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    [{ oidcIssuer: "http://127.0.0.1.acme.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    [{ oidcIssuer: "https://a@acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    [{ oidcIssuer: "https://acme.okta.com?a=b", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    [{ oidcIssuer: "acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    [{ oidcIssuer: "https://acme.okta.com", oidcClientId: "a b" }, "oidcClientId must be a client id"],
+    [
+      { oidcIssuer: "https://acme.okta.com", oidcClientId: "a", oidcName: "a".repeat(61) },
+      "oidcName must be at most 60 characters",
+    ],
+    [
+      { oidcIssuer: "https://acme.okta.com", oidcClientId: "a", oidcEmailClaim: "a b" },
+      "oidcEmailClaim must be the name of a claim",
+    ],
+    [
+      { oidcIssuer: "https://acme.okta.com", oidcClientId: "a", oidcJoin: "admin" },
+      'oidcJoin must be member, not "admin"',
+    ],
     [{ tableEncryption: "none" }, 'tableEncryption must be aws-owned or aws-managed, not "none"'],
   ])("the option %o is refused", (context: Record<string, unknown>, sentence) => {
-    expect(() => readOptions((name) => context[name])).toThrow(sentence);
+    expect(() => readIdentityProvider(readOptions((name) => context[name]))).toThrow(sentence);
   });
 
   test.each(["", "proxy-secret", "/", "/a/", "//a", "/a b", "0123456789abcdef", true])(

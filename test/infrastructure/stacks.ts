@@ -5,19 +5,10 @@ import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { afterAll, expect } from "vitest";
-import type { ApiDomain } from "../../lib/api-domain.ts";
-import { readOptions } from "../../lib/options.ts";
+import { type Options, readOptions } from "../../lib/options.ts";
 import { ServiceStack } from "../../lib/service-stack.ts";
 import type { Statement } from "../../local/iam/policy.ts";
 import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
-
-export type Settings = {
-  alarmEmail?: string;
-  senderEmail?: string;
-  domain?: ApiDomain;
-  tableName?: string;
-  context?: Record<string, unknown>;
-};
 
 /** A resource as it is written, with references unresolved. */
 export type Resource = { Type: string; DeletionPolicy?: string; Properties: object };
@@ -28,19 +19,16 @@ const environment = { region: "us-east-1", accountId: "000000000000" };
 const directory = mkdtempSync(join(tmpdir(), "stacks-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The stack `breach-monitor-<stage>` with these settings. */
-export const synthesize = (stage: string, settings: Settings = {}): Stack => {
-  const { context = {}, alarmEmail, senderEmail, domain, tableName } = settings;
+/** Code for functions that nobody runs. */
+export const noCode = () => Code.fromInline("exports.handler = async () => {};");
+
+/** The stack `breach-monitor-<stage>` with these context values. */
+export const synthesize = (stage: string, context: Partial<Record<keyof Options, unknown>> = {}): Stack => {
   const name = `breach-monitor-${stage}`;
   const outdir = mkdtempSync(join(directory, "cdk.out-"));
   const app = new App({ outdir });
   new ServiceStack(app, name, {
-    bundles: () => Code.fromInline("exports.handler = async () => {};"),
-    options: readOptions((option) => context[option]),
-    alarmEmail,
-    senderEmail,
-    domain,
-    tableName,
+    service: { ...readOptions((option) => context[option]), bundles: noCode },
   });
   app.synth();
   const template: Template = JSON.parse(readFileSync(join(outdir, `${name}.template.json`), "utf8"));

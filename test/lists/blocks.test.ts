@@ -42,7 +42,7 @@ describe("single ids", () => {
 });
 
 describe("blocks", () => {
-  test("hold 512 consecutive ids from b*512+1", () => {
+  test("hold 1,024 consecutive ids from b*1024+1", () => {
     expect(blockOf(1)).toBe(0);
     expect(blockOf(blockSize)).toBe(0);
     expect(blockOf(blockSize + 1)).toBe(1);

@@ -4,7 +4,7 @@ import { condition } from "../../shared/aws/table/condition.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { blockOf, blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
+import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { countedList } from "../../shared/lists/counted-list.ts";
 import type { Notes } from "../../shared/lists/directory.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
@@ -250,10 +250,12 @@ const apply = async (world: World, operation: Operation): Promise<void> => {
       for (const [row, known] of Map.groupBy(world.model, ({ id }) => rowOfBlock(blockOf(id)))) {
         const notes: Notes = {};
         for (const [block, some] of Map.groupBy(known, ({ id }) => blockOf(id))) {
-          const named = some.filter(({ id }) => (id * 7 + operation.salt) % 3 > 0).map(({ id }) => id);
+          const named = some
+            .filter(({ id }) => (id * 7 + operation.salt) % 3 > 0)
+            .map(({ id }) => id - firstIdOf(block));
           const groupKeys = new Set(some.map(({ group }) => emails.groupKeyOf(group)));
-          const ids = Object.fromEntries([...groupKeys].map((groupKey) => [groupKey, named]));
-          notes[block] = { writes: 0, ids };
+          const places = Object.fromEntries([...groupKeys].map((groupKey) => [groupKey, named]));
+          notes[block] = { writes: 0, places };
         }
         await table.put({ ...keys.notes(org, "EMAIL", row), notes: JSON.stringify(notes) });
       }
@@ -640,15 +642,15 @@ describe("a filtered page of a large block", () => {
 
   test("is sent as few other members as possible", async () => {
     const half = blockSize / 2;
-    for (const [layout, offset, most] of [
+    for (const [layout, offset, most, queries] of [
       // Three in four members match: ids at the far side of the page need not be read.
-      [(index: number) => index % 4 !== 0, 0, 134],
-      [(index: number) => index % 4 !== 0, 200, 234],
-      // All members lie at one end of the block.
-      [(index: number) => index < half, 0, 50],
-      [(index: number) => index < half, 100, 150],
-      [(index: number) => index >= half, 100, half],
-      [(index: number) => index >= half, half - 50, 50],
+      [(index: number) => index % 4 !== 0, 0, 90, 1],
+      [(index: number) => index % 4 !== 0, 200, 340, 1],
+      // All members lie at one end of the block, perhaps not at the one where they are looked for first.
+      [(index: number) => index < half, 0, 50, 2],
+      [(index: number) => index < half, 100, 150, 2],
+      [(index: number) => index >= half, 100, half, 1],
+      [(index: number) => index >= half, half - 50, 50, 2],
     ] as const) {
       const org = newOrganization();
       const block = Array.from({ length: blockSize }, (_, index) => (layout(index) ? "active" : "other"));
@@ -657,7 +659,7 @@ describe("a filtered page of a large block", () => {
       const { seen, page, stop } = watch(org);
       expect(await page(offset)).toEqual(ids);
       stop();
-      expect(seen.queries).toBe(1);
+      expect(seen.queries).toBe(queries);
       expect(seen.sent).toBeLessThanOrEqual(most);
     }
   });

@@ -76,7 +76,9 @@ const page = async (org: number, { limit = 50, offset = 0 } = {}) => {
 
 /** The ids of disabled e-mails that notes name, block by block, oldest first. */
 const noted = async (org: number): Promise<(readonly number[] | undefined)[]> =>
-  (await directories.read(org, "EMAIL", { withNotes: true })).map(({ note }) => note?.ids["1-0"]).reverse();
+  (await directories.read(org, "EMAIL", { withNotes: true }))
+    .map(({ block, note }) => note?.places["1-0"]?.map((place) => firstIdOf(block) + place))
+    .reverse();
 
 test("a page of members in fifty blocks takes two requests, and one unit per member", async () => {
   const { org, disabledIds } = await spread();
@@ -234,19 +236,19 @@ test("a block without rare members keeps no note", async () => {
   expect(await noted(org)).toEqual(disabledIds.map(() => undefined));
 });
 
-test("all ids of a group with up to 16 members in a block are noted, else none", async () => {
-  const { org, disabledIds } = await spread(16);
+test("all ids of a group with up to 32 members in a block are noted, else none", async () => {
+  const { org, disabledIds } = await spread(32);
   await refresh(org, "EMAIL");
-  expect((await noted(org))[0]).toEqual(disabledIds.slice(0, 16).reverse());
-  const more = await spread(17);
+  expect((await noted(org))[0]).toEqual(disabledIds.slice(0, 32).reverse());
+  const more = await spread(33);
   await refresh(more.org, "EMAIL");
   expect((await noted(more.org))[0]).toBeUndefined();
   expect((await page(more.org)).ids).toEqual(more.disabledIds.toReversed().slice(0, 50));
   expect(
     rareGroups(
       new Map([
-        ["a", 16],
-        ["b", 17],
+        ["a", 32],
+        ["b", 33],
         ["c", 0],
         ["d", 1],
       ]),

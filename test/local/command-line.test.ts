@@ -29,7 +29,8 @@ describe("the command line", () => {
     const text =
       "--port 0 --data data --speed 3600 --allow-origin http://127.0.0.1:9000 --allow-origin https://hooks.example/ " +
       "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo --table-latency 4/8/30 --lost-replies 0.01 " +
-      "--index-lag 800 --plan high-rpm --transaction-keys own";
+      "--index-lag 800 --plan high-rpm --transaction-keys own " +
+      "--oidc-issuer http://127.0.0.1:9002 --oidc-client-id breach-monitor";
     expect(read(...text.split(" "))).toEqual({
       port: 0,
       dataDirectory: "/home/ada/data",
@@ -46,6 +47,7 @@ describe("the command line", () => {
       breachesDirectory: "/home/breaches",
       plan: "high-rpm",
       transactionKeys: "own",
+      identityProvider: { issuer: "http://127.0.0.1:9002", clientId: "breach-monitor" },
       withDemo: false,
     });
     expect(read("--memory", "--hibp-url", "http://127.0.0.1:9001/api/v3/")).toMatchObject({
@@ -73,6 +75,7 @@ describe("the command line", () => {
     [["--prot", "1"], "Unknown option '--prot'. The options are --port, --data,"],
     [["extra"], "Unexpected argument 'extra'."],
     [["--port"], "Option '--port <value>' argument missing."],
+    [["--oidc-issuer", "https://login.example"], "--oidc-issuer and --oidc-client-id go together."],
     [["--port", "70000"], '--port must be a whole number from 0 to 65535, not "70000".'],
     [
       ["--table-latency", "4/8"],

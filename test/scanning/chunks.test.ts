@@ -24,7 +24,7 @@ import {
 
 const domainName = "sparse.example";
 /** They fill three blocks. */
-const addressCount = 1_100;
+const addressCount = 2_200;
 
 const workers = useWorkers({ breached: { [domainName]: {} } });
 let org: number;
@@ -65,7 +65,7 @@ const lastScans = async (indexes: readonly number[]): Promise<(string | null)[]>
 };
 
 test("blocks with few changes share a chunk; a block with many has its own", async () => {
-  setBreached({ 3: ["Alpha"], 600: ["Alpha", "Beta"], 1090: ["Beta"] });
+  setBreached({ 3: ["Alpha"], 1200: ["Alpha", "Beta"], 2190: ["Beta"] });
   const few = await planned();
   expect(await changeCounts(few.chunks)).toEqual([3]);
   expect(new Set(few.chunks.flatMap(blocksOf)).size).toBe(3);
@@ -80,7 +80,7 @@ test("blocks with few changes share a chunk; a block with many has its own", asy
   });
 
   for (let index = 0; index < 150; index++) setBreached({ [index]: ["Alpha"] });
-  setBreached({ 601: ["Alpha"], 1091: ["Alpha"] });
+  setBreached({ 1201: ["Alpha"], 2191: ["Alpha"] });
   const many = await planned();
   // One of the 150 addresses was found before.
   expect(await changeCounts(many.chunks)).toEqual([149, 2]);
@@ -94,7 +94,7 @@ test("blocks with few changes share a chunk; a block with many has its own", asy
 });
 
 test("a chunk whose message is lost is sent again, without another question to HIBP", async () => {
-  setBreached({ 4: ["Alpha", "Beta"], 602: ["Beta"], 1092: ["Beta"] });
+  setBreached({ 4: ["Alpha", "Beta"], 1202: ["Beta"], 2192: ["Beta"] });
   const { scanId, chunks: lost } = await planned();
   expect(lost).toHaveLength(1);
   const searches = domainSearchCount(workers);
@@ -107,8 +107,8 @@ test("a chunk whose message is lost is sent again, without another question to H
 });
 
 test("an unfinished chunk of several blocks leaves only its own ranges unchecked", async () => {
-  const ofRanges = [5, 603, 1_093];
-  const others = [300, 900, 1_000];
+  const ofRanges = [5, 1_203, 2_193];
+  const others = [300, 1_500, 2_000];
   const before = await lastScans([...ofRanges, ...others]);
   for (const index of ofRanges) setBreached({ [index]: ["Gamma"] });
   const { scanId } = await planned();

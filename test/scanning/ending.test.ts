@@ -208,9 +208,9 @@ test("notes the rare findings of all blocks but the newest", async () => {
   await runChecks();
   expect(await scans.get(org, scanId)).toMatchObject({ newBreachesFound: 1 });
   const directory = await read(org, "FINDING", { withNotes: true });
-  expect(directory.map(({ note }) => note?.ids)).toEqual([
+  expect(directory.map(({ note }) => note?.places)).toEqual([
     undefined,
-    { "_-0-1-3": [ids[blockSize]?.id] },
-    { "_-0-1-3": [ids[0]?.id] },
+    { "_-0-1-3": [0] },
+    { "_-0-1-3": [0] },
   ]);
 });

@@ -13,7 +13,7 @@ import {
   type Workers,
 } from "./in-process-workers.ts";
 
-const names = ["asked", "core", "silent"].map((name) => `${name}.example`);
+const names = ["asked", "odd", "core", "silent"].map((name) => `${name}.example`);
 const workers = useWorkers({ breached: Object.fromEntries(names.map((name) => [name, {}])) });
 const catalog = [
   { ...inventedBreach("Logs"), IsStealerLog: true },
@@ -22,7 +22,7 @@ const catalog = [
 ];
 
 /** What HIBP says of the aliases of each domain; a number is the status of a refusal. */
-let logs: Record<string, string[]> | number;
+let logs: Record<string, unknown[]> | number;
 let includesStealerLogs: boolean;
 let answer: Workers["upstream"]["answer"];
 
@@ -80,6 +80,16 @@ test("are asked for once a domain when a stealer log is new, of 100,000 aliases 
   workers.breached["asked.example"] = { 0: ["Logs", "Alpha"], 1: ["Logs"], 2: ["Alpha", "Later"] };
   expect(await scanOnce(org)).toEqual({
     found: [...first, "user2@asked.example Later: new.example"],
+    asked: 1,
+  });
+});
+
+test("that no website has as its name are left out, and the others stay", async () => {
+  logs = { user0: ["bank.example", "\ud800", "x".repeat(254), 7, null, "a\u0000b", "mail.example"] };
+  workers.breached["odd.example"] = { 0: ["Logs"] };
+  const org = await createOrganization({ "odd.example": 1 });
+  expect(await scanOnce(org)).toEqual({
+    found: ["user0@odd.example Logs: bank.example,mail.example"],
     asked: 1,
   });
 });

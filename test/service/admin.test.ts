@@ -271,7 +271,8 @@ test("the fields of a row are shown in the same order every time", async () => {
   await admin("user create", { org, email: "ada@acme.example" });
   for (let time = 0; time < 5; time++) {
     const shown = (await admin("org show", { org })) as { billing?: object };
-    expect(Object.keys(shown)).toEqual(["id", "name", "createdAt", "billing", "scanEvery", "mailBudget"]);
+    const fields = ["id", "name", "createdAt", "billing", "scanEvery", "mailBudget", "signIn"];
+    expect(Object.keys(shown)).toEqual(fields);
     const { billing } = (await admin("org billing", { org, status: "active" })) as { billing?: object };
     for (const terms of [shown.billing, billing]) {
       expect(Object.keys(terms ?? {})).toEqual([

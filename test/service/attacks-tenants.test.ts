@@ -72,6 +72,8 @@ describe("ids of another organization", () => {
       ["dashboard", "POST", `/members/${userId}/invitation`],
       ["dashboard", "GET", `/emails/${of.email}`],
       ["dashboard", "GET", `/findings/${of.finding}`],
+      ["dashboard", "POST", "/findings/tell", { ids: [of.finding] }],
+      ["dashboard", "POST", "/findings/tell", { ids: [attacker.ids.finding, of.finding] }],
       ["dashboard", "POST", "/emails/changes", { ids: [of.email], set: { isActive: false } }],
       ["dashboard", "POST", "/emails/changes", { ids: [attacker.ids.email], set: { teamId: of.team } }],
       ["dashboard", "PATCH", `/emails/${of.email}`, { ownerName: "Eve" }],

@@ -201,7 +201,7 @@ describe("damage is found with its id and repaired:", () => {
   test.each([
     ["behind the ids in use", { next: 1, left: 511 }],
     ["with another number of ids left", { left: 3 }],
-    ["of a block that was never drawn", { block: 1_000_000, next: 512_000_001, left: 512 }],
+    ["of a block that was never drawn", { block: 1_000_000, next: 1_024_000_001, left: 1_024 }],
   ])("a list head %s; afterwards ids are handed out again", async (_, change) => {
     await damage(keys.listHead(org, "EMAIL"), { set: change });
     await expectFoundAndRepaired(`email ids ${org}`);

@@ -14,6 +14,7 @@ const startDemo = () =>
   createDemo({
     directory,
     port: Number(new URL(inject("apiUrl")).port),
+    brokenUrl: `${inject("receiverUrl")}/demo?status=503`,
     signal: new AbortController().signal,
   });
 
@@ -51,7 +52,7 @@ test("a browser signs in with the link and finds invented findings of two scans"
   const reply = await visitor().post("/sign-in/sessions", { token: url.hash.slice(1) });
   expect(reply).toMatchObject({ status: 201, body: { user: { id: demo.userId, role: "admin" } } });
   const { v1 } = browserWith(String(reply.headers["set-cookie"]).split(";")[0] ?? "");
-  expect((await v1.get("/emails")).body).toMatchObject({ total: 12 });
+  expect((await v1.get("/emails")).body).toMatchObject({ total: 40 });
   expect((await v1.get("/scans?status=completed")).body).toMatchObject({ total: 2 });
   const { breaches, total, unacknowledged } = (await v1.get("/breaches")).body as {
     breaches: { breach: { title: string } }[];

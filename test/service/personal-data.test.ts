@@ -46,7 +46,15 @@ const fill = async (): Promise<Organization> => {
   }
   const url = `${inject("receiverUrl")}/personal-data-${org}`;
   const webhook = { channel: "webhook", config: { url, secret } };
-  expect((await v1.post("/alert-configs", webhook)).status).toBe(201);
+  const { id: channelId } = (await v1.post("/alert-configs", webhook)).body;
+  const options = {
+    name: "Siem",
+    minSeverity: "high",
+    grouping: "address",
+    sensitive: "discreet",
+    tellOwners: false,
+  };
+  expect((await v1.put(`/alert-configs/${channelId}/options`, options)).status).toBe(200);
   await scan(v1);
   const { breaches } = (await v1.get("/breaches")).body as { breaches: { id: number }[] };
   for (const { id } of breaches) await v1.post("/breaches/acknowledge", { id, reason: `asked ${address}` });
@@ -136,6 +144,14 @@ describe("org export", () => {
       breachCount: expect.any(Number),
       worst: expect.any(Array),
       firstSeenAt: expect.any(String),
+    });
+    expect(
+      lines.find(({ kind, channel }) => kind === "alert_channel" && channel === "webhook"),
+    ).toMatchObject({
+      isEnabled: true,
+      name: "Siem",
+      minSeverity: "high",
+      sensitive: "discreet",
     });
     expect(lines.find(({ kind, email }) => kind === "email" && email === address)).toMatchObject({
       isActive: true,

@@ -53,6 +53,8 @@ const writeScans = async (org: number, group: ScanGroup, count: number, age: num
     totalEmails: 1,
     scannedEmails: 1,
     failedEmails: 0,
+    skippedEmails: 0,
+    isFirst: false,
     newBreachesFound: 0,
     planned: true,
     remaining: {},

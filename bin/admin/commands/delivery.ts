@@ -2,13 +2,9 @@ import * as z from "zod/mini";
 import type { Organization } from "../../../shared/access/organizations/organization.ts";
 import * as channels from "../../../shared/alerting/channels/channel.ts";
 import * as byHand from "../../../shared/alerting/deliveries/by-hand.ts";
-import {
-  type DeliveryStatus,
-  deliveries,
-  deliveryStatuses,
-  typeOf,
-} from "../../../shared/alerting/deliveries/delivery.ts";
+import { deliveries, typeOf } from "../../../shared/alerting/deliveries/delivery.ts";
 import * as deliveryList from "../../../shared/alerting/deliveries/delivery-list.ts";
+import { deliveryStatus } from "../../../shared/alerting/deliveries/delivery-schema.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
@@ -17,12 +13,9 @@ import { printPage } from "../print.ts";
 import { showProgress } from "../progress.ts";
 import { findReceivingChannel } from "./channel.ts";
 
-/** The status as people see it: "not delivered" for `not_delivered`. */
-const labelOf = (status: DeliveryStatus): string => status.replace("_", " ");
-
 /** The status as a flag takes it, without a space that would need quotes: "not-delivered". */
-const flagOf = (status: DeliveryStatus): string => status.replace("_", "-");
-const deliveryStatus = z.enum(deliveryStatuses.map(flagOf));
+const flagOf = (status: string): string => status.replace(" ", "-");
+const statusFlag = z.enum(deliveryStatus.options.map(flagOf));
 
 export const deliveryCommands: Commands = {
   "delivery retry": {
@@ -48,18 +41,18 @@ export const deliveryCommands: Commands = {
     flags: {
       org: "required ID",
       channel: "required ID",
-      status: `optional ${oneOf(deliveryStatus)}`,
+      status: `optional ${oneOf(statusFlag)}`,
       limit: "optional N",
       offset: "optional N",
     },
     run: async (flags) => {
       const page = parsePage(flags);
-      const status = flags.status === undefined ? undefined : parse("status", deliveryStatus, flags.status);
+      const status = flags.status === undefined ? undefined : parse("status", statusFlag, flags.status);
       const { id: org } = await findOrganization(flags);
       const channel = parseId("channel", flags);
       const { rows, total } = await deliveryList.page(org, channel, {
         ...page,
-        status: deliveryStatuses.find((each) => flagOf(each) === status),
+        status: deliveryStatus.options.find((each) => flagOf(each) === status),
       });
       // The channel is looked up only now, because the history of a removed channel is listed until it is
       // deleted.
@@ -81,7 +74,7 @@ const retry = async (organization: Organization, id: number) => {
   if (delivery.status === "pending")
     throw new CommandError("The delivery is pending: its first attempt is about to be made.");
   try {
-    await byHand.redeliver(organization.id, channelId, id, ["retrying", "not_delivered"]);
+    await byHand.redeliver(organization.id, channelId, id, ["retrying", "not delivered"]);
   } catch (error) {
     if (!(error instanceof Refusal) || error.refusal !== "deliveryInProgress") throw error;
     throw new CommandError("An attempt of the delivery is in progress: try again in a minute.");
@@ -100,7 +93,7 @@ const retryAllOf = async (organization: Organization, channelId: number) => {
 const shown = (delivery: deliveryList.Shown) => ({
   id: delivery.id,
   type: typeOf(delivery.event),
-  status: labelOf(delivery.status),
+  status: delivery.status,
   failedAttempts: delivery.failedAttempts,
   attempts: delivery.attempts,
   lastAttemptAt: delivery.lastAttemptAt,

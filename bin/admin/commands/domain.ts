@@ -1,11 +1,10 @@
-import * as organizations from "../../../shared/access/organizations/organization.ts";
-import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import { noSearchOfDomain } from "../../../shared/monitoring/domains/domain-list.ts";
 import { domainName } from "../../../shared/monitoring/domains/domain-schema.ts";
 import { provenDomain } from "../../../shared/monitoring/domains/proof-record.ts";
 import { refusalOf } from "../../../shared/monitoring/domains/refused-names.ts";
+import { verifiedFor } from "../../../shared/monitoring/domains/verified-for.ts";
 import {
   type Coverage,
   noSearchInWords,
@@ -47,28 +46,13 @@ const expectNotVerifiedElsewhere = async (
 ): Promise<void> => {
   if (force !== undefined) return;
   const proven = await provenDomain(name);
-  const whose = proven?.organizationId ?? (isLocal ? undefined : await verifiedFor(org, name));
+  const whose =
+    proven?.organizationId ?? (isLocal ? undefined : (await verifiedFor(name)).find((id) => id !== org));
   if (whose === undefined || whose === org) return;
   const how = proven === undefined ? "verified" : "proved by a DNS record";
   throw new CommandError(
     `${name} is ${how} to be organization ${whose}'s; --force verifies it for organization ${org} all the same.`,
   );
-};
-
-/** Another organization of which a domain of this name is verified. Two requests for each page of organizations. */
-const verifiedFor = async (org: number, name: string): Promise<number | undefined> => {
-  for await (const ids of organizations.everyId()) {
-    const others = ids.filter((id) => id !== org);
-    const claims = await table.getMany<{ id: number }>(others.map((id) => keys.domainName(id, name)));
-    const holders = others.flatMap((id, index) => {
-      const claim = claims[index];
-      return claim === undefined ? [] : [{ id, domain: keys.domain(id, claim.id) }];
-    });
-    const rows = await table.getMany<domains.Domain>(holders.map(({ domain }) => domain));
-    const found = holders.find((_, index) => rows[index]?.verified);
-    if (found !== undefined) return found.id;
-  }
-  return undefined;
 };
 
 export const domainCommands: Commands = {

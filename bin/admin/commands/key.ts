@@ -10,7 +10,7 @@ export const keyCommands: Commands = {
     isAct: true,
     run: async (flags, _, also) => {
       const { id: org } = await findOrganization(flags);
-      const created = await apiKeys.create(org, parseName("label", flags.label), administrator, also);
+      const created = await apiKeys.create(org, parseName("label", flags.label), administrator, () => also);
       return { ...shown(created), key: created.key };
     },
   },

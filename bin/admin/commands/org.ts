@@ -29,6 +29,9 @@ export const scanFrequency = z.enum(["day", "week", "never"]);
 
 const defaultSeatPriceCents = 100;
 
+/** Who may sign in: whoever has an address of a user, or only whom the identity provider knows. */
+const waysIn = z.enum(["any", "provider"]);
+
 export const orgCommands: Commands = {
   "org create": {
     about:
@@ -140,6 +143,23 @@ export const orgCommands: Commands = {
       return { id, mailBudget };
     },
   },
+  "org sign-in": {
+    about:
+      "Sets how people sign in: by any way, or by the identity provider alone, beside links that the operator makes.",
+    flags: { org: "required ID", by: `required ${oneOf(waysIn)}` },
+    isAct: true,
+    run: async (flags, stack, also) => {
+      const { id } = await findOrganization(flags);
+      const by = parse("by", waysIn, flags.by);
+      if (by === "provider" && stack.outputs.OidcIssuer === undefined) {
+        throw new CommandError(
+          "No identity provider is set up: deploy with -c oidcIssuer and -c oidcClientId first.",
+        );
+      }
+      await organizations.setSignIn(id, by === "provider" ? by : undefined, also);
+      return { id, signIn: by };
+    },
+  },
 };
 
 /** Writes lines to a file that must not exist, and gives how many there are of each kind. */
@@ -171,7 +191,15 @@ const parseSeats = (value: string): number | null =>
 // The table gives a row's attributes in no fixed order, so results name their fields in the order to show.
 
 const shown = (organization: organizations.Organization) => {
-  const { id, name, createdAt, billing, scanEvery, mailBudget = defaultMailBudget } = organization;
+  const {
+    id,
+    name,
+    createdAt,
+    billing,
+    scanEvery,
+    mailBudget = defaultMailBudget,
+    signIn = "any",
+  } = organization;
   return {
     id,
     name,
@@ -179,6 +207,7 @@ const shown = (organization: organizations.Organization) => {
     billing: shownBilling(billing),
     scanEvery,
     mailBudget: shownBudget(mailBudget),
+    signIn,
   };
 };
 

@@ -52,7 +52,7 @@ export const userCommands: Commands = {
       const user = await users.get(org, id);
       if (user === undefined || user.removed) throw notFound("user", id);
       const { token, expiresAt } = await links.create(
-        { email: user.email, organizationId: org, userId: id },
+        { email: user.email, organizationId: org, userId: id, by: "operator" },
         links.lifetimes.link,
         also,
       );

@@ -53,6 +53,9 @@ type Asking = Asked | ((trial: Trial) => Asked);
 export const calls: Record<string, Asking> = {
   "get-sign-in": {},
   "create-sign-in-link": { body: { email: mailbox("user") } },
+  // 404: no identity provider is set up.
+  "open-provider": { statuses: [200, 404] },
+  "redeem-provider-code": { body: { answer: "state=none" }, statuses: [401] },
   "list-emails": {},
   "list-findings": {},
   "preview-import": () => ({ body: importFile() }),

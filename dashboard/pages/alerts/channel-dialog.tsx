@@ -1,8 +1,9 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Channel } from "../../api/routes.ts";
 import { FormDialog } from "../../components/dialog.tsx";
 import { CheckField, SelectField, TextField } from "../../components/field.tsx";
+import { severityChoices } from "../../components/severity.tsx";
 import { say } from "../../components/status.tsx";
 import { flags, kinds } from "./channel.ts";
 import { SecretField } from "./secret-field.tsx";
@@ -28,6 +29,15 @@ const destinations: Record<Kind, { type: "text" | "url"; hint: string; placehold
   },
 };
 
+const groupings = [
+  { value: "scan", label: "At most five messages for a scan" },
+  { value: "address", label: "One message for each address" },
+  { value: "day", label: "Every day at 07:00 UTC" },
+  { value: "week", label: "Every Monday at 07:00 UTC" },
+];
+
+type Options = Channel["options"];
+
 type Properties = { channel?: Channel; onClose: () => void; onDone: () => void };
 
 /** Adds a channel, or changes one. What is secret stays as it is unless something else is typed. */
@@ -35,6 +45,8 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
   const [kind, setKind] = useState<Kind>(channel?.channel ?? "email");
   const { type, hint, placeholder } = destinations[kind];
   const isKept = channel?.channel === kind;
+  // Added already, where only the options were refused.
+  const id = useRef(channel?.id);
   const recipients = channel !== undefined && "recipients" in channel.config ? channel.config.recipients : [];
 
   const save = async (fields: FormData): Promise<void> => {
@@ -44,19 +56,24 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
       boolean
     >;
     const config = configOf(kind, destination, secretOf(fields));
-    if (channel === undefined) {
+    if (id.current === undefined) {
       // The contract's body is one of three forms, told apart by its kind.
-      await call("POST /v1/alert-configs", { body: { channel: kind, config, ...told } as never });
-      say("The channel was added. Send a test to see whether it works.");
+      const body = { channel: kind, config, ...told } as never;
+      id.current = (await call("POST /v1/alert-configs", { body })).id;
     } else {
       const body = {
         ...told,
         ...(Object.keys(config).length > 0 && { config }),
         ...(!isKept && { channel: kind }),
       };
-      await call("PATCH /v1/alert-configs/{id}", { path: { id: channel.id }, body });
-      say("The channel was changed.");
+      await call("PATCH /v1/alert-configs/{id}", { path: { id: id.current }, body });
     }
+    await call("PUT /v1/alert-configs/{id}/options", { path: { id: id.current }, body: optionsOf(fields) });
+    say(
+      channel === undefined
+        ? "The channel was added. Send a test to see whether it works."
+        : "The channel was changed.",
+    );
     onDone();
   };
 
@@ -73,6 +90,15 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
         choices={kindChoices}
         chosen={kind}
         onChange={(value) => setKind(value as Kind)}
+      />
+      <TextField
+        label="Name"
+        name="name"
+        maxLength={100}
+        defaultValue={channel?.options.name ?? ""}
+        autocomplete="off"
+        dir="auto"
+        hint="Optional, such as the team that reads it."
       />
       <TextField
         key={kind}
@@ -96,9 +122,63 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
           <CheckField key={name} name={name} label={label} isChecked={channel?.[name] ?? isDefault} />
         ))}
       </fieldset>
+      <OptionFields key={kind} kind={kind} options={isKept ? channel?.options : undefined} />
     </FormDialog>
   );
 }
+
+/** Which new breaches a channel is told of, how often, and in which words. */
+function OptionFields({ kind, options }: { kind: Kind; options: Options | undefined }) {
+  const isWebhook = kind === "webhook";
+  const sensitivities = [
+    { value: "discreet", label: isWebhook ? "Not sent" : "Discreet: neither breach nor people are named" },
+    { value: "named", label: "Like all others" },
+  ];
+  return (
+    <details>
+      <summary>Options</summary>
+      <div class="fields">
+        <SelectField
+          label="Least severity"
+          name="minSeverity"
+          choices={severityChoices}
+          chosen={options?.minSeverity ?? "low"}
+          hint="New breaches below it make no alert."
+        />
+        {!isWebhook && (
+          <SelectField
+            label="How often"
+            name="grouping"
+            choices={groupings}
+            chosen={options?.grouping ?? "scan"}
+          />
+        )}
+        <SelectField
+          label="Sensitive breaches"
+          name="sensitive"
+          choices={sensitivities}
+          chosen={options?.sensitive ?? (isWebhook ? "named" : "discreet")}
+        />
+        {kind === "email" && (
+          <CheckField
+            label="Also write to each breached address"
+            name="tellOwners"
+            isChecked={options?.tellOwners ?? false}
+          />
+        )}
+      </div>
+    </details>
+  );
+}
+
+const optionsOf = (fields: FormData): Options => ({
+  name: String(fields.get("name")).trim() || null,
+  minSeverity: fields.get("minSeverity") as Options["minSeverity"],
+  // Webhooks have no choice.
+  grouping: (fields.get("grouping") ?? "address") as Options["grouping"],
+  sensitive: fields.get("sensitive") as Options["sensitive"],
+  tellOwners: fields.get("tellOwners") === "on",
+});
 
 /** The secret to set, empty to remove the present one. Undefined: it stays as it is. */
 function secretOf(fields: FormData): string | undefined {

@@ -7,6 +7,9 @@ export const kinds: Record<Channel["channel"], string> = {
   webhook: "Webhook",
 };
 
+/** What people call it, or its kind. */
+export const nameOf = ({ channel, options: { name } }: Channel): string => name ?? kinds[channel];
+
 /** Channels that were listed, by id: the deliveries' page names its channel without loading all. */
 export const known = new Map<string, Channel>();
 

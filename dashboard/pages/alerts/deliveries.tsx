@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Delivery } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
@@ -14,7 +15,9 @@ import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { place } from "../../router.ts";
 import { number } from "../../text/words.ts";
-import { destinationOf, kinds, known } from "./channel.ts";
+import { destinationOf, known, nameOf } from "./channel.ts";
+import { DeliveryDetails } from "./delivery-details.tsx";
+import { ReplayDialog } from "./replay.tsx";
 
 const types: Record<Delivery["type"], string> = {
   breach: "New breaches",
@@ -33,12 +36,14 @@ const stateChoices = Object.entries(states).map(([value, { label }]) => ({ value
 export function Deliveries({ id }: { id: string }) {
   const channel = known.get(id);
   const { status, offset } = place.value.query;
-  const query = { status, offset, limit: pageSize };
+  const query = { status, offset, limit: pageSize.value };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/alert-configs/{id}/deliveries", { path: { id }, query }, { signal }),
   );
   const isMoving = data.value?.deliveries.some(({ status }) => status === "pending" || status === "retrying");
   useRepeat(isMoving ?? false, 4, data.reload);
+  const [open, setOpen] = useState<Delivery | "replay">();
+  const close = (): void => setOpen(undefined);
   const action = useAction();
   const sendTest = () =>
     action.run(async () => {
@@ -57,15 +62,18 @@ export function Deliveries({ id }: { id: string }) {
     <Page
       title="Alerts"
       actions={
-        <Button isBusy={action.isBusy} onClick={() => void sendTest()}>
-          Send test
-        </Button>
+        <>
+          <Button onClick={() => setOpen("replay")}>Replay what failed</Button>
+          <Button isBusy={action.isBusy} onClick={() => void sendTest()}>
+            Send test
+          </Button>
+        </>
       }
     >
       <p>
         <a href={addressOf("/alerts")}>All channels</a>
       </p>
-      <h2>Deliveries{channel && ` by ${kinds[channel.channel]} to ${destinationOf(channel)}`}</h2>
+      <h2>Deliveries{channel && ` by ${nameOf(channel)} to ${destinationOf(channel)}`}</h2>
       <div class="filters">
         <Filter label="State" name="status" choices={stateChoices} />
       </div>
@@ -76,7 +84,7 @@ export function Deliveries({ id }: { id: string }) {
         rowsOf={({ deliveries }) => deliveries}
         totalOf={({ total }) => total}
         keyOf={({ id }) => id}
-        columns={columns(deliverAgain, action.isBusy)}
+        columns={columns(setOpen, deliverAgain, action.isBusy)}
         empty={
           <Empty
             title={
@@ -87,33 +95,55 @@ export function Deliveries({ id }: { id: string }) {
           </Empty>
         }
       />
+      {open === "replay" && <ReplayDialog channelId={id} onClose={close} onDone={data.reload} />}
+      {open !== undefined && open !== "replay" && (
+        <DeliveryDetails channelId={id} delivery={open} onClose={close} />
+      )}
     </Page>
   );
 }
 
-const columns = (deliverAgain: (delivery: Delivery) => void, isBusy: boolean): Column<Delivery>[] => [
+const columns = (
+  onOpen: (delivery: Delivery) => void,
+  deliverAgain: (delivery: Delivery) => void,
+  isBusy: boolean,
+): Column<Delivery>[] => [
   {
     name: "Event",
     kind: "main",
-    cell: ({ id, type }) => (
+    width: "rest",
+    cell: (delivery) => (
       <>
-        {types[type]} <small>{id}</small>
+        <button
+          type="button"
+          class="link"
+          aria-haspopup="dialog"
+          aria-description={`Details of the delivery ${delivery.id}`}
+          onClick={() => onOpen(delivery)}
+        >
+          {types[delivery.type]}
+        </button>
+        <small>{delivery.title}</small>
       </>
     ),
   },
-  { name: "Created", cell: ({ createdAt }) => <When time={createdAt} /> },
+  { name: "Created", width: "time", cell: ({ createdAt }) => <When time={createdAt} /> },
   {
     name: "State",
-    cell: ({ status, failureReason }) => (
+    width: "name",
+    cell: ({ status, failureReason, waitsFor }) => (
       <>
         <span class={`state ${states[status].look}`}>{states[status].label}</span>
-        {failureReason !== null && <small>{failureReason}</small>}
+        {(failureReason ?? waitsFor) !== null && (
+          <small>{failureReason ?? `waits: ${waitsFor?.reason}`}</small>
+        )}
       </>
     ),
   },
   {
     name: "Attempts",
     kind: "number",
+    width: "word",
     cell: ({ attempts, failedAttempts }) => (
       <>
         {number(attempts)}
@@ -123,20 +153,13 @@ const columns = (deliverAgain: (delivery: Delivery) => void, isBusy: boolean): C
   },
   {
     name: "Last attempt",
-    cell: ({ lastAttemptAt, nextAttemptAt }) => (
-      <>
-        <When time={lastAttemptAt} none="none yet" />
-        {nextAttemptAt !== null && (
-          <small>
-            next <When time={nextAttemptAt} />
-          </small>
-        )}
-      </>
-    ),
+    width: "time",
+    cell: ({ lastAttemptAt }) => <When time={lastAttemptAt} none="none yet" />,
   },
   {
     name: "Actions",
     kind: "actions",
+    width: "time",
     cell: (delivery) => (
       <Button
         kind="quiet"

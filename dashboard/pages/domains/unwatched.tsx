@@ -30,7 +30,7 @@ const addresses = (value: number): string => count(value, "address", "addresses"
 export function UnwatchedPage() {
   const { domainId, severity, ignored = "false", offset } = place.value.query;
   const filters = { domainId, severity, ignored };
-  const query = { ...filters, offset, limit: pageSize };
+  const query = { ...filters, offset, limit: pageSize.value };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/unwatched", { query }, { signal }),
   );
@@ -106,7 +106,6 @@ export function UnwatchedPage() {
             </p>
           </Empty>
         }
-        isLined
       />
       {isWatching && <WatchDialog ids={ids} onClose={() => setWatching(false)} onDone={done} />}
     </Page>
@@ -157,7 +156,13 @@ function WatchDialog({ ids, onClose, onDone }: WatchProps) {
   // A dry run answers with the price instead.
   const plan = value as unknown as Pick<ImportPlan, "quote"> | undefined;
   return (
-    <FormDialog title={`Watch ${addresses(ids.length)}`} submit="Watch" onSubmit={watch} onClose={onClose}>
+    <FormDialog
+      title={`Watch ${addresses(ids.length)}`}
+      submit="Watch"
+      isIdle={plan === undefined}
+      onSubmit={watch}
+      onClose={onClose}
+    >
       {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
       {plan === undefined ? failure === undefined && <Loading what="the price" /> : <Quote plan={plan} />}
     </FormDialog>

@@ -1,46 +1,65 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { asFailure, call } from "../../api/client.ts";
-import type { ImportPlan } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
+import { Progress } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
 import { useAction } from "../../components/use-action.ts";
-import { isUnicode } from "../../text/encoding.ts";
-import { count } from "../../text/words.ts";
+import { count, number } from "../../text/words.ts";
+import { LeaversDialog } from "./leavers.tsx";
+import { type Preview, preview, previewPart, summaryOf } from "./parts.ts";
 import { PlanRows, Quote } from "./plan.tsx";
 
 /** A file, then what its import would do, then the import. */
 export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const [file, setFile] = useState<File>();
-  const [plan, setPlan] = useState<ImportPlan>();
-  const [isGuessed, setGuessed] = useState(false);
+  const [plan, setPlan] = useState<Preview>();
   const [hasChanged, setChanged] = useState(false);
+  const [progress, setProgress] = useState<{ label: string; done: number; total: number }>();
+  const [hasLeavers, setLeavers] = useState(false);
+  const isStopped = useRef(false);
   const action = useAction();
-  const rows = plan?.emails.filter(({ status }) => status === "will_import") ?? [];
+  const wanted = plan?.rows.filter(({ status }) => status === "will_import").length ?? 0;
 
-  const preview = (chosen: File) =>
+  const read = (chosen: File) =>
     action.run(async () => {
-      setPlan(await call("POST /v1/emails/import/preview", { file: chosen }));
-      setGuessed(!isUnicode(new Uint8Array(await chosen.arrayBuffer())));
+      const label = "Reading the file";
+      setPlan(await preview(chosen, (done, total) => setProgress({ label, done, total })));
     });
 
+  /** Part after part, each as a whole. After the first, each has another price. */
   const commit = () =>
     action.run(async () => {
-      if (plan === undefined || file === undefined) return;
-      try {
-        const done = await call("POST /v1/emails/import/commit", { body: plan });
-        const disabled = done.disabledCount > 0 ? `, ${done.disabledCount} of them disabled` : "";
-        say(`Imported ${count(done.importedCount, "address", "addresses")}${disabled}.`);
-      } catch (error) {
-        if (asFailure(error).code !== "quote_mismatch") throw error;
-        // People agree to what they see: the new quote is shown, and the button is theirs to press again.
-        setPlan(await call("POST /v1/emails/import/preview", { file }));
-        setChanged(true);
-        return;
+      if (plan === undefined) return;
+      isStopped.current = false;
+      const { parts } = plan;
+      let [imported, disabled] = [0, 0];
+      for (const [index, part] of parts.entries()) {
+        setProgress({ label: "Importing", done: index, total: parts.length });
+        if (isStopped.current) break;
+        if (index > 0) part.plan = await previewPart(part.file);
+        if (!part.plan.emails.some(({ status }) => status === "will_import")) continue;
+        const { emails, quote } = part.plan;
+        try {
+          const done = await call("POST /v1/emails/import/commit", { body: { emails, quote } });
+          imported += done.importedCount;
+          disabled += done.disabledCount;
+        } catch (error) {
+          if (asFailure(error).code !== "quote_mismatch") throw error;
+          // People agree to what they see: the new price is shown, and the button is theirs to press again.
+          part.plan = await previewPart(part.file);
+          setPlan({ ...plan, ...summaryOf(parts.slice(index)) });
+          setChanged(true);
+          return;
+        } finally {
+          if (imported > 0) onDone();
+        }
       }
-      onDone();
+      const off = disabled > 0 ? `, ${number(disabled)} of them disabled` : "";
+      const rest = isStopped.current ? " You stopped it: the parts that follow were not imported." : "";
+      say(`Imported ${count(imported, "address", "addresses")}${off}.${rest}`);
       onClose();
     });
 
@@ -51,57 +70,79 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         name="file"
         type="file"
         accept=".csv,.tsv,.txt"
-        hint="CSV, TSV or text, at most 1 MiB and 500 addresses. Columns of owners' names and of teams are taken along; missing teams are created."
+        hint="CSV, TSV or text, at most 5,000 addresses. Columns of owners' names and of teams are taken along; missing teams are created."
         onChange={(event) => {
           const [chosen] = event.currentTarget.files ?? [];
           setFile(chosen);
           setPlan(undefined);
           setChanged(false);
           action.clear();
-          if (chosen !== undefined) void preview(chosen);
+          if (chosen !== undefined) void read(chosen);
         }}
       />
-      {action.isBusy && <p role="status">{plan === undefined ? "Reading the file …" : "Importing …"}</p>}
+      {action.isBusy && progress !== undefined && (
+        <>
+          <p role="status">{progress.label} …</p>
+          {progress.total > 1 && <Progress {...progress} />}
+        </>
+      )}
       {action.failure !== undefined && (
         <FailureNotice
           failure={action.failure}
-          {...(file !== undefined && plan === undefined && { retry: () => void preview(file) })}
+          {...(file !== undefined && plan === undefined && { retry: () => void read(file) })}
         />
       )}
       {hasChanged && (
         <div class="notice waiting" role="alert">
           <p>
-            Something changed since the preview. This is what the import does now; nothing was imported yet.
+            Something changed since the preview. This is what the import does now; nothing of it was imported
+            yet.
           </p>
         </div>
       )}
       {plan !== undefined && (
         <>
           <Quote plan={plan} />
-          {isGuessed && (
+          {plan.isGuessed && (
             <p>
               The file is not in UTF-8 and was read as Windows-1252. If names look wrong below, save it as CSV
               UTF-8.
             </p>
           )}
-          <PlanRows plan={plan} />
+          <PlanRows {...plan} />
         </>
       )}
       <div class="buttons">
-        <Button disabled={action.isBusy} onClick={onClose}>
-          Cancel
-        </Button>
-        {plan !== undefined && (
+        {plan !== undefined && !action.isBusy && (
+          <>
+            <Button kind="quiet" onClick={() => setLeavers(true)}>
+              Disable those who are missing from this file
+            </Button>
+            <span class="space" />
+          </>
+        )}
+        {action.isBusy && plan !== undefined && plan.parts.length > 1 ? (
           <Button
-            kind="primary"
-            isBusy={action.isBusy}
-            disabled={rows.length === 0}
-            onClick={() => void commit()}
+            onClick={() => {
+              isStopped.current = true;
+            }}
           >
-            {`Import ${count(rows.length, "address", "addresses")}`}
+            Stop after this part
+          </Button>
+        ) : (
+          <Button disabled={action.isBusy} onClick={onClose}>
+            Cancel
+          </Button>
+        )}
+        {plan !== undefined && (
+          <Button kind="primary" isBusy={action.isBusy} disabled={wanted === 0} onClick={() => void commit()}>
+            {`Import ${count(wanted, "address", "addresses")}`}
           </Button>
         )}
       </div>
+      {plan !== undefined && hasLeavers && (
+        <LeaversDialog rows={plan.rows} onClose={() => setLeavers(false)} onDone={onDone} />
+      )}
     </Dialog>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Email } from "../../api/routes.ts";
+import type { Email, Person } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Name } from "../../components/name.tsx";
 import { FailureNotice, Loading } from "../../components/notice.tsx";
@@ -15,19 +15,17 @@ import { go } from "../../router.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count, number } from "../../text/words.ts";
 import { FindingState } from "../findings/columns.tsx";
-import { anyState } from "../findings/filters.ts";
+import { anyState, openOnes } from "../findings/filters.ts";
+import { TellDialog } from "../findings/tell.tsx";
 import { RemoveEmail } from "./change.tsx";
 import { EditEmail } from "./edit.tsx";
-
-/** More are on the page of findings. */
-const mostShown = 100;
 
 /** One address, whose it is, and what was found of it. */
 export function PersonPage({ id }: { id: string }) {
   const { value, failure, reload } = useData(id, (signal) =>
     call("GET /dashboard/emails/{id}", { path: { id } }, { signal }),
   );
-  const [open, setOpen] = useState<"edit" | "remove">();
+  const [open, setOpen] = useState<"edit" | "remove" | "tell">();
   const action = useAction();
   const close = (): void => setOpen(undefined);
   const enable = (email: Email, isActive: boolean): void =>
@@ -42,6 +40,9 @@ export function PersonPage({ id }: { id: string }) {
       actions={
         value && (
           <>
+            {value.unacknowledgedBreachCount > 0 && value.isActive && !value.owner.hasUnsubscribed && (
+              <Button onClick={() => setOpen("tell")}>Tell the owner</Button>
+            )}
             <Button onClick={() => setOpen("edit")}>Edit</Button>
             <Button isBusy={action.isBusy} onClick={() => enable(value, !value.isActive)}>
               {value.isActive ? "Disable" : "Enable"}
@@ -81,16 +82,40 @@ export function PersonPage({ id }: { id: string }) {
                 <When time={value.lastScannedAt} none="not yet" />
               </dd>
             </div>
+            <Told owner={value.owner} />
           </dl>
           <SubAddresses of={value.subAddresses} />
           <Timeline email={value} />
         </>
       )}
       {value !== undefined && open === "edit" && <EditEmail email={value} onClose={close} onDone={reload} />}
+      {open === "tell" && (
+        <TellDialog of={{ emailId: id, acknowledged: openOnes }} onClose={close} onDone={reload} />
+      )}
       {value !== undefined && open === "remove" && (
         <RemoveEmail email={value} onClose={close} onDone={() => go("/emails")} />
       )}
     </Page>
+  );
+}
+
+/** Whether the owner was told by e-mail, and wants to be. */
+function Told({ owner: { hasUnsubscribed, lastMessage } }: { owner: Person["owner"] }) {
+  if (lastMessage === null && !hasUnsubscribed) return null;
+  const { status, createdAt, waitsFor } = lastMessage ?? {};
+  return (
+    <div>
+      <dt>Messages to the owner</dt>
+      <dd>
+        {hasUnsubscribed && "Unsubscribed "}
+        {createdAt !== undefined && (
+          <>
+            {status === "delivered" ? "Told" : status} <When time={createdAt} />
+          </>
+        )}
+        {waitsFor && <small> Waits: {waitsFor.reason}</small>}
+      </dd>
+    </div>
   );
 }
 
@@ -110,24 +135,17 @@ function SubAddresses({ of }: { of: { email: string; breachCount: number }[] }) 
   );
 }
 
-/** Findings, newest first. They are asked for only where there are some: the page loads with one call for itself. */
-function Timeline({ email: { id, breachCount, lastScannedAt } }: { email: Email }) {
-  const { value, failure, reload } = useData(String(id), async (signal) => {
-    if (breachCount === 0) return { findings: [], total: 0 };
-    return call("GET /dashboard/findings", { query: { emailId: id, limit: mostShown } }, { signal });
-  });
+function Timeline({ email: { id, breachCount, lastScannedAt, findings } }: { email: Person }) {
   return (
     <section>
       <h2>Findings</h2>
-      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
-      {value === undefined && failure === undefined && <Loading what="the findings" />}
-      {value?.total === 0 && (
+      {findings.length === 0 && (
         <p class="muted">
           {lastScannedAt === null ? "No scan has checked it yet." : "It was found in no breach."}
         </p>
       )}
       <ol class="timeline">
-        {value?.findings.map((finding) => (
+        {findings.map((finding) => (
           <li key={finding.id}>
             <When time={finding.firstDetectedAt} />
             <SeverityMark severity={finding.severity} />
@@ -136,9 +154,9 @@ function Timeline({ email: { id, breachCount, lastScannedAt } }: { email: Email 
           </li>
         ))}
       </ol>
-      {value !== undefined && value.total > mostShown && (
+      {breachCount > findings.length && (
         <a href={addressOf("/findings", { emailId: id, acknowledged: anyState })}>
-          All {number(value.total)} findings
+          All {number(breachCount)} findings
         </a>
       )}
     </section>

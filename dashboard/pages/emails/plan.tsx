@@ -1,15 +1,26 @@
-import type { ImportPlan } from "../../api/routes.ts";
+import type { ImportPlan, ImportRow } from "../../api/routes.ts";
+import { teamChoices } from "../../components/choices.ts";
 import { type Column, Table } from "../../components/table.tsx";
+import { useData } from "../../components/use-data.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count, money, number } from "../../text/words.ts";
 
-type Row = ImportPlan["emails"][number] & { line: number };
+type Kind = "malformed" | "foreign" | Exclude<ImportRow["status"], "invalid">;
+type Row = ImportRow & { line: number; kind: Kind };
 
-const statuses: Record<Row["status"], string> = {
-  will_import: "Will be imported",
-  already_monitored: "Watched already",
-  duplicate: "Stands further up in the file",
-  invalid: "Not an address of a verified domain",
+/** Problems first: what a row is, and so many of them. */
+const kinds: Record<Kind, { about: string; many: string }> = {
+  malformed: { about: "Not an e-mail address", many: "malformed" },
+  foreign: { about: "Another domain: not an address of a verified domain", many: "of another domain" },
+  duplicate: { about: "Stands further up in the file", many: "repeated" },
+  already_monitored: { about: "Watched already", many: "watched already" },
+  will_import: { about: "Will be imported", many: "to import" },
+};
+const order = Object.keys(kinds) as Kind[];
+
+const kindOf = ({ email, status }: ImportRow): Kind => {
+  if (status !== "invalid") return status;
+  return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) ? "foreign" : "malformed";
 };
 
 /** What the import costs. */
@@ -29,33 +40,74 @@ export function Quote({ plan: { quote } }: { plan: Pick<ImportPlan, "quote"> }) 
 
 const columns: Column<Row>[] = [
   { name: "Address", kind: "main", cell: ({ email }) => <bdi>{inBothForms(email)}</bdi> },
-  { name: "Owner", cell: ({ ownerName }) => <bdi>{ownerName ?? "–"}</bdi> },
-  { name: "Team", cell: ({ team }) => <bdi>{team ?? "–"}</bdi> },
+  { name: "Owner", width: "name", cell: ({ ownerName }) => <bdi>{ownerName ?? "–"}</bdi> },
+  { name: "Team", width: "time", cell: ({ team }) => <bdi>{team ?? "–"}</bdi> },
   {
     name: "Status",
-    cell: ({ status }) => (
-      <span class={`state ${status === "will_import" ? "good" : "off"}`}>{statuses[status]}</span>
-    ),
+    cell: ({ kind }) => {
+      const look = kind === "will_import" ? "good" : kind === "already_monitored" ? "off" : "open";
+      return <span class={`state ${look}`}>{kinds[kind].about}</span>;
+    },
   },
 ];
 
-/** Each row of the file, and what becomes of it. */
-export function PlanRows({ plan }: { plan: ImportPlan }) {
-  const rows = plan.emails.map((row, line) => ({ ...row, line }));
-  const hasTeams = rows.some(({ team }) => team !== undefined);
-  const left = rows.filter(({ status }) => status !== "will_import").length;
+/** More are counted. */
+const mostShown = 500;
+
+type PlanProps = { rows: readonly ImportRow[]; columns: { used: string[]; ignored: string[] } };
+
+/** What becomes of the file's rows, how many of each kind there are, and what of the file is read. */
+export function PlanRows({ rows, columns: headings }: PlanProps) {
+  const all = rows
+    .map((row, line): Row => ({ ...row, line, kind: kindOf(row) }))
+    .sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || one.line - other.line);
+  const counts = order.flatMap((kind) => {
+    const found = all.filter((row) => row.kind === kind).length;
+    return found === 0 ? [] : [`${number(found)} ${kinds[kind].many}`];
+  });
+  const names = all.flatMap(({ kind, team }) => (kind === "will_import" && team ? [team] : []));
   return (
     <>
-      {left > 0 && <p>{`${number(left)} of ${count(rows.length, "row")} will not be imported.`}</p>}
+      <p>
+        <strong>{count(all.length, "row")}</strong>: {counts.join(", ")}
+      </p>
+      {headings.used.length + headings.ignored.length > 0 && (
+        <p>
+          Columns that are read: <bdi>{headings.used.join(", ") || "none"}</bdi>; ignored:{" "}
+          <bdi>{headings.ignored.join(", ") || "none"}</bdi>
+        </p>
+      )}
+      {names.length > 0 && <NewTeams names={names} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <section class="scroll" tabIndex={0} aria-label="Preview">
+      <section class="scroll dense" tabIndex={0} aria-label="Preview">
         <Table
           caption="Rows of the file"
-          columns={columns.filter(({ name }) => hasTeams || name !== "Team")}
-          rows={rows}
+          columns={columns.filter(
+            ({ name }) => name !== "Team" || all.some(({ team }) => team !== undefined),
+          )}
+          rows={all.slice(0, mostShown)}
           keyOf={({ line }) => line}
         />
       </section>
+      {all.length > mostShown && <p>And {number(all.length - mostShown)} more.</p>}
     </>
+  );
+}
+
+/** As the service compares names of teams. */
+const comparable = (name: string): string => name.normalize("NFKC").toLowerCase();
+
+/** Teams that the import creates. */
+function NewTeams({ names }: { names: readonly string[] }) {
+  const { value: teams } = useData("", teamChoices);
+  if (teams === undefined) return null;
+  const there = new Set(teams.map(({ label }) => comparable(label)));
+  const missing = new Map(names.map((name) => [comparable(name), name]));
+  for (const name of there) missing.delete(name);
+  if (missing.size === 0) return null;
+  return (
+    <p>
+      Teams that will be created: <bdi>{[...missing.values()].join(", ")}</bdi>
+    </p>
   );
 }

@@ -56,7 +56,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </div>
         {finding.stealerLogDomains !== undefined && (
           <div>
-            <dt>Logins taken for</dt>
+            <dt>Logins stolen for</dt>
             <dd>
               <bdi>{finding.stealerLogDomains.join(", ")}</bdi>
             </dd>

@@ -49,7 +49,7 @@ export function inWords(filters: Filters, total: number, names: Names): string {
     breachId !== undefined && `of ${names.breach ?? "one breach"}`,
     emailId !== undefined && `of ${names.email ?? "one address"}`,
     domainId !== undefined && `at ${names.domain ?? "one domain"}`,
-    scanId !== undefined && "that one scan was the first to see",
+    scanId !== undefined && "first seen by one scan",
   ]
     .filter((part) => part !== false)
     .join(" ");

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
@@ -19,6 +19,7 @@ import { FindingDetails } from "./details.tsx";
 import { ExportDialog } from "./export.tsx";
 import { anyState, domainOf, type Filters, inWords, namesOf, openOnes } from "./filters.ts";
 import type { Selection } from "./requests.ts";
+import { mostTold, TellDialog } from "./tell.tsx";
 
 const states = [
   { value: "true", label: "Acknowledged" },
@@ -36,9 +37,8 @@ type FindingsReply = { findings: Finding[]; total: number; unacknowledged: numbe
 /** A page of the findings that match. */
 export const useFindings = (filters: Filters): Data<FindingsReply> => {
   const { order = "severity", offset } = place.value.query;
-  return useData(JSON.stringify([filters, order, offset]), (signal) =>
-    call("GET /dashboard/findings", { query: { ...filters, order, offset, limit: pageSize } }, { signal }),
-  );
+  const query = { ...filters, order, offset, limit: pageSize.value };
+  return useData(JSON.stringify(query), (signal) => call("GET /dashboard/findings", { query }, { signal }));
 };
 
 type ListProps = {
@@ -50,7 +50,7 @@ type ListProps = {
 
 /** Findings to choose from, and what can be done with them. */
 export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
-  const [open, setOpen] = useState<"acknowledge" | "reopen" | "export">();
+  const [open, setOpen] = useState<"acknowledge" | "reopen" | "export" | "tell">();
   const { value, reload } = data;
   const shown = value?.findings ?? [];
   const [first] = shown;
@@ -65,6 +65,10 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
     ? { kind: "matching", filters, total, words: inWords(filters, total, namesOf(first)) }
     : { kind: "ids", ids: [...chosen] };
   const selected = isAll ? total : chosen.size;
+  // What is chosen on other pages.
+  const seen = useRef(new Map<number, Finding>());
+  for (const finding of shown) seen.current.set(finding.id, finding);
+  const chosenOnes = [...chosen].flatMap((id) => seen.current.get(id) ?? []);
   const details = shown.find(({ id }) => String(id) === place.value.query.finding);
   const setDetails = (finding: number | undefined): void =>
     setQuery({ finding, offset: place.value.query.offset });
@@ -85,7 +89,6 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
               name="breachId"
               choices={breachChoices}
               chosenLabel={first?.breach.title}
-              shortcut="/"
             />
           </>
         )}
@@ -109,6 +112,9 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
       </div>
       {total > 0 && (
         <SelectionBar selected={selected} total={total} {...(!isAll && { onAll: selectAll })} onNone={clear}>
+          <Button disabled={selected === 0 || selected > mostTold} onClick={() => setOpen("tell")}>
+            {selected === 1 ? "Tell the owner" : "Tell the owners"}
+          </Button>
           {filters.acknowledged !== "false" && (
             <Button disabled={selected === 0} onClick={() => setOpen("reopen")}>
               Reopen
@@ -137,7 +143,6 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
           ),
         ]}
         empty={<NoFindings filters={filters} />}
-        isLined
       />
       {details !== undefined && (
         <FindingDetails
@@ -159,6 +164,9 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
             reload();
           }}
         />
+      )}
+      {open === "tell" && (
+        <TellDialog of={isAll ? filters : chosenOnes} onClose={() => setOpen(undefined)} onDone={clear} />
       )}
       {open === "export" && <ExportDialog filters={filters} onClose={() => setOpen(undefined)} />}
     </>

@@ -29,7 +29,7 @@ export function ApiKeys() {
 }
 
 function KeyList() {
-  const query = { limit: pageSize, offset: place.value.query.offset };
+  const query = { limit: pageSize.value, offset: place.value.query.offset };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/api-keys", { query }, { signal }),
   );
@@ -99,7 +99,7 @@ const columns = (revoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
       </>
     ),
   },
-  { name: "Last used", cell: ({ lastUsedAt }) => <When time={lastUsedAt} none="never" /> },
+  { name: "Last used", width: "time", cell: ({ lastUsedAt }) => <When time={lastUsedAt} none="never" /> },
   {
     name: "State",
     cell: ({ revokedAt }) =>

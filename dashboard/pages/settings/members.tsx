@@ -27,7 +27,7 @@ const roles = [
 const roleOf = (fields: FormData) => (fields.get("role") === "admin" ? "admin" : "member");
 
 export function Members() {
-  const query = { limit: pageSize, offset: place.value.query.offset };
+  const query = { limit: pageSize.value, offset: place.value.query.offset };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/members", { query }, { signal }),
   );
@@ -88,8 +88,8 @@ const columns = (setOpen: (open: Open) => void, resend: (member: Member) => void
     ),
   },
   { name: "Name", cell: ({ name }) => <Name text={name} /> },
-  { name: "Role", cell: ({ role }) => (role === "admin" ? "Admin" : "Member") },
-  { name: "Since", cell: ({ createdAt }) => <When time={createdAt} /> },
+  { name: "Role", width: "word", cell: ({ role }) => (role === "admin" ? "Admin" : "Member") },
+  { name: "Since", width: "time", cell: ({ createdAt }) => <When time={createdAt} /> },
   {
     name: "Last signed in",
     cell: ({ invitedAt, joinedAt, lastSignInAt }) =>
@@ -104,6 +104,7 @@ const columns = (setOpen: (open: Open) => void, resend: (member: Member) => void
   {
     name: "Actions",
     kind: "actions",
+    width: "name",
     cell: (member) =>
       isAdmin.value && (
         <>

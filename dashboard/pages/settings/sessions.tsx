@@ -17,7 +17,7 @@ import { signOut } from "../../session.ts";
 type Session = Reply<"GET /dashboard/sessions">["sessions"][number];
 
 export function Sessions() {
-  const query = { limit: pageSize, offset: place.value.query.offset };
+  const query = { limit: pageSize.value, offset: place.value.query.offset };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/sessions", { query }, { signal }),
   );
@@ -78,16 +78,17 @@ const columns = (end: (session: Session) => void, isBusy: boolean): Column<Sessi
   {
     name: "Signed in",
     kind: "main",
-    cell: ({ createdAt, isCurrent, createdBy }) => (
+    width: "rest",
+    cell: ({ createdAt, browser, isCurrent, createdBy }) => (
       <>
-        <When time={createdAt} />
+        {browser ?? "Unknown browser"}, <When time={createdAt} />
         {isCurrent && <small>this session</small>}
         {createdBy === "operator" && <small>made by an operator, not by signing in</small>}
       </>
     ),
   },
-  { name: "Last used", cell: ({ lastUsedAt }) => <When time={lastUsedAt} /> },
-  { name: "Ends", cell: ({ expiresAt }) => <When time={expiresAt} /> },
+  { name: "Last used", width: "time", cell: ({ lastUsedAt }) => <When time={lastUsedAt} /> },
+  { name: "Ends", width: "time", cell: ({ expiresAt }) => <When time={expiresAt} /> },
   {
     name: "Actions",
     kind: "actions",

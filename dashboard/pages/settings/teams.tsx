@@ -20,7 +20,7 @@ type Open = { kind: "add" } | { kind: "rename" | "delete"; team: Team };
 type Done = { onClose: () => void; onDone: () => void };
 
 export function Teams() {
-  const query = { limit: pageSize, offset: place.value.query.offset };
+  const query = { limit: pageSize.value, offset: place.value.query.offset };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/teams", { query }, { signal }),
   );
@@ -59,10 +59,11 @@ export function Teams() {
 }
 
 const columns = (setOpen: (open: Open) => void): Column<Team>[] => [
-  { name: "Name", kind: "main", cell: ({ name }) => <Name text={name} /> },
+  { name: "Name", kind: "main", width: "rest", cell: ({ name }) => <Name text={name} /> },
   {
     name: "E-mails",
     kind: "number",
+    width: "word",
     cell: ({ id, emailCount }) => <a href={addressOf("/emails", { teamId: id })}>{number(emailCount)}</a>,
   },
   {

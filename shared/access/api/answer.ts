@@ -5,7 +5,14 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-l
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { Refusal, replyTo } from "../../contract/errors.ts";
 import { NewerVersion } from "../../contract/version.ts";
-import { callerOf, fromAnyContext, fromContext, type Principal, requestIds } from "./principal.ts";
+import {
+  callerOf,
+  fromAnyContext,
+  fromContext,
+  type Principal,
+  rateLimitHeaders,
+  requestIds,
+} from "./principal.ts";
 
 /** About how long a deployment takes, in which some functions are of the next release already. */
 const updateSeconds = 60;
@@ -34,7 +41,11 @@ export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => 
   };
   const finish = (event: Served, response: APIGatewayProxyResult, refusal?: string) => {
     const { httpMethod, resourcePath, requestTimeEpoch, authorizer } = event.requestContext;
-    response.headers = { ...response.headers, ...everyHeader(event.requestContext.extendedRequestId) };
+    response.headers = {
+      ...response.headers,
+      ...rateLimitHeaders(authorizer),
+      ...everyHeader(event.requestContext.extendedRequestId),
+    };
     logger.info("request", {
       ...requestIds(event),
       method: httpMethod,

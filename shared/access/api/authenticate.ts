@@ -36,29 +36,31 @@ export const authenticate = async (
   if (refusedSeconds > 0) return refuse(credential, {}, "addressLimit", refusedSeconds);
 
   const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
-  const [addressSeconds, keySeconds, identified] = await Promise.all([
+  const [ofAddress, ofKey, identified] = await Promise.all([
     limits.countAddress("v1", address, now),
-    keyHash === undefined ? 0 : limits.countKey(keyHash, now),
+    keyHash === undefined ? undefined : limits.countKey(keyHash, now),
     credential === "none" ? nobody : identify(credential, now),
   ]);
 
-  if (addressSeconds > 0) {
+  if (ofAddress.refusedSeconds > 0) {
     // The key's limit must not count this request. If this write fails, the key has one request less this
     // minute.
-    if (keyHash !== undefined && keySeconds === 0) await limits.uncountKey(keyHash, now).catch(() => {});
-    return refuse(credential, identified, "addressLimit", addressSeconds);
+    if (keyHash !== undefined && ofKey?.refusedSeconds === 0)
+      await limits.uncountKey(keyHash, now).catch(() => {});
+    return refuse(credential, identified, "addressLimit", ofAddress.refusedSeconds);
   }
   const { valid } = identified;
   if (credential === "none" || valid === undefined) return refuse(credential, identified, "unauthenticated");
   // Requests at the same time that their address's limit refuses are counted for the key until they are uncounted.
-  const refusedKeySeconds =
-    keyHash === undefined || keySeconds === 0 ? 0 : await limits.recountKey(keyHash, now);
-  if (refusedKeySeconds > 0) return refuse(credential, identified, "keyLimit", refusedKeySeconds);
+  const recounted =
+    keyHash === undefined || ofKey?.refusedSeconds === 0 ? ofKey : await limits.recountKey(keyHash, now);
+  if (recounted !== undefined && recounted.refusedSeconds > 0)
+    return refuse(credential, identified, "keyLimit", recounted.refusedSeconds);
   if (credential.kind === "session" && !isOwnOrigin(event))
     return refuse(credential, identified, "foreignOrigin");
   if (valid.lapsed !== undefined) return refuse(credential, identified, valid.lapsed);
   await valid.touch();
-  return valid.principal;
+  return { ...valid.principal, limits: { address: ofAddress, ...(recounted && { key: recounted }) } };
 };
 
 /**
@@ -82,7 +84,7 @@ export const authenticateDashboard = async (
   if (refusedSeconds > 0) return refuse(credential, {}, "sessionLimit", refusedSeconds);
   // An address over its limit may only guess: cookies that it makes up are read, but not counted.
   const isGuess = limits.secondsRefused("dashboard", addressOf(event), now) > 0;
-  const [countedSeconds, identified] = await Promise.all([
+  const [counted, identified] = await Promise.all([
     isGuess ? undefined : limits.countSession(credential.hash, now),
     identify(credential, now),
   ]);
@@ -93,12 +95,13 @@ export const authenticateDashboard = async (
       ? refuse(credential, identified, "addressLimit", addressSeconds)
       : refuse(credential, identified, "unauthenticated");
   }
-  const seconds = countedSeconds ?? (await limits.countSession(credential.hash, now));
-  if (seconds > 0) return refuse(credential, identified, "sessionLimit", seconds);
+  const session = counted ?? (await limits.countSession(credential.hash, now));
+  if (session.refusedSeconds > 0)
+    return refuse(credential, identified, "sessionLimit", session.refusedSeconds);
   if (!isOwnOrigin(event)) return refuse(credential, identified, "foreignOrigin");
   await valid.touch();
-  const { principal, lapsed } = valid;
-  return lapsed === undefined ? principal : { ...principal, lapsed };
+  const principal = { ...valid.principal, limits: { session } };
+  return valid.lapsed === undefined ? principal : { ...principal, lapsed: valid.lapsed };
 };
 
 /**
@@ -118,7 +121,8 @@ export const admitAnyone = async (
 /** Counts a request against its address; the seconds for which it is refused, or 0. */
 const countAddress = async (event: APIGatewayRequestAuthorizerEvent, now: Date): Promise<number> => {
   const address = addressOf(event);
-  return limits.secondsRefused("dashboard", address, now) || limits.countAddress("dashboard", address, now);
+  const seconds = limits.secondsRefused("dashboard", address, now);
+  return seconds > 0 ? seconds : (await limits.countAddress("dashboard", address, now)).refusedSeconds;
 };
 
 /** What the request's address counts as. */

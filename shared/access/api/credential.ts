@@ -20,7 +20,7 @@ export const credentialOf = (event: Headers): Credential => {
     const read = others.length === 0 && key !== undefined ? readApiKey(key) : undefined;
     return read === undefined ? "none" : { kind: "key", ...read };
   }
-  const cookie = cookieValue(event);
+  const cookie = cookieValue(event, cookieName());
   const read = cookie === undefined ? undefined : readSession(cookie);
   return read === undefined ? "none" : { kind: "session", ...read };
 };
@@ -36,8 +36,8 @@ const isOtherScheme = (value: string): boolean => {
   return !/,\s*bearer\s/i.test(value);
 };
 
-const cookieValue = (event: Headers): string | undefined => {
-  const name = cookieName();
+/** The value of the only cookie of this name. */
+export const cookieValue = (event: Headers, name: string): string | undefined => {
   const values = headerValues(event, "cookie")
     .flatMap((header) => header.split(";"))
     .map(readCookie)

@@ -19,16 +19,29 @@ const windowAt = (now: Date, seconds: 60 | 3600): Window => {
 
 /**
  * Counts one request against the current window, atomically, so that exactly `limit` concurrent requests
- * pass. Returns 0 when the request passes, otherwise the seconds until the window ends (at least 1). Costs
- * one write unit.
+ * pass. Costs one write unit.
  */
-const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Date): Promise<number> => {
+const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Date): Promise<Counted> => {
   const window = windowAt(now, seconds);
   const row = await table.update<{ requests: number }>(keys.limit(subject, window.name), {
     add: { requests: 1 },
     setOnce: { [timeToLive]: window.endsAt + seconds },
   });
-  return row.requests <= limit ? 0 : secondsLeft(window, now);
+  return countedAs(limit - row.requests, window, now);
+};
+
+/** A request that was counted. `remaining`: how many more pass in the window, below 0 if this one does not. */
+export type Counted = {
+  remaining: number;
+  /** Until the window ends, at least 1. */
+  windowSeconds: number;
+  /** 0 if the request passes, else `windowSeconds`. */
+  refusedSeconds: number;
+};
+
+const countedAs = (remaining: number, window: Window, now: Date): Counted => {
+  const windowSeconds = secondsLeft(window, now);
+  return { remaining, windowSeconds, refusedSeconds: remaining < 0 ? windowSeconds : 0 };
 };
 
 const secondsLeft = ({ endsAt }: Window, now: Date): number =>
@@ -45,19 +58,19 @@ const subjectOf = (counter: Counter, name: string): string =>
     session: `SESSION#${name}`,
   })[counter];
 
-const countMinute = async (counter: Counter, name: string, limit: number, now: Date): Promise<number> => {
+const countMinute = async (counter: Counter, name: string, limit: number, now: Date): Promise<Counted> => {
   const subject = subjectOf(counter, name);
-  const seconds = await count(subject, limit, 60, now);
-  if (seconds > 0) rememberRefused(subject, windowAt(now, 60));
-  return seconds;
+  const counted = await count(subject, limit, 60, now);
+  if (counted.refusedSeconds > 0) rememberRefused(subject, windowAt(now, 60));
+  return counted;
 };
 
-/** Counts a request of a source address; returns what `count` does. */
-export const countAddress = (part: "v1" | "dashboard", address: string, now: Date): Promise<number> =>
+/** Counts a request of a source address. */
+export const countAddress = (part: "v1" | "dashboard", address: string, now: Date): Promise<Counted> =>
   countMinute(part, address, perMinute.address, now);
 
-/** Counts a request of the session with this hash; returns what `count` does. */
-export const countSession = (hash: string, now: Date): Promise<number> =>
+/** Counts a request of the session with this hash. */
+export const countSession = (hash: string, now: Date): Promise<Counted> =>
   countMinute("session", hash, perMinute.session, now);
 
 /**
@@ -82,39 +95,42 @@ export const secondsRefused = (counter: Counter, name: string, now: Date): numbe
   return isRefused ? secondsLeft(window, now) : 0;
 };
 
-/** Whether a request of a key is within the limit. One that is not counts nothing. */
-const takeOfKey = async (hash: string, now: Date): Promise<boolean> => {
-  const { name, endsAt } = windowAt(now, 60);
-  const { written } = await table.attempt(
-    table.update(keys.limit(subjectOf("key", hash), name), {
-      add: { requests: 1 },
-      setOnce: { [timeToLive]: endsAt + 60 },
-      if: condition("attribute_not_exists(#requests) OR #requests < :limit", { limit: perMinute.key }),
-    }),
-  );
-  return written;
+/** Counts a request of the key with this hash unless it is beyond the limit. */
+export const countKey = async (hash: string, now: Date): Promise<Counted> => {
+  const window = windowAt(now, 60);
+  try {
+    const { requests } = await table.update<{ requests: number }>(
+      keys.limit(subjectOf("key", hash), window.name),
+      {
+        add: { requests: 1 },
+        setOnce: { [timeToLive]: window.endsAt + 60 },
+        if: condition("attribute_not_exists(#requests) OR #requests < :limit", { limit: perMinute.key }),
+      },
+    );
+    return countedAs(perMinute.key - requests, window, now);
+  } catch (error) {
+    if (!(error instanceof table.ConditionFailed)) throw error;
+    return countedAs(-1, window, now);
+  }
 };
-
-/** Counts a request of the key with this hash unless it is beyond the limit; returns what `count` does. */
-export const countKey = async (hash: string, now: Date): Promise<number> =>
-  (await takeOfKey(hash, now)) ? 0 : secondsLeft(windowAt(now, 60), now);
 
 /** In milliseconds. Together they outlast the writes of `uncountKey` that requests at the same time make. */
 const recountPauses = [50, 100, 200];
 
 /**
- * Counts a request that `countKey` has refused, once other requests of the key have been uncounted; returns what `count` does. An
+ * Counts a request that `countKey` has refused, once other requests of the key have been uncounted. An
  * instance that has done so in vain does not try it again in this window.
  */
-export const recountKey = async (hash: string, now: Date): Promise<number> => {
+export const recountKey = async (hash: string, now: Date): Promise<Counted> => {
   for (const pause of recountPauses) {
     if (secondsRefused("key", hash, now) > 0) break;
     await setTimeout(pause);
-    if (await takeOfKey(hash, now)) return 0;
+    const counted = await countKey(hash, now);
+    if (counted.refusedSeconds === 0) return counted;
   }
   const window = windowAt(now, 60);
   rememberRefused(subjectOf("key", hash), window);
-  return secondsLeft(window, now);
+  return countedAs(-1, window, now);
 };
 
 /**
@@ -125,13 +141,12 @@ export const uncountKey = async (hash: string, now: Date): Promise<void> => {
   await table.update(keys.limit(subjectOf("key", hash), windowAt(now, 60).name), { add: { requests: -1 } });
 };
 
-/** Counts a request against an hourly budget of the organization; returns what `count` does. */
-export const countOrganization = (org: number, limit: OrganizationLimit, now: Date): Promise<number> =>
+/** Counts a request against an hourly budget of the organization. */
+export const countOrganization = (org: number, limit: OrganizationLimit, now: Date): Promise<Counted> =>
   count(`ORG#${org}#${limit}`, organizationLimits[limit], 3600, now);
 
 /**
- * Counts a sign-in link that is asked for with an e-mail address, whether or not somebody has it; returns what
- * `count` does.
+ * Counts a sign-in link that is asked for with an e-mail address, whether or not somebody has it.
  */
-export const countSignInLink = (email: string, now: Date): Promise<number> =>
+export const countSignInLink = (email: string, now: Date): Promise<Counted> =>
   count(`SIGN-IN#${email}`, signInLinksPerHour, 3600, now);

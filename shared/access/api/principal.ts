@@ -1,13 +1,17 @@
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { Refusal, type RefusalName, refusals } from "../../contract/errors.ts";
+import { perMinute } from "../../contract/limits.ts";
 import type { Actor } from "../activity/actor.ts";
 import type { Role } from "../organizations/organization-schema.ts";
+import type { Counted } from "./limits.ts";
 
 /** Who a request is from. `session`: of a user; its hash names the session's row. */
 export type Principal = {
   organizationId: number;
   actor: Actor;
   session?: { id: number; hash: string; role: Role };
+  /** The limits of a minute that the request was counted against. */
+  limits?: { [Name in "address" | "key" | "session"]?: Counted };
 };
 
 /** Whose credential a request brought, for logs: also of one that has ended or may not do what it asked for. */
@@ -46,7 +50,7 @@ export const toContext = (decision: Decision): Record<string, string> => {
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds: String(retryAfterSeconds) }),
     };
   }
-  const { organizationId, actor, session } = decision;
+  const { organizationId, actor, session, limits = {} } = decision;
   return {
     organizationId: String(organizationId),
     actorType: actor.type,
@@ -54,7 +58,27 @@ export const toContext = (decision: Decision): Record<string, string> => {
     actorLabel: actor.label,
     ...(session && { sessionId: String(session.id), sessionHash: session.hash, role: session.role }),
     ...("lapsed" in decision && { lapsed: decision.lapsed }),
+    ...toRateLimits(limits),
   };
+};
+
+/** The values of the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10). */
+const toRateLimits = (limits: NonNullable<Principal["limits"]>): Record<string, string> => {
+  const all = Object.entries(limits) as [keyof typeof limits, Counted][];
+  if (all.length === 0) return {};
+  return {
+    rateLimitPolicy: all.map(([name]) => `"${name}";q=${perMinute[name]};w=60`).join(", "),
+    rateLimit: all
+      .map(([name, { remaining, windowSeconds }]) => `"${name}";r=${remaining};t=${windowSeconds}`)
+      .join(", "),
+  };
+};
+
+/** The headers of a reply to a request that the authorizer has counted. */
+export const rateLimitHeaders = (context: Context): Record<string, string> => {
+  const { rateLimit, rateLimitPolicy } = context ?? {};
+  if (typeof rateLimit !== "string" || typeof rateLimitPolicy !== "string") return {};
+  return { "RateLimit-Policy": rateLimitPolicy, RateLimit: rateLimit };
 };
 
 type Context = Record<string, unknown> | null | undefined;

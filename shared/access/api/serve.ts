@@ -5,9 +5,13 @@ import { withTimeOfPeople } from "../../aws/table/patience.ts";
 import type { Endpoint, Upload } from "../../contract/endpoint.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
+import { browserOf } from "../sessions/browser.ts";
 import type { SessionName } from "../sessions/session.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
+import { attemptCookie, readAttempts } from "./attempt-cookie.ts";
 import { credentialOf } from "./credential.ts";
+import { headerValues } from "./headers.ts";
+import { type Repeatable, repeatable, unrepeatable } from "./idempotency.ts";
 import * as limits from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import { clearCookie, setCookie } from "./session-cookie.ts";
@@ -36,11 +40,19 @@ export type Call<E extends Endpoint> = {
   setCookie: (value: string) => void;
   /** What the request's session cookie names, which nobody has looked up, where the contract's `cookie` is "set". */
   cookieSession: SessionName | undefined;
+  /** The secrets of the browser's attempts to sign in, where the contract has `attempts`; newest first. */
+  attempts: string[];
+  /** Sets them. */
+  keepAttempts: (secrets: readonly string[]) => void;
+  /** What the request comes from, such as "Firefox on Windows", as far as it says so. */
+  browser: string | undefined;
   /**
    * Counts the request against the endpoint's limit, and refuses `organizationLimit` beyond it; further calls
    * do nothing. For contracts whose `counted` is "by handler".
    */
   count: () => Promise<void>;
+  /** What the handler does for an endpoint that is `repeatable` with the reply that it is about to give. */
+  repeat: E extends { repeatable: true } ? Pick<Repeatable, "remember" | "forget"> : undefined;
   path: Input<E, "path">;
   query: Input<E, "query">;
   body: Input<E, "body">;
@@ -83,6 +95,9 @@ export const serve = <E extends Endpoint>(
     .use(read(endpoint))
     .handler(async (event) => {
       const { organizationId: org, actor, session } = principalOf(endpoint, event);
+      const repeat = repeatOf(endpoint, event);
+      const earlier = await repeat.earlierReply();
+      if (earlier !== undefined) return replayed(endpoint, earlier);
       const count = once(() => countAgainst(endpoint, org));
       if (endpoint.counted !== "by handler") await count();
       const { upload } = endpoint;
@@ -92,18 +107,34 @@ export const serve = <E extends Endpoint>(
         org,
         actor,
         session,
+        repeat,
         count,
         file,
         setCookie: (value: string) => cookies.push(setCookie(value)),
-        ...(endpoint.cookie === "set" && { cookieSession: cookieSessionOf(event) }),
+        ...(endpoint.attempts && {
+          attempts: readAttempts(event),
+          keepAttempts: (secrets: readonly string[]) => cookies.push(attemptCookie(secrets)),
+        }),
+        ...(endpoint.cookie === "set" && {
+          cookieSession: cookieSessionOf(event),
+          browser: browserOf(headerValues(event, "user-agent")[0]),
+        }),
         ...event.input,
       } as unknown as Call<E>;
-      const given = await handle(call);
+      let given: Given<E>;
+      try {
+        given = await handle(call);
+      } catch (error) {
+        // A request with the same key may have been quicker.
+        const quicker = error instanceof Refusal ? await repeat.earlierReply() : undefined;
+        if (quicker === undefined) throw error;
+        return replayed(endpoint, quicker);
+      }
       const headers = {
-        ...(cookies[0] && { "Set-Cookie": cookies[0] }),
         ...(endpoint.status === 303 && "location" in given && { Location: String(given.location) }),
       };
-      return { ...replyOf(endpoint, given), headers };
+      const multiValueHeaders = { "Set-Cookie": cookies };
+      return { ...replyOf(endpoint, given), headers, ...(cookies.length > 0 && { multiValueHeaders }) };
     });
   return (event, context) => withTimeOfPeople(endpoint.timeoutSeconds ?? 10, () => chain(event, context));
 };
@@ -122,6 +153,17 @@ const replyOf = (endpoint: Endpoint, given: unknown): APIGatewayProxyResult => {
   return json(endpoint.instead.status, endpoint.instead.reply.parse(given.body));
 };
 
+const repeatOf = ({ repeatable: isRepeatable }: Endpoint, event: Served): Repeatable => {
+  if (isRepeatable === undefined || event.principal === undefined) return unrepeatable;
+  const { organizationId, actor } = event.principal;
+  return repeatable(organizationId, actor, event, [event.httpMethod, event.path, event.input]);
+};
+
+const replayed = (endpoint: Endpoint, reply: unknown): APIGatewayProxyResult => ({
+  ...json(endpoint.status, endpoint.reply.parse(reply)),
+  headers: { "Idempotency-Replayed": "true" },
+});
+
 const cookieSessionOf = (event: APIGatewayProxyEvent): SessionName | undefined => {
   const credential = credentialOf(event);
   return credential !== "none" && credential.kind === "session" ? credential : undefined;
@@ -135,8 +177,9 @@ const principalOf = (endpoint: Endpoint, event: Served): Partial<Principal> => {
 
 const countAgainst = async (endpoint: Endpoint, org: number | undefined): Promise<void> => {
   if (endpoint.limit === undefined || org === undefined) return;
-  const seconds = await limits.countOrganization(org, endpoint.limit, new Date());
-  if (seconds > 0) throw new Refusal("organizationLimit", { headers: { "Retry-After": String(seconds) } });
+  const { refusedSeconds } = await limits.countOrganization(org, endpoint.limit, new Date());
+  if (refusedSeconds === 0) return;
+  throw new Refusal("organizationLimit", { headers: { "Retry-After": String(refusedSeconds) } });
 };
 
 const once = (act: () => Promise<void>): (() => Promise<void>) => {

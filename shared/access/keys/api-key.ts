@@ -16,16 +16,18 @@ export type ListedKey = Required<Omit<ApiKey, "createdBy" | "lastUsedAt">> & {
   lastUsedAt: string | null;
 };
 
+export type CreatedKey = ListedKey & { key: string };
+
 /**
- * Creates a key. Only the hash of `key` is stored, so the caller must show `key` now. `also`, here and below: further writes
- * of the transaction.
+ * Creates a key. Only the hash of `key` is stored, so the caller must show `key` now. `also`: further writes of the
+ * transaction, which go first.
  */
 export const create = async (
   org: number,
   label: string,
   actor: Actor,
-  also: readonly Write[] = [],
-): Promise<ListedKey & { key: string }> => {
+  also: (created: CreatedKey) => readonly Write[] = () => [],
+): Promise<CreatedKey> => {
   const [id, slot] = await Promise.all([drawId("KEY"), activity.slot(org)]);
   const key = mintApiKey(org);
   const row: ApiKey = {
@@ -36,16 +38,17 @@ export const create = async (
     ...(actor.type === "user" && { createdBy: { id: actor.id, label: actor.label } }),
     revokedAt: null,
   };
+  const created = { ...listed(row), key };
   await table.transact([
+    ...also(created),
     { put: { ...keys.apiKey(org, hashOf(key)), ...row }, if: absent },
     ...activity.writes(org, slot, {
       action: "api_key.created",
       summary: `Created the API key ${label}`,
       actor,
     }),
-    ...also,
   ]);
-  return { ...listed(row), key };
+  return created;
 };
 
 /** All keys, newest first, including revoked ones. */
@@ -64,7 +67,10 @@ const listed = (row: ApiKey): ListedKey => ({
   revokedAt: row.revokedAt,
 });
 
-/** Revokes a key: the very next request with it is refused. Revoking it again changes nothing. */
+/**
+ * Revokes a key: the very next request with it is refused. Revoking it again changes nothing. `also`: further writes of the
+ * transaction.
+ */
 export const revoke = (
   org: number,
   id: number,

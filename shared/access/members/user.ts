@@ -27,7 +27,7 @@ export type User = {
 
 /**
  * Creates a user. `log` names who is shown in the activity log; without it nothing is logged. `also` are further
- * writes of the transaction. `isInvited`: an invitation is among them. "exists": another user of the organization, who is not removed, has this address.
+ * writes of the transaction. `isInvited`: an invitation is among them. `joins`: nobody has invited the user. "exists": another user of the organization, who is not removed, has this address.
  */
 export const create = async (
   org: number,
@@ -36,7 +36,8 @@ export const create = async (
     log,
     also = () => [],
     isInvited = false,
-  }: { log?: Actor; also?: (user: User) => readonly Write[]; isInvited?: boolean } = {},
+    joins = false,
+  }: { log?: Actor; also?: (user: User) => readonly Write[]; isInvited?: boolean; joins?: boolean } = {},
 ): Promise<User | "exists"> => {
   if ((await table.get(keys.userEmail(org, input.email))) !== undefined) return "exists";
   const [id, slot] = await Promise.all([drawId("USER"), log && activity.slot(org)]);
@@ -53,8 +54,9 @@ export const create = async (
     ...also(user),
     ...(log && slot
       ? activity.writes(org, slot, {
-          action: "member.invited",
-          summary: `Invited ${email} as ${nounOf(role)}`,
+          ...(joins
+            ? { action: "member.joined", summary: `${email} joined as ${nounOf(role)} by single sign-on` }
+            : { action: "member.invited", summary: `Invited ${email} as ${nounOf(role)}` }),
           actor: log,
         })
       : []),
@@ -73,6 +75,12 @@ export const get = (org: number, id: number): Promise<User | undefined> => table
 export const list = async (org: number): Promise<User[]> => {
   const rows = await table.query<User & Key>({ pk: keys.user(org, 0).pk, descending: true });
   return rows.filter((row) => !row.removed).map(({ pk: _, sk: __, ...user }) => user);
+};
+
+/** Whether a user with this address was removed from the organization. */
+export const wasRemoved = async (org: number, email: string): Promise<boolean> => {
+  const rows = await table.query<User>({ pk: keys.user(org, 0).pk });
+  return rows.some((row) => row.removed && row.email === email);
 };
 
 /** A user as members are listed. */

@@ -93,6 +93,12 @@ export const session = z
       .check(
         z.meta({ description: "`operator`: not by signing in, but by an operator with the command line" }),
       ),
+    browser: z.optional(z.string()).check(
+      z.meta({
+        description: "Where the user signed in, as far as the browser said so",
+        examples: ["Firefox on Windows"],
+      }),
+    ),
   })
   .check(z.meta({ id: "Session" }));
 

@@ -17,6 +17,8 @@ export type Organization = {
   firstScanAt: string | null;
   /** Absent: `defaultMailBudget`. */
   mailBudget?: MailBudget;
+  /** Its people sign in by the identity provider, and by no link but the operator's. */
+  signIn?: "provider";
   /** Set while the organization is being deleted: requests are refused and no new work starts. */
   deleting?: boolean;
   /** When the sweep first saw the deletion, ISO 8601. */
@@ -74,21 +76,28 @@ const missing = (org: number): Error => new Error(`Organization ${org} does not 
 /** Throws if the organization does not exist. */
 const change = async (
   org: number,
-  set: NonNullable<Change["set"]>,
+  made: Pick<Change, "set" | "remove">,
   also: readonly Write[] = [],
 ): Promise<void> => {
-  const update = { update: keys.organization(org), set, if: exists };
+  const update = { update: keys.organization(org), ...made, if: exists };
   const { written } = await table.attempt(table.transact([update, ...also]));
   if (!written) throw missing(org);
 };
 
 /** Throws if the organization does not exist. */
 export const setBilling = (org: number, billing: Billing, also?: readonly Write[]): Promise<void> =>
-  change(org, { billing }, also);
+  change(org, { set: { billing } }, also);
 
 /** Throws if the organization does not exist. */
 export const setMailBudget = (org: number, mailBudget: MailBudget, also?: readonly Write[]): Promise<void> =>
-  change(org, { mailBudget }, also);
+  change(org, { set: { mailBudget } }, also);
+
+/** Throws if the organization does not exist. */
+export const setSignIn = (
+  org: number,
+  signIn: "provider" | undefined,
+  also?: readonly Write[],
+): Promise<void> => change(org, signIn === undefined ? { remove: ["signIn"] } : { set: { signIn } }, also);
 
 /**
  * Notes how often an organization is scanned, and when the first of these scans begins (ISO 8601). Throws if the
@@ -99,7 +108,7 @@ export const setScanFrequency = (
   scanEvery: ScanFrequency,
   firstScanAt: string | null,
   also?: readonly Write[],
-): Promise<void> => change(org, { scanEvery, firstScanAt }, also);
+): Promise<void> => change(org, { set: { scanEvery, firstScanAt } }, also);
 
 export const scanPeriodMilliseconds = { day: 86_400_000, week: 7 * 86_400_000 } as const;
 
@@ -119,6 +128,6 @@ export const nextScanAt = (
 export const markDeleting = (org: number, also?: readonly Write[]): Promise<void> =>
   change(
     org,
-    { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() },
+    { set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() } },
     also,
   );

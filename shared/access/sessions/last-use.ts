@@ -34,6 +34,8 @@ export type Session = {
   lastUsedAt: string;
   /** An operator made it with the command line; absent when the user signed in. */
   byOperator?: true;
+  /** Such as "Firefox on Windows": where the user signed in. */
+  browser?: string;
   /** Epoch seconds: the earlier end of the longest life and the longest idle time. DynamoDB deletes the row later. */
   expiresAt: number;
 };

@@ -32,7 +32,7 @@ export type NewSession = { session: Session; value: string; writes: Write[] };
 export const prepare = async (
   org: number,
   user: { id: number; email: string },
-  { byOperator = false }: { byOperator?: boolean } = {},
+  { byOperator, browser }: Pick<Session, "byOperator" | "browser"> = {},
 ): Promise<NewSession> => {
   const id = await drawId("SESSION");
   const value = mintSession(org, user.id);
@@ -45,6 +45,7 @@ export const prepare = async (
     createdAt,
     lastUsedAt: createdAt,
     ...(byOperator && { byOperator }),
+    ...(browser !== undefined && { browser }),
     [timeToLive]: expiry(createdAt, now),
   };
   return {

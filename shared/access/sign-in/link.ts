@@ -20,7 +20,13 @@ export const lifetimes = { link: 15 * 60, invitation: 7 * 24 * 60 * 60 } as cons
  */
 export type Bearer = { email: string; organizationId?: number; userId?: number };
 
-type Link = Bearer & { createdAt: string; expiresAt: number };
+/**
+ * Who vouches for whoever has the link, beside the mailbox that it was sent to: the operator who made it, or the identity provider.
+ * Absent: nobody.
+ */
+export type Voucher = "operator" | "provider";
+
+type Link = Bearer & { createdAt: string; expiresAt: number; by?: Voucher };
 
 /** The address of the page that redeems a link. The fragment is in no log of a server and in no Referer. */
 export const urlOf = (dashboardUrl: string, token: string): string => `${dashboardUrl}/sign-in#${token}`;
@@ -30,7 +36,7 @@ export const urlOf = (dashboardUrl: string, token: string): string => `${dashboa
  * transaction.
  */
 export const create = async (
-  bearer: Bearer,
+  bearer: Bearer & { by?: Voucher },
   lifetimeSeconds: number,
   also: readonly Write[] = [],
 ): Promise<{ token: string; expiresAt: string }> => {
@@ -67,6 +73,9 @@ export const membershipsOf = async (bearer: Bearer): Promise<Membership[]> => {
   });
 };
 
+/** Whether an address alone opens nothing of the organization: people come by the identity provider, or a link of the operator. */
+export const needsVoucher = ({ organization }: Membership): boolean => organization.signIn === "provider";
+
 export type SignedIn = Membership & { cookie: string };
 
 /**
@@ -79,25 +88,55 @@ export const redeem = async (
   token: string,
   organizationId?: number,
   replaced?: sessions.SessionName,
+  browser?: string,
 ): Promise<SignedIn> => {
   const key = keys.signInLink(hashOf(token));
   const link = await table.get<Link>(key);
   const now = Math.floor(Date.now() / 1000);
   if (link === undefined || link.expiresAt <= now) throw new Refusal("invalidLink");
-  const membership = choose(await membershipsOf(link), organizationId);
-  const { user, organization } = membership;
-  const { value, writes } = await sessions.prepare(organization.id, user);
-  const { written } = await table.attempt(
-    table.transact([
-      { delete: key, if: condition("#expiresAt > :now", { now }) },
-      ...writes,
-      ...(replaced === undefined ? [] : [sessions.ending(replaced)]),
-    ]),
-  );
+  const all = await membershipsOf(link);
+  const open = link.by === undefined ? all.filter((each) => !needsVoucher(each)) : all;
+  const membership = choose(open, organizationId);
+  const signedIn = await enter(membership, [{ delete: key, if: condition("#expiresAt > :now", { now }) }], {
+    replaced,
+    browser,
+  });
   // Somebody else was faster, or the user has just been removed.
-  if (!written) throw new Refusal("invalidLink");
-  return { ...membership, cookie: value };
+  if (signedIn === undefined) throw new Refusal("invalidLink");
+  return signedIn;
 };
+
+/**
+ * Creates a session of the membership in a browser, in one transaction with `also`, which ends the session `replaced`. Undefined: refused, as when the
+ * user has just been removed.
+ */
+export const enter = async (
+  membership: Membership,
+  also: readonly Write[],
+  { replaced, browser }: { replaced?: sessions.SessionName | undefined; browser?: string | undefined },
+): Promise<SignedIn | undefined> => {
+  const { value, writes } = await sessions.prepare(
+    membership.organization.id,
+    membership.user,
+    browser === undefined ? {} : { browser },
+  );
+  const { written } = await table.attempt(
+    table.transact([...also, ...writes, ...(replaced === undefined ? [] : [sessions.ending(replaced)])]),
+  );
+  return written ? { ...membership, cookie: value } : undefined;
+};
+
+/** Of several organizations one has to be chosen; `details` go into the refusal. */
+export const chooseOrganization = (
+  memberships: readonly Membership[],
+  details: Record<string, unknown> = {},
+): Refusal =>
+  new Refusal("chooseOrganization", {
+    details: {
+      organizations: memberships.map(({ organization: { id, name } }) => ({ id, name })),
+      ...details,
+    },
+  });
 
 const choose = (memberships: readonly Membership[], organizationId: number | undefined): Membership => {
   const [first, ...others] =
@@ -106,9 +145,5 @@ const choose = (memberships: readonly Membership[], organizationId: number | und
       : memberships.filter(({ organization }) => organization.id === organizationId);
   if (first === undefined) throw new Refusal("invalidLink");
   if (others.length === 0) return first;
-  throw new Refusal("chooseOrganization", {
-    details: {
-      organizations: memberships.map(({ organization: { id, name } }) => ({ id, name })),
-    },
-  });
+  throw chooseOrganization(memberships);
 };

@@ -21,7 +21,10 @@ export const deliver = async (mailId: string): Promise<void> => {
   if (mail === undefined) return;
   const now = new Date();
   const bearer = bearerOf(mail);
-  const [membership] = isLate(mail, now) || !isMailSetUp() ? [] : await links.membershipsOf(bearer);
+  const memberships = isLate(mail, now) || !isMailSetUp() ? [] : await links.membershipsOf(bearer);
+  // To an organization that needs more than an address a link would lead nobody, but an invitation tells of it.
+  const [membership] =
+    mail.kind === "link" ? memberships.filter((each) => !links.needsVoucher(each)) : memberships;
   if (membership === undefined) return table.remove(key);
   const { id: org, mailBudget = defaultMailBudget } = membership.organization;
   const copies = mail.kind === "invitation" ? 1 : 0;
@@ -48,11 +51,19 @@ const bearerOf = ({ email, organizationId, userId }: Mail): links.Bearer => ({
 const compose = async (
   { kind, invitedBy = "" }: Mail,
   bearer: links.Bearer,
-  { organization }: links.Membership,
+  membership: links.Membership,
 ) => {
+  const { name: organizationName } = membership.organization;
+  if (kind === "invitation" && links.needsVoucher(membership)) {
+    return invitationMessage(`${process.env.DASHBOARD_URL}/`, {
+      organizationName,
+      invitedBy,
+      hasToken: false,
+    });
+  }
   const { token } = await links.create(bearer, links.lifetimes[kind]);
   const url = links.urlOf(process.env.DASHBOARD_URL ?? "", token);
   return kind === "link"
     ? linkMessage(url)
-    : invitationMessage(url, { organizationName: organization.name, invitedBy });
+    : invitationMessage(url, { organizationName, invitedBy, hasToken: true });
 };

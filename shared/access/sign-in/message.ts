@@ -15,10 +15,14 @@ export const linkMessage = (url: string): LinkMessage =>
     ],
   });
 
-/** The mail to a new user. */
+/** The mail to a new user. Without a token in its url it leads to the page on which one signs in. */
 export const invitationMessage = (
   url: string,
-  { organizationName, invitedBy }: { organizationName: string; invitedBy: string },
+  {
+    organizationName,
+    invitedBy,
+    hasToken,
+  }: { organizationName: string; invitedBy: string; hasToken: boolean },
 ): LinkMessage =>
   render({
     subject: `You are invited to ${organizationName} on ${senderName}`,
@@ -26,7 +30,9 @@ export const invitationMessage = (
     button: "Sign in",
     url,
     notes: [
-      "The link works once, for 7 days. After that, ask for a new one on the page that it opens.",
+      hasToken
+        ? "The link works once, for 7 days. After that, ask for a new one on the page that it opens."
+        : "Sign in there with the account of your organization.",
       "If you do not know who this is, do nothing.",
     ],
   });

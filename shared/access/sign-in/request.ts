@@ -62,8 +62,9 @@ export const prepareInvitation = (
  * depend on that. Refuses `signInLimit`.
  */
 export const requestLink = async (email: string): Promise<void> => {
-  const seconds = await limits.countSignInLink(email, new Date());
-  if (seconds > 0) throw new Refusal("signInLimit", { headers: { "Retry-After": String(seconds) } });
+  const { refusedSeconds } = await limits.countSignInLink(email, new Date());
+  if (refusedSeconds > 0)
+    throw new Refusal("signInLimit", { headers: { "Retry-After": String(refusedSeconds) } });
   const mail = prepare({ kind: "link", email });
   await table.transact([mail.write]);
   await mail.send();

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { idField } from "../../contract/page.ts";
-import { text } from "../../contract/text.ts";
+import { count, idField } from "../../contract/page.ts";
+import { text, timestamp } from "../../contract/text.ts";
 import { writtenAddress } from "../../monitoring/emails/email-schema.ts";
 import { severities } from "../../monitoring/hibp/severity-schema.ts";
 
@@ -162,7 +162,28 @@ export const alertOptions = z
           "`discreet`: of a sensitive breach neither title nor address is told; a webhook gets no event of it",
       }),
     ),
-    tellOwners: z.boolean().check(z.meta({ description: "For e-mail channels only" })),
+    tellOwners: z.boolean().check(
+      z.meta({
+        description:
+          "E-mail channels only: the breached address gets a message too, one for each event however many channels have it",
+      }),
+    ),
   })
   .check(z.meta({ id: "AlertOptions" }));
 export type AlertOptions = z.infer<typeof alertOptions>;
+
+/** A channel with its options, and how its deliveries fare. */
+export const detailedAlertConfig = z
+  .object({
+    ...alertConfig.shape,
+    options: alertOptions,
+    failing: z
+      .boolean()
+      .check(z.meta({ description: "Whether the latest delivery is retrying or not delivered" })),
+    notDelivered: count,
+    lastDeliveredAt: z
+      .nullable(timestamp)
+      .check(z.meta({ description: "Null if none of its latest deliveries arrived" })),
+  })
+  .check(z.meta({ id: "DetailedAlertConfig" }));
+export type DetailedAlertConfig = z.infer<typeof detailedAlertConfig>;

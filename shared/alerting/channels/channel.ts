@@ -28,8 +28,6 @@ export type Channel = Flags &
   Partial<AlertOptions> & {
     id: number;
     createdAt: string;
-    /** ISO 8601; see slowness.ts. */
-    slowUntil?: string;
     /** ISO 8601; see failing.ts. */
     failingSince?: string;
     /** The grouping that stays in force until this scan ends, although it was changed meanwhile (options.ts). */
@@ -62,8 +60,12 @@ export const optionsOf = (channel: Channel): AlertOptions => {
 export const groupingIn = (channel: Channel, scanId: number): Grouping =>
   channel.pinned?.scanId === scanId ? channel.pinned.grouping : optionsOf(channel).grouping;
 
-/** The change of a row that sets these flags, and the form if there is one. */
+/**
+ * The change of a channel that sets these flags, and the form if there is one. Another kind begins with its own defaults of the options
+ * whose defaults differ: a webhook's would name people in Slack.
+ */
 export const changeOf = (
+  before: Channel,
   flags: Partial<Flags> & Pick<Channel, "pinned">,
   form: StoredForm | undefined,
 ): Change =>
@@ -71,7 +73,10 @@ export const changeOf = (
     ? { set: flags }
     : {
         set: { ...flags, ...form },
-        ...(form.channel === "email" && { remove: ["sealed"] }),
+        remove: [
+          ...(form.channel === "email" ? ["sealed"] : []),
+          ...(form.channel === before.channel ? [] : ["grouping", "sensitive"]),
+        ],
       };
 
 /** The condition that the form is as it was read. Each sealing gives another text. */

@@ -4,7 +4,7 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import type * as z from "zod/mini";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import { absent, allOf, condition, exists } from "../../aws/table/condition.ts";
+import { absent, allOf, condition, exists, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -30,13 +30,14 @@ type Count = () => Promise<void>;
 
 /**
  * Creates a channel and returns its id. Refuses `invalidInput` for a destination that is not public HTTPS,
- * and `channelLimitReached` when the organization has 20 channels.
+ * and `channelLimitReached` when the organization has 20 channels. `also`: further writes of the transaction, which go first.
  */
 export const create = async (
   org: number,
   input: Flags & ChannelForm,
   actor: Actor,
   count: Count,
+  also: (id: number) => readonly Write[] = () => [],
 ): Promise<number> => {
   await assertPublic(input, count);
   const counted = await table.get<{ channels: number }>(keys.channelCount(org));
@@ -44,6 +45,7 @@ export const create = async (
   const [id, slot] = await Promise.all([drawId("CHANNEL"), activity.slot(org)]);
   const stored = await seal(org, id, normalized(input));
   await table.transact([
+    ...also(id),
     {
       update: keys.channelCount(org),
       add: { channels: 1 },
@@ -103,7 +105,7 @@ export const change = (
         update: keys.channel(org, id),
         // Sets only what the patch changes, so that concurrent patches do not undo each other. The condition
         // requires what is changed to be as it was read: the log and the alerts say what it was before.
-        ...channels.changeOf({ ...flags, ...pin?.set }, stored),
+        ...channels.changeOf(row, { ...flags, ...pin?.set }, stored),
         if: allOf(
           stored === undefined ? exists : channels.hasFormOf(row),
           ...Object.keys(flags).map((flag) =>

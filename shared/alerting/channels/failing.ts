@@ -1,6 +1,6 @@
 /**
- * A channel that gave a delivery up is noted as failing, and the organization's other channels that want scan errors are
- * told, once until it delivers again.
+ * A channel that gave a delivery up, or could not send one for a day, is noted as failing, and the organization's other channels that
+ * want scan errors are told, once until it delivers again.
  */
 import * as queue from "../../aws/queue/queue.ts";
 import { condition } from "../../aws/table/condition.ts";

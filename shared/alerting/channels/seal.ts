@@ -118,7 +118,7 @@ const sealOne = (org: number, id: number): Promise<boolean> =>
     await table.transact([
       {
         update: keys.channel(org, id),
-        ...channels.changeOf({}, stored),
+        ...channels.changeOf(channel, {}, stored),
         if: channels.hasFormOf(channel),
       },
     ]);

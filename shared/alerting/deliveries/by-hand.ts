@@ -7,14 +7,8 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Channel } from "../channels/channel.ts";
 import * as channels from "../channels/channel.ts";
-import {
-  type AlertEvent,
-  type DeliveryStatus,
-  deliveries,
-  deliveryStatuses,
-  ofChannel,
-  raiseFor,
-} from "./delivery.ts";
+import { type AlertEvent, deliveries, ofChannel, raiseFor } from "./delivery.ts";
+import type { DeliveryStatus } from "./delivery-schema.ts";
 import { scheduleAgain } from "./transitions.ts";
 
 /**
@@ -51,9 +45,6 @@ export const test = async (org: number, channelId: number): Promise<number> => {
   return sendTest(org, channel);
 };
 
-/** A delivery that keeps changing is being attempted. */
-const maximumTries = 3;
-
 /**
  * Delivers an event again, whatever became of it: the same event with the same id. What is over gets three more attempts. Refuses
  * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight or in
@@ -63,23 +54,20 @@ export const redeliver = async (
   org: number,
   channelId: number,
   id: number,
-  statuses: readonly DeliveryStatus[] = deliveryStatuses,
+  statuses?: readonly DeliveryStatus[],
 ): Promise<void> => {
-  for (let count = 0; count < maximumTries; count++) {
-    const [channel, row] = await Promise.all([channels.get(org, channelId), deliveries.get(org, id)]);
-    if (channel === undefined) throw new Refusal("channelNotFound");
-    if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
-      throw new Refusal("deliveryNotFound");
-    if (!channel.isEnabled) throw new Refusal("channelDisabled");
-    if (!statuses.includes(row.status)) break;
-    if (!(await scheduleAgain(org, row))) continue;
-    const message = { organizationId: org, deliveryId: id, channelId, attempt: row.attempts + 1 };
-    // The queue of first attempts is the faster one, and a person is waiting. If SQS does not take the message, the
-    // re-dispatch sends it.
-    await queue.send("deliveries", message, { group: String(org) }).catch(() => {});
-    return;
-  }
-  throw new Refusal("deliveryInProgress");
+  const [channel, row] = await Promise.all([channels.get(org, channelId), deliveries.get(org, id)]);
+  if (channel === undefined) throw new Refusal("channelNotFound");
+  if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
+    throw new Refusal("deliveryNotFound");
+  if (!channel.isEnabled) throw new Refusal("channelDisabled");
+  // A delivery that changes meanwhile is being attempted.
+  if (statuses?.includes(row.status) === false || !(await scheduleAgain(org, row)))
+    throw new Refusal("deliveryInProgress");
+  const message = { organizationId: org, deliveryId: id, channelId, attempt: row.attempts + 1 };
+  // The queue of first attempts is the faster one, and a person is waiting. If SQS does not take the message, the
+  // re-dispatch sends it.
+  await queue.send("deliveries", message, { group: String(org) }).catch(() => {});
 };
 
 /** Deliveries scheduled at the same time. */
@@ -97,7 +85,7 @@ export const retryAll = async (
 ): Promise<number> => {
   let retried = 0;
   for await (const rows of ofChannel(org, channelId)) {
-    const givenUp = rows.filter(({ status }) => status === "not_delivered");
+    const givenUp = rows.filter(({ status }) => status === "not delivered");
     for (const part of chunk(givenUp, concurrency)) {
       const scheduled = await Promise.all(part.map((row) => scheduleAgain(org, row, "now")));
       retried += scheduled.filter((isScheduled) => isScheduled).length;

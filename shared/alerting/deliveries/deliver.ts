@@ -7,17 +7,16 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { channelNotOpened } from "../../contract/log-lines.ts";
 import type { Message } from "../../contract/messages.ts";
-import type { Channel, ChannelForm } from "../channels/channel.ts";
+import { type Channel, type ChannelForm, list } from "../channels/channel.ts";
 import { ChannelKeyUnavailable } from "../channels/channel-key.ts";
 import * as failing from "../channels/failing.ts";
 import { ChannelNotOpened, open } from "../channels/seal.ts";
-import * as slowness from "../channels/slowness.ts";
+import { leastTold, ownersChannel } from "../owners/owner.ts";
 import { planMail } from "../recipients/mail-plan.ts";
 import { fingerprint } from "../recipients/recipient.ts";
 import type { AttemptResult } from "../senders/outbound.ts";
-import type { Report } from "../senders/report.ts";
-import { type Receiver, send } from "../senders/send.ts";
-import { readContent, type Summary } from "../senders/summary.ts";
+import { type Content, type Receiver, send } from "../senders/send.ts";
+import { readContent } from "../senders/summary.ts";
 import { type Delivery, deliveries, type LastResponse } from "./delivery.ts";
 import { attemptsLeft, nextAfterFailure } from "./retries.ts";
 import * as transitions from "./transitions.ts";
@@ -53,7 +52,11 @@ export const readSubjects = async (messages: readonly Message<"deliveries">[]): 
     ]),
   );
   const subjects = [...chunk(rows, 3)] as [Delivery?, Channel?, Organization?][];
-  return subjects.map(([row, channel, owner]) => ({ row, channel, owner }));
+  return subjects.map(([row, channel, owner]) => ({
+    row,
+    channel: row?.event.type === "owner" ? ownersChannel : channel,
+    owner,
+  }));
 };
 
 /** What the steps of an attempt share. */
@@ -94,20 +97,15 @@ export const deliver = async (
   if (prepared === undefined) return;
   const sentAt = Date.now();
   const result = await sendPrepared(attempt, prepared);
-  const milliseconds = Date.now() - sentAt;
-  const outcome = outcomeOf(org, result, milliseconds);
+  const outcome = outcomeOf(org, result, Date.now() - sentAt);
   if ("status" in result) await afterSuccess(attempt, prepared, outcome);
   else await afterFailure(attempt, prepared, result, outcome);
-  await slowness.note(org, channel, { milliseconds, isDelivered: "status" in result }).catch((error) => {
-    // This attempt is recorded; only the speed of other deliveries depends on the note.
-    logError("slowness could not be noted", error);
-  });
 };
 
 /** A claimed attempt with what it sends and to whom. */
 type Prepared = {
   claimed: transitions.ClaimedAttempt;
-  content: Report | Summary;
+  content: Content;
   receiver: Receiver;
   /** Gives the copies to the budget of e-mails back, except for those that were sent. */
   giveBack: (sent: number) => Promise<void>;
@@ -116,12 +114,8 @@ type Prepared = {
 /** Claims an attempt that may be made now. Undefined: it may not, and the delivery is dealt with. */
 const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   const { org, message, row, channel, owner, log } = attempt;
-  const reason = notServed(channel, owner);
+  const reason = notServed(channel, owner) ?? (await notWanted(org, row));
   if (reason !== undefined) return wait(attempt, reason);
-  if (message.attempt === 1 && message.slow !== true && slowness.isSlow(channel)) {
-    await queue.send("delivery-retries", { ...message, slow: true }, { group: String(org) });
-    return void log("moved to delivery-retries");
-  }
   if (attemptsLeft(row, message.attempt) < 0) {
     return giveUp(attempt, row.failureReason ?? "no answer was recorded");
   }
@@ -132,7 +126,7 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
     await transitions.discard(org, row);
     return void log("nothing left to tell");
   }
-  const addressed = await address(attempt, form);
+  const addressed = await address(attempt, form, content);
   if (addressed === undefined) return undefined;
   const claimed = await transitions.claim(org, row, message.attempt).catch(async (error) => {
     await addressed.giveBack(0);
@@ -155,6 +149,7 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
     const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
     const until = new Date(Date.now() + seconds * 1000);
     const reason = "channel could not be opened";
+    if (Date.now() >= waitsUntil(row, settings)) await noteFailing(attempt, reason);
     await transitions.postpone(org, row, until, reason, reason);
     logError(channelNotOpened, error);
     log("waiting");
@@ -166,11 +161,16 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
 const address = async (
   attempt: Attempt,
   form: ChannelForm,
+  content: Content,
 ): Promise<Pick<Prepared, "receiver" | "giveBack"> | undefined> => {
   if (form.channel !== "email") return { receiver: form, giveBack: async () => {} };
   const { owner, row, settings, logger } = attempt;
   const { dashboardUrl } = settings;
-  const plan = await planMail(owner, row, form.config.recipients, { dashboardUrl, logger });
+  const isToOwner = "kind" in content && content.kind === "owner";
+  if (isToOwner && dashboardUrl === undefined) return giveUp(attempt, "the owner could not unsubscribe");
+  const recipients = isToOwner ? [content.address] : form.config.recipients;
+  const plan = await planMail(owner, row, recipients, { dashboardUrl, logger });
+  if (isToOwner && "obstacle" in plan && plan.isShown) return giveUp(attempt, "the owner has unsubscribed");
   if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan);
   return { receiver: { channel: "email", recipients: plan.recipients }, giveBack: plan.giveBack };
 };
@@ -199,11 +199,12 @@ const afterSuccess = async (
 };
 
 const afterFailure = async (
-  { org, message, row, channel, settings, log }: Attempt,
+  attempt: Attempt,
   { claimed, giveBack }: Prepared,
   { failure, retryAfterSeconds, isFinal = false }: Extract<AttemptResult, { failure: string }>,
   outcome: Outcome,
 ): Promise<void> => {
+  const { org, message, row, channel, settings, log } = attempt;
   const isTooOld = Date.now() >= waitsUntil(row, settings);
   // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
   if (retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
@@ -213,7 +214,7 @@ const afterFailure = async (
   }
   const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
   const next = nextAfterFailure(left, settings.redispatchSeconds);
-  if (next.status === "not_delivered") await failing.noteFailing(org, channel, failure);
+  if (next.status === "not delivered") await noteFailing(attempt, failure);
   const finished = await transitions.finish(org, claimed, next, { ...outcome, failure });
   log(next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {
@@ -239,6 +240,12 @@ const notServed = (channel: Channel, { billing }: Organization): string | undefi
   return billingRefusal(billing, new Date()) === undefined ? undefined : "subscription had lapsed";
 };
 
+/** Why an owner is not told for now: no channel wants that any more. By hand they are told in any case. */
+const notWanted = async (org: number, { event }: Delivery): Promise<string | undefined> =>
+  event.type !== "owner" || event.byHand || leastTold(await list(org)) !== undefined
+    ? undefined
+    : "no channel tells owners";
+
 /** Until when a delivery may wait, in milliseconds since 1970. */
 const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: DeliverSettings): number =>
   Date.parse(waitsFrom ?? createdAt) + longestWaitSeconds * 1000;
@@ -261,7 +268,15 @@ const wait = async (
   log("waiting", reason);
 };
 
-const giveUp = async ({ org, row, log }: Attempt, reason: string): Promise<undefined> => {
+/** An owner's mailbox is no channel, and fails none. */
+const noteFailing = async ({ org, channel }: Attempt, failure: string): Promise<void> => {
+  if (channel !== ownersChannel) await failing.noteFailing(org, channel, failure);
+};
+
+const giveUp = async (attempt: Attempt, reason: string): Promise<undefined> => {
+  const { org, row, channel, owner, log } = attempt;
+  // Whom nobody serves does not fail.
+  if (notServed(channel, owner) === undefined) await noteFailing(attempt, reason);
   await transitions.giveUp(org, row, reason);
   log("given up", reason);
 };

@@ -7,28 +7,12 @@ import { Refusal } from "../../contract/errors.ts";
 import * as counts from "../../lists/counts.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as channels from "../channels/channel.ts";
+import type { DetailedAlertConfig } from "../channels/channel-schema.ts";
 import { payloadOf } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
 import { breachesInTitle, titleOf } from "../senders/title.ts";
-import {
-  type Delivery,
-  type DeliveryStatus,
-  deliveries,
-  typeOf,
-  type WaitsFor,
-  waitsForOf,
-} from "./delivery.ts";
-import type { DeliveryInFull, DeliveryLabel, ListedDelivery } from "./delivery-schema.ts";
-
-const labelOf: Record<DeliveryStatus, DeliveryLabel> = {
-  pending: "pending",
-  retrying: "retrying",
-  delivered: "delivered",
-  not_delivered: "not delivered",
-};
-
-const statusOf = (label: DeliveryLabel): DeliveryStatus =>
-  label === "not delivered" ? "not_delivered" : label;
+import { type Delivery, deliveries, typeOf, type WaitsFor, waitsForOf } from "./delivery.ts";
+import type { DeliveryInFull, DeliveryStatus, ListedDelivery } from "./delivery-schema.ts";
 
 const shownAttributes = [
   "createdAt",
@@ -50,7 +34,7 @@ type Titles = Parameters<typeof titleOf>[1];
 const shown = (row: Shown, titles: Titles, channel: channels.Channel): ListedDelivery => ({
   id: row.id,
   type: typeOf(row.event),
-  status: labelOf[row.status],
+  status: row.status,
   attempts: row.attempts,
   failedAttempts: row.failedAttempts,
   createdAt: row.createdAt,
@@ -75,11 +59,11 @@ type Query = { limit: number; offset: number; status?: DeliveryStatus | undefine
 export const list = async (
   org: number,
   channelId: number,
-  { status, ...query }: { limit: number; offset: number; status?: DeliveryLabel | undefined },
+  query: Query,
 ): Promise<{ deliveries: ListedDelivery[]; total: number }> => {
   const [channel, { rows, total }] = await Promise.all([
     channels.get(org, channelId),
-    page(org, channelId, { ...query, status: status && statusOf(status) }),
+    page(org, channelId, query),
   ]);
   if (channel === undefined) throw new Refusal("channelNotFound");
   const titles = await breachDetails.details(breachesInTitle(rows.map(({ event }) => event)));
@@ -147,7 +131,7 @@ const pageOfStatus = async (
   { status, limit, offset }: Query & { status: DeliveryStatus },
 ): Promise<{ rows: Shown[]; total: number }> => {
   const none = { rows: [], total: 0 };
-  if (status === "not_delivered" && !(await counts.read(org)).notDelivered.has(channelId)) return none;
+  if (status === "not delivered" && !(await counts.read(org)).notDelivered.has(channelId)) return none;
   const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel(channelId)).reverse();
   const where = condition("#group = :groupKey AND #status = :status", {
     groupKey: deliveries.groupKeyOf({ channelId }),
@@ -170,32 +154,62 @@ const pageOfStatus = async (
 /** Deliveries at the end of a block among which the latest of each channel mostly is. */
 const usuallyEnough = 32;
 
-/** The channels, newest first, with the status of each one's latest delivery. Two trips, mostly. */
-export const latestStatuses = async (
-  org: number,
-): Promise<{ channel: channels.Channel; latest: DeliveryStatus | undefined }[]> => {
+export type Health = {
+  /** The status of the latest delivery, if there is one. */
+  latest: DeliveryStatus | undefined;
+  /** When the newest of the latest deliveries that arrived did; undefined if none of them did. ISO 8601. */
+  deliveredAt: string | undefined;
+};
+
+/** Whether a channel's latest delivery is yet to arrive after an attempt that failed, or was given up. */
+export const isFailing = ({ latest }: Health): boolean => latest === "retrying" || latest === "not delivered";
+
+/** The channels, newest first, with what became of each one's latest deliveries. Two trips, mostly. */
+export const healthOf = async (org: number): Promise<({ channel: channels.Channel } & Health)[]> => {
   const [all, directory] = await Promise.all([channels.list(org), deliveries.directory(org)]);
   const latest = new Map<number, DeliveryStatus>();
+  const deliveredAt = new Map<number, string>();
   const channelsOfBlock = new Map<number, number[]>();
   for (const { id: channelId } of all) {
     const groupKey = deliveries.groupKeyOf({ channelId });
     const block = directory.find(({ counts: inBlock }) => (inBlock.get(groupKey) ?? 0) > 0)?.block;
     if (block !== undefined) channelsOfBlock.set(block, [...(channelsOfBlock.get(block) ?? []), channelId]);
   }
-  const note = (block: number, rows: readonly Pick<Delivery, "id" | "group" | "status">[]): void => {
+  const note = (
+    block: number,
+    rows: readonly Pick<Delivery, "id" | "group" | "status" | "lastAttemptAt">[],
+  ): void => {
     for (const row of rows.toSorted((one, other) => other.id - one.id)) {
       const { channelId } = deliveries.groupOf(row);
-      if (channelsOfBlock.get(block)?.includes(channelId) && !latest.has(channelId))
-        latest.set(channelId, row.status);
+      if (!channelsOfBlock.get(block)?.includes(channelId)) continue;
+      if (!latest.has(channelId)) latest.set(channelId, row.status);
+      if (row.status === "delivered" && row.lastAttemptAt !== null && !deliveredAt.has(channelId))
+        deliveredAt.set(channelId, row.lastAttemptAt);
     }
   };
-  const project = ["id", "group", "status"];
+  const project = ["id", "group", "status", "lastAttemptAt"];
   await Promise.all(
     [...channelsOfBlock].map(async ([block, inBlock]) => {
-      note(block, await deliveries.newest(org, block, usuallyEnough, { project }));
+      note(block, await deliveries.members(org, block, { descending: true, limit: usuallyEnough, project }));
       if (inBlock.some((channelId) => !latest.has(channelId)))
         note(block, await deliveries.members(org, block, { project }));
     }),
   );
-  return all.map((channel) => ({ channel, latest: latest.get(channel.id) }));
+  return all.map((channel) => ({
+    channel,
+    latest: latest.get(channel.id),
+    deliveredAt: deliveredAt.get(channel.id),
+  }));
+};
+
+/** The channels, newest first, with their options and how their deliveries fare. */
+export const inDetail = async (org: number): Promise<DetailedAlertConfig[]> => {
+  const [all, { notDelivered }] = await Promise.all([healthOf(org), counts.read(org)]);
+  return all.map(({ channel, ...health }) => ({
+    ...channels.shown(org, channel),
+    options: channels.optionsOf(channel),
+    failing: isFailing(health),
+    notDelivered: notDelivered.get(channel.id) ?? 0,
+    lastDeliveredAt: health.deliveredAt ?? null,
+  }));
 };

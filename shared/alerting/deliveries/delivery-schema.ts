@@ -2,15 +2,15 @@ import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
 import { timestamp } from "../../contract/text.ts";
 
-export const deliveryLabel = z.enum(["delivered", "pending", "retrying", "not delivered"]);
-export type DeliveryLabel = z.infer<typeof deliveryLabel>;
+export const deliveryStatus = z.enum(["delivered", "pending", "retrying", "not delivered"]);
+export type DeliveryStatus = z.infer<typeof deliveryStatus>;
 
 /** A delivery as the dashboard shows it. */
 export const listedDelivery = z
   .object({
     id: idField.check(z.meta({ description: "The `id` of the event that a webhook receives" })),
     type: z.enum(["breach", "scan_complete", "scan_error"]),
-    status: deliveryLabel,
+    status: deliveryStatus,
     attempts: count,
     failedAttempts: count,
     createdAt: timestamp,

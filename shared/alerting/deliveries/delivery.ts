@@ -15,6 +15,7 @@ import * as counts from "../../lists/counts.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import { type Channel, wants } from "../channels/channel.ts";
 import type { EventType } from "../senders/envelope.ts";
+import type { DeliveryStatus } from "./delivery-schema.ts";
 
 /** `scanId`: the scan in which it happened, if it was in one. */
 export type AlertEvent = { scanId?: number } & Happening;
@@ -22,6 +23,7 @@ export type AlertEvent = { scanId?: number } & Happening;
 /** What happened. A breach event holds ids only: each attempt reads the details (senders/report.ts). */
 type Happening =
   | { type: "breach"; breachIds: number[]; email: EventEmail }
+  | OwnerEvent
   /** New breaches of the delivery's `scans`, less the findings that were told already (alerting/gathering). */
   | { type: "gathered"; told: number[]; baseline?: { totalEmails: number } }
   /** A breach whose severity has risen; `people` are those whose findings followed. */
@@ -35,15 +37,15 @@ type Happening =
     }
   | { type: "scan_error"; error: string };
 
+/** Breaches of an e-mail, of which its owner is told (alerting/owners). `byHand`: whatever channels there are. */
+export type OwnerEvent = { type: "owner"; breachIds: number[]; email: EventEmail; byHand?: true };
+
 /** The type that clients and the flags of channels know an event by. */
 export const typeOf = ({ type }: AlertEvent): EventType =>
-  type === "gathered" || type === "risen" ? "breach" : type;
+  type === "gathered" || type === "risen" || type === "owner" ? "breach" : type;
 
 /** `findingIds`: the findings, in the order of the event's `breachIds`. */
 export type EventEmail = { id: number; findingIds: number[] };
-
-export const deliveryStatuses = ["pending", "retrying", "delivered", "not_delivered"] as const;
-export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** What a delivery waits for, in a few words, and until when, ISO 8601. */
 export type WaitsFor = { reason: string; until: string };

@@ -74,7 +74,7 @@ const deleteRows = async (org: number, rows: readonly Delivery[]): Promise<void>
 
 /** All rows are of one channel. */
 const countDeleted = (org: number, rows: readonly Delivery[]): Write[] => {
-  const givenUp = rows.filter(({ status }) => status === "not_delivered");
+  const givenUp = rows.filter(({ status }) => status === "not delivered");
   const [first] = givenUp;
   if (first === undefined) return [];
   const { channelId } = deliveries.groupOf(first);

@@ -14,7 +14,7 @@ export const attemptsLeft = ({ attemptLimit = maximumAttempts }: DeliveryRow, at
  */
 export type Next =
   | { status: "delivered" }
-  | { status: "not_delivered" }
+  | { status: "not delivered" }
   | { status: "retrying"; retryInSeconds: number }
   | { status: "retrying"; redispatchInSeconds: number };
 
@@ -23,7 +23,7 @@ export type Next =
  * apart; dispatches are `redispatchSeconds` apart; without attempts left the delivery is given up.
  */
 export const nextAfterFailure = (left: number, redispatchSeconds: number): Next => {
-  if (left <= 0) return { status: "not_delivered" };
+  if (left <= 0) return { status: "not delivered" };
   // Counted from the end, because a retry by hand may start a dispatch after any attempt.
   const leftOfDispatch = left % attemptsPerDispatch;
   if (leftOfDispatch > 0) {

@@ -102,7 +102,7 @@ export const finish = async (
     if: isClaimedBy(claimed),
   };
   const update = await table.attempt<unknown>(
-    next.status === "not_delivered"
+    next.status === "not delivered"
       ? table.transact([{ update: key, ...change }, ...countNotDelivered(org, delivery, 1)])
       : table.update(key, change),
   );
@@ -172,7 +172,7 @@ export const giveUp = async (org: number, delivery: Delivery, failureReason: str
     table.transact([
       {
         update: deliveries.key(org, delivery.id),
-        set: { status: "not_delivered", failureReason },
+        set: { status: "not delivered", failureReason },
         remove: openAttributes,
         if: isWaiting(delivery.attempts, new Date()),
       },
@@ -212,7 +212,7 @@ export const scheduleAgain = async (
 ): Promise<boolean> => {
   const { id, status, attempts, succeededBefore = 0 } = delivery;
   const now = new Date();
-  const wasOver = status === "not_delivered" || status === "delivered";
+  const wasOver = status === "not delivered" || status === "delivered";
   const { written } = await table.attempt(
     table.transact([
       {
@@ -230,7 +230,7 @@ export const scheduleAgain = async (
           hasNoLease(now),
         ),
       },
-      ...(status === "not_delivered" ? countNotDelivered(org, delivery, -1) : []),
+      ...(status === "not delivered" ? countNotDelivered(org, delivery, -1) : []),
     ]),
   );
   return written;

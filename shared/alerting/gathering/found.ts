@@ -1,19 +1,46 @@
 import { chunk } from "../../aws/table/chunk.ts";
 import { type FindingGroup, type FindingRecord, findings } from "../../findings/record.ts";
+import { levelOf } from "../../monitoring/hibp/severity.ts";
+import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 
 /** Blocks read at the same time. */
 const concurrency = 16;
 
+/** 131,072 findings. A million of them would take an attempt more time and memory than its function has. */
+const maximumBlocks = 256;
+
 const attributes = ["id", "group", "emailId", "email", "breachId"] as const;
 export type FoundRow = Pick<FindingRecord, (typeof attributes)[number]>;
 
-/** The findings of scans, block by block. Costs the read units of the blocks that hold any. */
-export async function* foundIn(org: number, scanIds: ReadonlySet<number>): AsyncGenerator<FoundRow[]> {
+/** `isWhole`: `rows` gives all findings, and not only those of the first blocks. */
+export type Found = {
+  bySeverity: Record<Severity, number>;
+  isWhole: boolean;
+  rows: () => AsyncGenerator<FoundRow[]>;
+};
+
+/** What scans have found. `rows` costs the read units of the blocks that hold any. */
+export const foundIn = async (org: number, scanIds: ReadonlySet<number>): Promise<Found> => {
   const isOfScan = ({ scanId }: FindingGroup): boolean => scanId !== null && scanIds.has(scanId);
-  for (const part of chunk(findings.blocks(await findings.directory(org), isOfScan), concurrency)) {
-    const read = await Promise.all(
-      part.map((block) => findings.members(org, block, { project: attributes })),
-    );
-    for (const rows of read) yield rows.filter((row) => isOfScan(findings.groupOf(row)));
-  }
-}
+  const directory = await findings.directory(org);
+  const blocks = findings.blocks(directory, isOfScan);
+  const countOf = (severity: Severity): number =>
+    findings.sum(directory, (group) => isOfScan(group) && group.severity === levelOf(severity));
+  return {
+    bySeverity: {
+      critical: countOf("critical"),
+      high: countOf("high"),
+      medium: countOf("medium"),
+      low: countOf("low"),
+    },
+    isWhole: blocks.length <= maximumBlocks,
+    rows: async function* () {
+      for (const part of chunk(blocks.slice(0, maximumBlocks), concurrency)) {
+        const read = await Promise.all(
+          part.map((block) => findings.members(org, block, { project: attributes })),
+        );
+        for (const rows of read) yield rows.filter((row) => isOfScan(findings.groupOf(row)));
+      }
+    },
+  };
+};

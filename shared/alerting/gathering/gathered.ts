@@ -10,6 +10,8 @@ import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { type Channel, groupingIn } from "../channels/channel.ts";
 import type { Grouping } from "../channels/channel-schema.ts";
 import { deliveries, type Raised, raiseFor, reserveIds, type Wanted } from "../deliveries/delivery.ts";
+import { leastTold } from "../owners/owner.ts";
+import { tell } from "../owners/tell.ts";
 import { eventsFor, type Found, maximumEarly, readTold, type ScanOfFindings, type Told } from "./early.ts";
 import { type FoundRow, foundIn } from "./found.ts";
 
@@ -32,9 +34,15 @@ export const raiseGathered = async (
 ): Promise<Raised & { others: Write[] }> => {
   const told = await readTold(org, scan.id, channels);
   const holding = channels.filter(({ id }) => told.get(id)?.isHeld === true);
-  if (holding.length === 0) return { writes: [], messages: [], others: [] };
+  const leastOfOwners = scan.isFirst && scan.isCompleted ? leastTold(channels) : undefined;
+  if (holding.length === 0 && leastOfOwners === undefined) return { writes: [], messages: [], others: [] };
   const found = await firstFound(org, scan.id);
   const isBaseline = scan.isFirst && scan.isCompleted && found.people > fewPeople;
+  // In transactions of their own: those that were told already are not told by another try to end the scan.
+  const toOwners =
+    leastOfOwners === undefined || isBaseline
+      ? []
+      : (await tell(org, findingsFrom(leastOfOwners, found.byEmail))).messages;
   const scans = new Set([scan.id]);
   const wanted: Wanted[] = [];
   const windows: Writes[] = [];
@@ -69,7 +77,7 @@ export const raiseGathered = async (
   const raised = await raiseFor(org, wanted);
   return {
     writes: [...raised.writes, ...windows.flatMap(({ members }) => members)],
-    messages: raised.messages,
+    messages: [...toOwners, ...raised.messages],
     others: windows.flatMap(({ others }) => others),
   };
 };
@@ -84,7 +92,8 @@ const firstFound = async (
 ): Promise<{ people: number; isWhole: boolean; byEmail: Found[] }> => {
   const rows: FoundRow[] = [];
   const people = new Set<number>();
-  for await (const some of foundIn(org, new Set([scanId]))) {
+  const found = await foundIn(org, new Set([scanId]));
+  for await (const some of found.rows()) {
     rows.push(...some);
     for (const { emailId } of some) people.add(emailId);
     if (people.size > enoughPeople) return { people: people.size, isWhole: false, byEmail: [] };
@@ -101,6 +110,11 @@ const firstFound = async (
   }));
   return { people: people.size, isWhole: true, byEmail };
 };
+
+const findingsFrom = (least: number, byEmail: readonly Found[]): number[] =>
+  byEmail.flatMap(({ breaches }) =>
+    breaches.filter(({ level }) => level >= least).map(({ findingId }) => findingId),
+  );
 
 const eventsOf = (channel: Channel, scanId: number, told: Told, byEmail: readonly Found[]) =>
   byEmail.flatMap(({ emailId, breaches }) =>

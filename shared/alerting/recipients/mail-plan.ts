@@ -46,8 +46,11 @@ export const planMail = async (
   }
   const recipients = all.filter(({ email }) => row.reached?.has(fingerprint(org, email)) !== true);
   const takenAt = new Date();
-  const isSingle = row.event.type === "breach";
-  const hour = isSingle ? Math.floor(mailBudget.hour * shareOfSingles) : mailBudget.hour;
+  const isSingle = row.event.type === "breach" || row.event.type === "owner";
+  // Of a budget of one, that one.
+  const hour = isSingle
+    ? Math.max(Math.min(1, mailBudget.hour), Math.floor(mailBudget.hour * shareOfSingles))
+    : mailBudget.hour;
   const usedUpUntil = await takeCopies(org, recipients.length, { ...mailBudget, hour }, takenAt);
   if (usedUpUntil === undefined) {
     const giveBack = (sent: number): Promise<void> =>

@@ -52,16 +52,21 @@ export const addresseesOf = async (org: number, addresses: readonly string[]): P
   return Promise.all(
     names.map(async (name, index) => {
       const email = written.get(name) ?? "";
-      const { consent, askedAt, asked, secret } = rows[index] ?? (await create(org, name, email));
-      return {
-        email,
-        token: `${org}.${name}.${secret}`,
-        ...(consent && { consent }),
-        ...(askedAt && { askedAt }),
-        ...(asked && { asked }),
-      };
+      const { secret, ...recipient } = rows[index] ?? (await create(org, name, email));
+      return { ...recipient, email, token: `${org}.${name}.${secret}` };
     }),
   );
+};
+
+/** What each of these addresses has said last. Makes no rows. */
+export const consentsOf = async (
+  org: number,
+  addresses: readonly string[],
+): Promise<Recipient["consent"][]> => {
+  const rows = await table.getMany<Recipient>(
+    addresses.map((each) => keys.recipient(org, fingerprint(org, each))),
+  );
+  return rows.map((row) => row?.consent);
 };
 
 /** Of several that make the same row, one draws the secret. */

@@ -23,7 +23,7 @@ export type Notice = {
   facts: { label: string; value: string }[];
   /** One entry per breach. */
   items: { title: string; details: string[]; url: string | undefined }[];
-  /** At most two lines. */
+  /** At most two lines; to an owner what to do, a line for each step. */
   advice: string | undefined;
   /** The page of the dashboard to go to. */
   link: Link | undefined;
@@ -45,12 +45,12 @@ export const attribution = {
 } as const;
 
 /** Limits in characters for text from upstream and from users. */
-const maximumOrganization = 100;
+export const maximumOrganization = 100;
 const maximumAddress = 254;
 const maximumBothForms = 2 * maximumAddress + 3;
 const maximumAddressInHeadline = 60;
-const maximumOrganizationInSubject = 60;
-const maximumTitleInSubject = 50;
+export const maximumOrganizationInSubject = 60;
+export const maximumTitleInSubject = 50;
 const maximumClassInSubject = 35;
 const maximumName = 200;
 const maximumTitle = 200;
@@ -121,7 +121,7 @@ const wordsForBreaches = (
   dashboardUrl: string | undefined,
 ): Words => {
   const one = breaches.length === 1;
-  const howMany = one ? "a data breach" : `${breaches.length} data breaches`;
+  const howMany = breachesInWords(breaches.length);
   const found = `was found in ${howMany} that ${one ? "was" : "were"} not known before.`;
   const severityIn = ({ breachId }: Breach) => exposure?.findings.get(breachId)?.severity;
   const levelIn = (breach: Breach): number => levelOf(severityIn(breach) ?? "low");
@@ -143,7 +143,7 @@ const wordsForBreaches = (
   }
   return {
     severity,
-    ...(worst && { subject: inWords(severity) + subjectOf(worst, worstFirst.length - 1, 1) }),
+    ...(worst && { subject: inWords(severity) + subjectOf(worst, worstFirst.length - 1, "1 person") }),
     headline: `${inWords(severity)}${shortened(email.address)} appeared in ${howMany}`,
     lead: `This monitored e-mail address ${found}`,
     facts: factsOf(email),
@@ -161,14 +161,13 @@ export const inWords = (severity: Severity | undefined): string =>
 export const subjectOf = (
   { title, dataClasses }: Pick<Breach, "title" | "dataClasses">,
   others: number,
-  people: number,
+  people: string,
 ): string => {
   const name = asLine(title, maximumTitleInSubject);
   const more = others === 0 ? "" : ` and ${shown(others)} more`;
-  const whom = people === 1 ? "1 person" : `${shown(people)} people`;
   const worst = worstClass(dataClasses);
   const what = worst === undefined ? "data" : asLine(worst, maximumClassInSubject);
-  return `${name}${more}, ${lowerCase(what)} of ${whom}`;
+  return `${name}${more}, ${lowerCase(what)} of ${people}`;
 };
 
 const worstClass = (dataClasses: readonly string[]): string | undefined => {
@@ -188,21 +187,32 @@ export const adviceFor = (steps: readonly string[] = []): string =>
   [steps[0], "Acknowledge each finding once it is handled."].filter((line) => line !== undefined).join("\n");
 
 const itemOf = (
-  { breachId, title, domain, dataClasses }: Breach,
+  breach: Breach,
   exposure: Exposure | undefined,
   dashboardUrl: string | undefined,
 ): Notice["items"][number] => {
-  const finding = exposure?.findings.get(breachId);
+  const finding = exposure?.findings.get(breach.breachId);
   const path = exposure?.email && finding && `${findingsOf(exposure.email)}&finding=${finding.id}`;
   return {
-    title: [
-      asLine(title, maximumTitle) + (domain === "" ? "" : ` (${asLine(domain, maximumDomain)})`),
-      ...(finding === undefined ? [] : [finding.severity]),
-    ].join(" · "),
-    details: [...dateOf(finding?.breachDate), exposedIn(dataClasses)],
+    ...breachInWords({ ...breach, ...finding }),
     url: path === undefined || dashboardUrl === undefined ? undefined : dashboardUrl + path,
   };
 };
+
+/** What is known of a breach. */
+export const breachInWords = ({
+  title,
+  domain,
+  severity,
+  breachDate,
+  dataClasses,
+}: Pick<Breach, "title" | "domain" | "dataClasses"> & { severity?: Severity; breachDate?: string }) => ({
+  title: [
+    asLine(title, maximumTitle) + (domain === "" ? "" : ` (${asLine(domain, maximumDomain)})`),
+    ...(severity === undefined ? [] : [severity]),
+  ].join(" · "),
+  details: [...dateOf(breachDate), exposedIn(dataClasses)],
+});
 
 const factsOf = ({ address, ownerName, teamName }: ExposedEmail): Notice["facts"] =>
   [
@@ -225,6 +235,10 @@ const linkTo = (dashboardUrl: string | undefined, path: string, label: string): 
   dashboardUrl === undefined ? undefined : { label, url: dashboardUrl + path };
 
 const shown = (count: number): string => count.toLocaleString("en-US");
+
+/** "a data breach", or how many. */
+export const breachesInWords = (count: number): string =>
+  count === 1 ? "a data breach" : `${shown(count)} data breaches`;
 
 /** An address with both its ends, since its domain is at the end. */
 const shortened = (address: string): string => {

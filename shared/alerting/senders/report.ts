@@ -20,8 +20,8 @@ export type Report = {
   event: Event;
   /** What only people are told. Undefined for webhooks and for other events. */
   exposure?: Exposure | undefined;
-  /** One of the breaches is sensitive. */
-  isSensitive?: true;
+  /** Ids of those of its breaches that are sensitive. */
+  sensitive?: readonly number[];
 };
 
 export type Exposure = {
@@ -44,7 +44,7 @@ export type ExposedEmail = {
 /** The report of an event. `forPeople` also reads whose address it is, and the e-mail's team. */
 export const readReport = async (
   org: number,
-  event: Exclude<AlertEvent, { type: "gathered" | "risen" }>,
+  event: Exclude<AlertEvent, { type: "gathered" | "risen" | "owner" }>,
   { forPeople }: { forPeople: boolean },
 ): Promise<Report> => {
   if (event.type !== "breach") {
@@ -71,7 +71,7 @@ export const readReport = async (
         })),
       },
     },
-    ...(breaches.some(({ isSensitive }) => isSensitive) && { isSensitive: true }),
+    sensitive: breaches.filter(({ isSensitive }) => isSensitive).map(({ id }) => id),
     exposure: named && { email, findings: findingsOf(breachIds, named, details) },
   };
 };

@@ -4,11 +4,15 @@ import { type Event, envelope } from "./envelope.ts";
 import * as mail from "./mail.ts";
 import { type Notice, type NoticeContext, noticeOf } from "./notice.ts";
 import { type AttemptResult, post } from "./outbound.ts";
+import { noticeOfOwner, type OwnerReport } from "./owner-report.ts";
 import type { Report } from "./report.ts";
 import { sign, signatureHeader, standardHeaders } from "./signature.ts";
 import * as slack from "./slack.ts";
 import type { Summary } from "./summary.ts";
 import { noticeOfSummary } from "./summary-words.ts";
+
+/** What an attempt tells. */
+export type Content = Report | Summary | OwnerReport;
 
 /** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
 export type Receiver =
@@ -23,7 +27,7 @@ export type Receiver =
 export const send = async (
   receiver: Receiver,
   { deliveryId, at }: { deliveryId: number; at: Date },
-  content: Report | Summary,
+  content: Content,
   context: NoticeContext,
 ): Promise<AttemptResult> => {
   switch (receiver.channel) {
@@ -36,13 +40,15 @@ export const send = async (
   }
 };
 
-const eventOf = (content: Report | Summary): Event => {
-  if ("kind" in content) throw new Error("Webhooks get no summaries");
+const eventOf = (content: Content): Event => {
+  if ("kind" in content) throw new Error("Webhooks get events alone");
   return content.event;
 };
 
-const noticeFor = (content: Report | Summary, context: NoticeContext): Notice =>
-  "kind" in content ? noticeOfSummary(content, context) : noticeOf(content, context);
+const noticeFor = (content: Content, context: NoticeContext): Notice => {
+  if (!("kind" in content)) return noticeOf(content, context);
+  return content.kind === "owner" ? noticeOfOwner(content, context) : noticeOfSummary(content, context);
+};
 
 const sendWebhook = (
   { url, secret }: Extract<ChannelForm, { channel: "webhook" }>["config"],
@@ -63,7 +69,7 @@ const sendWebhook = (
 export const payloadOf = (
   kind: ChannelForm["channel"],
   { deliveryId, at }: { deliveryId: number; at: Date },
-  content: Report | Summary,
+  content: Content,
   context: NoticeContext,
 ): string => {
   switch (kind) {

@@ -3,8 +3,8 @@ import { severities } from "../../monitoring/hibp/severity-schema.ts";
 import { adviceFor, asLine, inWords, type Notice, type NoticeContext, subjectOf } from "./notice.ts";
 import type { Summary, SummaryBreach } from "./summary.ts";
 
-/** A message lists at most this many breaches; a first scan's the worst five. */
-const maximumBreaches = 10;
+/** Entries of a message, so that Slack shows all of them (slack.ts). Of a first scan it lists the worst five breaches. */
+const maximumItems = 10;
 const maximumOfBaseline = 5;
 const maximumText = 1000;
 const maximumOrganization = 100;
@@ -13,7 +13,10 @@ const maximumOrganizationInSubject = 60;
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 
-const peopleOf = (count: number): string => counted(count, "person", "people");
+const leastOf = ({ isPart = false }: Summary): string => (isPart ? "at least " : "");
+
+const peopleOf = (count: number, summary: Summary): string =>
+  leastOf(summary) + counted(count, "person", "people");
 
 export const noticeOfSummary = (
   summary: Summary,
@@ -21,13 +24,16 @@ export const noticeOfSummary = (
 ): Notice => {
   const name = asLine(organizationName, maximumOrganization);
   const { kind, breaches, discreetPeople, totals, scanId } = summary;
-  const shown = breaches.slice(0, kind === "baseline" ? maximumOfBaseline : maximumBreaches);
-  const [worst] = breaches;
-  const more = breaches.length - shown.length;
   const discreet =
     discreetPeople === 0
       ? []
-      : [{ title: `a sensitive breach: ${peopleOf(discreetPeople)}`, details: [], url: undefined }];
+      : [{ title: `a sensitive breach: ${peopleOf(discreetPeople, summary)}`, details: [], url: undefined }];
+  const room = kind === "baseline" ? maximumOfBaseline : maximumItems - discreet.length;
+  // What is left out has an entry too.
+  const isCut = kind !== "baseline" && breaches.length > room;
+  const shown = breaches.slice(0, isCut ? room - 1 : room);
+  const [worst] = breaches;
+  const more = breaches.length - shown.length;
   return {
     severity: worst?.severity,
     thread: scanId === undefined ? undefined : `scan-${scanId}`,
@@ -37,7 +43,7 @@ export const noticeOfSummary = (
     lead: leadOf(summary),
     facts: [],
     items: [
-      ...shown.map((breach) => itemOf(breach, kind)),
+      ...shown.map((breach) => itemOf(breach, summary)),
       ...discreet,
       ...(more > 0
         ? [{ title: `and ${counted(more, "more breach", "more breaches")}`, details: [], url: undefined }]
@@ -55,48 +61,52 @@ export const noticeOfSummary = (
 };
 
 /** `isSubject`: also says what leaked. */
-const headlineOf = ({ kind, breaches, discreetPeople, totals }: Summary, isSubject = false): string => {
+const headlineOf = (summary: Summary, isSubject = false): string => {
+  const { kind, breaches, discreetPeople, totals } = summary;
   const [worst] = breaches;
-  if (kind === "baseline") return `The first scan found ${peopleOf(totals.people)} in data breaches`;
+  if (kind === "baseline") return `The first scan found ${peopleOf(totals.people, summary)} in data breaches`;
   if (worst === undefined) {
     const what =
       kind === "risen" ? "A sensitive breach is worse than it was known to be" : "A sensitive breach";
-    return `${what}: ${peopleOf(discreetPeople)}`;
+    return `${what}: ${peopleOf(discreetPeople, summary)}`;
   }
   const others = breaches.length - 1 + (discreetPeople > 0 ? 1 : 0);
   const what = isSubject
-    ? subjectOf(worst, others, worst.people)
-    : `${asLine(worst.title, 50)}${others === 0 ? "" : ` and ${others.toLocaleString("en-US")} more`}, ${peopleOf(worst.people)}`;
+    ? subjectOf(worst, others, peopleOf(worst.people, summary))
+    : `${asLine(worst.title, 50)}${others === 0 ? "" : ` and ${others.toLocaleString("en-US")} more`}, ${peopleOf(worst.people, summary)}`;
   return `${kind === "risen" ? "Now " : ""}${inWords(worst.severity)}${what}`;
 };
 
-const leadOf = ({ kind, totals, totalEmails = 0, reopened = 0 }: Summary): string => {
-  const found = `${counted(totals.findings, "finding", "findings")} of ${peopleOf(totals.people)}`;
+const leadOf = (summary: Summary): string => {
+  const { kind, totals, bySeverity, totalEmails = 0, reopened = 0 } = summary;
+  const people = peopleOf(totals.people, summary);
+  const found = `${counted(totals.findings, "finding", "findings")} of ${people}`;
   if (kind === "risen") {
     const again =
       reopened === 0
         ? ""
         : ` Acknowledged findings that are open again: ${reopened.toLocaleString("en-US")}.`;
-    return `The severity of a breach has risen. It concerns ${peopleOf(totals.people)}.${again}`;
+    return `The severity of a breach has risen. It concerns ${people}.${again}`;
   }
   if (kind === "found") return `New in all: ${found}.`;
-  const bySeverity = severities
-    .filter((severity) => totals.bySeverity[severity] > 0)
-    .map((severity) => `${totals.bySeverity[severity].toLocaleString("en-US")} ${severity}`);
-  return `Checked ${counted(totalEmails, "address", "addresses")}: ${found} (${bySeverity.join(", ")}).`;
+  const counts = severities.flatMap((severity) => {
+    const count = bySeverity?.[severity] ?? 0;
+    return count === 0 ? [] : [`${count.toLocaleString("en-US")} ${severity}`];
+  });
+  return `Checked ${counted(totalEmails, "address", "addresses")}: ${found} (${counts.join(", ")}).`;
 };
 
 const itemOf = (
   { title, severity, people, named, dataClasses }: SummaryBreach,
-  kind: Summary["kind"],
+  summary: Summary,
 ): Notice["items"][number] => {
   const rest = people - named.length;
-  const others = rest > 0 ? [`${named.length > 0 ? "and " : ""}${rest.toLocaleString("en-US")} more`] : [];
   const names = named.map((address) => asLine(address, 254));
+  const others = rest > 0 ? [`and ${leastOf(summary)}${rest.toLocaleString("en-US")} more`] : [];
   return {
-    title: `${asLine(title, 200)} · ${severity} · ${peopleOf(people)}`,
+    title: `${asLine(title, 200)} · ${severity} · ${peopleOf(people, summary)}`,
     details: [
-      ...(kind === "baseline" || names.length === 0 ? [] : [[...names, ...others].join(", ")]),
+      ...(summary.kind === "baseline" || names.length === 0 ? [] : [[...names, ...others].join(", ")]),
       ...(dataClasses.length === 0 ? [] : [asLine(`Exposed: ${dataClasses.join(", ")}`, maximumText)]),
     ],
     url: undefined,

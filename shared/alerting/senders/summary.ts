@@ -10,7 +10,8 @@ import { levelOf, severityAt } from "../../monitoring/hibp/severity.ts";
 import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { Delivery } from "../deliveries/delivery.ts";
-import { type FoundRow, foundIn } from "../gathering/found.ts";
+import { foundIn } from "../gathering/found.ts";
+import { type OwnerReport, readOwnerReport } from "./owner-report.ts";
 import { type Report, readReport } from "./report.ts";
 
 /** A message names at most this many people, those of the worst breaches. */
@@ -24,7 +25,7 @@ export type SummaryBreach = {
   /** The steps of the first advice. */
   advice: string[];
   people: number;
-  /** Addresses of some of them. */
+  /** Addresses of some of them, at most ten. */
   named: string[];
 };
 
@@ -35,8 +36,12 @@ export type Summary = {
   breaches: SummaryBreach[];
   /** People in sensitive breaches that the channel must not name. */
   discreetPeople: number;
+  /** There are so many findings that people were counted in some of them only: there are at least as many. */
+  isPart?: boolean;
   /** Of all that the scans found, also what other messages told. */
-  totals: { findings: number; people: number; bySeverity: Record<Severity, number> };
+  totals: { findings: number; people: number };
+  /** Of what scans found. */
+  bySeverity?: Record<Severity, number>;
   /** Of a baseline: how many addresses were checked. */
   totalEmails?: number;
   /** Of a risen breach: how many findings are open again. */
@@ -50,24 +55,28 @@ export const readContent = async (
   org: number,
   { event, scans = new Set() }: Delivery,
   channel: Channel,
-): Promise<Report | Summary | undefined> => {
+): Promise<Report | Summary | OwnerReport | undefined> => {
+  if (event.type === "owner") return readOwnerReport(org, event);
   const isDiscreet = optionsOf(channel).sensitive === "discreet";
   const isWebhook = channel.channel === "webhook";
   if (event.type === "gathered") return isWebhook ? undefined : readGathered(org, event, scans, channel);
   if (event.type === "risen") return isWebhook ? undefined : readRisen(event, isDiscreet);
+  // HIBP may call the breach sensitive, or the channel be discreet, only since the delivery was created.
   const report = await readReport(org, event, { forPeople: !isWebhook });
-  // Also where HIBP calls the breach sensitive, or the channel is discreet, since the delivery was created.
-  if (event.type !== "breach" || isWebhook || !isDiscreet || report.isSensitive !== true) return report;
+  const { sensitive = [] } = report;
+  if (report.event.type !== "breach" || !isDiscreet || sensitive.length === 0) return report;
+  if (isWebhook) {
+    const breaches = report.event.data.breaches.filter(({ breachId }) => !sensitive.includes(breachId));
+    return breaches.length === 0 ? undefined : { ...report, event: { type: "breach", data: { breaches } } };
+  }
   return {
     kind: "found",
     breaches: [],
     discreetPeople: 1,
-    totals: { findings: event.breachIds.length, people: 1, bySeverity: none() },
+    totals: { findings: report.event.data.breaches.length, people: 1 },
     scanId: undefined,
   };
 };
-
-const none = (): Record<Severity, number> => ({ critical: 0, high: 0, medium: 0, low: 0 });
 
 const readGathered = async (
   org: number,
@@ -77,20 +86,18 @@ const readGathered = async (
 ): Promise<Summary | undefined> => {
   const { minSeverity, sensitive } = optionsOf(channel);
   const alreadyTold = new Set(told);
-  const bySeverity = none();
   const people = new Set<number>();
-  const byBreach = new Map<number, { level: number; rows: FoundRow[] }>();
-  let all = 0;
-  for await (const rows of foundIn(org, scans)) {
-    for (const row of rows) {
+  const byBreach = new Map<number, BreachFound>();
+  const { bySeverity, isWhole, rows } = await foundIn(org, scans);
+  for await (const some of rows()) {
+    for (const row of some) {
       const level = findings.groupOf(row).severity;
-      all++;
-      bySeverity[severityAt(level)]++;
       people.add(row.emailId);
       const isTold = alreadyTold.has(row.id) || (baseline === undefined && level < levelOf(minSeverity));
       if (isTold) continue;
-      const ofBreach = byBreach.get(row.breachId) ?? { level, rows: [] };
-      ofBreach.rows.push(row);
+      const ofBreach = byBreach.get(row.breachId) ?? { level, people: new Set(), first: [] };
+      ofBreach.people.add(row.emailId);
+      if (ofBreach.first.length < maximumNamed) ofBreach.first.push(row.email);
       byBreach.set(row.breachId, ofBreach);
     }
   }
@@ -99,43 +106,40 @@ const readGathered = async (
   const isNamed = (breachId: number): boolean =>
     sensitive === "named" || details.get(breachId)?.isSensitive !== true;
   const worstFirst = [...byBreach].sort(
-    ([, one], [, other]) => other.level - one.level || other.rows.length - one.rows.length,
+    ([, one], [, other]) => other.level - one.level || other.people.size - one.people.size,
   );
   const named = new Set<string>();
-  const breaches = worstFirst.flatMap(([breachId, { level, rows }]) => {
+  const breaches = worstFirst.flatMap(([breachId, { level, people, first }]) => {
     const breach = details.get(breachId);
-    return breach !== undefined && isNamed(breachId)
-      ? [breachOf(breach, severityAt(level), rows, named)]
-      : [];
+    if (breach === undefined || !isNamed(breachId)) return [];
+    const shown = first.filter((email) => {
+      if (named.size < maximumNamed) named.add(email);
+      return named.has(email);
+    });
+    return [breachOf(breach, severityAt(level), people.size, shown)];
   });
-  const discreet = worstFirst.flatMap(([breachId, { rows }]) => (isNamed(breachId) ? [] : rows));
+  const discreet = worstFirst.flatMap(([breachId, { people }]) => (isNamed(breachId) ? [] : [...people]));
   return {
     kind: baseline === undefined ? "found" : "baseline",
     breaches,
-    discreetPeople: new Set(discreet.map(({ emailId }) => emailId)).size,
-    totals: { findings: all, people: people.size, bySeverity },
+    discreetPeople: new Set(discreet).size,
+    isPart: !isWhole,
+    totals: {
+      findings: Object.values(bySeverity).reduce((sum, count) => sum + count),
+      people: people.size,
+    },
+    bySeverity,
     ...baseline,
     scanId: scans.size === 1 ? [...scans][0] : undefined,
   };
 };
 
-/** `named`: the addresses that the message names already. */
-const breachOf = (
-  breach: Breach,
-  severity: Severity,
-  rows: readonly FoundRow[],
-  named: Set<string>,
-): SummaryBreach => {
-  const shown: string[] = [];
-  for (const { email } of rows) {
-    if (shown.length === maximumNamed) break;
-    if (!named.has(email) && named.size === maximumNamed) continue;
-    named.add(email);
-    shown.push(email);
-  }
+/** What was found of a breach. `people`: ids of e-mails; `first`: addresses of the first of them. */
+type BreachFound = { level: number; people: Set<number>; first: string[] };
+
+const breachOf = (breach: Breach, severity: Severity, people: number, named: string[]): SummaryBreach => {
   const { title, domain, dataClasses } = breach;
-  const advice = adviceOf(breach)[0]?.steps ?? [];
-  return { title, domain, severity, dataClasses, advice, people: rows.length, named: shown };
+  return { title, domain, severity, dataClasses, advice: adviceOf(breach)[0]?.steps ?? [], people, named };
 };
 
 const readRisen = async (
@@ -147,9 +151,9 @@ const readRisen = async (
   const isNamed = !(isDiscreet && breach.isSensitive);
   return {
     kind: "risen",
-    breaches: isNamed ? [{ ...breachOf(breach, breach.severity, [], new Set()), people }] : [],
+    breaches: isNamed ? [breachOf(breach, breach.severity, people, [])] : [],
     discreetPeople: isNamed ? 0 : people,
-    totals: { findings: people, people, bySeverity: { ...none(), [breach.severity]: people } },
+    totals: { findings: people, people },
     reopened,
     scanId: undefined,
   };

@@ -15,6 +15,7 @@ export const titleOf = (event: AlertEvent, titles: Titles, isDiscreet: boolean):
     return isDiscreet && isSensitive ? "A sensitive breach" : asLine(title, maximumTitle, "A breach");
   };
   switch (event.type) {
+    case "owner":
     case "breach": {
       const [worst = 0, ...others] = event.breachIds;
       return `${nameOf(worst)}${others.length === 0 ? "" : ` and ${others.length} more`}: 1 person`;

@@ -12,11 +12,11 @@ import type { SQSRecord } from "aws-lambda";
 import type { Message, QueueName } from "../../contract/messages.ts";
 import { withVersion } from "../../contract/version.ts";
 import { urlVariable } from "../../contract/worker.ts";
+import { chunk } from "../table/chunk.ts";
 import { shortTimeouts } from "../timeouts.ts";
 
-/** SQS accepts ten messages and 1 MiB in a batch; some bytes are left for what SQS adds to the bodies. */
+/** SQS accepts ten messages and 1 MiB in a batch. No message of ours has 1 KB (messages.ts). */
 const maximumBatch = 10;
-const maximumBatchBytes = 900_000;
 
 export type Sending = {
   /** Fair queues: when one group floods the queue, messages of other groups do not wait behind it. */
@@ -73,7 +73,12 @@ export const sendPossible = async <Q extends QueueName>(
 ): Promise<{ failed: number; error: unknown }> => {
   let failed = 0;
   let error: unknown;
-  for (const entries of batchesOf(messages)) {
+  for (const batch of chunk(messages, maximumBatch)) {
+    const entries = batch.map(({ message, group }) => ({
+      Id: randomUUID(),
+      MessageBody: JSON.stringify(withVersion(message)),
+      MessageGroupId: group,
+    }));
     try {
       const command = new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries: entries });
       failed += (await client().send(command)).Failed?.length ?? 0;
@@ -86,29 +91,6 @@ export const sendPossible = async <Q extends QueueName>(
 };
 
 type Outgoing<Q extends QueueName> = Sending & { message: Message<Q> };
-
-type Entry = { Id: string; MessageBody: string; MessageGroupId?: string };
-
-function* batchesOf(messages: readonly Outgoing<QueueName>[]): Generator<Entry[]> {
-  let batch: Entry[] = [];
-  let bytes = 0;
-  for (const { message, group } of messages) {
-    const MessageBody = JSON.stringify(withVersion(message));
-    const size = Buffer.byteLength(MessageBody);
-    if (batch.length === maximumBatch || bytes + size > maximumBatchBytes) {
-      if (batch.length > 0) yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push({
-      Id: randomUUID(),
-      MessageBody,
-      ...(group !== undefined && { MessageGroupId: group }),
-    });
-    bytes += size;
-  }
-  if (batch.length > 0) yield batch;
-}
 
 const waitingCounts = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesDelayed"] as const;
 

@@ -80,6 +80,8 @@ export const keys = {
   }),
   /** `hash` as of a session. */
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
+  /** The reply to a request that may be repeated (access/api/idempotency.ts). */
+  idempotencyKey: (org: number, name: string): Key => ({ pk: `ORG#${org}#IDEMPOTENCY-KEY`, sk: name }),
   /** An address that alerts go to. `name` is its fingerprint (alerting/recipients/recipient.ts). */
   recipient: (org: number, name: string): Key => ({ pk: `ORG#${org}#RECIPIENT`, sk: name }),
   /** Counts the alert channels, so that concurrent requests cannot create more than the maximum. */
@@ -113,7 +115,7 @@ export const keys = {
     sk: padded(channel),
   }),
   /** One of the rows that count findings by month and by breach, and breached e-mails (lists/counts.ts). */
-  counts: (org: number, place: number): Key => ({ pk: `ORG#${org}#COUNTS#${place}`, sk: "COUNTS" }),
+  counts: (org: number, row: string): Key => ({ pk: `ORG#${org}#COUNTS`, sk: row }),
   /** One of the rows that count what was detected on a day (UTC, `YYYY-MM-DD`; lists/news.ts). */
   news: (org: number, day: string, place: number): Key => ({ pk: `ORG#${org}#NEWS`, sk: `${day}#${place}` }),
   /** When findings of a breach were first and last detected (findings/breach-dates.ts). */
@@ -187,6 +189,8 @@ export const keys = {
   organizations: (org: number): Key => ({ pk: "ORGANIZATIONS", sk: padded(org) }),
   breach: (id: number): Key => ({ pk: `BREACH#${id}`, sk: "BREACH" }),
   breachNames: (): Key => ({ pk: "CATALOG-NAMES", sk: "NAMES" }),
+  /** In the partition of the state above. */
+  breachName: (name: string): Key => ({ pk: "CATALOG-NAMES", sk: `NAME#${name}` }),
   subscription: (): Key => ({ pk: "UPSTREAM", sk: "SUBSCRIPTION" }),
   limiter: (): Key => ({ pk: "UPSTREAM", sk: "LIMITER" }),
   /** One window of a rate limit, which expires. `subject` is an address, a key or a bucket. */
@@ -253,7 +257,7 @@ export const recipientPartitions = ["ORG#*#RECIPIENT"] as const;
 export const attributesOfConsent = ["pk", "sk", "v", "secret", "consent"] as const;
 
 /** Attributes of an organization's row that operators alone write: no function names them in a write. */
-export const attributesOfOperators = ["billing", "mailBudget"] as const;
+export const attributesOfOperators = ["billing", "mailBudget", "signIn"] as const;
 
 /** Attributes of a domain's row with which it would be another verified domain. */
 export const attributesOfVerification = ["name", "verified", "verifiedBy"] as const;

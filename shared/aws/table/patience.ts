@@ -55,26 +55,23 @@ const within = <R>(milliseconds: number, work: () => Promise<R>): Promise<R> =>
  * Sends a request until DynamoDB does not refuse it because of contention, or the time is over. Timeouts and lost
  * connections count as contention in functions; the command line shows them at once.
  */
-export const withContentionRetry = <R>(send: () => Promise<R>, signal?: AbortSignal): Promise<R> =>
+export const withContentionRetry = <R>(send: () => Promise<R>): Promise<R> =>
   whilePassing(
     send,
     (error) =>
       isContention(error) ||
       (deadlines.getStore()?.isOfInvocation === true && isTransientError(error as SdkError)),
-    signal,
   );
 
 type SdkError = Parameters<typeof isTransientError>[0];
 
 /**
  * Runs `attempt` again as long as it throws an error that `isPassing` recognizes, after random pauses, until the time
- * is over. Then it throws the refusal `busy`. Operations inside of `attempt` share the time. After `signal` is aborted
- * no further try begins.
+ * is over. Then it throws the refusal `busy`. Operations inside of `attempt` share the time.
  */
 export const whilePassing = <R>(
   attempt: () => Promise<R>,
   isPassing: (error: unknown) => boolean,
-  signal?: AbortSignal,
 ): Promise<R> => {
   const deadline = deadlines.getStore() ?? {
     until: Date.now() + commandMilliseconds,
@@ -85,7 +82,7 @@ export const whilePassing = <R>(
       try {
         return await beforeLate(attempt(), deadline);
       } catch (error) {
-        if (!isPassing(error) || signal?.aborted) throw error;
+        if (!isPassing(error)) throw error;
         const { firstMilliseconds, longestMilliseconds } =
           pauses[isThrottled(error) ? "throttling" : "conflict"];
         const milliseconds = Math.random() * Math.min(firstMilliseconds * 2 ** count, longestMilliseconds);

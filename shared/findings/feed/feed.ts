@@ -22,7 +22,7 @@ const maximumBytes = 5_500_000;
 type Page = { items: FeedItem[]; cursor: string; hasMore: boolean };
 
 /**
- * The items after a cursor. Five trips, whatever was recorded since. Refuses `invalidInput` for a cursor that is damaged or of another
+ * The items after a cursor. Four trips, whatever was recorded since. Refuses `invalidInput` for a cursor that is damaged or of another
  * organization.
  */
 export const read = async (
@@ -62,16 +62,18 @@ export const read = async (
  * this can be read at once.
  *
  * Scans have ascending ids of findings: an organization has one scan at a time, whose workers draw ids while it is in progress and write
- * nothing after its end. So findings with ids that were drawn before the lock was read are final, but for those of the scan that has the
- * lock, which come last. For that the head of the list is read before the lock, and the lock before the list.
+ * nothing after its end. So findings whose ids were drawn at one moment are final, but for those of the scan that has the lock at that
+ * moment, which come last. For that the head of the list is read together with the lock, and both before the list.
  */
 const following = async (org: number, place: Place, limit: number, now: Date) => {
-  const { next: nextId = 1 } = (await table.get<{ next: number }>(keys.listHead(org, "FINDING"))) ?? {};
-  const [scanLock, ...requestLocks] = await table.getMany<{ scanId?: number; acknowledgementId?: number }>([
+  type HeadOrLock = { next?: number; scanId?: number; acknowledgementId?: number };
+  const [head, scanLock, ...requestLocks] = await table.getTogether<HeadOrLock>([
+    keys.listHead(org, "FINDING"),
     keys.scanLock(org),
     keys.acknowledgementLock(org),
     keys.severityLock(org),
   ]);
+  const nextId = head?.next ?? 1;
   const [found, recent, slots] = await Promise.all([
     findings.following(org, place.finding, { limit, attributes: shownAttributes }),
     entries.following(org, place.entry, { limit, attributes: log.shownAttributes }),

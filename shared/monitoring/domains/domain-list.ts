@@ -31,7 +31,7 @@ const shown = (domain: Domain, coverage: Coverage, emailCount: number): ListedDo
   id: domain.id,
   name: domain.name,
   isVerified: domain.verified,
-  verifiedAt: domain.verifiedAt ?? null,
+  verifiedAt: domain.verifiedAt,
   checkedAt: domain.lookedUpAt ?? null,
   record: recordOf(domain),
   coverage:

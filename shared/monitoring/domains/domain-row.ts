@@ -14,7 +14,7 @@ export type Domain = {
    */
   verifiedBy?: "operator" | "record";
   /** ISO 8601; null while it is not verified. */
-  verifiedAt?: string | null;
+  verifiedAt: string | null;
   createdAt: string;
   /** The random part of the DNS record that proves it (proof.ts). */
   proofToken: string;

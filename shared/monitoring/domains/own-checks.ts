@@ -13,7 +13,7 @@ import { blockOf } from "../../lists/blocks.ts";
 export type OwnChecks = { domains: Set<number>; emails: Set<number> };
 
 /** E-mails of this many blocks share a row: few rows to read per list, and none too large to update. */
-const blocksPerRow = 4;
+const blocksPerRow = 2;
 
 /** Reads all notes in one query, whose cost grows with the number of noted e-mails. */
 export const ownChecks = async (org: number): Promise<OwnChecks> => {

@@ -2,7 +2,7 @@ import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import { seats } from "../../access/billing/billing.ts";
 import * as organizations from "../../access/organizations/organization.ts";
-import { absent } from "../../aws/table/condition.ts";
+import { absent, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -29,9 +29,15 @@ const uncounted: Count = async () => {};
 /**
  * Starts monitoring an address and returns the id of the e-mail. Refuses `invalidInput` before it counts the
  * request, and after that `domainNotFound`, `teamNotFound`, `domainNotVerified`, `emailAlreadyMonitored`,
- * `seatAllowanceReached`.
+ * `seatAllowanceReached`. `also`: further writes of the transaction, which go first.
  */
-export const add = (org: number, input: NewEmail, actor: Actor, count: Count = uncounted): Promise<number> =>
+export const add = (
+  org: number,
+  input: NewEmail,
+  actor: Actor,
+  count: Count = uncounted,
+  also: (id: number) => readonly Write[] = () => [],
+): Promise<number> =>
   withOptimisticRetry(async () => {
     const { email, domainId, teamId = null, ownerName = null } = input;
     const [owner, domain, team, monitored] = await Promise.all([
@@ -52,6 +58,7 @@ export const add = (org: number, input: NewEmail, actor: Actor, count: Count = u
     const [reserved, slot] = await Promise.all([reserveOne(org, "EMAIL"), activity.slot(org)]);
     const row = newEmailRow({ email, ownerName }, domain);
     await table.transact([
+      ...also(reserved.id),
       {
         put: { ...keys.address(org, email), emailId: reserved.id, domainId },
         if: absent,

@@ -21,6 +21,8 @@ export type EmailRow = {
   gone?: Set<number>;
   /** When the latest of them was detected (ISO 8601); none without findings. */
   lastFoundAt?: string;
+  /** Id of the latest delivery to the owner, if there was one. */
+  ownerDelivery?: number;
   /** How many findings are not acknowledged. */
   unacknowledged: number;
 } & OpenCounts;

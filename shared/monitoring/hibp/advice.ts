@@ -1,4 +1,4 @@
-/** What the person who handles a finding can do, by what leaked. */
+/** What can be done, by what leaked: by the person who handles a finding, and by the owner of the address. */
 import { type Exposure, type Topic, topicOf } from "./severity.ts";
 
 export type Advice = { title: string; steps: string[] };
@@ -15,6 +15,15 @@ const infected: Advice = {
   ],
 };
 
+const infectedForOwner = [
+  "A program that steals passwords is, or was, on a device of yours. Do not use that device: have it looked at and reinstalled.",
+  "From another device, change every password that was stored or typed on it, and turn on a second factor.",
+];
+
+const nothingLost = [
+  "You have to change no password because of it. Expect more unwanted mail, and open no links and attachments of strangers.",
+];
+
 const fabricated: Advice = {
   title: "The data may be invented",
   steps: ["Have I Been Pwned holds it for made up in part: no account has to be changed because of it."],
@@ -29,7 +38,7 @@ const spamList: Advice = {
 };
 
 /** Worst first. Topics that share an advice share its object. */
-const byTopics: readonly { topics: readonly Topic[]; advice: Advice }[] = [
+const byTopics: readonly { topics: readonly Topic[]; advice: Advice; forOwner: string[] }[] = [
   {
     topics: ["credentials"],
     advice: {
@@ -40,6 +49,10 @@ const byTopics: readonly { topics: readonly Topic[]; advice: Advice }[] = [
         "Replace answers to security questions, PINs, keys and tokens that were used there.",
       ],
     },
+    forOwner: [
+      "Change your password there, and wherever you have used the same one, your account at work first.",
+      "Turn on a second factor, where possible a passkey or an app instead of text messages.",
+    ],
   },
   {
     topics: ["payment"],
@@ -50,6 +63,7 @@ const byTopics: readonly { topics: readonly Topic[]; advice: Advice }[] = [
         "Look through the statements of the last months, and dispute what nobody knows.",
       ],
     },
+    forOwner: ["Ask your bank to block the card or to watch the account, and look through your statements."],
   },
   {
     topics: ["identity"],
@@ -61,6 +75,10 @@ const byTopics: readonly { topics: readonly Topic[]; advice: Advice }[] = [
         "Ask the issuing office whether the document should be replaced.",
       ],
     },
+    forOwner: [
+      "Watch for contracts and accounts in your name, and report misuse to the police.",
+      "Ask the office that issued the document whether it should be replaced.",
+    ],
   },
   {
     topics: ["intimate"],
@@ -71,6 +89,7 @@ const byTopics: readonly { topics: readonly Topic[]; advice: Advice }[] = [
         "Warn of blackmail: pay nothing, keep the messages, and report them to the police.",
       ],
     },
+    forOwner: ["If somebody blackmails you: pay nothing, keep the messages, and report them to the police."],
   },
   {
     topics: ["contact", "messages", "money", "life", "traces"],
@@ -81,6 +100,9 @@ const byTopics: readonly { topics: readonly Topic[]; advice: Advice }[] = [
         "Confirm requests for money or data by a way that is known already, never by the one that the message offers.",
       ],
     },
+    forOwner: [
+      "Expect calls and messages that name what leaked: confirm what they ask for by a way that you know already.",
+    ],
   },
   {
     topics: ["profile", "work", "habits"],
@@ -88,17 +110,33 @@ const byTopics: readonly { topics: readonly Topic[]; advice: Advice }[] = [
       title: "Expect more unwanted mail",
       steps: ["Open no links and attachments of strangers, and report mails that ask to sign in."],
     },
+    forOwner: ["Open no links and attachments of strangers, and report mails that ask you to sign in."],
   },
 ];
 
 /** The advice for a breach, worst first, at most four. */
 export const adviceOf = (breach: Exposure): Advice[] => {
-  if (breach.isFabricated && !breach.isStealerLog && !breach.isMalware) return [fabricated];
-  if (breach.isSpamList && !breach.isStealerLog && !breach.isMalware) return [spamList];
-  const leaked = new Set(breach.dataClasses.map((dataClass) => topicOf(dataClass) ?? "life"));
-  const fitting = byTopics.filter(({ topics }) => topics.some((topic) => leaked.has(topic)));
+  if (isOnly(breach, "isFabricated")) return [fabricated];
+  if (isOnly(breach, "isSpamList")) return [spamList];
   return [
     ...(breach.isStealerLog || breach.isMalware ? [infected] : []),
-    ...fitting.map(({ advice }) => advice),
+    ...fitting(breach).map(({ advice }) => advice),
   ].slice(0, maximumAdvice);
+};
+
+/** What the owner of an address in a breach can do, worst first. */
+export const stepsForOwner = (breach: Exposure): string[] => {
+  if (isOnly(breach, "isFabricated") || isOnly(breach, "isSpamList")) return [...nothingLost];
+  return [
+    ...(breach.isStealerLog || breach.isMalware ? infectedForOwner : []),
+    ...fitting(breach).flatMap(({ forOwner }) => forOwner),
+  ];
+};
+
+const isOnly = (breach: Exposure, flag: "isFabricated" | "isSpamList"): boolean =>
+  breach[flag] && !breach.isStealerLog && !breach.isMalware;
+
+const fitting = ({ dataClasses }: Exposure) => {
+  const leaked = new Set(dataClasses.map((dataClass) => topicOf(dataClass) ?? "life"));
+  return byTopics.filter(({ topics }) => topics.some((topic) => leaked.has(topic)));
 };

@@ -28,11 +28,13 @@ const settledMilliseconds = 60_000;
 /** HIBP lists about a thousand breaches. Most take 1 KB of memory, one can take 57 KB. */
 const maxCached = 1_500;
 
-let cache: { version: string; breaches: Map<number, Breach> } | undefined;
+type Cache = { version?: string; breaches: Map<number, Breach>; names?: Map<string, NameRow> };
+let cache: Cache = { breaches: new Map() };
 
-const cacheOf = (version: string): Map<number, Breach> => {
-  if (cache?.version !== version) cache = { version, breaches: new Map() };
-  return cache.breaches;
+const cacheOf = (version: string | undefined): Cache => {
+  if (version === undefined) return { breaches: new Map() };
+  if (cache.version !== version) cache = { version, breaches: new Map() };
+  return cache;
 };
 
 /** Whether everything is written that the last sync had to write. Strongly consistent. */
@@ -63,7 +65,7 @@ export const details = async (
   breachIds: Iterable<number>,
   catalogVersion?: string,
 ): Promise<Map<number, Breach>> => {
-  const known = catalogVersion === undefined ? new Map<number, Breach>() : cacheOf(catalogVersion);
+  const known = cacheOf(catalogVersion).breaches;
   const found = new Map<number, Breach>();
   const wanted = [...new Set(breachIds)];
   for (const id of wanted) {
@@ -85,6 +87,23 @@ export const details = async (
   // Only a strongly consistent read surely finds a breach that got its id a moment ago.
   await readMissing(true);
   return found;
+};
+
+/** The row of a name. `hash`, of everything that HIBP lists about the breach, is missing until a sync has announced it. */
+export type NameRow = { id: number; title: string; domain: string; hash?: string };
+
+/** By name. Strongly consistent: 25 read units for a thousand breaches. */
+export const readNames = async (): Promise<Map<string, NameRow>> => {
+  const { pk, sk: prefix } = keys.breachName("");
+  const rows = await table.query<NameRow & Key>({ pk, prefix });
+  return new Map(rows.map((row) => [row.sk.slice(prefix.length), row]));
+};
+
+/** The same, read once by this instance as long as the catalog has this version. */
+export const names = async (catalogVersion: string | undefined): Promise<Map<string, NameRow>> => {
+  const known = cacheOf(catalogVersion);
+  known.names ??= await readNames();
+  return known.names;
 };
 
 /** The severity of a breach as a level, and whether HIBP says that it is sensitive. */

@@ -37,34 +37,6 @@ export type Breach = {
 /** A breach as HIBP lists it. */
 export type BreachDetails = Omit<Breach, "id">;
 
-/** What is stored of a breach while HIBP has said no more than these fields. */
-export const breachOf = <Given extends Partial<BreachDetails> & Pick<BreachDetails, "name">>(
-  given: Given,
-): Given & BreachDetails => {
-  const details = {
-    title: given.name,
-    domain: "",
-    breachDate: unknownDate,
-    dataClasses: [],
-    pwnCount: 0,
-    description: "",
-    addedDate: null,
-    modifiedDate: null,
-    isVerified: true,
-    isFabricated: false,
-    isSensitive: false,
-    isRetired: false,
-    isSpamList: false,
-    isMalware: false,
-    isSubscriptionFree: false,
-    isStealerLog: false,
-    attribution: null,
-    logoPath: null,
-    ...given,
-  };
-  return { ...details, severity: given.severity ?? severityOf(details) };
-};
-
 // Lambda's replies take 6 MB, which must do for a hundred breaches; a row takes 400 KB.
 const maxDescriptionCharacters = 16_384;
 const maxTextCharacters = 1_000;
@@ -98,6 +70,16 @@ const optionalText = z.pipe(
   z.transform((value: string | null) => (value ? cut(value, maxTextCharacters) : null)),
 );
 
+const dataClasses = z.pipe(
+  z.catch(z.array(z.unknown()), []),
+  z.transform((classes: unknown[]) =>
+    classes
+      .filter((each) => typeof each === "string")
+      .slice(0, maxDataClasses)
+      .map((each) => cut(each, maxDataClassCharacters)),
+  ),
+);
+
 /**
  * A breach as HIBP sends it. Only the name must be there: another field that is missing or malformed gets a
  * neutral value, so that one odd breach does not make the whole list fail.
@@ -111,7 +93,7 @@ const hibpForm = z.object({
   ModifiedDate: time,
   PwnCount: z.catch(z.int().check(z.minimum(0)), 0),
   Description: text(maxDescriptionCharacters),
-  DataClasses: z.catch(z.array(z.unknown()), []),
+  DataClasses: dataClasses,
   IsVerified: flag(true),
   IsFabricated: flag(false),
   IsSensitive: flag(false),
@@ -124,33 +106,23 @@ const hibpForm = z.object({
   LogoPath: optionalText,
 });
 
+type HibpForm = z.output<typeof hibpForm>;
+
+/** Fields have HIBP's names here, but for the case of the first letter. */
+const detailsIn = (form: HibpForm): BreachDetails => {
+  const details = Object.fromEntries(
+    Object.entries(form).map(([name, value]) => [name.charAt(0).toLowerCase() + name.slice(1), value]),
+  ) as { [Name in keyof HibpForm as Uncapitalize<Name>]: HibpForm[Name] };
+  return { ...details, title: details.title || details.name, severity: severityOf(details) };
+};
+
 /** Parses a breach as HIBP sends it, and converts it. */
-export const upstreamBreach = z.pipe(
-  hibpForm,
-  z.transform(
-    (breach: z.output<typeof hibpForm>): BreachDetails =>
-      breachOf({
-        name: breach.Name,
-        title: breach.Title === "" ? breach.Name : breach.Title,
-        domain: breach.Domain,
-        breachDate: breach.BreachDate,
-        dataClasses: breach.DataClasses.filter((each) => typeof each === "string")
-          .slice(0, maxDataClasses)
-          .map((each) => cut(each, maxDataClassCharacters)),
-        pwnCount: breach.PwnCount,
-        description: breach.Description,
-        addedDate: breach.AddedDate,
-        modifiedDate: breach.ModifiedDate,
-        isVerified: breach.IsVerified,
-        isFabricated: breach.IsFabricated,
-        isSensitive: breach.IsSensitive,
-        isRetired: breach.IsRetired,
-        isSpamList: breach.IsSpamList,
-        isMalware: breach.IsMalware,
-        isSubscriptionFree: breach.IsSubscriptionFree,
-        isStealerLog: breach.IsStealerLog,
-        attribution: breach.Attribution,
-        logoPath: breach.LogoPath,
-      }),
-  ),
-);
+export const upstreamBreach = z.pipe(hibpForm, z.transform(detailsIn));
+
+/** What is stored of a breach while HIBP has said no more than these fields. */
+export const breachOf = <Given extends Partial<BreachDetails> & Pick<BreachDetails, "name">>(
+  given: Given,
+): Given & BreachDetails => {
+  const details = { ...detailsIn(hibpForm.parse({ Name: given.name })), ...given };
+  return { ...details, severity: given.severity ?? severityOf(details) };
+};

@@ -2,18 +2,18 @@
  * The catalog of breaches: our copy of HIBP's list. HIBP's name of a breach is permanent, and gets an integer
  * id of ours once.
  *
- * A row for each name holds the id and a hash of everything that HIBP lists about the breach; a row for each
+ * A row for each name holds the id, title and domain of the breach, and a hash of everything that HIBP lists about it; a row for each
  * id holds the details (breach-details.ts). A state row holds the digest of the whole list, so that a sync without
  * news reads one row. A breach that vanishes from HIBP's list keeps its last details.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { chunk } from "../../aws/table/chunk.ts";
 import { absent, condition, type Write } from "../../aws/table/condition.ts";
-import { type Key, keys } from "../../aws/table/keys.ts";
+import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import { type BreachDetails, breachOf } from "./breach.ts";
-import { type State, stateKey } from "./breach-details.ts";
+import { type NameRow, readNames, type State, stateKey } from "./breach-details.ts";
 import { breaches, malformed, UpstreamFailure } from "./hibp.ts";
 import { topicOf } from "./severity.ts";
 import type { Waiting } from "./subscription.ts";
@@ -25,14 +25,8 @@ import { withUpstream } from "./upstream.ts";
  */
 export type News = { added: number[]; changed: number[]; unknownDataClasses: string[]; isBaseline: boolean };
 
-/** `hash` is missing until a sync has announced the breach. */
-type NameRow = { id: number; hash?: string };
-
 type Entry = { details: BreachDetails; hash: string };
 type Listed = Map<string, Entry>;
-
-const namePrefix = "NAME#";
-const nameKey = (name: string): Key => ({ pk: keys.breachNames().pk, sk: `${namePrefix}${name}` });
 
 /** DynamoDB's quota for one transaction. */
 const maxTransactionKibibytes = 4 * 1024;
@@ -54,7 +48,7 @@ const retrySeconds = 120;
  */
 export const takeTurn = async (latest: BreachDetails | undefined, everySeconds: number): Promise<boolean> => {
   const [state, known] = await table.getMany<State & NameRow>(
-    [stateKey(), ...(latest === undefined ? [] : [nameKey(latest.name)])],
+    [stateKey(), ...(latest === undefined ? [] : [keys.breachName(latest.name)])],
     { consistent: false },
   );
   const { at, latest: latestThen } = state?.asked ?? { at: 0 };
@@ -92,7 +86,7 @@ export const sync = async (
 
   const token = randomUUID();
   await table.update(stateKey(), { set: { token } });
-  const rows = await readNames();
+  const rows = new Map<string, Pick<NameRow, "id" | "hash">>(await readNames());
   const unknown = [...listed].filter(([name]) => !rows.has(name));
   for (const [name, id] of await mint(unknown.map(([, { details }]) => details))) rows.set(name, { id });
 
@@ -171,11 +165,6 @@ const hashOf = (text: string): string => createHash("sha256").update(text).diges
 const digestOf = (listed: Listed): string =>
   hashOf(JSON.stringify([...listed].map(([name, { hash }]) => [name, hash]).sort()));
 
-const readNames = async (): Promise<Map<string, NameRow>> => {
-  const rows = await table.query<NameRow & Key>({ pk: keys.breachNames().pk, prefix: namePrefix });
-  return new Map(rows.map((row) => [row.sk.slice(namePrefix.length), row]));
-};
-
 /** name → id of these breaches. New names get an id; concurrent calls agree on it. */
 const mint = async (list: readonly BreachDetails[]): Promise<Map<string, number>> => {
   const minted = new Map<string, number>();
@@ -184,9 +173,12 @@ const mint = async (list: readonly BreachDetails[]): Promise<Map<string, number>
     while (open.length > 0) {
       const drawn = await Promise.all(open.map(() => drawId("BREACH")));
       const breaches = open.map((details, index) => ({ ...details, id: drawn[index] as number }));
-      const writes = breaches.flatMap((breach): Write[] => [
-        { put: { ...nameKey(breach.name), id: breach.id }, if: absent },
-        { put: { ...keys.breach(breach.id), ...breach } },
+      const writes = breaches.flatMap(({ id, ...details }): Write[] => [
+        {
+          put: { ...keys.breachName(details.name), id, title: details.title, domain: details.domain },
+          if: absent,
+        },
+        { put: { ...keys.breach(id), ...details, id } },
       ]);
       const attempt = await table.attempt(table.transact(writes));
       if (attempt.written) {
@@ -221,7 +213,10 @@ const record = async (
       { check: stateKey(), if: isLatestSync },
       ...batch.flatMap(({ id, hash, details }): Write[] => [
         { put: { ...keys.breach(id), ...details, id } },
-        { update: nameKey(details.name), set: { hash } },
+        {
+          update: keys.breachName(details.name),
+          set: { hash, title: details.title, domain: details.domain },
+        },
       ]),
     ]);
   }

@@ -11,6 +11,7 @@ import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import { ParameterNotFound } from "@aws-sdk/client-ssm";
 import * as z from "zod/mini";
 import { timeouts } from "../../aws/timeouts.ts";
+import { text } from "../../contract/text.ts";
 import { type BreachDetails, breachName, upstreamBreach } from "./breach.ts";
 
 /**
@@ -63,8 +64,6 @@ const maxRetryAfterSeconds = 86_400;
 
 const megabyte = 1_000_000;
 
-const website = z.string().check(z.maxLength(253));
-
 /** Ten times as many as there are. */
 const maximumListed = 10_000;
 
@@ -114,6 +113,8 @@ export const breachedDomain = async (domain: string): Promise<Map<string, string
 /** HIBP names hundreds of websites for some addresses. */
 const maximumWebsites = 50;
 
+const website = text(253);
+
 /** Local part of an address (lower case) → the first websites whose logins stealer logs have of it, for the addresses of a domain. */
 export const stealerLogs = async (domain: string): Promise<Map<string, string[]>> => {
   const answer = await ask("stealerlogsbyemaildomain", encode(domain), {
@@ -121,11 +122,11 @@ export const stealerLogs = async (domain: string): Promise<Map<string, string[]>
     maxBytes: 64 * megabyte,
   });
   if (answer === notFound) return new Map();
-  const list = parse("stealerlogsbyemaildomain", z.record(z.string(), z.array(website)), answer);
+  const list = parse("stealerlogsbyemaildomain", z.record(z.string(), z.array(z.unknown())), answer);
   return new Map(
     Object.entries(list).map(([alias, websites]) => [
       alias.toLowerCase(),
-      [...new Set(websites)].slice(0, maximumWebsites),
+      [...new Set(websites.flatMap((each) => website.safeParse(each).data ?? []))].slice(0, maximumWebsites),
     ]),
   );
 };
@@ -234,14 +235,6 @@ export const subscriptionStatus = async (): Promise<SubscriptionStatus> => {
   };
 };
 
-/** Endpoints of which nothing is read. */
-type OtherResource =
-  | "dataclasses"
-  | "breachedaccount/range"
-  | "stealerlogsbyemail"
-  | "stealerlogsbywebsitedomain"
-  | "stealerlogsbyemaildomain";
-
 /** Whether an endpoint answers this key, for people who try it. A 404 of a look-up is an answer. Throws `UpstreamFailure`. */
 export const probe = async (resource: Resource, argument = ""): Promise<void> => {
   await ask(resource, encode(argument), { timeoutSeconds: 60, maxBytes: 64 * megabyte });
@@ -263,12 +256,17 @@ const lookUps: readonly Resource[] = [
 /** Stands for a 404, which as an answer to a look-up means: no breaches. */
 const notFound = Symbol("not found");
 
+/** Some of them are only tried (`probe`). */
 export type Resource =
-  | OtherResource
   | "breaches"
   | "latestbreach"
+  | "dataclasses"
   | "breacheddomain"
   | "breachedaccount"
+  | "breachedaccount/range"
+  | "stealerlogsbyemail"
+  | "stealerlogsbywebsitedomain"
+  | "stealerlogsbyemaildomain"
   | "subscribeddomains"
   | "subscription/status";
 type Bounds = { timeoutSeconds: number; maxBytes: number };

@@ -5,6 +5,9 @@ import { type NoSearch, noSearchInWords, type PlanNotice } from "./subscription-
 /** A plan is nearly full from this share of its size on. */
 const nearlyFull = 0.9;
 
+/** Domains that notices say are nearly too large, the largest first: one row holds all notices. */
+const maximumLarge = 200;
+
 /** Days before the end of the subscription. */
 const warnings = [7, 30];
 
@@ -42,9 +45,15 @@ export const planNotices = (
     });
   }
   if (maxBreachedAccounts != null) {
-    for (const { name: domain, pwnCountWithoutSpam, pwnCountAtRenewal } of listed) {
-      const size = Math.max(pwnCountWithoutSpam ?? 0, pwnCountAtRenewal ?? 0);
-      if (size < nearlyFull * maxBreachedAccounts) continue;
+    const large = listed
+      .map(({ name: domain, pwnCountWithoutSpam, pwnCountAtRenewal }) => ({
+        domain,
+        size: Math.max(pwnCountWithoutSpam ?? 0, pwnCountAtRenewal ?? 0),
+      }))
+      .filter(({ size }) => size >= nearlyFull * maxBreachedAccounts)
+      .sort((one, other) => other.size - one.size)
+      .slice(0, maximumLarge);
+    for (const { domain, size } of large) {
       notices.push({
         id: `size-${domain}`,
         text: `${domain} has ${size} breached addresses, and the plan of Have I Been Pwned searches domains with up to ${maxBreachedAccounts}. The addresses of a larger domain are looked up one by one, without sensitive breaches.`,

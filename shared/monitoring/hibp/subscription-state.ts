@@ -7,7 +7,7 @@ import type { SubscribedDomain, SubscriptionStatus, UpstreamFailureKind } from "
 export type PlanNotice = { id: string; text: string; domain?: string };
 
 /**
- * The status as HIBP last answered it, `at` this time (ISO 8601). Rows of earlier versions lack some of its fields. `failedAt`,
+ * The status as HIBP last answered it, `at` this time (ISO 8601); nothing of it before its first answer. `failedAt`,
  * `failedFor`: when and why HIBP last did not answer status or domains, unless both have been answered since.
  */
 export type SubscriptionRow = Partial<SubscriptionStatus> & {

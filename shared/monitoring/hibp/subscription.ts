@@ -87,25 +87,24 @@ export const refresh = async (options: Waiting = {}): Promise<void> => {
     await table.update(keys.subscription(), { set: { failedAt: at, failedFor: status.kind } });
     throw status;
   }
-  const isAnswered = !(status instanceof UpstreamFailure);
-  const listed = await ask(isAnswered ? status.rpm : knownRpm, subscribedDomains);
-  const lacksList = isAnswered && listed instanceof UpstreamFailure && lacks(listed.kind);
-  const failure = [status, listed].find(
-    (each) => each instanceof UpstreamFailure && !(each === listed && lacksList),
-  );
-  if (!(listed instanceof UpstreamFailure)) await storeDomains(listed);
-  else if (lacksList) await storeDomains([]);
-  const domainSearch = lacksList ? "missing" : listed instanceof UpstreamFailure ? undefined : "included";
+  const answered = status instanceof UpstreamFailure ? undefined : status;
+  const list = await ask(answered?.rpm ?? knownRpm, subscribedDomains);
+  const lacksList = answered !== undefined && list instanceof UpstreamFailure && lacks(list.kind);
+  const listed = lacksList ? [] : list;
+  const isListed = !(listed instanceof UpstreamFailure);
+  if (isListed) await storeDomains(listed);
+  const failure = [status, listed].find((each) => each instanceof UpstreamFailure);
   // A 429 is not noted: HIBP works.
-  const noted =
-    failure instanceof UpstreamFailure && failure.kind !== "rate_limited"
-      ? { failedAt: at, failedFor: failure.kind }
-      : {};
-  const current = isAnswered ? status : (known ?? {});
-  const domains = listed instanceof UpstreamFailure ? (lacksList ? [] : await listedDomains()) : listed;
-  const notices = planNotices(current, domains, await hasSeveralOrganizations(), new Date());
+  const noted = failure && failure.kind !== "rate_limited" && { failedAt: at, failedFor: failure.kind };
+  const notices = planNotices(
+    answered ?? known ?? {},
+    isListed ? listed : await listedDomains(),
+    await hasSeveralOrganizations(),
+    new Date(),
+  );
+  const domainSearch = lacksList ? "missing" : isListed ? "included" : undefined;
   await table.update(keys.subscription(), {
-    set: { ...(isAnswered && { ...status, at }), domainSearch, notices, ...noted },
+    set: { ...(answered && { ...answered, at }), domainSearch, notices, ...noted },
     ...(failure === undefined && { remove: ["failedAt", "failedFor"] }),
   });
   if (failure !== undefined) throw failure;

@@ -15,25 +15,30 @@ import { importedAddress, maximumAddressCharacters, maximumRows } from "./import
 /** One entry of the file: an address in lower case, or the text that stands where an address should be. */
 export type Candidate = { email: string; ownerName?: string | undefined; team?: string | undefined };
 
+/** Headings of a file: of columns that were read, and of those that were not. */
+export type Columns = { used: string[]; ignored: string[] };
+
+type Reading = { found: Candidate[]; columns: Columns };
+
 /**
- * The addresses of a file, in its order, including repeated and malformed ones. Refuses `invalidInput` when
+ * The addresses of a file, in its order, including repeated and malformed ones, and its columns. Refuses `invalidInput` when
  * the file is not text, has quotes that nothing can make sense of, holds nothing like an address or a team whose name no team can have,
  * and `tooManyAddresses`.
  */
-export const extract = (bytes: Uint8Array): Candidate[] => {
+export const extract = (bytes: Uint8Array): Reading => {
   const text = decode(bytes);
   if (text.trim() === "") throw invalidFile("is empty");
-  const found = entriesOf(text);
+  const { found, columns } = entriesOf(text);
   if (found.length === 0) throw invalidFile("holds no e-mail addresses");
   for (const { team } of found) {
     const problem = z.optional(teamName).safeParse(team).error?.issues[0]?.message;
     if (problem !== undefined) throw invalidFile(`the team "${shorten(team ?? "", 40)}" ${problem}`);
   }
-  return found;
+  return { found, columns };
 };
 
 /** The entries as the file's quotes group its lines, or without stray quotes if those swallow lines. */
-const entriesOf = (text: string): Candidate[] => {
+const entriesOf = (text: string): Reading => {
   const records = recordsOf(text);
   if (records !== undefined && !records.some((cells) => cells.some(holdsLines))) return entriesIn(records);
   const unquotedRecords = recordsOf(withoutStrayQuotes(text));
@@ -43,7 +48,7 @@ const entriesOf = (text: string): Candidate[] => {
   // A cell may hold lines of its own. Read without its quotes they give no more addresses, unless they are
   // lines of other people.
   const quoted = entriesIn(records);
-  return addressCount(quoted) < addressCount(unquoted) ? unquoted : quoted;
+  return addressCount(quoted.found) < addressCount(unquoted.found) ? unquoted : quoted;
 };
 
 /** Whether a cell spans lines, in which somebody's address stands. */
@@ -59,10 +64,32 @@ const withoutStrayQuotes = (text: string): string =>
 const addressCount = (found: readonly Candidate[]): number =>
   found.filter(({ email }) => importedAddress.safeParse(email).success).length;
 
-const entriesIn = (records: readonly string[][]): Candidate[] => {
+const entriesIn = (records: readonly string[][]): Reading => {
   const header = firstHeader(records);
-  return (header && inColumns(records, header)) ?? inAnyCell(records, header);
+  const reading = header && inColumns(records, header);
+  if (reading !== undefined) return reading;
+  const { nameColumns = [], teamColumn = -1, passwordColumns = [] } = header ?? {};
+  return {
+    found: inAnyCell(records, header),
+    columns: {
+      used: headingsOf(records, header, (index) => nameColumns.includes(index) || index === teamColumn),
+      ignored: headingsOf(records, header, (index) => passwordColumns.includes(index)),
+    },
+  };
 };
+
+const maximumHeadings = 100;
+const maximumHeadingCharacters = 100;
+
+const headingsOf = (
+  records: readonly string[][],
+  header: Header | undefined,
+  isWanted: (index: number) => boolean,
+): string[] =>
+  (records[header?.record ?? -1] ?? [])
+    .filter((heading, index) => heading.trim() !== "" && isWanted(index))
+    .slice(0, maximumHeadings)
+    .map((heading) => shorten(nameIn(heading), maximumHeadingCharacters));
 
 const lineEnds = ["\r\n", "\n", "\r"];
 
@@ -127,7 +154,7 @@ const delimiterOf = (text: string): string => {
  * best of them, else the text in the best of them. A row that has more cells than the header may be shifted. (In a table
  * with passwords one would be taken for an address.)
  */
-const inColumns = (records: readonly string[][], header: Header): Candidate[] | undefined => {
+const inColumns = (records: readonly string[][], header: Header): Reading | undefined => {
   const rows = records.slice(header.record + 1).filter((cells) => !isExample(cells));
   const withAddresses = columnsWithAddresses(rows);
   const columns = header.addressColumns.filter((index) => withAddresses.has(index)).slice(0, maximumColumns);
@@ -144,7 +171,14 @@ const inColumns = (records: readonly string[][], header: Header): Candidate[] | 
     const addresses = addressesInColumn(cell);
     for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, { email, ...about });
   }
-  return found;
+  const used = new Set([...columns, ...header.nameColumns, header.teamColumn]);
+  return {
+    found,
+    columns: {
+      used: headingsOf(records, header, (index) => used.has(index)),
+      ignored: headingsOf(records, header, (index) => !used.has(index)),
+    },
+  };
 };
 
 /** Templates of directories show how to fill them in by a row that begins with "Example:". */

@@ -53,3 +53,15 @@ export const importPlan = z
   .object({ emails: z.array(importRow).check(z.maxLength(maximumRows)), quote })
   .check(z.meta({ id: "ImportPlan" }));
 export type ImportPlan = z.infer<typeof importPlan>;
+
+export const importPreview = z.object({
+  ...importPlan.shape,
+  columns: z.optional(
+    z.object({ used: z.array(z.string()), ignored: z.array(z.string()) }).check(
+      z.meta({
+        description:
+          "With `include=columns`: the headings of the columns that were read, and of those that were not. Not part of the plan",
+      }),
+    ),
+  ),
+});

@@ -10,7 +10,7 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { importAll } from "../imports/commit.ts";
 import { monitoredOf, plan } from "../imports/plan.ts";
-import { type Bucket, bucketIn, type Entry, idOf, placeOf, writesOf } from "./record.ts";
+import { bucketIn, type Entry, placesOf, writesOf } from "./record.ts";
 
 /** What importing the addresses would cost now. Refuses `unwatchedNotFound`, `domainNotVerified`. */
 export const quote = async (org: number, ids: readonly number[]): Promise<Quote> =>
@@ -50,23 +50,18 @@ export const ignore = async (
   await addressesOf(org, ids);
   const slot = await activity.slot(org);
   const to = ignored ? "ignored" : "open";
-  let before = 0;
-  const entryWrites = (changed: number): Write[] => {
+  const logged = (before: number, changed: number): Write[] => {
     const all = before + changed;
     const summary = `${ignored ? "Ignored" : "Stopped ignoring"} ${all} unwatched ${all === 1 ? "address" : "addresses"}`;
     const action = ignored ? "unwatched.ignored" : "unwatched.restored";
     return activity.counting(org, slot, before > 0, { action, summary, actor });
   };
-  const changeEntry = (entry: Entry): Entry[] => {
+  const changed = (entry: Entry): Entry[] => {
     if (entry.state === to || !isListed(entry)) return [entry];
     const { alias, number } = entry;
     return [{ alias, number, state: to }];
   };
-  await change(org, ids, changeEntry, {
-    agrees: ignored,
-    entryWrites,
-    done: (changed) => (before += changed),
-  });
+  await change(org, ids, changed, { agrees: ignored, logged });
 };
 
 const planOf = async (org: number, addresses: readonly string[]) => {
@@ -80,55 +75,56 @@ const planOf = async (org: number, addresses: readonly string[]) => {
 
 const isListed = ({ state }: Entry): boolean => state === "open" || state === "ignored";
 
-type Place = { domainId: number; bucket: number };
+type Places = ReturnType<typeof placesOf>;
 
-const placesOf = (ids: readonly number[]): Place[] => [
-  ...new Map(
-    ids.map(placeOf).map(({ domainId, bucket }) => [`${domainId} ${bucket}`, { domainId, bucket }]),
-  ).values(),
-];
-
-const readPlaces = async (org: number, places: readonly Place[]): Promise<(Bucket | undefined)[]> => {
+/** Undefined where no address was ever found. */
+const readPlaces = async (org: number, places: Places) => {
   const rows = await table.getMany<Key>(
     places.map(({ domainId, bucket }) => keys.unwatched(org, domainId, bucket)),
   );
-  return rows.map((row) => row && bucketIn(row));
-};
-
-/** The addresses with these ids that are still unwatched. Refuses `unwatchedNotFound` for an id that never was one. */
-const addressesOf = async (org: number, ids: readonly number[]): Promise<string[]> => {
-  const places = placesOf(ids);
-  const rows = await readPlaces(org, places);
-  const byPlace = new Map(places.map((place, at) => [`${place.domainId} ${place.bucket}`, rows[at]]));
-  return [...new Set(ids)].flatMap((id) => {
-    const { domainId, bucket, number } = placeOf(id);
-    const row = byPlace.get(`${domainId} ${bucket}`);
-    if (row === undefined || number >= row.next) throw new Refusal("unwatchedNotFound");
-    const entry = row.entries.find((each) => each.number === number);
-    return entry && isListed(entry) ? [`${entry.alias}@${row.domain}`] : [];
+  return places.map(({ numbers }, at) => {
+    const row = rows[at];
+    return row && { before: bucketIn(row), numbers };
   });
 };
 
-/** A transaction takes 4 MB, and a bucket of the largest domain that HIBP can name 200 KB. */
+/** The addresses with these ids that are still unwatched. Refuses `unwatchedNotFound` for an id that never was one. */
+const addressesOf = async (org: number, ids: readonly number[]): Promise<string[]> =>
+  (await readPlaces(org, placesOf(ids))).flatMap((place) => {
+    if (place === undefined || Math.max(...place.numbers) >= place.before.next)
+      throw new Refusal("unwatchedNotFound");
+    const { before, numbers } = place;
+    return before.entries
+      .filter((entry) => numbers.has(entry.number) && isListed(entry))
+      .map(({ alias }) => `${alias}@${before.domain}`);
+  });
+
+/** A transaction takes 4 MB, and a bucket at most 300 KB. */
 const bucketsAtOnce = 10;
 
-/** Changes the entries with these ids, in one transaction after another. `entryWrites`: logs how many entries one of them changes. */
+/**
+ * Changes the entries with these ids, in one transaction after another. `logged`: the writes that log how many entries one of them
+ * changes, and how many were changed before it.
+ */
 const change = async (
   org: number,
   ids: readonly number[],
   changed: (entry: Entry, address: string) => Entry[],
-  { agrees = false, entryWrites = () => [], done = () => {} }: Logged = {},
+  {
+    agrees = false,
+    logged = () => [],
+  }: { agrees?: boolean; logged?: (before: number, changed: number) => Write[] } = {},
 ): Promise<void> => {
-  const wanted = new Set(ids);
-  const byDomain = Map.groupBy(placesOf(ids), ({ domainId }) => domainId);
-  for (const [domainId, places] of byDomain) {
+  let done = 0;
+  for (const [domainId, places] of Map.groupBy(placesOf(ids), (place) => place.domainId)) {
     for (const some of chunk(places, bucketsAtOnce)) {
-      const count = await withOptimisticRetry(async () => {
+      done += await withOptimisticRetry(async () => {
         let count = 0;
-        const changes = (await readPlaces(org, some)).flatMap((before) => {
-          if (before === undefined) return [];
+        const changes = (await readPlaces(org, some)).flatMap((place) => {
+          if (place === undefined) return [];
+          const { before, numbers } = place;
           const entries = before.entries.flatMap((entry) => {
-            if (!wanted.has(idOf(domainId, before.bucket, entry.number))) return [entry];
+            if (!numbers.has(entry.number)) return [entry];
             const after = changed(entry, `${entry.alias}@${before.domain}`);
             if (after[0] !== entry) count++;
             return after;
@@ -136,16 +132,9 @@ const change = async (
           return [{ before, after: { next: before.next, entries } }];
         });
         if (count > 0)
-          await table.transact([...writesOf(org, domainId, changes, { agrees }), ...entryWrites(count)]);
+          await table.transact([...writesOf(org, domainId, changes, { agrees }), ...logged(done, count)]);
         return count;
       });
-      done(count);
     }
   }
-};
-
-type Logged = {
-  agrees?: boolean;
-  entryWrites?: (changed: number) => Write[];
-  done?: (changed: number) => void;
 };

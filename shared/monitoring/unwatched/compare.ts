@@ -45,25 +45,13 @@ export const compareAll = async (org: number, answers: readonly Answer[], known:
     if (aliases.length === 0 && counts === undefined) continue;
     const digest = catalog && digestOf(catalog, aliases, answer, known);
     if (digest !== undefined && counts?.digest === digest && counts.digestWrites === counts.writes) continue;
-    levels ??= await levelsOf(catalog, known.breachIds.values());
+    levels ??= await readLevels(known.breachIds.values());
     await compare(org, answer, aliases, { ...known, levels }, { counts, digest });
   }
 };
 
-const readLevels = async (ids: Iterable<number>): Promise<Map<number, number>> =>
+const readLevels = async (ids: Iterable<number>): Promise<Levels> =>
   new Map([...(await breachDetails.grades(ids))].map(([id, { level }]) => [id, level]));
-
-let cache: { catalog: string; levels: Map<number, number> } | undefined;
-
-/** Severities of breaches by id. This instance reads each once for every state of the catalog, whatever organizations it plans for. */
-const levelsOf = async (catalog: string | undefined, ids: Iterable<number>): Promise<Levels> => {
-  if (catalog === undefined) return readLevels(ids);
-  if (cache?.catalog !== catalog) cache = { catalog, levels: new Map() };
-  const { levels } = cache;
-  const missing = [...ids].filter((id) => !levels.has(id));
-  for (const [id, level] of await readLevels(missing)) levels.set(id, level);
-  return levels;
-};
 
 const isWatched = (alias: string, { domain }: Answer, { watched }: Known): boolean =>
   watched.has(`${alias}@${domain.name}`);
@@ -80,6 +68,12 @@ const digestOf = (catalog: string, aliases: readonly string[], answer: Answer, k
 
 type Levels = ReadonlyMap<number, number>;
 type Wanted = { alias: string; state: "open" | "sub"; found: Omit<Found, "firstSeenAt"> };
+
+/**
+ * More addresses of one bucket, about 300 KB, are left out: a row takes 400 KB. Only sub-addresses of a single address, which share a
+ * bucket, become so many.
+ */
+const maximumNamed = 5_000;
 
 const compare = async (
   org: number,
@@ -99,7 +93,8 @@ const compare = async (
       const changes = Array.from({ length: 16 }, (_, at) => Number.parseInt(digit, 16) * 16 + at).flatMap(
         (bucket) => {
           const before = stored.get(bucket) ?? emptyBucket(bucket, domain.name);
-          const after = merged(before, wanted.get(bucket) ?? [], answer, known);
+          const named = wanted.get(bucket)?.slice(0, maximumNamed) ?? [];
+          const after = merged(before, named, answer, known);
           return JSON.stringify(after.entries) === JSON.stringify(before.entries) ? [] : { before, after };
         },
       );

@@ -59,10 +59,15 @@ const buckets = 256;
 export const idOf = (domainId: number, bucket: number, number: number): number =>
   (domainId * buckets + bucket) * numbers + number;
 
-export const placeOf = (id: number): { domainId: number; bucket: number; number: number } => {
-  const place = Math.floor(id / numbers);
-  return { domainId: Math.floor(place / buckets), bucket: place % buckets, number: id % numbers };
-};
+/** The buckets that ids are of, each with the numbers of its ids. */
+export const placesOf = (
+  ids: readonly number[],
+): { domainId: number; bucket: number; numbers: Set<number> }[] =>
+  [...Map.groupBy(ids, (id) => Math.floor(id / numbers))].map(([place, some]) => ({
+    domainId: Math.floor(place / buckets),
+    bucket: place % buckets,
+    numbers: new Set(some.map((id) => id % numbers)),
+  }));
 
 /** The alias without what follows a `+`: `ada` of `ada+shop`. */
 export const baseOf = (alias: string): string => {

@@ -1,4 +1,4 @@
-import { keys } from "../../aws/table/keys.ts";
+import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { baseOf, bucketIn, bucketOf } from "./record.ts";
 
@@ -9,9 +9,9 @@ export const subAddressesOf = async (
 ): Promise<{ email: string; breachCount: number }[]> => {
   const at = email.lastIndexOf("@");
   const alias = email.slice(0, at);
-  const row = await table.get(keys.unwatched(org, domain.id, bucketOf(alias)));
+  const row = await table.get<Key>(keys.unwatched(org, domain.id, bucketOf(alias)));
   if (row === undefined) return [];
-  return bucketIn(row as Parameters<typeof bucketIn>[0])
+  return bucketIn(row)
     .entries.filter((entry) => entry.alias !== alias && baseOf(entry.alias) === alias)
     .flatMap(({ alias: sub, found }) =>
       found ? { email: `${sub}${email.slice(at)}`, breachCount: found.breachCount } : [],

@@ -56,7 +56,7 @@ const recount = async (org: number): Promise<Recounted> => {
   });
   await everyBlock(await deliveries.directory(org), async (block) => {
     const rows = await deliveries.members(org, block, { project: ["id", "group", "status"] });
-    for (const row of rows.filter(({ status }) => status === "not_delivered")) {
+    for (const row of rows.filter(({ status }) => status === "not delivered")) {
       add({ notDelivered: { ...deliveries.groupOf(row), by: 1, deliveryId: row.id } });
     }
   });
@@ -66,7 +66,7 @@ const recount = async (org: number): Promise<Recounted> => {
 /** The sum of all rows counts, so that it does not matter which of them takes a correction. */
 export const compareCounts = async (org: number): Promise<Problem[]> => {
   const subject = { kind: "counts", id: org };
-  const key = keys.counts(org, counts.places[0] ?? 0);
+  const key = keys.counts(org, "0");
   const row = await table.get<Item>(key);
   const before = await counts.readSums(org);
   const firstDay = news.firstDay(new Date());
@@ -86,7 +86,7 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
   const days = [...new Set([...found.keys(), ...newByDay.keys()])].filter((day) => day >= firstDay);
   const ofDays = await Promise.all(
     days.map(async (day) => {
-      const dayKey = keys.news(org, day, counts.places[0] ?? 0);
+      const dayKey = keys.news(org, day, 0);
       const dayRow = await table.get<Item>(dayKey);
       const inExcess = excessOf(entriesOf(found.get(day)), entriesOf(newByDay.get(day)));
       return compare(subject, {

@@ -71,7 +71,9 @@ export async function* exportLines(organization: Organization): AsyncGenerator<L
   yield users.map((row) => line("user", row));
   yield (await sessions.list(org, new Date())).map((row) => line("session", row));
   yield (await apiKeys.list(org)).map((row) => line("api_key", row));
-  yield (await channels.list(org)).map((row) => line("alert_channel", channels.shown(org, row)));
+  yield (await channels.list(org)).map((row) =>
+    line("alert_channel", { ...channels.shown(org, row), ...channels.optionsOf(row) }),
+  );
   const recipients = await table.query<Recipient & Item>({ pk: keys.recipient(org, "").pk });
   yield recipients.map(({ secret: _, ...row }) => line("recipient", row));
   yield (await table.query<Item>({ pk: keys.acknowledgement(org, 0).pk })).map((row) =>

@@ -52,7 +52,7 @@ export const testRun = (defaultEvents: number): void => {
         expect(result.labels[name]).toEqual({ delivered: expect.any(Number) });
       }
       for (const name of ["dead", "abandoned"]) {
-        expect(result.labels[name]).toEqual({ not_delivered: expect.any(Number) });
+        expect(result.labels[name]).toEqual({ "not delivered": expect.any(Number) });
       }
       expect(result.labels.removed).toEqual({ gone: expect.any(Number) });
     },

@@ -165,7 +165,7 @@ const planRetriesByHand = (all: Channels, { clock, chance, invocations, witnesse
         if (channel !== "dead" || chance.draw(name) >= 0.3) continue;
         clock.at(clock.now + chance.delay(name), String(id), () =>
           invocations.start({ name, lane: String(id) }, () =>
-            byHand.redeliver(witnesses.org, channelId, id, ["retrying", "not_delivered"]),
+            byHand.redeliver(witnesses.org, channelId, id, ["retrying", "not delivered"]),
           ),
         );
       }

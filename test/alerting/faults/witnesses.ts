@@ -24,10 +24,10 @@ export type Witness = {
 };
 
 const legalNext: Record<string, readonly string[]> = {
-  pending: ["pending", "retrying", "delivered", "not_delivered", "gone"],
-  retrying: ["retrying", "delivered", "not_delivered", "gone"],
+  pending: ["pending", "retrying", "delivered", "not delivered", "gone"],
+  retrying: ["retrying", "delivered", "not delivered", "gone"],
   delivered: ["delivered", "gone"],
-  not_delivered: ["not_delivered", "gone"],
+  "not delivered": ["not delivered", "gone"],
   gone: ["gone"],
 };
 
@@ -107,7 +107,7 @@ export class Witnesses {
   checkRow(witness: Witness, row: Delivery | undefined, isByHand: boolean): void {
     const before = witness.label;
     const label = row === undefined ? "gone" : row.status;
-    const isReopened = isByHand && before === "not_delivered" && label === "retrying";
+    const isReopened = isByHand && before === "not delivered" && label === "retrying";
     if (isReopened) witness.handRetries++;
     else if (!legalNext[before]?.includes(label)) this.#violate(witness, `${before} became ${label}`);
     witness.label = label;
@@ -121,7 +121,7 @@ export class Witnesses {
       this.#violate(witness, `${witness.posts} posts in ${row.attempts} attempts`);
     }
     witness.attempts = row.attempts;
-    const isOver = label === "delivered" || label === "not_delivered";
+    const isOver = label === "delivered" || label === "not delivered";
     if (isOver !== (row.dueAt === undefined) || isOver !== (row.dueShard === undefined)) {
       this.#violate(witness, `${label}, due ${row.dueAt}`);
     }
@@ -129,7 +129,7 @@ export class Witnesses {
       this.#violate(witness, "delivered, but nobody accepted it");
     }
     const mayBeGivenUp = row.attempts >= 30 || row.failureReason === "channel was disabled";
-    if (label === "not_delivered" && !mayBeGivenUp) {
+    if (label === "not delivered" && !mayBeGivenUp) {
       this.#violate(witness, `given up after ${row.attempts} attempts`);
     }
     if (row.failedAttempts > row.attempts) this.#violate(witness, "more failed attempts than attempts");
@@ -139,7 +139,7 @@ export class Witnesses {
   async areSettled(): Promise<boolean> {
     const directory = await deliveries.directory(this.org);
     const rows = await this.#rowsIn(deliveries.blocks(directory));
-    return rows.every(({ status }) => status === "delivered" || status === "not_delivered");
+    return rows.every(({ status }) => status === "delivered" || status === "not delivered");
   }
 
   /** Checks every row, the counters of the directory and the due index once nothing happens any more. */

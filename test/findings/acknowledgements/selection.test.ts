@@ -5,7 +5,7 @@ import * as table from "../../../shared/aws/table/table.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
 import type { FindingFilter } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
 import { findings } from "../../../shared/findings/record.ts";
-import { reserve } from "../../../shared/lists/blocks.ts";
+import { blockSize, reserve } from "../../../shared/lists/blocks.ts";
 import { refresh } from "../../../shared/lists/notes.ts";
 import { recordCapacity } from "../../aws/table/engine.ts";
 import { useWorkers } from "../../scanning/in-process-workers.ts";
@@ -141,19 +141,19 @@ test("of a scan in progress just the findings written at the request are touched
 test("of a scan in progress also whole blocks, which are not read to know them", async () => {
   const { org, emailIds } = await seedFindings({ emailCount: 8, perEmail: 1, furtherBlocks: 0 });
   await table.put({ ...keys.scanLock(org), scanId: 9 });
-  const whole = Array.from({ length: 512 }, (_, index) => ({
+  const whole = Array.from({ length: blockSize }, (_, index) => ({
     emailId: emailIds[index % 8] as number,
     breachId: 400 + Math.floor(index / 8),
     scanId: 9,
   }));
-  await addFindings(org, whole, await reserve(org, "FINDING", 512));
+  await addFindings(org, whole, await reserve(org, "FINDING", blockSize));
   const blocks = await findings.directory(org);
   const sizes = blocks.map(({ counts }) => [...counts.values()].reduce((sum, count) => sum + count, 0));
-  expect(sizes).toContain(512);
+  expect(sizes).toContain(blockSize);
   const { id, matching } = await requestAll(org, { scanId: 9 });
-  expect(matching).toBe(512);
+  expect(matching).toBe(blockSize);
   await runWorkers();
-  expect(await acknowledgements.get(org, id)).toMatchObject({ acknowledged: 512 });
+  expect(await acknowledgements.get(org, id)).toMatchObject({ acknowledged: blockSize });
 });
 
 test("ids: each counts once, in any order, and an unknown or foreign one refuses all", async () => {

@@ -18,8 +18,8 @@ let directory: string;
 let parameters: Parameters;
 let client: SSMClient;
 
-const start = async () => {
-  parameters = await startParameters({ assembly, directory });
+const start = async (given: Record<string, string> = {}) => {
+  parameters = await startParameters({ assembly, directory, given });
   client = new SSMClient({
     endpoint: parameters.endpoint,
     region: "us-east-1",
@@ -55,6 +55,13 @@ test("of many who make one parameter at the same time, one wins", async () => {
   const { Parameter } = await get();
   expect(Parameter).toMatchObject({ Name, Type: "SecureString", Value: winner, Version: 1 });
   expect(Parameter?.ARN).toBe("arn:aws:ssm:us-east-1:000000000000:parameter/test/key");
+});
+
+test("a parameter that a run is given takes the place of what is kept", async () => {
+  await client.send(new PutParameterCommand({ ...secure, Value: "kept" }));
+  await stop();
+  await start({ [Name]: "given" });
+  expect((await get()).Parameter).toMatchObject({ Type: "SecureString", Value: "given" });
 });
 
 test("an overwritten parameter has the next version, and a deleted one is gone", async () => {

@@ -31,8 +31,15 @@ test.each([
 
 test("a domain within 10 % of what the plan searches, now or at the last renewal", () => {
   const domains = [listed("small.example", 89), listed("near.example", 90), listed("was.example", 5, 120)];
-  expect(idsOf({ maxBreachedAccounts: 100 }, domains)).toEqual(["size-near.example", "size-was.example"]);
+  expect(idsOf({ maxBreachedAccounts: 100 }, domains)).toEqual(["size-was.example", "size-near.example"]);
   expect(idsOf({ maxBreachedAccounts: null }, domains)).toEqual([]);
+});
+
+test("the largest 200 of 10,000 domains that are nearly too large", () => {
+  const domains = Array.from({ length: 10_000 }, (_, at) => listed(`${at}.${"d".repeat(60)}.example`, at));
+  const notices = planNotices({ maxBreachedAccounts: 25 }, domains, false, now);
+  expect(notices.map(({ id }) => id)).toHaveLength(200);
+  expect(notices[0]?.id).toMatch(/^size-9999\./);
 });
 
 test("as many breached domains as 90 % of what the plan has", () => {

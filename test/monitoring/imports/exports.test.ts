@@ -4,7 +4,7 @@ import { extract } from "../../../shared/monitoring/imports/extract.ts";
 
 /** "address, owner" of each entry. */
 const read = (file: string | Buffer): string[] =>
-  extract(Buffer.from(file)).map(({ email, ownerName }) =>
+  extract(Buffer.from(file)).found.map(({ email, ownerName }) =>
     ownerName === undefined ? email : `${email}, ${ownerName}`,
   );
 

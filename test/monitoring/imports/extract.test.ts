@@ -5,11 +5,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Refusal } from "../../../shared/contract/errors.ts";
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
-import { type Candidate, extract } from "../../../shared/monitoring/imports/extract.ts";
+import { type Candidate, extract as read } from "../../../shared/monitoring/imports/extract.ts";
 import { importedAddress, importRow } from "../../../shared/monitoring/imports/import-schema.ts";
 
 const exported = (name: string): Candidate[] =>
   extract(readFileSync(join(import.meta.dirname, "../../cases/imports", name)));
+
+const extract = (bytes: Uint8Array): Candidate[] => read(bytes).found;
 
 const from = (text: string): Candidate[] => extract(Buffer.from(text));
 const emailsOf = (candidates: Candidate[]): string[] => candidates.map(({ email }) => email);
@@ -617,7 +619,8 @@ const name = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
   .filter((each) => !/[\p{Cc}]/u.test(each) && each.isWellFormed())
   .map((each) => each.replace(/\s+/g, " ").trim())
-  .filter((each) => each !== "" && !each.includes("\ufeff"));
+  // A mark in front of a formula is no part of the name.
+  .filter((each) => each !== "" && !each.includes("\ufeff") && !/^'[-+=@]/.test(each));
 
 const encodings: Record<string, (text: string) => Buffer> = {
   "UTF-8": (text) => Buffer.from(text),
@@ -743,4 +746,26 @@ test("any bytes are refused or give entries that can be rows of a plan", () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+describe("columns", () => {
+  const columnsOf = (text: string) => read(Buffer.from(text)).columns;
+
+  test("those that are read, and those that are ignored, by their headings", () => {
+    expect(
+      columnsOf("E-Mail;Vorname;Nachname;Abteilung;Telefon;;Manager email\na@b.example;A;B;C;1;;m@b.example"),
+    ).toEqual({
+      used: ["E-Mail", "Vorname", "Nachname", "Abteilung"],
+      ignored: ["Telefon", "Manager email"],
+    });
+    expect(columnsOf("Person,Password\na@b.example,secret@1")).toEqual({ used: [], ignored: ["Password"] });
+    expect(columnsOf("a@b.example\nc@d.example")).toEqual({ used: [], ignored: [] });
+  });
+
+  test("many and long headings are cut", () => {
+    const headings = Array.from({ length: 300 }, (_, index) => `${"x".repeat(200)}${index}`);
+    const { ignored } = columnsOf(["email", ...headings].join(",") + "\na@b.example");
+    expect(ignored).toHaveLength(100);
+    for (const heading of ignored) expect(heading).toHaveLength(100);
+  });
 });

@@ -140,30 +140,6 @@ describe("deleting a team", () => {
 describe("removing a domain", () => {
   const isThere = async (org: number, id: number) => (await domains.get(org, id)) !== undefined;
 
-  test("needs that it has no e-mails, disabled ones included", async () => {
-    const { org, domain, add } = await create();
-    const id = await add(0);
-    await emailsOf.setActive(org, id, false, administrator);
-    await expect(domainRemovals.remove(org, domain.id, administrator)).rejects.toMatchObject({
-      refusal: "domainInUse",
-    });
-    expect(await domains.get(org, domain.id)).toMatchObject({ verified: true });
-  });
-
-  test("frees its name, succeeds again, and is logged once", async () => {
-    const { org, domain } = await create();
-    await domainRemovals.remove(org, domain.id, administrator);
-    await domainRemovals.remove(org, domain.id, administrator);
-    expect(await logged(org, "domain.removed")).toBe(1);
-    expect(await domains.create(org, { name: "a.example", verified: true })).toMatchObject({
-      name: "a.example",
-    });
-    const { org: other } = await create();
-    await expect(domainRemovals.remove(other, domain.id, administrator)).rejects.toMatchObject({
-      refusal: "domainNotFound",
-    });
-  });
-
   test("leaves no e-mail without its domain when one is added at the same time", async () => {
     for (let round = 0; round < 10; round++) {
       const { org, domain, add } = await create();

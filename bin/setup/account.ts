@@ -1,0 +1,72 @@
+/** What has to be in order in the account before anything is deployed. Reads only. */
+import {
+  GetAccountCommand,
+  GetEmailIdentityCommand,
+  NotFoundException,
+  SESv2Client,
+} from "@aws-sdk/client-sesv2";
+import { GetParameterCommand, ParameterNotFound, SSMClient } from "@aws-sdk/client-ssm";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { whyNoAccess } from "../admin/connect.ts";
+import { CommandError } from "../admin/error.ts";
+
+/** `caller`: the ARN of the credentials. */
+export type Account = { id: string; region: string; caller: string };
+
+export const findAccount = async (): Promise<Account> => {
+  const client = new STSClient();
+  try {
+    const { Account: id, Arn: caller } = await client.send(new GetCallerIdentityCommand());
+    if (id === undefined || caller === undefined) throw new Error("AWS told no account");
+    return { id, region: await client.config.region(), caller };
+  } catch (error) {
+    throw new CommandError(whyNoAccess("AWS did not accept these credentials", error as Error));
+  }
+};
+
+/** Whether `cdk bootstrap` has run in this account and region, with its usual qualifier. */
+export const isBootstrapped = async (): Promise<boolean> => {
+  const version = new GetParameterCommand({ Name: "/cdk-bootstrap/hnb659fds/version" });
+  try {
+    await new SSMClient().send(version);
+    return true;
+  } catch (error) {
+    if (error instanceof ParameterNotFound) return false;
+    throw new CommandError(
+      whyNoAccess("It could not be looked up whether CDK is bootstrapped", error as Error),
+    );
+  }
+};
+
+/** Throws unless SES may send from the address. Gives what limits sending. */
+export const checkSender = async (address: string): Promise<string[]> => {
+  const client = new SESv2Client();
+  try {
+    if (!(await isVerified(client, address))) {
+      throw new CommandError(
+        `Amazon SES has verified neither ${address} nor its domain in this region: verify one (docs/deploy.md), or leave the sender out for now.`,
+      );
+    }
+    const { ProductionAccessEnabled } = await client.send(new GetAccountCommand());
+    return ProductionAccessEnabled === true
+      ? []
+      : ["Note: Amazon SES is in its sandbox here: 200 mails a day, to verified recipients only."];
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(whyNoAccess("Amazon SES could not be asked about the sender", error as Error));
+  }
+};
+
+/** An identity is an address, its domain, or a domain above that. */
+const isVerified = async (client: SESv2Client, address: string): Promise<boolean> => {
+  const labels = address.slice(address.lastIndexOf("@") + 1).split(".");
+  for (const EmailIdentity of [address, ...labels.slice(1).map((_, at) => labels.slice(at).join("."))]) {
+    const command = new GetEmailIdentityCommand({ EmailIdentity });
+    const identity = await client.send(command).catch((error: Error) => {
+      if (error instanceof NotFoundException) return undefined;
+      throw error;
+    });
+    if (identity?.VerifiedForSendingStatus === true) return true;
+  }
+  return false;
+};

@@ -1,0 +1,168 @@
+/** What setup has to know: from flags, and for the rest from questions. */
+import { existsSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { domainName } from "../../shared/monitoring/domains/domain-schema.ts";
+import { emailAddress, writtenAddress } from "../../shared/monitoring/emails/email-schema.ts";
+import { CommandError } from "../admin/error.ts";
+import { parse, parseName, parsePath } from "../admin/flags.ts";
+import { readContext } from "./context.ts";
+import { ask, isTerminal, Terminated } from "./terminal.ts";
+
+export const usage = `Usage: npm run setup -- [option]...
+
+  --organization NAME     the organization that is served first
+  --user ADDRESS          its first user, an admin
+  --domain NAME           a domain of which you say that it is the organization's
+  --alarm-email ADDRESS   alarms are sent there
+  --sender-email ADDRESS  e-mail comes from there; SES must have verified it or its domain
+  --stage NAME            the stage, whose stack is breach-monitor-NAME: production unless given
+  --app DIR               deploys what is synthesized in this folder, such as a release, with the options in it
+  --webhook URL           receives the alerts of the deployment test
+  --api URL               the base of the API for the deployment test, if it is not that of the output ApiUrl
+  --skip-test             does not test the deployment
+  --yes                   asks nothing
+
+The API key of Have I Been Pwned is read from the variable HIBP_API_KEY, or from the terminal or standard input.
+`;
+
+const options = {
+  organization: { type: "string" },
+  user: { type: "string" },
+  domain: { type: "string" },
+  "alarm-email": { type: "string" },
+  "sender-email": { type: "string" },
+  stage: { type: "string", default: "production" },
+  app: { type: "string" },
+  webhook: { type: "string" },
+  api: { type: "string" },
+  "skip-test": { type: "boolean", default: false },
+  yes: { type: "boolean", default: false },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+export type Flags = Omit<ReturnType<typeof parseFlags>, "help">;
+
+export type Answers = {
+  organization: string;
+  user: string;
+  domain: string | undefined;
+  alarmEmail: string | undefined;
+  senderEmail: string | undefined;
+};
+
+const parseFlags = (args: string[]) => parseArgs({ args, options, strict: true }).values;
+
+/** Undefined: help is asked for. Throws `CommandError`. */
+export const readFlags = (args: string[]): Flags | undefined => {
+  const { help, app, ...flags } = parsedOrRefused(args);
+  if (help) return undefined;
+  if (!/^[a-z][a-z0-9-]{0,26}$/.test(flags.stage)) {
+    throw new CommandError(
+      "--stage must be 1 to 27 lower-case letters, digits and hyphens and start with a letter.",
+    );
+  }
+  if (app === undefined) return flags;
+  const assembly = parsePath("app", app);
+  if (!existsSync(`${assembly}/manifest.json`))
+    throw new CommandError(`--app: there is no manifest.json in ${assembly}.`);
+  if (flags["alarm-email"] !== undefined || flags["sender-email"] !== undefined)
+    throw new CommandError("--app has its options in it: leave out --alarm-email and --sender-email.");
+  return { ...flags, app: assembly };
+};
+
+const parsedOrRefused = (args: string[]) => {
+  try {
+    return parseFlags(args);
+  } catch (error) {
+    throw new CommandError(
+      `${(error as Error).message.split(/\. |\n/)[0]}: "npm run setup -- --help" lists the options.`,
+    );
+  }
+};
+
+type Question = {
+  flag: "organization" | "user" | "domain" | "alarm-email" | "sender-email";
+  question: string;
+  read: (answer: string) => string;
+  /** What no answer means. Undefined: there must be one. */
+  without?: string;
+};
+
+const asked: readonly Question[] = [
+  {
+    flag: "organization",
+    question: "Name of your organization",
+    read: (name) => parseName("organization", name),
+  },
+  {
+    flag: "user",
+    question: "E-mail address of its first user, an admin",
+    read: (address) => parse("user", emailAddress, address),
+  },
+  {
+    flag: "domain",
+    question: "A domain that is the organization's",
+    read: (name) => parse("domain", domainName, name),
+    without: "none",
+  },
+];
+
+const askedOfSources: readonly Question[] = [
+  {
+    flag: "alarm-email",
+    question: "E-mail address that alarms are sent to",
+    read: (address) => parse("alarm-email", writtenAddress, address),
+    without: "nobody is notified",
+  },
+  {
+    flag: "sender-email",
+    question: "E-mail address that e-mail comes from, verified in Amazon SES",
+    read: (address) => parse("sender-email", writtenAddress, address),
+    without: "none is sent",
+  },
+];
+
+/** Asks for what no flag says. Throws `CommandError` if there is no terminal to ask at. */
+export const complete = async (flags: Flags): Promise<Answers> => {
+  const { alarmEmail, senderEmail } = readContext() as Partial<Answers>;
+  // Which options a former deployment had.
+  const former: Record<string, string | undefined> = {
+    "alarm-email": alarmEmail,
+    "sender-email": senderEmail,
+  };
+  const mayAsk = !flags.yes && isTerminal();
+  const answers: Record<string, string | undefined> = {};
+  for (const question of [...asked, ...(flags.app === undefined ? askedOfSources : [])]) {
+    const { flag, read, without } = question;
+    const given = flags[flag];
+    if (given !== undefined) answers[flag] = read(given);
+    else if (mayAsk) answers[flag] = await answerTo(question, former[flag]);
+    else if (without === undefined) throw new CommandError(`Give --${flag}, as there is nobody to ask.`);
+    else answers[flag] = former[flag];
+  }
+  const { organization = "", user = "", domain } = answers;
+  return {
+    organization,
+    user,
+    domain,
+    alarmEmail: answers["alarm-email"],
+    senderEmail: answers["sender-email"],
+  };
+};
+
+const answerTo = async (
+  { question, read, without }: Question,
+  former: string | undefined,
+): Promise<string | undefined> => {
+  const usual = former ?? without;
+  for (;;) {
+    const answer = (await ask(`${question}${usual === undefined ? "" : ` (Enter: ${usual})`}: `)).trim();
+    if (answer === "" && usual !== undefined) return former;
+    try {
+      return read(answer);
+    } catch (error) {
+      if (!(error instanceof CommandError) || error instanceof Terminated) throw error;
+      process.stdout.write(`${error.message.replace(/^--[\w-]+: /, "That ")}\n`);
+    }
+  }
+};

@@ -1,0 +1,72 @@
+import { call } from "../../api/client.ts";
+import type { Delivery } from "../../api/routes.ts";
+import { Button, CopyButton } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { FailureNotice, Loading } from "../../components/notice.tsx";
+import { useData } from "../../components/use-data.ts";
+import { When } from "../../components/when.tsx";
+import { number } from "../../text/words.ts";
+
+type Properties = { channelId: string; delivery: Delivery; onClose: () => void };
+
+/** What a delivery sent last, what was answered, and what it waits for. */
+export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
+  const path = { id: channelId, deliveryId: delivery.id };
+  const { value, failure, reload } = useData("", (signal) =>
+    call("GET /dashboard/alert-configs/{id}/deliveries/{deliveryId}", { path }, { signal }),
+  );
+  const { lastResponse, waitsFor, failureReason, payload } = value ?? { ...delivery, payload: null };
+  return (
+    <Dialog title={delivery.title} onClose={onClose} isWide isText>
+      <dl class="facts">
+        <div>
+          <dt>Id</dt>
+          <dd>{delivery.id}</dd>
+        </div>
+        {failureReason !== null && (
+          <div>
+            <dt>Failed</dt>
+            <dd>{failureReason}</dd>
+          </div>
+        )}
+        {waitsFor !== null && (
+          <div>
+            <dt>Waits for</dt>
+            <dd>
+              {waitsFor.reason}, until <When time={waitsFor.until} />
+            </dd>
+          </div>
+        )}
+        {lastResponse !== null && (
+          <div>
+            <dt>Last response</dt>
+            <dd>
+              HTTP {lastResponse.status} after {number(lastResponse.durationMs)} ms
+              {lastResponse.body !== "" && (
+                <>
+                  : <code>{lastResponse.body}</code>
+                </>
+              )}
+            </dd>
+          </div>
+        )}
+      </dl>
+      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
+      {value === undefined && failure === undefined && <Loading what="what was sent" />}
+      {payload !== null && (
+        <section class="code">
+          <h3>Sent</h3>
+          <CopyButton text={payload} about="What was sent" />
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+          <pre class="scroll" tabIndex={0}>
+            <code>{payload}</code>
+          </pre>
+        </section>
+      )}
+      {value?.payload === null && <p>Nothing was sent yet.</p>}
+      <div class="buttons">
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,93 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Email, ImportRow } from "../../api/routes.ts";
+import { FormDialog } from "../../components/dialog.tsx";
+import { FailureNotice, Loading } from "../../components/notice.tsx";
+import { Progress } from "../../components/progress.tsx";
+import { say } from "../../components/status.tsx";
+import { useData } from "../../components/use-data.ts";
+import { inBothForms } from "../../text/domain-name.ts";
+import { count, number } from "../../text/words.ts";
+import { mostChanged } from "./change.tsx";
+
+/** More are counted. */
+const mostShown = 500;
+
+/** The enabled addresses of the file's domains, and how many there are of them. Other domains may have files of their own. */
+async function missingFrom(
+  rows: readonly ImportRow[],
+  signal: AbortSignal,
+): Promise<{ missing: Email[]; watched: number }> {
+  const named = new Set(rows.map(({ email }) => email));
+  const missing: Email[] = [];
+  let watched = 0;
+  for (const domainId of new Set(rows.flatMap((row) => row.domainId ?? []))) {
+    for (let offset = 0, total = 1; offset < total; offset += 100) {
+      const query = { domainId, isActive: true, offset, limit: 100 };
+      const page = await call("GET /dashboard/emails", { query }, { signal });
+      missing.push(...page.emails.filter(({ email }) => !named.has(email)));
+      watched += page.emails.length;
+      total = page.total;
+    }
+  }
+  return { missing, watched };
+}
+
+type Properties = { rows: readonly ImportRow[]; onClose: () => void; onDone: () => void };
+
+/** Shows who left, as far as a file of everybody tells, and disables their addresses. */
+export function LeaversDialog({ rows, onClose, onDone }: Properties) {
+  const { value, failure, reload } = useData("", (signal) => missingFrom(rows, signal));
+  const [done, setDone] = useState(0);
+  const { missing = [], watched = 0 } = value ?? {};
+  const disable = async (): Promise<void> => {
+    for (let start = done; start < missing.length; start += mostChanged) {
+      const ids = missing.slice(start, start + mostChanged).map(({ id }) => id);
+      await call("POST /dashboard/emails/changes", { body: { ids, set: { isActive: false } } });
+      setDone(start + ids.length);
+    }
+    say(`Disabled ${count(missing.length, "address", "addresses")}.`);
+    onDone();
+  };
+  return (
+    <FormDialog
+      title="Disable those who are missing from this file"
+      submit={`Disable ${count(missing.length, "address", "addresses")}`}
+      isDanger
+      isIdle={missing.length === 0}
+      onSubmit={disable}
+      onClose={onClose}
+    >
+      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
+      {value === undefined && failure === undefined && <Loading what="the addresses that are watched" />}
+      {value !== undefined && (
+        <>
+          <p>
+            {number(missing.length)} of {count(watched, "enabled address", "enabled addresses")} of the file's
+            domains {missing.length === 1 ? "is" : "are"} not in it. Disabled addresses keep their history,
+            and are not scanned or paid for.
+          </p>
+          {missing.length > 0 && (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+            <section class="scroll" tabIndex={0} aria-label="Missing addresses">
+              <ul>
+                {missing.slice(0, mostShown).map(({ id, email, ownerName }) => (
+                  <li key={id}>
+                    <bdi>{inBothForms(email)}</bdi>
+                    {ownerName !== null && (
+                      <>
+                        , <bdi>{ownerName}</bdi>
+                      </>
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+          {missing.length > mostShown && <p>And {number(missing.length - mostShown)} more.</p>}
+          {done > 0 && <Progress label="Disabling" done={done} total={missing.length} />}
+        </>
+      )}
+    </FormDialog>
+  );
+}

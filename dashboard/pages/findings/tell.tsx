@@ -1,0 +1,73 @@
+import { call } from "../../api/client.ts";
+import type { Finding } from "../../api/routes.ts";
+import { FormDialog } from "../../components/dialog.tsx";
+import { FailureNotice, Loading } from "../../components/notice.tsx";
+import { say } from "../../components/status.tsx";
+import { useData } from "../../components/use-data.ts";
+import { count } from "../../text/words.ts";
+import type { Filters } from "./filters.ts";
+
+/** A request names at most so many findings, and a page has so many. */
+const mostAtOnce = 100;
+
+/** More than these are told in several steps, each of which somebody looks at. */
+export const mostTold = 1000;
+
+type Properties = {
+  /** The findings, or what to list them by. */
+  of: readonly Finding[] | Filters;
+  onClose: () => void;
+  onDone?: () => void;
+};
+
+/** Has the owners of addresses told of findings by e-mail. */
+export function TellDialog({ of, onClose, onDone }: Properties) {
+  const { value, failure, reload } = useData("", async (signal) =>
+    Array.isArray(of) ? (of as readonly Finding[]) : readAll(of as Filters, signal),
+  );
+  const told = value?.filter(({ breach }) => !breach.isSensitive) ?? [];
+  const people = new Set(told.map(({ emailId }) => emailId)).size;
+  const name = people === 1 ? "Tell the owner" : "Tell the owners";
+  const tell = async (): Promise<void> => {
+    // Those of one person go into one request, and so into one message.
+    const ids = told.toSorted((one, other) => one.emailId - other.emailId).map(({ id }) => id);
+    let matching = 0;
+    for (let start = 0; start < ids.length; start += mostAtOnce) {
+      const body = { ids: ids.slice(start, start + mostAtOnce) };
+      matching += (await call("POST /dashboard/findings/tell", { body })).matching;
+    }
+    say(
+      matching === 0
+        ? "Nobody was told: all of them are left out."
+        : `${count(matching, "person is", "people are")} told now.`,
+    );
+    onDone?.();
+  };
+  return (
+    <FormDialog title={`${name}?`} submit={name} onSubmit={tell} onClose={onClose}>
+      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
+      {value === undefined && failure === undefined && <Loading what="the people" />}
+      {value !== undefined && (
+        <p>
+          {count(people, "person gets", "people get")} an e-mail at the breached address. It says which breach
+          that was, what leaked, what to do now, and to ask your organization.
+        </p>
+      )}
+      <p>
+        Left out are sensitive breaches, disabled addresses, owners who have unsubscribed, and what somebody
+        was told within a day.
+      </p>
+    </FormDialog>
+  );
+}
+
+async function readAll(filters: Filters, signal: AbortSignal): Promise<Finding[]> {
+  const all: Finding[] = [];
+  for (let offset = 0, total = 1; offset < Math.min(total, mostTold); offset += mostAtOnce) {
+    const query = { ...filters, limit: mostAtOnce, offset };
+    const page = await call("GET /dashboard/findings", { query }, { signal });
+    all.push(...page.findings);
+    total = page.total;
+  }
+  return all;
+}

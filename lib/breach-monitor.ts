@@ -1,0 +1,229 @@
+import { Lazy, Stack } from "aws-cdk-lib";
+import type { ILogGroup } from "aws-cdk-lib/aws-logs";
+import { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import { dashboardRoutes } from "../functions/dashboard-routes.ts";
+import { routes } from "../functions/routes.ts";
+import { startScheduledScan } from "../functions/start-scheduled-scan/worker.ts";
+import { queueWorkers, scheduledWorkers } from "../functions/workers.ts";
+import type { Method, Route } from "../shared/contract/endpoint.ts";
+import type { QueueName } from "../shared/contract/messages.ts";
+import { Alarms } from "./alarms.ts";
+import { readDomain } from "./api-domain.ts";
+import { addBudget } from "./budget.ts";
+import type { Bundles } from "./bundle.ts";
+import { createHibpApiKey } from "./hibp-api-key.ts";
+import { OnDemandWorkerFunction } from "./on-demand-worker.ts";
+import { type Options, readIdentityProvider, readOptions } from "./options.ts";
+import { QueueWorkerFunction } from "./queue-worker.ts";
+import { ServiceApi } from "./rest-api.ts";
+import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
+import { createSender } from "./sender.ts";
+import {
+  createLogGroup,
+  endpointMegabytes,
+  ServiceFunction,
+  type ServiceFunctionProps,
+} from "./service-function.ts";
+import { createTable, findTable } from "./table.ts";
+import { addThrottleAlarms } from "./throttle-alarms.ts";
+import type { Resources } from "./uses.ts";
+import { createDeadLetterQueue, WorkQueue } from "./work-queue.ts";
+import { addDeadLetterAlarm, addFailureAlarm, addSilenceAlarm } from "./worker-alarms.ts";
+
+export type BreachMonitorProps = Partial<Options> & {
+  /** Of `bundleFunctions`. */
+  bundles: Bundles;
+  /**
+   * What the names of all resources begin with: 1 to 42 letters, digits and hyphens, first a letter. No two services in an account and region
+   * may have the same. Default: the stack's name.
+   */
+  name?: string;
+};
+
+/**
+ * The whole service. Contracts in `functions/` say what each function is, may do and needs. It takes more than 400 of the 500 resources that
+ * a stack may have: a second one needs a stack of its own, which may be nested.
+ */
+export class BreachMonitor extends Construct {
+  /** What administrators need to know. `admin --stack` finds these values in outputs of the stack with the same names. */
+  readonly outputs: Readonly<Record<string, string>>;
+
+  /** Throws a sentence that names the option which is wrong. */
+  constructor(scope: Construct, id: string, { bundles, name: given, ...chosen }: BreachMonitorProps) {
+    super(scope, id);
+    const name = given ?? Stack.of(this).stackName;
+    // With the longest name of a function this is the 64 characters that Lambda takes.
+    if (!/^[a-zA-Z][a-zA-Z0-9-]{0,41}$/.test(name)) {
+      throw new Error(
+        `The name must be 1 to 42 letters, digits and hyphens and start with a letter, not "${name}"`,
+      );
+    }
+    const options = readOptions((option) => chosen[option]);
+    const { alarmEmail, senderEmail, tableName } = options;
+    const alarms = new Alarms(this, "Alarms", { name, set: options.alarms, email: alarmEmail });
+    if (options.monthlyBudgetDollars !== undefined)
+      addBudget(this, name, options.monthlyBudgetDollars, alarmEmail);
+
+    // What the functions use
+    const table =
+      tableName === undefined ? createTable(this, options.tableEncryption) : findTable(this, tableName);
+    const hibpApiKey = createHibpApiKey(this, name, options.hibpApiKey);
+    // CloudFormation cannot make an encrypted parameter. The first function that seals makes it.
+    const channelKeyParameter = `/breach-monitor/${name}/channel-key`;
+    const provider = readIdentityProvider(options);
+    const identityProvider = provider && {
+      ...provider,
+      clientSecretParameter: `/breach-monitor/${name}/oidc-client-secret`,
+    };
+    const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {
+      name: `${name}-${startScheduledScan.scheduleGroup}`,
+    });
+    const deadLetters = createDeadLetterQueue(this, name);
+    const queues = Object.fromEntries(
+      queueWorkers.map(({ worker }) => [worker.queue, new WorkQueue(this, name, worker, deadLetters).queue]),
+    ) as Record<QueueName, Queue>;
+    const sender = senderEmail === undefined ? undefined : createSender(this, name, senderEmail, options);
+    // Lazy, because functions need the API's url and the API is built from the functions.
+    const dashboardUrl = Lazy.string({ produce: () => `${api.url}/app` });
+    const resources: Resources = {
+      name,
+      table,
+      queues,
+      hibpApiKey,
+      hibpContact: options.hibpContact,
+      limitsConcurrency: options.maximumConcurrency,
+      keyGuards: options.keyGuards,
+      channelKeyParameter,
+      proxySecretParameter: options.trustedProxySecret,
+      identityProvider,
+      scheduleGroup,
+      deadLetters,
+      sender,
+      dashboardUrl,
+    };
+
+    // Workers
+    const fedByQueues = queueWorkers.map(
+      ({ folder, worker, ...named }) =>
+        new QueueWorkerFunction(this, { ...named, code: bundles(folder), worker, resources }),
+    );
+    const onSchedule = scheduledWorkers.map(({ folder, worker, ...named }) => {
+      const scheduled = new ScheduledWorkerFunction(this, {
+        ...named,
+        code: bundles(folder),
+        worker,
+        resources,
+      });
+      if (worker.isWatchman) addSilenceAlarm(scheduled, worker, alarms);
+      return scheduled;
+    });
+    const scheduledScan = new OnDemandWorkerFunction(this, {
+      name: "start-scheduled-scan",
+      code: bundles("start-scheduled-scan"),
+      worker: startScheduledScan,
+      resources,
+    });
+    addFailureAlarm(this, [...fedByQueues, ...onSchedule, scheduledScan], alarms);
+    addDeadLetterAlarm(deadLetters, alarms);
+    addThrottleAlarms(table, alarms);
+
+    // The API
+    const apiResources: Resources = {
+      ...resources,
+      scheduledScan: {
+        functionArn: scheduledScan.function.functionArn,
+        roleArn: scheduledScan.scheduleRoleArn,
+      },
+    };
+    const createFunction = (
+      folder: string,
+      contract: Pick<ServiceFunctionProps, "uses" | "timeoutSeconds" | "quiet">,
+      logGroup?: ILogGroup,
+    ) =>
+      new ServiceFunction(this, {
+        name: folder,
+        code: bundles(folder),
+        resources: apiResources,
+        ...contract,
+        memoryMegabytes: endpointMegabytes,
+        logGroup,
+      }).function;
+    const refuseRoute = createFunction("refuse-route", { uses: [] });
+    refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath()));
+    const authorize = createFunction("authorize", {
+      uses: ["table:read", "table:limits", "table:credentials", "proxy-secret"],
+      quiet: true,
+    });
+    authorize.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
+    const api: ServiceApi = new ServiceApi(
+      this,
+      {
+        name,
+        parts: parts.map(({ name: part, routes }) => {
+          // One for all endpoints of a part, as a stack may have 500 resources.
+          const logGroup = createLogGroup(this, `${part}-logs`, `${name}-${part}`);
+          return {
+            name: part,
+            routes: routes.map((route) => ({
+              route,
+              function: createFunction(route.name, route.endpoint, logGroup),
+            })),
+          };
+        }),
+        authorize,
+        refuseRoute,
+        serveDashboard: createFunction("serve-dashboard", { uses: [] }),
+        options,
+        domain: readDomain(options.domainName, options.certificateArn),
+      },
+      alarms,
+    );
+
+    this.outputs = {
+      ApiUrl: `${api.url}/v1`,
+      DashboardUrl: dashboardUrl,
+      TableName: table.tableName,
+      ScanPlansQueueUrl: queues["scan-plans"].queueUrl,
+      DeliveriesQueueUrl: queues.deliveries.queueUrl,
+      AcknowledgementsQueueUrl: queues.acknowledgements.queueUrl,
+      ...("secret" in hibpApiKey
+        ? { HibpSecretName: hibpApiKey.secretName }
+        : { HibpApiKeyParameter: hibpApiKey.parameter }),
+      ...(options.hibpContact !== undefined && { HibpContact: options.hibpContact }),
+      ChannelKeyParameter: channelKeyParameter,
+      ...(identityProvider !== undefined && {
+        OidcIssuer: identityProvider.issuer,
+        OidcClientSecretParameter: identityProvider.clientSecretParameter,
+      }),
+      ScheduleGroupName: scheduleGroup.ref,
+      ScheduledScanFunctionArn: scheduledScan.function.functionArn,
+      ScheduledScanRoleArn: scheduledScan.scheduleRoleArn,
+      DeadLettersQueueArn: deadLetters.queueArn,
+      ...(api.domainTarget !== undefined && { DomainTarget: api.domainTarget }),
+    };
+  }
+}
+
+/** The parts of the API by the first segment of their paths. */
+const parts: readonly { name: string; routes: readonly Route[] }[] = [
+  { name: "v1", routes },
+  { name: "dashboard", routes: dashboardRoutes },
+];
+
+/** Every route with its path below the stage. */
+const everyRoute = parts.flatMap(({ name, routes }) =>
+  routes.map((route) => ({ ...route, path: `/${name}${route.path}` })),
+);
+
+const methodsByPath = (): Record<string, Method[]> => {
+  const methods: Record<string, Method[]> = {};
+  for (const { path, method } of everyRoute) methods[path] = [...(methods[path] ?? []), method];
+  return methods;
+};
+
+/** The authorizer looks at no credential on these, whatever the method. */
+const pathsForAnyone = (): string[] => [
+  ...new Set(everyRoute.filter(({ endpoint }) => endpoint.access === "anyone").map(({ path }) => path)),
+];

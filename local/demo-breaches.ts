@@ -1,0 +1,89 @@
+/** What the embedded HIBP server knows for the demo organization: the built-in breaches, and one of this week that many people are in. */
+import { access, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { builtInBreaches } from "./hibp/hibp.ts";
+
+const name = "ExamplePayroll";
+const dayMilliseconds = 86_400_000;
+
+/** Invented addresses of the breach, in front of the @, that the demo organization watches. */
+export const payrollPeople = [
+  "Adele Goldberg",
+  "Alonzo Church",
+  "Anita Borg",
+  "Annie Easley",
+  "Betty Holberton",
+  "Carol Shaw",
+  "Charles Bachman",
+  "Dorothy Vaughan",
+  "Elizabeth Feinler",
+  "Evelyn Boyd",
+  "Fernando Corbato",
+  "Gladys West",
+  "Ivan Sutherland",
+  "Jean Sammet",
+  "John Backus",
+  "Karen Jones",
+  "Kathleen Booth",
+  "Ken Iverson",
+  "Lynn Conway",
+  "Mary Jackson",
+  "Mary Keller",
+  "Maurice Wilkes",
+  "Niklaus Wirth",
+  "Peter Naur",
+  "Ruth Teitelbaum",
+  "Sophie Wilson",
+  "Stephanie Shirley",
+  "Tony Hoare",
+] as const;
+
+/** Those that nobody watches. */
+const unwatched = ["ida.rhodes", "intern", "jean.bartik", "kay.mcnulty", "marlyn.meltzer", "scanner"];
+
+/** Such as `mary.keller` for Mary Keller. */
+export const aliasOf = (owner: string): string => owner.toLowerCase().replaceAll(" ", ".");
+
+/** Writes the files, unless an earlier start did: a breach keeps its dates. Resolves to their directory. */
+export const writeDemoBreaches = async (dataDirectory: string, now = new Date()): Promise<string> => {
+  const directory = join(dataDirectory, "breaches");
+  const accountsFile = join(directory, "accounts.json");
+  const isThere = await access(accountsFile).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return directory;
+  await mkdir(directory, { recursive: true });
+  const read = async (file: string) => JSON.parse(await readFile(join(builtInBreaches, file), "utf8"));
+  const write = (file: string, content: unknown) => writeFile(join(directory, file), JSON.stringify(content));
+  const daysAgo = (days: number): string => new Date(now.getTime() - days * dayMilliseconds).toISOString();
+  const catalog = await read("catalog.json");
+  const breach = {
+    ...catalog[0],
+    Name: name,
+    Title: "Example Payroll (invented)",
+    Domain: "payroll.example",
+    BreachDate: daysAgo(24).slice(0, 10),
+    AddedDate: daysAgo(2),
+    ModifiedDate: daysAgo(2),
+    PwnCount: 318_204,
+    Description:
+      "Invented for demonstration: a service that makes pay slips was broken into, and copies of its database are for sale. Passwords were stored as they are.",
+    DataClasses: [
+      "Bank account numbers",
+      "Email addresses",
+      "Job titles",
+      "Names",
+      "Passwords",
+      "Physical addresses",
+      "Salutations",
+    ],
+  };
+  const names = [...payrollPeople.map(aliasOf), ...unwatched];
+  const accounts = Object.fromEntries(names.map((alias) => [`${alias}@demo.example`, [name]]));
+  await write("catalog.json", [...catalog, breach]);
+  await write("stealer-logs.json", await read("stealer-logs.json"));
+  // Last: what is there then is whole.
+  await write("accounts.json", { ...(await read("accounts.json")), ...accounts });
+  return directory;
+};

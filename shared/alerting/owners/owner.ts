@@ -1,0 +1,42 @@
+/**
+ * Messages to the owners of breached addresses. Each is a delivery like all others, of a channel that has no row, so that no channel of the
+ * organization fails with the mailbox of an owner. A finding says when its owner was told (`toldAt`), written in the transaction of the delivery.
+ */
+import { levelOf } from "../../monitoring/hibp/severity.ts";
+import * as channels from "../channels/channel.ts";
+import type { OwnerEvent } from "../deliveries/delivery.ts";
+import type { Found } from "../gathering/early.ts";
+
+/** The channel of all messages to owners. */
+export const ownersChannel: channels.Channel = {
+  id: 0,
+  createdAt: "",
+  channel: "email",
+  config: { recipients: [] },
+  isEnabled: true,
+  notifyOnNewBreach: true,
+  notifyOnScanComplete: false,
+  notifyOnScanError: false,
+};
+
+/** The severity, as a level, from which one of the channels has owners told. Undefined: none has. */
+export const leastTold = (all: readonly channels.Channel[]): number | undefined => {
+  const levels = all
+    .filter((channel) => channels.wants(channel, "breach") && channels.optionsOf(channel).tellOwners)
+    .map((channel) => levelOf(channels.optionsOf(channel).minSeverity));
+  return levels.length === 0 ? undefined : Math.min(...levels);
+};
+
+/** A message about an e-mail's findings of this level or worse, worst first. Undefined: there is none that its owner may be told of by mail. */
+export const eventFor = ({ emailId, breaches }: Found, least: number): OwnerEvent | undefined => {
+  const told = breaches
+    .filter(({ level, isSensitive }) => level >= least && !isSensitive)
+    .sort((one, other) => other.level - one.level);
+  if (told.length === 0) return undefined;
+  const findingIds = told.map(({ findingId }) => findingId);
+  return {
+    type: "owner",
+    breachIds: told.map(({ breachId }) => breachId),
+    email: { id: emailId, findingIds },
+  };
+};

@@ -1,0 +1,158 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
+import * as activity from "../../access/activity/activity.ts";
+import type { Actor } from "../../access/activity/actor.ts";
+import { inTransactions } from "../../aws/table/budget.ts";
+import { asRead, type Write } from "../../aws/table/condition.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { type FindingRecord, findings } from "../../findings/record.ts";
+import * as domains from "../../monitoring/domains/domain.ts";
+import { type Email, emails } from "../../monitoring/emails/record.ts";
+import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
+import { deliveries, type OwnerEvent, type Raised, raiseFor, reserveIds } from "../deliveries/delivery.ts";
+import { enqueueAlerts } from "../deliveries/enqueue.ts";
+import { consentsOf } from "../recipients/recipient.ts";
+import { eventFor, ownersChannel } from "./owner.ts";
+
+/** Nobody is told of a finding again within this time. */
+const againAfterMilliseconds = 24 * 3600_000;
+
+/** As of every event. */
+const findingsPerMessage = 75;
+
+/** How owners are told. `logOf`: the log entry of having told so many people, for each transaction. */
+type Telling = { byHand?: true; logOf?: (people: number, isLogged: boolean) => Write[] };
+
+/** Has owners told by hand, and gives how many. Refuses `findingNotFound` before anybody is told. */
+export const tellByHand = async (
+  org: number,
+  ids: readonly number[],
+  actor: Actor,
+  logger: Logger,
+): Promise<number> => {
+  if ((await findings.getMany(org, ids)).includes(undefined)) throw new Refusal("findingNotFound");
+  const slot = await activity.slot(org);
+  const { people, messages } = await tell(org, ids, {
+    byHand: true,
+    logOf: (count, isLogged) =>
+      activity.counting(org, slot, isLogged, {
+        action: "findings.told",
+        summary: `Told the ${count === 1 ? "owner of 1 email" : `owners of ${count} emails`} of their findings`,
+        actor,
+      }),
+  });
+  await enqueueAlerts(org, messages, logger);
+  return people;
+};
+
+/**
+ * Writes deliveries to the owners of these findings, without those who were told of them within a day. Safe to repeat, also after it was
+ * interrupted. The caller sends the messages.
+ */
+export const tell = async (
+  org: number,
+  ids: readonly number[],
+  { byHand, logOf = () => [] }: Telling = {},
+): Promise<{ people: number; messages: Raised["messages"] }> => {
+  const people = new Set<number>();
+  const messages: Raised["messages"] = [];
+  for (let isWhole = false; !isWhole; ) {
+    isWhole = await withOptimisticRetry(async () => {
+      const { due, isAll } = await dueOf(org, [...new Set(ids)]);
+      const reserved = await reserveIds(org, due.length);
+      const prepared: Prepared[] = [];
+      for (const each of due) {
+        const event = { ...each.event, ...(byHand && { byHand }) };
+        prepared.push({
+          ...each,
+          raised: await raiseFor(org, [{ event, channel: ownersChannel }], reserved),
+        });
+      }
+      for (const group of inTransactions(prepared, (each) => writesOf(org, [each]), logOf(0, false))) {
+        const told = new Set([...people, ...group.map(({ email }) => email.id)]);
+        await table.transact([...writesOf(org, group), ...logOf(told.size, people.size > 0)]);
+        for (const id of told) people.add(id);
+        messages.push(...group.flatMap(({ raised }) => raised.messages));
+      }
+      return isAll;
+    });
+  }
+  return { people: people.size, messages };
+};
+
+type Due = { email: Email; rows: FindingRecord[]; event: OwnerEvent };
+type Prepared = Due & { raised: Raised };
+
+/** Conditions on what was read: nobody is told twice, and no e-mail that was disabled or removed meanwhile. */
+const writesOf = (org: number, prepared: readonly Prepared[]): Write[] => {
+  const toldAt = new Date().toISOString();
+  return [
+    ...emails.writes(
+      org,
+      prepared.map(({ email, raised }) =>
+        emails.change(org, email.id, {
+          from: emails.groupOf(email),
+          set: { ownerDelivery: raised.messages[0]?.message.deliveryId },
+        }),
+      ),
+    ),
+    ...prepared.flatMap(({ rows }) =>
+      rows.map(
+        (row): Write => ({
+          update: findings.key(org, row.id),
+          set: { toldAt },
+          if: asRead({ emailId: row.emailId, toldAt: row.toldAt }),
+        }),
+      ),
+    ),
+    ...deliveries.writes(
+      org,
+      prepared.flatMap(({ raised }) => raised.writes),
+    ),
+  ];
+};
+
+/** Whom to tell of what, in one message each. Not `isAll`: somebody has more findings than that. */
+const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[]; isAll: boolean }> => {
+  const latest = new Date(Date.now() - againAfterMilliseconds).toISOString();
+  const rows = (await findings.getMany(org, ids)).filter((row) => row !== undefined);
+  const untold = rows.filter(({ toldAt = "" }) => toldAt <= latest);
+  const [reachable, grades] = await Promise.all([
+    reachableOf(org, [...new Set(untold.map(({ emailId }) => emailId))]),
+    breachDetails.grades(untold.map(({ breachId }) => breachId)),
+  ]);
+  let isAll = true;
+  const due = reachable.flatMap((email): Due[] => {
+    const ofEmail = untold.filter(({ emailId }) => emailId === email.id);
+    const breaches = ofEmail.flatMap(({ id, breachId }) => {
+      const grade = grades.get(breachId);
+      return grade === undefined || grade.isSensitive ? [] : [{ findingId: id, breachId, ...grade }];
+    });
+    isAll &&= breaches.length <= findingsPerMessage;
+    const event = eventFor({ emailId: email.id, breaches: breaches.slice(0, findingsPerMessage) }, 0);
+    if (event === undefined) return [];
+    return [{ email, event, rows: ofEmail.filter(({ id }) => event.email.findingIds.includes(id)) }];
+  });
+  return { due, isAll };
+};
+
+/** Those of the e-mails that are active, of a verified domain, and whose owners have not unsubscribed. */
+const reachableOf = async (org: number, ids: readonly number[]): Promise<Email[]> => {
+  const rows = (await emails.getMany(org, ids)).filter((row) => row !== undefined);
+  const active = rows.filter((row) => emails.groupOf(row).isActive);
+  const [byId, consents] = await Promise.all([
+    domains.getMany(
+      org,
+      active.map((row) => emails.groupOf(row).domainId),
+    ),
+    consentsOf(
+      org,
+      active.map(({ email }) => email),
+    ),
+  ]);
+  return active.filter(
+    (row, index) =>
+      byId.get(emails.groupOf(row).domainId)?.verified === true && consents[index] !== "refused",
+  );
+};

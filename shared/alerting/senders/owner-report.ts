@@ -1,0 +1,76 @@
+/** What the owner of a breached address is told, read when the message is sent, and in words for this person, who need not know the service. */
+import * as domains from "../../monitoring/domains/domain.ts";
+import { inBothForms } from "../../monitoring/domains/written-name.ts";
+import { emails } from "../../monitoring/emails/record.ts";
+import { stepsForOwner } from "../../monitoring/hibp/advice.ts";
+import type { Breach } from "../../monitoring/hibp/breach.ts";
+import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
+import { levelOf } from "../../monitoring/hibp/severity.ts";
+import type { OwnerEvent } from "../deliveries/delivery.ts";
+import {
+  asLine,
+  breachesInWords,
+  breachInWords,
+  inWords,
+  maximumOrganization,
+  maximumOrganizationInSubject,
+  maximumTitleInSubject,
+  type Notice,
+  type NoticeContext,
+} from "./notice.ts";
+
+/** `breaches`: worst first, at least one. */
+export type OwnerReport = { kind: "owner"; address: string; breaches: Breach[] };
+
+/**
+ * Undefined: there is nobody to tell. The address was removed or disabled, its domain is no longer verified, or what leaked is sensitive, since the
+ * delivery was created.
+ */
+export const readOwnerReport = async (
+  org: number,
+  { breachIds, email: { id } }: OwnerEvent,
+): Promise<OwnerReport | undefined> => {
+  const [details, email] = await Promise.all([breachDetails.details(breachIds), emails.get(org, id)]);
+  const group = email && emails.groupOf(email);
+  if (email === undefined || group?.isActive !== true) return undefined;
+  if ((await domains.get(org, group.domainId))?.verified !== true) return undefined;
+  const breaches = breachIds
+    .map((breachId) => details.get(breachId))
+    .filter(
+      (breach) => breach !== undefined && !breach.isSensitive && email.findings[breach.id] !== undefined,
+    )
+    .sort((one, other) => levelOf(other?.severity ?? "low") - levelOf(one?.severity ?? "low")) as Breach[];
+  return breaches.length === 0 ? undefined : { kind: "owner", address: email.email, breaches };
+};
+
+/** More than these are read by nobody. */
+const maximumSteps = 6;
+
+const maximumAddress = 254;
+
+export const noticeOfOwner = (
+  { address, breaches }: OwnerReport,
+  { organizationName }: NoticeContext,
+): Notice => {
+  const [worst] = breaches;
+  const name = asLine(organizationName, maximumOrganization);
+  const title = asLine(worst?.title ?? "", maximumTitleInSubject);
+  const others = breaches.length === 1 ? "" : ` and ${breaches.length - 1} more`;
+  const steps = [...new Set(breaches.flatMap(stepsForOwner))].slice(0, maximumSteps);
+  const severity = worst?.severity;
+  return {
+    severity,
+    summary: `${inWords(severity)}your address is in the data breach ${title}${others} (${asLine(organizationName, maximumOrganizationInSubject)})`,
+    headline: `${inWords(severity)}your address is in ${breachesInWords(breaches.length)}`,
+    lead: `${name} watches the addresses of its domains for data breaches, and yours, ${asLine(inBothForms(address), 2 * maximumAddress)}, is in ${breachesInWords(breaches.length)}: strangers may know what is listed here. It need not be a mistake of yours.`,
+    facts: [],
+    items: breaches.map((breach) => ({ ...breachInWords(breach), url: undefined })),
+    advice: [
+      "What you can do:",
+      ...steps.map((step, index) => `${index + 1}. ${step}`),
+      `If you have questions, ask ${name}. This message asks for no password, and has no link to sign in.`,
+    ].join("\n"),
+    link: undefined,
+    organizationName: name,
+  };
+};

@@ -1,0 +1,380 @@
+/** Messages to the owners of breached addresses: whom a scan tells, whom people tell by hand, and that nobody gets two, whoever dies. */
+import { beforeEach, describe, expect, test } from "vitest";
+import { entries } from "../../shared/access/activity/activity.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import type { ChannelForm } from "../../shared/alerting/channels/channel.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
+import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
+import { setOptions } from "../../shared/alerting/channels/options.ts";
+import { type Delivery, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
+import { stateOf } from "../../shared/alerting/owners/state.ts";
+import { tellByHand } from "../../shared/alerting/owners/tell.ts";
+import { addresseesOf, setConsent } from "../../shared/alerting/recipients/recipient.ts";
+import { takeCopies } from "../../shared/aws/mail/budget.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
+import { type FindingRecord, findings } from "../../shared/findings/record.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
+import { changeMany } from "../../shared/monitoring/emails/changes.ts";
+import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import { audit } from "../../shared/operations/audit/audit.ts";
+import { intercept, type Request } from "../aws/table/intercept.ts";
+import {
+  createOrganization,
+  endEarly,
+  logger,
+  onTableRequest,
+  runChecks,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+} from "../scanning/in-process-workers.ts";
+import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
+
+const domain = "acme.example";
+const workers = useWorkers({ breached: { [domain]: {} } });
+useMailServer();
+
+beforeEach(async () => {
+  await takeMessages("deliveries");
+  workers.breached[domain] = {};
+});
+
+const createChannel = async (org: number, options: Partial<AlertOptions> = {}): Promise<number> => {
+  const flags = {
+    isEnabled: true,
+    notifyOnNewBreach: true,
+    notifyOnScanComplete: false,
+    notifyOnScanError: false,
+  };
+  const form: ChannelForm = { channel: "email", config: { recipients: ["team@other.example"] } };
+  const id = await configure.create(org, { ...flags, ...form }, administrator, async () => {});
+  const all: AlertOptions = {
+    name: null,
+    minSeverity: "low",
+    grouping: "scan",
+    sensitive: "discreet",
+    tellOwners: true,
+    ...options,
+  };
+  await setOptions(org, id, all, administrator);
+  return id;
+};
+
+const scan = async (org: number, breached: Record<number, string[]>): Promise<void> => {
+  workers.breached[domain] = breached;
+  await startAndPlan(org);
+  await runChecks();
+};
+
+/** An organization with a completed scan behind it. */
+const organizationOf = async (people: number): Promise<number> => {
+  const org = await createOrganization({ [domain]: people });
+  await scan(org, {});
+  return org;
+};
+
+const rowsOf = async <Row>(
+  org: number,
+  list: {
+    directory: typeof deliveries.directory;
+    blocks: typeof deliveries.blocks;
+    members: (org: number, block: number) => Promise<Row[]>;
+  },
+): Promise<Row[]> => {
+  const blocks = list.blocks(await list.directory(org));
+  return (await Promise.all(blocks.map((block) => list.members(org, block)))).flat();
+};
+const findingsOf = (org: number): Promise<FindingRecord[]> => rowsOf(org, findings as never);
+const toOwners = async (org: number): Promise<Delivery[]> =>
+  (await rowsOf<Delivery>(org, deliveries)).filter(({ event }) => event.type === "owner");
+
+const attemptOf = (org: number, { id, attempts }: Delivery): Promise<void> =>
+  attempt({ organizationId: org, deliveryId: id, channelId: 0, attempt: attempts + 1 });
+
+/** Makes the attempts of all messages in the queue, and gives whom owners' mails went to. */
+const sendAll = async (): Promise<string[]> => {
+  for (const message of await takeMessages("deliveries")) await attempt(message);
+  return mails.received.filter((address) => address.endsWith(`@${domain}`)).toSorted();
+};
+
+const tell = async (org: number, ids?: readonly number[]): Promise<number> =>
+  tellByHand(org, ids ?? (await findingsOf(org)).map(({ id }) => id), administrator, logger);
+
+const inBreaches = (people: number, ...names: string[]): Record<number, string[]> =>
+  Object.fromEntries(Array.from({ length: people }, (_, index) => [index, names]));
+
+const describeBreach = async (name: string, fields: Record<string, unknown>): Promise<void> => {
+  const id = (await catalog.idsFor([name])).get(name) ?? 0;
+  await table.update(keys.breach(id), { set: fields });
+};
+
+const disable = async (org: number, user: number): Promise<void> => {
+  const [row] = (await findingsOf(org)).filter(({ email }) => email === `user${user}@${domain}`);
+  await changeMany(org, [row?.emailId ?? 0], { isActive: false }, administrator);
+};
+
+const refuse = async (org: number, address: string): Promise<void> => {
+  const [addressee] = await addresseesOf(org, [address]);
+  expect(await setConsent(addressee?.token ?? "", "refused")).toBe(true);
+};
+
+/** Lets a day pass since owners were told. */
+const ageTold = async (org: number): Promise<void> => {
+  const toldAt = new Date(Date.now() - 24 * 3600_000 - 1).toISOString();
+  for (const { id } of await findingsOf(org)) {
+    await table.update(findings.key(org, id), { set: { toldAt } });
+  }
+};
+
+describe("a channel that tells owners", () => {
+  test("has each owner written to once, however many channels do, in words for them", async () => {
+    const org = await organizationOf(10);
+    for (const grouping of ["scan", "address", "week"] as const) await createChannel(org, { grouping });
+    await describeBreach("Alpha", { severity: "high", title: "Alpha", dataClasses: ["Passwords"] });
+    await scan(org, { 0: ["Alpha", "Beta"], 7: ["Beta"] });
+    expect(await sendAll()).toEqual([`user0@${domain}`, `user7@${domain}`]);
+    const at = mails.received.indexOf(`user0@${domain}`);
+    expect(mails.subjects[at]).toBe("High: your address is in the data breach Alpha and 1 more (Test)");
+    const text = mails.texts[at] ?? "";
+    expect(text).toContain("Test watches the addresses of its domains for data breaches, and yours, user0@");
+    expect(text).toContain("* Alpha · high");
+    expect(text).toContain("Exposed: Passwords");
+    expect(text).toContain("1. Change your password there");
+    expect(text).toContain("If you have questions, ask Test.");
+    const [addressee] = await addresseesOf(org, [`user0@${domain}`]);
+    expect(text).toContain(`Unsubscribe: https://monitor.example/api/app/recipient#${addressee?.token}`);
+    expect(text).not.toMatch(/acknowledge|\/findings|\/emails|user7/i);
+  });
+
+  test("tells a day later only of what is new, and of nothing that is found again", async () => {
+    const org = await organizationOf(2);
+    await createChannel(org);
+    await scan(org, { 0: ["Alpha"] });
+    await scan(org, { 0: ["Alpha", "Beta"] });
+    await scan(org, {});
+    await scan(org, { 0: ["Alpha", "Beta"] });
+    expect(await sendAll()).toEqual(Array(2).fill(`user0@${domain}`));
+    const told = (await toOwners(org)).map(({ event }) => event.type === "owner" && event.email.findingIds);
+    expect(new Set(told.flat()).size).toBe(2);
+    expect(told.flat()).toHaveLength(2);
+  });
+
+  test("leaves out sensitive breaches, and findings below what each such channel wants", async () => {
+    const org = await organizationOf(10);
+    await createChannel(org, { minSeverity: "high" });
+    await createChannel(org, { minSeverity: "low", tellOwners: false });
+    await describeBreach("Worse", { severity: "critical" });
+    await describeBreach("Secret", { severity: "critical", isSensitive: true });
+    await scan(org, { 0: ["Worse", "Secret", "Mild"], 1: ["Mild"], 2: ["Secret"] });
+    expect(await sendAll()).toEqual([`user0@${domain}`]);
+    const text = mails.texts[mails.received.indexOf(`user0@${domain}`)] ?? "";
+    expect(text).not.toMatch(/Secret|Mild/);
+    // What was not told may be told by hand, but for what is sensitive.
+    expect(await tell(org)).toBe(2);
+  });
+
+  test("tells nobody of a baseline, and up to five people of a first scan at its end", async () => {
+    for (const [people, told] of [
+      [6, 0],
+      [5, 5],
+    ] as const) {
+      const org = await createOrganization({ [domain]: 20 });
+      await createChannel(org, { grouping: "address" });
+      await scan(org, inBreaches(people, "Alpha", "Beta"));
+      expect(await sendAll()).toHaveLength(told);
+      expect(await toOwners(org)).toHaveLength(told);
+      // Those of a baseline can be told by hand.
+      expect(await tell(org)).toBe(people - told);
+      await takeMessages("deliveries");
+      mails.received = [];
+    }
+  });
+
+  test("tells a person with many findings in a first scan all of them, once", async () => {
+    const org = await createOrganization({ [domain]: 3 });
+    await createChannel(org);
+    const names = Array.from({ length: 90 }, (_, index) => `Breach${index}`);
+    await scan(org, { 0: names });
+    const told = (await toOwners(org)).flatMap(({ event }) =>
+      event.type === "owner" ? event.email.findingIds : [],
+    );
+    expect(told).toHaveLength(90);
+    expect(new Set(told).size).toBe(90);
+  });
+
+  test("tells each person of a first scan once, though the worker that ends it dies", async () => {
+    const org = await createOrganization({ [domain]: 5 });
+    await createChannel(org);
+    workers.breached[domain] = inBreaches(4, "Alpha");
+    const scanId = await startAndPlan(org);
+    const death = onTableRequest('"scan.completed"', "before", async () => {
+      throw new Error("killed");
+    });
+    await expect(runChecks()).rejects.toThrow("killed");
+    expect(death.happened).toBe(true);
+    expect(await toOwners(org)).toHaveLength(4);
+    await endEarly(org, scanId);
+    expect(await toOwners(org)).toHaveLength(4);
+  });
+
+  test("that is disabled or stops telling them lets the messages wait", async () => {
+    const org = await organizationOf(10);
+    const id = await createChannel(org);
+    const other = await createChannel(org, { tellOwners: false });
+    await scan(org, { 0: ["Alpha"] });
+    await table.update(keys.channel(org, id), { set: { isEnabled: false } });
+    expect(await sendAll()).toEqual([]);
+    const [row] = await toOwners(org);
+    if (row === undefined) throw new Error("a delivery was expected");
+    expect(waitsForOf(row, new Date())?.reason).toBe("no channel tells owners");
+    await table.update(keys.channel(org, other), { set: { tellOwners: true } });
+    await attemptOf(org, row);
+    expect(await sendAll()).toEqual([`user0@${domain}`]);
+  });
+});
+
+describe("by hand", () => {
+  test("each person gets one message, the log one entry; the next day others", async () => {
+    const org = await organizationOf(40);
+    await scan(org, inBreaches(40, "Alpha", "Beta"));
+    const ids = (await findingsOf(org)).map(({ id }) => id);
+    expect(await tell(org, [...ids, ...ids])).toBe(40);
+    expect(await sendAll()).toHaveLength(40);
+    expect(await tell(org, ids)).toBe(0);
+    const summaries = (await rowsOf<{ action: string; summary: string }>(org, entries as never)).filter(
+      ({ action }) => action === "findings.told",
+    );
+    expect(summaries.map(({ summary }) => summary)).toEqual([
+      "Told the owners of 40 emails of their findings",
+    ]);
+    await ageTold(org);
+    expect(await tell(org, ids.slice(0, 1))).toBe(1);
+  });
+
+  test("an id of nobody or of another organization tells nobody", async () => {
+    const [org, other] = [await organizationOf(2), await organizationOf(2)];
+    for (const each of [org, other]) await scan(each, { 0: ["Alpha"] });
+    const [[own], [foreign]] = [await findingsOf(org), await findingsOf(other)];
+    for (const id of [foreign?.id ?? 0, 2 ** 52]) {
+      await expect(tell(org, [own?.id ?? 0, id])).rejects.toMatchObject({ refusal: "findingNotFound" });
+    }
+    expect([await toOwners(org), await toOwners(other)]).toEqual([[], []]);
+  });
+
+  test("leaves out who is disabled, has unsubscribed, or is of an unverified domain", async () => {
+    const org = await organizationOf(4);
+    await scan(org, inBreaches(4, "Alpha"));
+    await disable(org, 0);
+    await refuse(org, `user1@${domain}`);
+    expect(await tell(org)).toBe(2);
+    await ageTold(org);
+    const [row] = await domains.list(org);
+    await domains.setVerified(org, row?.id ?? 0, false);
+    expect(await tell(org)).toBe(0);
+    expect(await sendAll()).toEqual([]);
+  });
+
+  test("two requests at once, and one that is killed and repeated, tell each person once", async () => {
+    const org = await organizationOf(60);
+    await scan(org, inBreaches(60, "Alpha"));
+    const counts = await Promise.all([tell(org), tell(org), tell(org)]);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(60);
+    await ageTold(org);
+    let seen = 0;
+    const restore = intercept<Request>("build", (next) => async (sent) => {
+      const isWrite = String(sent.request.headers["x-amz-target"]).endsWith("TransactWriteItems");
+      if (isWrite && ++seen === 2) throw new Error("killed");
+      const reply = await next(sent);
+      if (isWrite && seen === 3) throw new Error("killed");
+      return reply;
+    });
+    await expect(tell(org)).rejects.toThrow("killed");
+    await expect(tell(org)).rejects.toThrow("killed");
+    restore();
+    await tell(org);
+    expect(await tell(org)).toBe(0);
+    const told = (await toOwners(org)).map(({ event }) => event.type === "owner" && event.email.id);
+    expect([...Map.groupBy(told, (id) => id).values()].filter(({ length }) => length !== 2)).toEqual([]);
+    expect(told).toHaveLength(120);
+    expect((await audit(org)).differences).toEqual([]);
+  });
+});
+
+describe("a message on its way", () => {
+  const toldBut = async (change: (org: number) => Promise<unknown>) => {
+    const org = await organizationOf(2);
+    await describeBreach("Alpha", { isSensitive: false });
+    await scan(org, { 0: ["Alpha"] });
+    expect(await tell(org)).toBe(1);
+    await change(org);
+    const sent = await sendAll();
+    const [row] = await toOwners(org);
+    return { org, sent, row };
+  };
+
+  test("goes to nobody once the address is disabled, or what leaked is sensitive", async () => {
+    const changes = [
+      (org: number) => disable(org, 0),
+      async (org: number) => removeEmail(org, (await findingsOf(org))[0]?.emailId ?? 0, administrator),
+      () => describeBreach("Alpha", { isSensitive: true }),
+      async (org: number) => domains.setVerified(org, (await domains.list(org))[0]?.id ?? 0, false),
+      (org: number) => organizations.markDeleting(org),
+    ];
+    for (const change of changes) {
+      expect(await toldBut(change)).toMatchObject({ sent: [], row: undefined });
+    }
+  });
+
+  test("is given up once the owner has unsubscribed, which the organization sees", async () => {
+    const { org, sent, row } = await toldBut((org) => refuse(org, `user0@${domain}`));
+    expect(sent).toEqual([]);
+    expect(row).toMatchObject({ status: "not delivered", failureReason: "the owner has unsubscribed" });
+    const [finding] = await findingsOf(org);
+    const email = { id: finding?.emailId ?? 0, email: `user0@${domain}` };
+    expect(await stateOf(org, email)).toMatchObject({
+      hasUnsubscribed: true,
+      lastMessage: { status: "not delivered", failureReason: "the owner has unsubscribed" },
+    });
+  });
+
+  test("waits while the subscription has lapsed", async () => {
+    const { org, sent, row } = await toldBut(async (org) => {
+      const organization = await organizations.get(org);
+      await table.update(keys.organization(org), {
+        set: { billing: { ...organization?.billing, status: "canceled" } },
+      });
+    });
+    expect([sent, row && waitsForOf(row, new Date())?.reason]).toEqual([[], "subscription had lapsed"]);
+    expect(org).toBeGreaterThan(0);
+  });
+
+  test("waits for the budget, of which a tenth is left to others", async () => {
+    const { sent, row } = await toldBut(async (org) => {
+      const budget = { hour: 20, day: 1_000 };
+      await organizations.setMailBudget(org, budget);
+      expect(await takeCopies(org, 18, budget, new Date())).toBeUndefined();
+    });
+    expect([sent, row && waitsForOf(row, new Date())?.reason]).toEqual([[], "budget of e-mails is used up"]);
+  });
+
+  test("that bounces fails no channel, however often", async () => {
+    const { org, row } = await toldBut(async (org) => {
+      await createChannel(org);
+      mails.refused = (address) => address.endsWith(`@${domain}`);
+    });
+    expect(row).toMatchObject({ status: "retrying", failedAttempts: 1 });
+    for (let count = 1; count < 30; count++) {
+      const [now] = await toOwners(org);
+      if (now !== undefined) await attemptOf(org, now);
+    }
+    expect((await toOwners(org))[0]).toMatchObject({ status: "not delivered", attempts: 30 });
+    expect((await audit(org)).differences).toEqual([]);
+    const all = await channels.list(org);
+    expect(all.map(({ failingSince }) => failingSince)).toEqual([undefined]);
+    expect((await rowsOf<Delivery>(org, deliveries)).map(({ event }) => event.type)).toEqual(["owner"]);
+  });
+});

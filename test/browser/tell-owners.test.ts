@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { mailsTo } from "../dashboard/outbox.ts";
+import { addEmail } from "../endpoints/emails.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
+
+useBrowser();
+
+const create = async () => {
+  const name = `Acme ${Math.random()}`;
+  const { api, domainId, ...organization } = await createOrganization({ name });
+  const ids = new Map<string, number>();
+  for (const person of ["grace", "donald"]) {
+    ids.set(person, await addEmail(api, domainId, `${person}@demo.example`));
+  }
+  await scan(api);
+  const mails = (person: string, count: number) =>
+    eventually(
+      async () => (await mailsTo(`${person}@demo.example`)).filter((mail) => mail.includes(name)),
+      ({ length }) => length === count,
+    );
+  return { ...organization, ids, mails };
+};
+
+describe("Tell the owner", () => {
+  test("on a person's page asks first, sends one mail, and says that it was sent", async () => {
+    const { ids, mails, ...organization } = await create();
+    const { page } = await signInTo(organization, { role: "member" });
+    await page.goto(urlOf(`/emails/${ids.get("grace")}`));
+    await page.getByRole("button", { name: "Tell the owner" }).click();
+    const dialog = page.getByRole("dialog", { name: "Tell the owner?" });
+    await dialog.getByText("1 person gets an e-mail at the breached address.").waitFor();
+    await dialog.getByText("Left out are sensitive breaches").waitFor();
+    await dialog.getByRole("button", { name: "Tell the owner" }).click();
+    await page.getByText("1 person is told now.").waitFor();
+    await page.getByText("Messages to the owner").waitFor();
+    const [mail] = await mails("grace", 1);
+    expect(mail).toMatch(/^Subject: \w+: your address is in the data breach /m);
+    await page.getByRole("button", { name: "Tell the owner" }).click();
+    await dialog.getByRole("button", { name: "Tell the owner" }).click();
+    await page.getByText("Nobody was told: all of them are left out.").waitFor();
+    await mails("grace", 1);
+  });
+
+  test("of what is selected, on the pages of a breach and of findings", async () => {
+    const { mails, ...organization } = await create();
+    const { page } = await signInTo(organization);
+    await page.goto(urlOf("/breaches?q=shop"));
+    await page.getByRole("link", { name: "Example Shop (invented)" }).click();
+    await page.getByRole("heading", { level: 1, name: "Example Shop (invented)" }).waitFor();
+    await isLoaded(page);
+    await page.getByRole("checkbox", { name: "Select this page" }).check();
+    await page.getByRole("button", { name: "Tell the owners" }).click();
+    const dialog = page.getByRole("dialog", { name: "Tell the owners?" });
+    await dialog.getByText("2 people get an e-mail").waitFor();
+    await dialog.getByRole("button", { name: "Tell the owners" }).click();
+    await page.getByText("2 people are told now.").waitFor();
+    await page.getByText("None selected").waitFor();
+
+    await page.goto(urlOf("/findings"));
+    await page.getByRole("button", { name: "Select all matching" }).click();
+    await page.getByRole("button", { name: "Tell the owners" }).click();
+    await dialog.getByText("2 people get an e-mail").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await mails("grace", 1);
+    await mails("donald", 1);
+  });
+});

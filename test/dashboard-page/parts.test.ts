@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { decode } from "../../dashboard/text/encoding.ts";
+import { partsOf } from "../../dashboard/text/parts.ts";
+
+const addresses = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `person-${index}@demo.example`);
+
+describe("parts of a file", () => {
+  test("a file that one import takes is one part", () => {
+    expect(partsOf(addresses(500).join("\n"), 500)).toHaveLength(1);
+    expect(partsOf("", 500)).toEqual([]);
+  });
+
+  test("each part has the header, and together they have each row once, in order", () => {
+    const rows = addresses(1201).map((address) => `"${address}","Name, with ""quotes"""`);
+    const parts = partsOf(["Exported today", "email,name", ...rows].join("\r\n"), 500);
+    expect(parts.map((part) => part.split("\n").length)).toEqual([502, 502, 203]);
+    for (const part of parts) expect(part).toMatch(/^Exported today\nemail,name\n"person/);
+    expect(parts.flatMap((part) => part.split("\n").slice(2))).toEqual(rows);
+  });
+
+  test("a cell with lines of its own is not cut; a quote that never ends joins nothing", () => {
+    const row = 'a@demo.example,"one\ntwo"';
+    expect(partsOf([row, row, row].join("\n"), 1)).toEqual([row, row, row]);
+    expect(partsOf('a@demo.example,"open\nb@demo.example', 1)).toEqual([
+      'a@demo.example,"open',
+      "b@demo.example",
+    ]);
+  });
+
+  test("a row with many addresses counts as so many, and long rows make small parts", () => {
+    expect(partsOf(["a@b.example;c@d.example", "e@f.example"].join("\n"), 2)).toHaveLength(2);
+    const long = addresses(10).map((address) => `${address},${"x".repeat(100_000)}`);
+    for (const part of partsOf(long.join("\n"), 500)) expect(part.length).toBeLessThan(262_144);
+  });
+});
+
+test("text is read as UTF-8, as UTF-16 with its mark, or else as Windows-1252", () => {
+  expect(decode(Buffer.from("J\u00fcrgen"))).toEqual({ text: "J\u00fcrgen", isGuessed: false });
+  expect(decode(Buffer.from("\ufeffJ\u00fcrgen", "utf16le"))).toEqual({
+    text: "J\u00fcrgen",
+    isGuessed: false,
+  });
+  expect(decode(Buffer.from("J\u00fcrgen", "latin1"))).toEqual({ text: "J\u00fcrgen", isGuessed: true });
+});

@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { keys, timeToLive } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { signedIn } from "../dashboard/signed-in.ts";
+import { publicUrl } from "../service/alert-channels.ts";
+import type { Client } from "../service/client.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { countStatuses, expectRefusal } from "./reply.ts";
+
+const post = (api: Client, path: string, key: string | string[], body?: unknown) =>
+  api.request("POST", path, { headers: { "idempotency-key": key }, body });
+
+const webhook = { channel: "webhook", config: { url: publicUrl, secret: "a secret of ours" } };
+
+/** Each endpoint that takes the header: its client, path and body, and how many things of its kind there are. */
+const repeatable: Record<string, (of: Organization) => Promise<Repeatable>> = {
+  "an e-mail": async ({ api, domainId }) => ({
+    client: api,
+    path: "/emails",
+    body: { email: "ada@demo.example", domainId },
+    other: { email: "alan@demo.example", domainId },
+    count: async () => (await api.get("/emails")).body.total,
+  }),
+  "an alert channel": async ({ api }) => ({
+    client: api,
+    path: "/alert-configs",
+    body: webhook,
+    other: { ...webhook, config: { url: publicUrl } },
+    count: async () => (await api.get("/alert-configs")).body.alertConfigs,
+  }),
+  "an API key": async (organization) => {
+    const { dashboard } = await signedIn(organization.id);
+    return {
+      client: dashboard,
+      path: "/api-keys",
+      body: { label: "Ours" },
+      other: { label: "Theirs" },
+      count: async () => (await dashboard.get("/api-keys")).body.apiKeys,
+    };
+  },
+};
+
+type Repeatable = {
+  client: Client;
+  path: string;
+  body: unknown;
+  other: unknown;
+  count: () => Promise<unknown>;
+};
+
+describe.each(Object.entries(repeatable))("%s", (_, prepare) => {
+  test("is created once, and each repetition gets the first reply", async () => {
+    const { client, path, body, count } = await prepare(await createOrganization());
+    const key = randomUUID();
+    const first = await post(client, path, key, body);
+    expect(first.status).toBe(201);
+    expect(first.headers).not.toHaveProperty("idempotency-replayed");
+    const created = await count();
+    const again = await post(client, path, `"${key}"`, body);
+    expect(again).toMatchObject({
+      status: 201,
+      headers: { "idempotency-replayed": "true" },
+      body: first.body,
+    });
+    expect(await count()).toEqual(created);
+  });
+
+  test("requests at the same instant create one, and all get its reply", async () => {
+    const { client, path, body } = await prepare(await createOrganization());
+    const key = randomUUID();
+    const replies = await Promise.all(Array.from({ length: 6 }, () => post(client, path, key, body)));
+    expect(countStatuses(replies)).toEqual({ 201: 6 });
+    for (const reply of replies) expect(reply.body).toEqual(replies[0]?.body);
+  });
+
+  test("another body under the same key is 422 and creates nothing", async () => {
+    const { client, path, body, other, count } = await prepare(await createOrganization());
+    const key = randomUUID();
+    await post(client, path, key, body);
+    const created = await count();
+    expectRefusal(await post(client, path, key, other), 422, /another request has used it/);
+    expect(await count()).toEqual(created);
+  });
+});
+
+describe("a scan", () => {
+  test("is started once, also when it has ended before the repetition", async () => {
+    const { api, domainId } = await createOrganization();
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const key = randomUUID();
+    const replies = await Promise.all(Array.from({ length: 4 }, () => post(api, "/scans", key)));
+    expect(countStatuses(replies)).toEqual({ 201: 4 });
+    expect(new Set(replies.map(({ body }) => body.scanJobId)).size).toBe(1);
+    expect((await api.get("/scans")).body.total).toBe(1);
+  });
+});
+
+describe("the header", () => {
+  test.each(["", "short", "with spaces in its midst", "ü".repeat(20), "x".repeat(256)])(
+    "%j is 400, and nothing is done",
+    async (key) => {
+      const { api, domainId } = await createOrganization();
+      const value = Buffer.from(key).toString("latin1");
+      const reply = await post(api, "/emails", value, { email: "ada@demo.example", domainId });
+      expectRefusal(reply, 400, /^Idempotency-Key: must be one value of 16 to 255/);
+      expect((await api.get("/emails")).body.total).toBe(0);
+    },
+  );
+
+  test("given twice is 400", async () => {
+    const { api } = await createOrganization();
+    expectRefusal(await post(api, "/scans", [randomUUID(), randomUUID()]), 400, /^Idempotency-Key/);
+  });
+
+  test("of another organization, or of another actor of the organization, is another key", async () => {
+    const [one, other] = [await createOrganization(), await createOrganization()];
+    const key = randomUUID();
+    const first = await post(one.api, "/alert-configs", key, webhook);
+    const second = await post(other.api, "/alert-configs", key, webhook);
+    const { v1 } = await signedIn(one.id);
+    const third = await post(v1, "/alert-configs", key, webhook);
+    expect(new Set([first, second, third].map(({ body }) => body.id)).size).toBe(3);
+  });
+
+  test("of a request that was refused can be used again", async () => {
+    const { api, domainId } = await createOrganization();
+    const key = randomUUID();
+    expectRefusal(await post(api, "/scans", key), 400, /no active monitored emails/);
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    expect((await post(api, "/scans", key)).status).toBe(201);
+  });
+
+  test("is forgotten after 24 hours, whether or not the table has deleted its row", async () => {
+    const { id: org, api } = await createOrganization();
+    const key = randomUUID();
+    const first = await post(api, "/alert-configs", key, webhook);
+    const [row] = await table.query<{ pk: string; sk: string; expiresAt: number }>({
+      pk: keys.idempotencyKey(org, "").pk,
+    });
+    if (row === undefined) throw new Error("The reply was not kept");
+    const day = Date.now() / 1000 + 24 * 3600;
+    expect(Math.abs(row.expiresAt - day)).toBeLessThan(60);
+    await table.update(row, { set: { [timeToLive]: Math.floor(Date.now() / 1000) - 1 } });
+    const second = await post(api, "/alert-configs", key, webhook);
+    expect(second).toMatchObject({ status: 201, body: { id: expect.any(Number) } });
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  test("without the header's value nobody can read a new API key in the table", async () => {
+    const organization = await createOrganization();
+    const { dashboard } = await signedIn(organization.id);
+    const { body } = await post(dashboard, "/api-keys", randomUUID(), { label: "Ours" });
+    const rows = await table.query({ pk: keys.idempotencyKey(organization.id, "").pk });
+    expect(rows).toHaveLength(1);
+    const bytes = Buffer.from((rows[0] as { reply: Uint8Array }).reply);
+    expect(bytes.toString("latin1")).not.toContain(String(body.key));
+    expect(bytes.toString("latin1")).not.toContain("Ours");
+  });
+});

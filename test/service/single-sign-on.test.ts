@@ -1,0 +1,379 @@
+/** People sign in by a certified OpenID Connect provider, to a deployment whose organizations they join. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type LocalService, startService } from "../../local/harness/service.ts";
+import { synthesize } from "../../local/synthesis.ts";
+import * as users from "../../shared/access/members/user.ts";
+import { type IdentityProvider, startIdentityProvider } from "../access/sign-in/identity-provider.ts";
+import { expectRefusal } from "../endpoints/reply.ts";
+import { admin } from "./admin.ts";
+import { type Client, createClient, type Reply } from "./client.ts";
+import { eventually } from "./eventually.ts";
+import { readLocalStack } from "./local-stack.ts";
+
+const assembly = join(mkdtempSync(join(tmpdir(), "single-sign-on-")), "cdk.out");
+let provider: IdentityProvider;
+let service: LocalService;
+let dataDirectory: string;
+beforeAll(async () => {
+  provider = await startIdentityProvider();
+  const context = {
+    oidcIssuer: provider.issuer,
+    oidcClientId: provider.clientId,
+    oidcName: "Acme ID",
+    oidcJoin: "member",
+    senderEmail: "alerts@breach-monitor.example",
+  };
+  await synthesize(assembly, context, AbortSignal.timeout(120_000));
+  const secret = { OIDC_CLIENT_SECRET: provider.clientSecret };
+  service = await startService(["--memory"], { ...secret, LOCAL_KEPT_MEGABYTES: "65536" }, assembly);
+  provider.redirectTo(new URL("/api/app/sign-in", service.apiUrl).href);
+  ({ dataDirectory } = await readLocalStack(service.apiUrl));
+}, 240_000);
+afterAll(async () => {
+  await service?.stop();
+  await provider?.close();
+  rmSync(dirname(assembly), { recursive: true, force: true });
+});
+
+const dashboard = (headers: Record<string, string> = {}): Client =>
+  createClient(
+    { origin: new URL(service.apiUrl).origin, ...headers },
+    new URL("/api/dashboard", service.apiUrl).href,
+  );
+
+/** A browser: it keeps cookies. */
+const openBrowser = () => {
+  const cookies = new Map<string, string>();
+  const ask = async (method: string, path: string, body?: unknown): Promise<Reply> => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const reply = await dashboard().request(method, path, {
+      headers: { cookie },
+      ...(body !== undefined && { body }),
+    });
+    for (const line of [reply.headers["set-cookie"] ?? []].flat()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === "") cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return reply;
+  };
+  return {
+    cookies,
+    ask,
+    /** Begins an attempt, and goes to the provider; gives what comes back. */
+    goThere: async (): Promise<string> => {
+      const { body } = await ask("POST", "/sign-in/provider");
+      return (await provider.visit(body.url as string)).search.slice(1);
+    },
+    comeBack: (answer: string) => ask("POST", "/sign-in/provider/sessions", { answer }),
+  };
+};
+type Browser = ReturnType<typeof openBrowser>;
+
+const signIn = async (email: string, claims: object = {}, browser: Browser = openBrowser()) => {
+  provider.person = { email, email_verified: true, name: "Ada", ...claims };
+  return { browser, reply: await browser.comeBack(await browser.goThere()) };
+};
+
+let names = 0;
+const newDomain = (): string => `acme-${++names}.example`;
+const createOrg = async (name = "Acme"): Promise<number> =>
+  (await admin("org create", { name, "scan-every": "never" }, service.apiUrl)).id;
+const verify = (org: number, name: string) =>
+  admin("domain add", { org, name, verified: true }, service.apiUrl);
+const usersOf = async (org: number) =>
+  (await admin("user list", { org }, service.apiUrl)).users as Record<string, unknown>[];
+const createUser = (org: number, email: string) => admin("user create", { org, email }, service.apiUrl);
+
+const expectUnknown = ({ reply }: { reply: Reply }) =>
+  expectRefusal(reply, 403, /Nobody here has the e-mail address/, { code: "user_unknown" });
+
+describe("signing in", () => {
+  test("the page learns of the provider with the other ways to sign in", async () => {
+    expect(await dashboard().get("/sign-in")).toMatchObject({
+      status: 200,
+      body: { mail: true, provider: { name: "Acme ID" } },
+    });
+    expect((await dashboard().get("/sign-in")).body.provider).toEqual({ name: "Acme ID" });
+  });
+
+  test("a user gets a session like that of a link, and logging out ends it", async () => {
+    const org = await createOrg();
+    const { id } = await createUser(org, "ada@users.example");
+    const { browser, reply } = await signIn(" Ada@Users.example");
+    expect(reply.status).toBe(201);
+    expect(reply.body).toEqual({
+      user: { id, email: "ada@users.example", name: null, role: "admin" },
+      organization: { id: org, name: "Acme" },
+    });
+    expect([reply.headers["set-cookie"]].flat()).toEqual([
+      expect.stringMatching(/^session=[0-9A-Za-z]{48}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/),
+      "sign-in=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict",
+    ]);
+    const session = browser.cookies.get("session") ?? "";
+    expect((await browser.ask("GET", "/session")).body).toMatchObject({ user: { id } });
+    expect((await browser.ask("DELETE", "/session")).status).toBe(200);
+    const after = await dashboard({ cookie: `session=${session}` }).get("/session");
+    expect(after.status).toBe(401);
+  });
+
+  test("ends the session of the browser's cookie", async () => {
+    const org = await createOrg();
+    await createUser(org, "first@users.example");
+    await createUser(org, "second@users.example");
+    const { browser } = await signIn("first@users.example");
+    const first = browser.cookies.get("session");
+    expect((await signIn("second@users.example", {}, browser)).reply.status).toBe(201);
+    expect((await dashboard({ cookie: `session=${first}` }).get("/session")).status).toBe(401);
+  });
+
+  test("works in two tabs of one browser", async () => {
+    await createUser(await createOrg(), "tabs@users.example");
+    const browser = openBrowser();
+    provider.person = { email: "tabs@users.example", email_verified: true };
+    const [first, second] = [await browser.goThere(), await browser.goThere()];
+    expect((await browser.comeBack(first)).status).toBe(201);
+    expect((await browser.comeBack(second)).status).toBe(201);
+  });
+
+  test("an answer is good once, and in the browser that began the attempt alone", async () => {
+    await createUser(await createOrg(), "once@users.example");
+    const browser = openBrowser();
+    provider.person = { email: "once@users.example", email_verified: true };
+    const answer = await browser.goThere();
+    const attempt = browser.cookies.get("sign-in") ?? "";
+    const unknown = (reply: Reply) => expectRefusal(reply, 401, /start again/, { code: "attempt_unknown" });
+    unknown(await openBrowser().comeBack(answer));
+    const other = openBrowser();
+    await other.goThere();
+    unknown(await other.comeBack(answer));
+    expect((await browser.comeBack(answer)).status).toBe(201);
+    unknown(await browser.comeBack(answer));
+    // Somebody who kept the cookie: the provider takes no code twice.
+    browser.cookies.set("sign-in", attempt);
+    unknown(await browser.comeBack(answer));
+    for (const junk of ["state=", "code=1", "x", "state=%00&code=%ff", "state=a&state=b"]) {
+      unknown(await browser.comeBack(junk));
+    }
+  });
+
+  test("a user of several organizations chooses one with the link of the refusal", async () => {
+    const [first, second] = [await createOrg("First"), await createOrg("Second")];
+    for (const org of [first, second]) await createUser(org, "several@users.example");
+    const { browser, reply } = await signIn("several@users.example");
+    const { token } = reply.body;
+    expectRefusal(reply, 409, /choose one/, {
+      code: "choose_organization",
+      token,
+      organizations: [
+        { id: first, name: "First" },
+        { id: second, name: "Second" },
+      ],
+    } as object);
+    const chosen = { token, organizationId: second };
+    expect((await browser.ask("POST", "/sign-in/sessions", chosen)).body).toMatchObject({
+      organization: { id: second },
+    });
+    expect((await browser.ask("POST", "/sign-in/sessions", chosen)).status).toBe(401);
+  });
+
+  test("whoever refuses, or has no verified address, or is nobody's user is told so", async () => {
+    const browser = openBrowser();
+    provider.person = undefined;
+    const refused = await browser.comeBack(await browser.goThere());
+    expectRefusal(refused, 401, /refused to sign you in/, { code: "provider_refused" });
+    const unverified = await signIn("ada@users.example", { email_verified: false });
+    const notVouched = { code: "address_unverified" };
+    expectRefusal(unverified.reply, 403, /does not vouch/, notVouched);
+    for (const email of ["no address", "", 7, "ädä@users.example", "ada@localhost@"]) {
+      expectRefusal((await signIn(email as string)).reply, 403, /does not vouch/, notVouched);
+    }
+    expectUnknown(await signIn("stranger@users.example"));
+  });
+
+  test("a removed user stays out", async () => {
+    const org = await createOrg();
+    const { id } = await createUser(org, "gone@users.example");
+    await admin("user remove", { org, user: id, force: true }, service.apiUrl);
+    expectUnknown(await signIn("gone@users.example"));
+  });
+
+  test("other sites can neither begin nor end an attempt", async () => {
+    const elsewhere = dashboard({ origin: "https://attacker.example" });
+    expect((await elsewhere.post("/sign-in/provider")).status).toBe(403);
+    expect((await elsewhere.post("/sign-in/provider/sessions", { answer: "x" })).status).toBe(403);
+  });
+});
+
+describe("joining", () => {
+  test("whoever has an address of a verified domain becomes a member of its organization", async () => {
+    const [org, domain] = [await createOrg("Joined"), newDomain()];
+    await createUser(org, `admin@${domain}`);
+    await verify(org, domain);
+    const { reply } = await signIn(`new@${domain}`, { name: "Ada Lovelace" });
+    expect(reply).toMatchObject({
+      status: 201,
+      body: { user: { name: "Ada Lovelace", role: "member" }, organization: { id: org } },
+    });
+    expect((await signIn(`new@${domain}`)).reply.body.user).toEqual(reply.body.user);
+    expect(await usersOf(org)).toHaveLength(2);
+    const { browser } = await signIn(`admin@${domain}`);
+    const v1 = createClient({ cookie: `session=${browser.cookies.get("session")}` }, service.apiUrl);
+    const { activity } = (await v1.get("/activity?category=teams")).body;
+    expect(activity).toMatchObject([
+      { action: "member.joined", summary: `new@${domain} joined as a member by single sign-on` },
+    ]);
+  });
+
+  test("in several tabs at the same time a person becomes one member", async () => {
+    const [org, domain] = [await createOrg(), newDomain()];
+    await verify(org, domain);
+    const browsers = [1, 2, 3, 4].map(openBrowser);
+    provider.person = { email: `same@${domain}`, email_verified: true };
+    const answers = await Promise.all(browsers.map((browser) => browser.goThere()));
+    const replies = await Promise.all(browsers.map((browser, at) => browser.comeBack(answers[at] ?? "")));
+    expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(await usersOf(org)).toHaveLength(1);
+  });
+
+  test("a name of 10,000 characters is left out", async () => {
+    const [org, domain] = [await createOrg(), newDomain()];
+    await verify(org, domain);
+    expect((await signIn(`long@${domain}`, { name: "a".repeat(10_000) })).reply.status).toBe(201);
+    expect(await usersOf(org)).toMatchObject([{ email: `long@${domain}`, name: null }]);
+  });
+
+  test("nobody joins by a domain that looks alike, is a part of it, or below it", async () => {
+    const [org, domain] = [await createOrg(), `apple-${++names}.example`];
+    await verify(org, domain);
+    for (const other of [
+      domain.replace("a", "а"), // Cyrillic
+      domain.replace("apple", "ａｐｐｌｅ"), // full width
+      domain.replace("e", "e\u200d"),
+      `sub.${domain}`,
+      `x${domain}`,
+      `${domain}.attacker.example`,
+      `attacker.example@${domain}@attacker.example`,
+    ]) {
+      const { reply } = await signIn(`ada@${other}`);
+      expect([reply.status, other]).toEqual([403, other]);
+    }
+    expect(await usersOf(org)).toEqual([]);
+    expect((await signIn(`ada@${domain.toUpperCase()}`)).reply.status).toBe(201);
+  });
+
+  test("nobody joins by a domain that is not verified, or verified by two organizations", async () => {
+    const [org, other, domain] = [await createOrg(), await createOrg(), newDomain()];
+    const { id } = await admin("domain add", { org, name: domain }, service.apiUrl);
+    expectUnknown(await signIn(`ada@${domain}`));
+    await admin("domain verify", { org, domain: id }, service.apiUrl);
+    await verify(other, domain);
+    expectUnknown(await signIn(`ada@${domain}`));
+    await admin("domain unverify", { org, domain: id }, service.apiUrl);
+    expect((await signIn(`ada@${domain}`)).reply.body).toMatchObject({ organization: { id: other } });
+  });
+
+  test("nobody joins an organization that is being deleted", async () => {
+    const [org, domain] = [await createOrg("Going"), newDomain()];
+    await verify(org, domain);
+    await admin("org delete", { org, name: "Going" }, service.apiUrl);
+    expectUnknown(await signIn(`late@${domain}`));
+    expect(await users.list(org)).toEqual([]);
+  });
+
+  test("whoever was removed does not come back by joining, but by an invitation", async () => {
+    const [org, domain] = [await createOrg(), newDomain()];
+    await verify(org, domain);
+    const { id } = (await signIn(`back@${domain}`)).reply.body.user as { id: number };
+    await admin("user remove", { org, user: id, force: true }, service.apiUrl);
+    expectUnknown(await signIn(`back@${domain}`));
+    await createUser(org, `back@${domain}`);
+    expect((await signIn(`back@${domain}`)).reply.status).toBe(201);
+  });
+});
+
+describe("an organization whose people sign in by the provider alone", () => {
+  const mailsTo = async (address: string): Promise<string[]> => {
+    const outbox = join(dataDirectory, "outbox");
+    const files = (await readdir(outbox)).filter((name) => name.endsWith(".eml"));
+    const mails = await Promise.all(files.sort().map((name) => readFile(join(outbox, name), "utf8")));
+    return mails.filter((mail) => mail.includes(`To: ${address}`));
+  };
+  const tokenIn = (mail = ""): string => /\/sign-in#([\w-]+)/.exec(mail)?.[1] ?? "";
+  const require = (org: number, by = "provider") => admin("org sign-in", { org, by }, service.apiUrl);
+  const ask = (email: string) => dashboard().post("/sign-in/links", { email });
+  const redeem = (token: string) => dashboard().post("/sign-in/sessions", { token });
+  const mailed = async (email: string, count: number) =>
+    (
+      await eventually(
+        () => mailsTo(email),
+        ({ length }) => length === count,
+      )
+    ).at(-1);
+
+  test("refuses mailed links; the operator and the provider let people in", async () => {
+    const org = await createOrg();
+    const email = "required@users.example";
+    const { id: user } = await createUser(org, email);
+    await ask(email);
+    const earlier = tokenIn(await mailed(email, 1));
+    expect(await require(org)).toEqual({ id: org, signIn: "provider" });
+    expect(await admin("org show", { org }, service.apiUrl)).toMatchObject({ signIn: "provider" });
+
+    const refused = await redeem(earlier);
+    const unknown = await redeem("A".repeat(32));
+    expect([refused.status, refused.body]).toEqual([401, unknown.body]);
+    // Whoever asks for a link learns nothing, and gets none. A later mail shows that this one was worked off.
+    const [known, stranger] = [await ask(email), await ask("nobody@users.example")];
+    expect([known.status, known.body]).toEqual([stranger.status, stranger.body]);
+    await createUser(await createOrg(), "later@users.example");
+    await ask("later@users.example");
+    await mailed("later@users.example", 1);
+    expect(await mailsTo(email)).toHaveLength(1);
+
+    const { url } = await admin("user sign-in-link", { org, user }, service.apiUrl);
+    expect((await redeem(new URL(url as string).hash.slice(1))).status).toBe(201);
+    expect((await signIn(email)).reply.status).toBe(201);
+    await require(org, "any");
+    expect((await redeem(earlier)).status).toBe(201);
+  });
+
+  test("can be chosen with the link of the refusal, and not with a mailed link", async () => {
+    const [strict, lax] = [await createOrg("Strict"), await createOrg("Lax")];
+    for (const org of [strict, lax]) await createUser(org, "both@users.example");
+    await require(strict);
+    await ask("both@users.example");
+    const token = tokenIn(await mailed("both@users.example", 1));
+    expect((await redeem(token)).body).toMatchObject({ organization: { id: lax } });
+    const { reply } = await signIn("both@users.example");
+    const chosen = { token: reply.body.token, organizationId: strict };
+    expect((await dashboard().post("/sign-in/sessions", chosen)).status).toBe(201);
+  });
+
+  test("invites without a token", async () => {
+    const org = await createOrg();
+    await createUser(org, "host@users.example");
+    await require(org);
+    const { browser } = await signIn("host@users.example");
+    const invited = await browser.ask("POST", "/members", { email: "guest@users.example", role: "member" });
+    expect(invited).toMatchObject({ status: 201, body: { invitationSent: true } });
+    const mail = await mailed("guest@users.example", 1);
+    expect(tokenIn(mail)).toBe("");
+    expect(mail).toContain(new URL("/api/app/", service.apiUrl).href);
+    expect((await signIn("guest@users.example")).reply.status).toBe(201);
+  });
+});
+
+test("no code, token, secret or name of an attempt is in a log or in the output", async () => {
+  const logs = join(dataDirectory, "logs");
+  const texts = await Promise.all((await readdir(logs)).map((file) => readFile(join(logs, file), "utf8")));
+  const seen = [...texts, service.output()].join("\n");
+  expect(seen).toContain("/sign-in/provider/sessions");
+  expect(seen).toContain("identity provider failed");
+  expect(provider.secrets.length).toBeGreaterThan(50);
+  expect(provider.secrets.filter((secret) => seen.includes(secret))).toEqual([]);
+});

@@ -1,0 +1,144 @@
+/** What `npm run setup` refuses before it does anything. What it does, the deploy test shows. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const entry = join(import.meta.dirname, "../../bin/setup.ts");
+const cdkJson = join(import.meta.dirname, "../../cdk.json");
+const directory = mkdtempSync(join(tmpdir(), "setup-"));
+const answers = ["--organization", "Acme", "--user", "ada@acme.com", "--yes"];
+const identity =
+  "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::111122223333:user/ada</Arn><UserId>A</UserId><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>";
+
+/** AWS, which knows the credentials and allows nothing else; or not even that, in the region "nowhere". */
+const aws = createServer(async (request, response) => {
+  const isKnown = !request.headers.authorization?.includes("/nowhere/");
+  if (isKnown && (await text(request)).includes("GetCallerIdentity")) return response.end(identity);
+  const error = { __type: "AccessDeniedException", message: "User ada is not authorized" };
+  if (request.headers["content-type"] === "application/x-www-form-urlencoded") {
+    const { __type, message } = error;
+    response
+      .writeHead(403)
+      .end(
+        `<ErrorResponse><Error><Code>${__type}</Code><Message>${message}</Message></Error></ErrorResponse>`,
+      );
+  } else response.writeHead(403, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(error));
+});
+let variables: Record<string, string>;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => aws.listen(0, "127.0.0.1", resolve));
+  variables = {
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${(aws.address() as AddressInfo).port}`,
+    AWS_ACCESS_KEY_ID: "test",
+    AWS_SECRET_ACCESS_KEY: "test",
+    AWS_REGION: "eu-west-1",
+    AWS_CONFIG_FILE: "/dev/null",
+    AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+    AWS_EC2_METADATA_DISABLED: "true",
+  };
+});
+afterAll(() => {
+  aws.close();
+  rmSync(directory, { recursive: true });
+});
+
+const setUp = async (args: string[], environment: Record<string, string | undefined> = {}, input = "") => {
+  const child = spawn(process.execPath, [entry, ...args], {
+    env: { PATH: process.env.PATH, ...variables, ...environment },
+    stdio: "pipe",
+  });
+  child.stdin.end(input);
+  const [output, error, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { output, error, status };
+};
+
+test.each([
+  [
+    "an unknown option",
+    ["--organisation", "Acme"],
+    `Unknown option '--organisation': "npm run setup -- --help" lists the options.`,
+  ],
+  [
+    "a stage in capitals",
+    ["--stage", "Production"],
+    "--stage must be 1 to 27 lower-case letters, digits and hyphens and start with a letter.",
+  ],
+  ["a folder without an assembly", ["--app", directory], `--app: there is no manifest.json in ${directory}.`],
+  ["no answers and nobody to ask", ["--yes"], "Give --organization, as there is nobody to ask."],
+  [
+    "no address",
+    [...answers, "--user", "ada"],
+    "--user: must be an e-mail address, with ASCII letters before the @.",
+  ],
+  ["no domain", [...answers, "--domain", "acme"], "--domain: "],
+  [
+    "a sender that SES cannot be asked about",
+    [...answers, "--sender-email", "a@acme.com"],
+    "Amazon SES could not be asked about the sender: User ada is not authorized.",
+  ],
+])("%s is refused in one sentence", async (_, args, sentence) => {
+  const { error, status } = await setUp(args, { HIBP_API_KEY: "0".repeat(32) });
+  expect(error.startsWith(sentence), error).toBe(true);
+  expect(error.trimEnd().split("\n")).toHaveLength(1);
+  expect(status).toBe(1);
+});
+
+test.each([
+  ["no region", { AWS_REGION: undefined }, "No AWS region is set: name the stack's in AWS_REGION.\n"],
+  [
+    "no credentials",
+    { AWS_ACCESS_KEY_ID: undefined },
+    'No AWS credentials were found: name a profile in AWS_PROFILE, or run "aws configure".\n',
+  ],
+  [
+    "credentials that AWS refuses",
+    { AWS_REGION: "nowhere" },
+    "AWS did not accept these credentials: User ada is not authorized.\n",
+  ],
+])("%s is told before anything is asked", async (_, environment, sentence) => {
+  expect(await setUp(answers, environment)).toEqual({ output: "", error: sentence, status: 1 });
+});
+
+test.each([
+  [
+    "no key",
+    "",
+    "The API key of Have I Been Pwned is needed: in HIBP_API_KEY, at the terminal, or on standard input.\n",
+  ],
+  [
+    "two words",
+    "secret words\n",
+    "What was given as API key of Have I Been Pwned has characters that no key has.\n",
+  ],
+])("%s on standard input is refused without being repeated", async (_, input, sentence) => {
+  expect(await setUp(answers, {}, input)).toMatchObject({ error: sentence, status: 1 });
+});
+
+test("credentials that allow nothing end it at its first step", async () => {
+  const before = readFileSync(cdkJson, "utf8");
+  const alarms = ["--alarm-email", "ops@acme.com"];
+  const { output, error, status } = await setUp([...answers, ...alarms], {
+    HIBP_API_KEY: " 0123456789abcdef ",
+  });
+  expect(output).toContain(
+    "AWS account 111122223333, region eu-west-1, as arn:aws:iam::111122223333:user/ada\n",
+  );
+  expect(output).toContain(
+    "  2. Deploy the stack breach-monitor-production with alarmEmail=ops@acme.com, which cdk.json keeps\n",
+  );
+  expect(output).toContain('  4. Create the organization "Acme"\n');
+  expect(error).toBe("It could not be looked up whether CDK is bootstrapped: User ada is not authorized.\n");
+  expect(output + error).not.toContain("0123456789abcdef");
+  expect(status).toBe(1);
+  expect(readFileSync(cdkJson, "utf8")).toBe(before);
+});
