@@ -9,11 +9,13 @@ export class Terminated extends CommandError {}
 
 export const isTerminal = (): boolean => process.stdin.isTTY === true;
 
-/** Asks with `output` for the echo of what is typed. */
-const questionWith = async (output: NodeJS.WritableStream, question: string): Promise<string> => {
-  const reader = createInterface({ input: process.stdin, output, terminal: true });
+/** Asks, and shows what is typed in `echo`. */
+const questionWith = async (echo: NodeJS.WritableStream, question: string): Promise<string> => {
+  // From here on the terminal itself shows nothing, so that a hidden answer may come as soon as the question is there.
+  const reader = createInterface({ input: process.stdin, output: echo, terminal: true });
   const ended = new AbortController();
   for (const event of ["SIGINT", "close"] as const) reader.once(event, () => ended.abort());
+  if (echo !== process.stdout) process.stdout.write(question);
   try {
     return await reader.question(question, { signal: ended.signal });
   } catch {
@@ -27,9 +29,8 @@ export const ask = (question: string): Promise<string> => questionWith(process.s
 
 /** Asks without showing what is typed or pasted. */
 export const askHidden = async (question: string): Promise<string> => {
-  process.stdout.write(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const answer = await questionWith(nowhere, "");
+  const answer = await questionWith(nowhere, question);
   process.stdout.write("\n");
   return answer;
 };

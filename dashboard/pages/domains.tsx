@@ -74,13 +74,17 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
   { name: "Domain", kind: "main", width: "name", cell: ({ name }) => <bdi>{inBothForms(name)}</bdi> },
   {
     name: "State",
-    width: "name",
+    width: "time",
     cell: ({ isVerified, verifiedAt, checkedAt }) => (
       <>
         <span class={`state ${isVerified ? "good" : "open"}`}>
           {isVerified ? "Verified" : "Not verified"}
         </span>
-        {isVerified && verifiedAt !== null && <When time={verifiedAt} />}
+        {isVerified && verifiedAt !== null && (
+          <small>
+            <When time={verifiedAt} />
+          </small>
+        )}
         {!isVerified && checkedAt !== null && (
           <small>
             checked <When time={checkedAt} />

@@ -92,15 +92,6 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
         onChange={(value) => setKind(value as Kind)}
       />
       <TextField
-        label="Name"
-        name="name"
-        maxLength={100}
-        defaultValue={channel?.options.name ?? ""}
-        autocomplete="off"
-        dir="auto"
-        hint="Optional, such as the team that reads it."
-      />
-      <TextField
         key={kind}
         label="Destination"
         name="destination"
@@ -110,6 +101,15 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
         defaultValue={kind === "email" ? recipients.join(", ") : ""}
         autocomplete="off"
         hint={isKept && kind !== "email" ? "Leave it empty to keep the present one." : hint}
+      />
+      <TextField
+        label="Name"
+        name="name"
+        maxLength={100}
+        defaultValue={channel?.options.name ?? ""}
+        autocomplete="off"
+        dir="auto"
+        hint="Optional, such as the team that reads it."
       />
       {kind === "webhook" && (
         <SecretField
