@@ -20,7 +20,7 @@ const testTimeout = 180_000;
 const hookTimeout = testTimeout;
 
 /** Folders whose tests use one local service, with the real bundles and the real template. */
-const served = "{bench,dashboard,endpoints,service}";
+const served = "{bench,browser,dashboard,endpoints,service}";
 
 // `npm test` leaves out what takes long by nature, files named *.long.test.ts, and `npm run test:long` runs only that.
 export default defineConfig(({ mode }) => {
@@ -28,16 +28,14 @@ export default defineConfig(({ mode }) => {
   const project = (title: string, folders: string, settings: object = {}) => ({
     test: { name: title, include: [`test/${folders}/**/${name}`], testTimeout, hookTimeout, ...settings },
   });
-  const globalSetup = "test/service/run.ts";
   return {
     test: {
       // More workers than small machines have cores: tests mostly wait for sweeps, retries and new windows.
-      maxWorkers: 4,
+      maxWorkers: 6,
       reporters: ["default", ...(process.stdout.isTTY ? [] : ["./test/progress.ts"])],
       projects: [
-        project("parts", "*", { exclude: [`test/{browser,${served.slice(1, -1)}}/**`] }),
-        project("service", served, { globalSetup }),
-        project("browser", "browser", { globalSetup }),
+        project("parts", "*", { exclude: [`test/${served}/**`] }),
+        project("service", served, { globalSetup: "test/service/run.ts" }),
       ],
     },
   };

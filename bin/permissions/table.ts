@@ -11,7 +11,7 @@ export type Template = { Resources: Record<string, Resource> };
 /** Every role may write the logs of its functions. */
 const ofEveryFunction = /^logs:/;
 
-/** For each role its functions, and a table of its statements in Markdown. */
+/** The conditions of all statements; for each role its functions, and a table of its statements. In Markdown. */
 export const permissionTable = ({ Resources }: Template): string => {
   const functions = Object.values(Resources)
     .filter(({ Type }) => Type === "AWS::Lambda::Function")
@@ -20,21 +20,25 @@ export const permissionTable = ({ Resources }: Template): string => {
       role: textOf(Properties.Role),
     }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
-  const sections = [...Map.groupBy(functions, ({ role }) => role)].map(([role, members]) => ({
+  const roles = [...Map.groupBy(functions, ({ role }) => role)].map(([role, members]) => ({
     title: `## ${Resources[role]?.Properties.Description}`,
     names: members.map(({ name }) => `\`${name}\``).join(", "),
-    rows: statementsOf(Resources[role]).map(rowOf),
+    statements: statementsOf(Resources[role]),
   }));
+  const conditions = [...new Set(roles.flatMap(({ statements }) => statements.map(conditionOf)))].sort();
+  const named = new Map(conditions.filter(Boolean).map((text, at) => [text, String(at + 1)]));
   return `${[
     "# Permissions of functions",
     "Written by `npm run permissions -- --write` from the template; a test holds that it is up to date. Functions with the same permissions have one role, which is named after the words of their contracts. Every role may also write the logs of its functions, and with `-c senderEmail` those with `email` or `email-confirmation` may send from that address.",
-    ...sections
+    "## Conditions",
+    [...named].map(([text, number]) => `${number}. ${text}`).join("\n"),
+    ...roles
       .sort((one, other) => (one.title < other.title ? -1 : 1))
-      .flatMap(({ title, names, rows }) => [
-        title,
-        names,
-        ...(rows.length === 0 ? [] : [["| Actions | On | Condition |", "|---|---|---|", ...rows].join("\n")]),
-      ]),
+      .flatMap(({ title, names, statements }) => {
+        const rows = statements.map((each) => rowOf(each, named.get(conditionOf(each))));
+        const head = ["| Actions | On | Condition |", "|---|---|---|"];
+        return [title, names, ...(rows.length === 0 ? [] : [[...head, ...rows].join("\n")])];
+      }),
   ].join("\n\n")}\n`;
 };
 
@@ -45,20 +49,20 @@ const statementsOf = (role: Resource | undefined): Statement[] => {
     .filter(({ Action }) => ![Action].flat().every((action) => ofEveryFunction.test(action)));
 };
 
-const rowOf = ({ Action, Resource, Condition = {} }: Statement): string => {
+const conditionOf = ({ Condition = {} }: Statement): string =>
+  Object.entries(Condition)
+    .flatMap(([operator, keys]) => Object.entries(keys).map(([key, values]) => ({ operator, key, values })))
+    .map(({ operator, key, values }) => {
+      const texts = [values].flat().map((value) => `\`${textOf(value)}\``);
+      return `${operator} ${key} ${texts.join(" ")}`;
+    })
+    .join("; ");
+
+const rowOf = ({ Action, Resource }: Statement, condition = ""): string => {
   const [service = ""] = [Action].flat().map((action) => action.split(":")[0]);
   const actions = [Action].flat().map((action) => action.split(":")[1]);
-  const conditions = Object.entries(Condition).flatMap(([operator, keys]) =>
-    Object.entries(keys).map(
-      ([key, values]) =>
-        `${operator} ${key} ${[values]
-          .flat()
-          .map((value) => `\`${textOf(value)}\``)
-          .join(" ")}`,
-    ),
-  );
   const resources = [Resource].flat().map((each) => `\`${textOf(each)}\``);
-  return `| ${service}: ${actions.join(", ")} | ${resources.join(" ")} | ${conditions.join("; ")} |`;
+  return `| ${service}: ${actions.join(", ")} | ${resources.join(" ")} | ${condition} |`;
 };
 
 /** A value of the template, with the logical id of each resource that it refers to. */

@@ -26,7 +26,8 @@ type Instance = {
   timer: NodeJS.Timeout;
 };
 
-const idleSeconds = 60;
+/** AWS keeps an instance for minutes too. population.ts ends it earlier if instances take too much memory. */
+const idleSeconds = 600;
 
 /** Lambda's limit; it then tries again within the function's timeout. Here the two times add up. */
 const initializationSeconds = 10;

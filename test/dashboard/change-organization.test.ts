@@ -1,10 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { expectRefusal } from "../endpoints/reply.ts";
-import { eventually } from "../service/eventually.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
-import { startOwnService } from "../service/own-service.ts";
 import { activity } from "./activity.ts";
-import { signedInTo } from "./own-signed-in.ts";
 import { type SignedIn, signedIn } from "./signed-in.ts";
 
 let organization: Organization;
@@ -27,27 +24,6 @@ describe("200", () => {
     expect(await activity(user.v1, "organization.updated")).toMatchObject([
       { category: "monitoring", actor: { type: "user", label: user.email } },
     ]);
-  });
-
-  test("sets and ends the schedule itself", async () => {
-    // A day is six seconds.
-    const service = await startOwnService(["--memory", "--speed", "14400"]);
-    try {
-      const { id: org, api, domain, domainId } = await createOrganization({}, { apiUrl: service.apiUrl });
-      await api.post("/emails", { email: `ada@${domain}`, domainId });
-      const { dashboard } = await signedInTo(service.apiUrl, org);
-      expect((await dashboard.patch("/organization", { scanEvery: "day" })).status).toBe(200);
-      const scheduled = async () => (await api.get("/scans?type=scheduled")).body.total as number;
-      await eventually(scheduled, (total) => total > 0);
-      await dashboard.patch("/organization", { scanEvery: "never" });
-      expect((await dashboard.get("/organization")).body).toMatchObject({ nextScanAt: null });
-      const before = await scheduled();
-      await new Promise((resolve) => setTimeout(resolve, 13_000));
-      // One may have been on its way.
-      expect(await scheduled()).toBeLessThanOrEqual(before + 1);
-    } finally {
-      await service.stop();
-    }
   });
 });
 

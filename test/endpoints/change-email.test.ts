@@ -126,11 +126,4 @@ describe("404", () => {
       expectRefusal(await api.patch(`/emails/${gone}`, { isActive: false }), 404, /email/);
     }
   });
-
-  test("an e-mail of another organization, which stays as it is", async () => {
-    const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
-    const foreign = await addEmail(other.api, other.domainId);
-    expectRefusal(await api.patch(`/emails/${foreign}`, { isActive: false }), 404, /email/);
-    expect(await only(other.api)).toMatchObject({ isActive: true });
-  });
 });

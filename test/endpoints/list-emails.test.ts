@@ -136,16 +136,9 @@ describe("200 with filters", () => {
     expect([emails.length, total]).toEqual([1, 6]);
   });
 
-  test("unknown and foreign ids give an empty list", async () => {
-    const other = await createOrganization();
-    const foreignTeam = await admin("team create", { org: other.id, name: "Foreign" });
-    for (const query of [
-      `domainId=${unknownId}`,
-      `teamId=${unknownId}`,
-      `domainId=${other.domainId}`,
-      `teamId=${foreignTeam.id}`,
-    ]) {
-      expect(await addresses(query)).toEqual([]);
+  test("unknown ids give an empty list", async () => {
+    for (const filter of ["domainId", "teamId"]) {
+      expect(await addresses(`${filter}=${unknownId}`)).toEqual([]);
     }
   });
 });

@@ -1,5 +1,7 @@
 /** Attacks of one organization on another. After each the victim is what it was before. */
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
+import { routes } from "../../functions/routes.ts";
 import { find } from "../../shared/alerting/recipients/recipient.ts";
 import { createRecipient } from "../dashboard/recipients.ts";
 import { createToken, signedIn, visitor } from "../dashboard/signed-in.ts";
@@ -10,7 +12,6 @@ import { publicUrl } from "./alert-channels.ts";
 import { type Client, createClient, type Reply } from "./client.ts";
 import { createKeyClient, createOrganization } from "./organization.ts";
 import { exchange, requestText } from "./raw-request.ts";
-
 import { createTenant, stateOf, type Tenant } from "./tenant.ts";
 
 let attacker: Tenant;
@@ -34,58 +35,89 @@ type Attempt = [part: "v1" | "dashboard", method: string, path: string, body?: u
 
 describe("ids of another organization", () => {
   /** Every place that takes an id of something that an organization has. */
-  const attempts = (of: Tenant["ids"]): Attempt[] => [
-    ["v1", "PATCH", `/emails/${of.email}`, { isActive: false }],
-    ["v1", "DELETE", `/emails?id=${of.email}`],
-    ["v1", "POST", "/emails", { email: "eve@demo.example", domainId: of.domain }],
-    ["v1", "POST", "/emails", { email: "eve@demo.example", domainId: attacker.domainId, teamId: of.team }],
-    ["v1", "GET", `/emails?teamId=${of.team}`],
-    ["v1", "GET", `/emails?domainId=${of.domain}`],
-    ["v1", "GET", `/breaches?scanId=${of.scan}`],
-    ["v1", "POST", "/breaches/acknowledge", { id: of.finding }],
-    ["v1", "POST", "/breaches/acknowledgements", { ids: [of.finding] }],
-    ["v1", "POST", "/breaches/acknowledgements", { ids: [of.finding], dryRun: true }],
-    ["v1", "POST", "/breaches/acknowledgements", { filter: { emailId: of.email }, dryRun: true }],
-    ["v1", "POST", "/breaches/acknowledgements", { filter: { domainId: of.domain }, dryRun: true }],
-    ["v1", "POST", "/breaches/acknowledgements", { filter: { scanId: of.scan }, dryRun: true }],
-    ["v1", "GET", `/breaches/acknowledgements/${of.acknowledgement}`],
-    ["v1", "PATCH", `/alert-configs/${of.channel}`, { config: { url: "https://192.0.32.9/eve" } }],
-    ["v1", "PATCH", `/alert-configs/${of.channel}`, { isEnabled: false }],
-    ["v1", "DELETE", `/alert-configs/${of.channel}`],
-    ["dashboard", "DELETE", `/sessions/${of === victim.ids ? victim.user.sessionId : unknownId}`],
-    ["dashboard", "DELETE", `/api-keys/${of.key}`],
-    ["dashboard", "POST", `/domains/${of.domain}/check`],
-    ["dashboard", "DELETE", `/domains/${of.domain}`],
-    ["dashboard", "PATCH", `/teams/${of.team}`, { name: "Taken over" }],
-    ["dashboard", "DELETE", `/teams/${of.team}`],
-    [
-      "dashboard",
-      "PATCH",
-      `/members/${of === victim.ids ? victim.user.userId : unknownId}`,
-      { role: "member" },
-    ],
-    ["dashboard", "POST", `/members/${of === victim.ids ? victim.user.userId : unknownId}/invitation`],
-    ["dashboard", "DELETE", `/members/${of === victim.ids ? victim.user.userId : unknownId}`],
-    ["dashboard", "PATCH", `/emails/${of.email}`, { ownerName: "Eve" }],
-    ["dashboard", "PATCH", `/emails/${attacker.ids.email}`, { teamId: of.team }],
-    ["dashboard", "POST", "/findings/tell", { ids: [of.finding] }],
-    ["dashboard", "POST", "/findings/tell", { ids: [attacker.ids.finding, of.finding] }],
-    ["dashboard", "GET", `/findings?emailId=${of.email}`],
-    ["dashboard", "GET", `/findings?domainId=${of.domain}`],
-    ["v1", "GET", `/events/${of.delivery}`],
-    ["dashboard", "GET", `/alert-configs/${of.channel}/deliveries`],
-    ["dashboard", "GET", `/alert-configs/${of.channel}/deliveries/${of.delivery}`],
-    ["dashboard", "GET", `/alert-configs/${attacker.ids.channel}/deliveries/${of.delivery}`],
-    ["dashboard", "POST", `/alert-configs/${of.channel}/test`],
-    ["dashboard", "POST", `/alert-configs/${of.channel}/deliveries/${of.delivery}/redeliver`],
-    ["dashboard", "POST", `/alert-configs/${attacker.ids.channel}/deliveries/${of.delivery}/redeliver`],
-    ["dashboard", "POST", `/alert-configs/${of.channel}/deliveries/${attacker.ids.delivery}/redeliver`],
-  ];
+  const attempts = (of: Tenant["ids"]): Attempt[] => {
+    const { userId, sessionId } =
+      of === victim.ids ? victim.user : { userId: unknownId, sessionId: unknownId };
+    return [
+      ["v1", "PATCH", `/emails/${of.email}`, { isActive: false }],
+      ["v1", "DELETE", `/emails?id=${of.email}`],
+      ["v1", "POST", "/emails", { email: "eve@demo.example", domainId: of.domain }],
+      ["v1", "POST", "/emails", { email: "eve@demo.example", domainId: attacker.domainId, teamId: of.team }],
+      ["v1", "GET", `/emails?teamId=${of.team}`],
+      ["v1", "GET", `/emails?domainId=${of.domain}`],
+      ["v1", "GET", `/breaches?scanId=${of.scan}`],
+      ["v1", "POST", "/breaches/acknowledge", { id: of.finding }],
+      ["v1", "POST", "/breaches/acknowledgements", { ids: [of.finding] }],
+      ["v1", "POST", "/breaches/acknowledgements", { ids: [of.finding], dryRun: true }],
+      ["v1", "POST", "/breaches/acknowledgements", { filter: { emailId: of.email }, dryRun: true }],
+      ["v1", "POST", "/breaches/acknowledgements", { filter: { domainId: of.domain }, dryRun: true }],
+      ["v1", "POST", "/breaches/acknowledgements", { filter: { scanId: of.scan }, dryRun: true }],
+      ["v1", "GET", `/breaches/acknowledgements/${of.acknowledgement}`],
+      ["v1", "POST", "/breaches/reopenings", { ids: [of.finding] }],
+      ["v1", "GET", `/breaches/reopenings/${of.acknowledgement}`],
+      ["v1", "GET", `/scans/${of.scan}/coverage`],
+      ["v1", "GET", `/alert-configs/${of.channel}/options`],
+      ["v1", "PUT", `/alert-configs/${of.channel}/options`, options],
+      ["v1", "PATCH", `/alert-configs/${of.channel}`, { config: { url: "https://192.0.32.9/eve" } }],
+      ["v1", "PATCH", `/alert-configs/${of.channel}`, { isEnabled: false }],
+      ["v1", "DELETE", `/alert-configs/${of.channel}`],
+      ["dashboard", "DELETE", `/sessions/${sessionId}`],
+      ["dashboard", "DELETE", `/api-keys/${of.key}`],
+      ["dashboard", "POST", `/domains/${of.domain}/check`],
+      ["dashboard", "DELETE", `/domains/${of.domain}`],
+      ["dashboard", "PATCH", `/teams/${of.team}`, { name: "Taken over" }],
+      ["dashboard", "DELETE", `/teams/${of.team}`],
+      ["dashboard", "PATCH", `/members/${userId}`, { role: "member" }],
+      ["dashboard", "DELETE", `/members/${userId}`],
+      ["dashboard", "POST", `/members/${userId}/invitation`],
+      ["dashboard", "GET", `/emails/${of.email}`],
+      ["dashboard", "GET", `/findings/${of.finding}`],
+      ["dashboard", "POST", "/findings/tell", { ids: [of.finding] }],
+      ["dashboard", "POST", "/findings/tell", { ids: [attacker.ids.finding, of.finding] }],
+      ["dashboard", "POST", "/emails/changes", { ids: [of.email], set: { isActive: false } }],
+      ["dashboard", "POST", "/emails/changes", { ids: [attacker.ids.email], set: { teamId: of.team } }],
+      ["dashboard", "PATCH", `/emails/${of.email}`, { ownerName: "Eve" }],
+      ["dashboard", "PATCH", `/emails/${attacker.ids.email}`, { teamId: of.team }],
+      ["dashboard", "GET", `/findings?emailId=${of.email}`],
+      ["dashboard", "GET", `/findings?domainId=${of.domain}`],
+      ["v1", "GET", `/events/${of.delivery}`],
+      ["dashboard", "GET", `/alert-configs/${of.channel}/deliveries`],
+      ["dashboard", "GET", `/alert-configs/${of.channel}/deliveries/${of.delivery}`],
+      ["dashboard", "GET", `/alert-configs/${attacker.ids.channel}/deliveries/${of.delivery}`],
+      ["dashboard", "POST", `/alert-configs/${of.channel}/test`],
+      ["dashboard", "POST", `/alert-configs/${of.channel}/deliveries/${of.delivery}/redeliver`],
+      ["dashboard", "POST", `/alert-configs/${attacker.ids.channel}/deliveries/${of.delivery}/redeliver`],
+      ["dashboard", "POST", `/alert-configs/${of.channel}/deliveries/${attacker.ids.delivery}/redeliver`],
+    ];
+  };
+  const options = {
+    name: null,
+    minSeverity: "low",
+    grouping: "address",
+    sensitive: "named",
+    tellOwners: false,
+  };
   const send = ([part, method, path, body]: Attempt): Promise<Reply> =>
     (part === "v1" ? attacker.api : attacker.user.dashboard).request(method, path, { body });
 
   /** What a reply says, but for an id that it repeats from the request. */
   const withoutIds = ({ body }: Reply): string => JSON.stringify(body).replace(/the id \d+/, "the id");
+
+  test("are tried at every endpoint that takes one in its path", () => {
+    const tried = attempts(victim.ids).map(
+      ([part, method, path]) => `${part} ${method} ${path.replace(/\?.*/, "").replaceAll(/\d+/g, "{}")}`,
+    );
+    // Tokens of recipients are no ids, and breaches are the same for all organizations.
+    const others = ["/recipients/", "dashboard GET /breaches/"];
+    const all = [
+      ...routes.map((route) => ({ part: "v1", ...route })),
+      ...dashboardRoutes.map((route) => ({ part: "dashboard", ...route })),
+    ]
+      .filter(({ path }) => path.includes("{"))
+      .map(({ part, method, path }) => `${part} ${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`)
+      .filter((route) => !others.some((each) => route.includes(each)));
+    expect(all.filter((route) => !tried.includes(route))).toEqual([]);
+  });
 
   test("are answered like ids that were never given, wherever an id is taken", async () => {
     const never = Object.fromEntries(

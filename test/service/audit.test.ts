@@ -1,15 +1,11 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { entries } from "../../shared/access/activity/activity.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
-import * as users from "../../shared/access/members/user.ts";
+import type * as users from "../../shared/access/members/user.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import type { Change } from "../../shared/aws/table/condition.ts";
 import { type Key, keys, type ListKind } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { Refusal } from "../../shared/contract/errors.ts";
-import * as removals from "../../shared/findings/email-removal.ts";
 import { type FindingRecord, findings } from "../../shared/findings/record.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import type { Directory } from "../../shared/lists/directory.ts";
@@ -18,7 +14,6 @@ import { find } from "../../shared/monitoring/emails/email-list.ts";
 import { type Email, emails } from "../../shared/monitoring/emails/record.ts";
 import { audit, type Report } from "../../shared/operations/audit/audit.ts";
 import { scans } from "../../shared/scanning/record.ts";
-import { start as startScan } from "../../shared/scanning/start.ts";
 import { admin } from "./admin.ts";
 import { eventually } from "./eventually.ts";
 import { createOrganization, type Organization } from "./organization.ts";
@@ -241,16 +236,6 @@ describe("damage is found with its id and repaired:", () => {
     );
   });
 
-  test("the number of alert channels", async () => {
-    await damage(keys.channelCount(org), { add: { channels: 7 } });
-    await expectFoundAndRepaired(`channel count ${org}`);
-  });
-
-  test("the ids of members", async () => {
-    await damage(keys.membership(org), { remove: ["removed"] });
-    await expectFoundAndRepaired(`members ${org}`);
-  });
-
   test("the number of unacknowledged findings of an e-mail", async () => {
     await damage(emails.key(org, email.id), { add: { unacknowledged: 1 } });
     await expectFoundAndRepaired(`e-mail ${email.id}`);
@@ -343,57 +328,56 @@ describe("damage is found with its id and repaired:", () => {
     expect(await find(org, "lovel", { limit: 10, offset: 0 })).toMatchObject({ total: 1 });
   });
 
-  test("a domain's name row that is lost, and one that names nothing", async () => {
+  test("rows beside the lists' own, all damaged at once", async () => {
+    const all = await table.query<users.User>({ pk: keys.user(org, 0).pk });
+    const [removed, user] = [true, false].map((is) => all.find((each) => (each.removed === true) === is));
+    const address = (of: users.User | undefined) => of?.email ?? "";
+    const latest = async <M extends { id: number }>(list: {
+      directory: (org: number) => Promise<Directory>;
+      members: (org: number, block: number) => Promise<M[]>;
+    }) => list.members(org, (await list.directory(org))[0]?.block ?? 0);
+    const [entry] = await latest(entries);
+    const [ended, open] = await latest(deliveries);
+    const never = "2999-01-01T00:00:00.000Z";
+
+    await damage(keys.channelCount(org), { add: { channels: 7 } });
+    await damage(keys.membership(org), { remove: ["removed"] });
     await table.remove(keys.domainName(org, organization.domain));
     await table.put({ ...keys.domainName(org, "other.example"), id: 999_999 });
-    await expectFoundAndRepaired(`domain ${organization.domainId}`, "domain name 999999");
-  });
-
-  test("a user's address row that is lost, and one of a removed user", async () => {
-    const [user] = await users.list(org);
-    const removed = (await table.query<users.User>({ pk: keys.user(org, 0).pk })).find(
-      (each) => each.removed,
-    );
-    await table.remove(keys.userEmail(org, user?.email ?? ""));
-    await table.put({ ...keys.userEmail(org, removed?.email ?? ""), id: removed?.id });
-    await expectFoundAndRepaired(`user ${user?.id}`, `user name ${removed?.id}`);
-    await expect(admin("user create", { org, email: user?.email ?? "" })).rejects.toThrow("already has");
-  });
-
-  test("a user whom nobody finds by the address, and a removed one who is found", async () => {
-    const [user] = await users.list(org);
-    const all = await table.query<users.User>({ pk: keys.user(org, 0).pk });
-    const removed = all.find((each) => each.removed);
-    await table.remove(keys.signInAddress(user?.email ?? "", org));
-    await table.put({
-      ...keys.signInAddress(removed?.email ?? "", org),
-      organizationId: org,
-      userId: removed?.id,
-    });
-    await expectFoundAndRepaired(`sign-in ${user?.id}`, `sign-in name ${removed?.id}`);
-  });
-
-  test("an entry that is counted under another category", async () => {
-    const [row] = await entries.directory(org);
-    const [entry] = await entries.members(org, row?.block ?? 0);
-    const id = entry?.id ?? 0;
-    await damage(entries.key(org, id), { set: { category: "alerts" } });
-    await expectFoundAndRepaired(`activity entry ${id}`);
-  });
-
-  test("a scan that counted fewer findings than it has", async () => {
+    // How a user's address is found: the one who is there not, the one who was removed still.
+    await table.remove(keys.userEmail(org, address(user)));
+    await table.put({ ...keys.userEmail(org, address(removed)), id: removed?.id });
+    await table.remove(keys.signInAddress(address(user), org));
+    const signIn = { organizationId: org, userId: removed?.id };
+    await table.put({ ...keys.signInAddress(address(removed), org), ...signIn });
+    await damage(entries.key(org, entry?.id ?? 0), { set: { category: "alerts" } });
     await damage(scans.key(org, scanId), { set: { newBreachesFound: 0 } });
-    await expectFoundAndRepaired(`scan ${scanId}`);
-  });
+    // The lock of a scan that is over.
+    await table.put({ ...keys.scanLock(org), scanId, dueShard: `SCAN#${org % 4}`, dueAt: never });
+    await damage(deliveries.key(org, ended?.id ?? 0), { set: { dueShard: "DELIVERY#0", dueAt: never } });
+    await damage(deliveries.key(org, open?.id ?? 0), { set: { status: "retrying" } });
+    await table.put({ ...keys.removal(org, 999_998), findings: [] });
+    await table.remove(keys.organizations(org));
 
-  test("the lock of a scan that is over; afterwards the next scan starts", async () => {
-    await table.put({
-      ...keys.scanLock(org),
-      scanId,
-      dueShard: `SCAN#${org % 4}`,
-      dueAt: "2999-01-01T00:00:00.000Z",
-    });
-    await expectFoundAndRepaired(`scan lock ${org}`);
+    await expectFoundAndRepaired(
+      `channel count ${org}`,
+      `members ${org}`,
+      `domain ${organization.domainId}`,
+      "domain name 999999",
+      `user ${user?.id}`,
+      `user name ${removed?.id}`,
+      `sign-in ${user?.id}`,
+      `sign-in name ${removed?.id}`,
+      `activity entry ${entry?.id}`,
+      `scan ${scanId}`,
+      `scan lock ${org}`,
+      `delivery ${ended?.id}`,
+      `delivery ${open?.id}`,
+      "removal 999998",
+      `organization ${org}`,
+    );
+    await table.remove(keys.removal(org, 999_998));
+    await expect(admin("user create", { org, email: address(user) })).rejects.toThrow("already has");
     expect((await scan(organization.api)).status).toBe("completed");
   });
 
@@ -408,28 +392,6 @@ describe("damage is found with its id and repaired:", () => {
       { delete: keys.scanLock(org) },
       ...scans.writes(org, [scans.change(org, scanId, { from: { ...group, status: "running" }, to: group })]),
     ]);
-  });
-
-  test("an open delivery that is not due, and an ended one that is", async () => {
-    const [row] = await deliveries.directory(org);
-    const [one, other] = await deliveries.members(org, row?.block ?? 0);
-    const [ended, open] = [one?.id ?? 0, other?.id ?? 0];
-    await damage(deliveries.key(org, ended), {
-      set: { dueShard: "DELIVERY#0", dueAt: "2999-01-01T00:00:00.000Z" },
-    });
-    await damage(deliveries.key(org, open), { set: { status: "retrying" } });
-    await expectFoundAndRepaired(`delivery ${ended}`, `delivery ${open}`);
-  });
-
-  test("a removal without an entry in the due index", async () => {
-    await table.put({ ...keys.removal(org, 999_998), findings: [] });
-    await expectFoundAndRepaired("removal 999998");
-    await table.remove(keys.removal(org, 999_998));
-  });
-
-  test("an organization that is missing in the list of all", async () => {
-    await table.remove(keys.organizations(org));
-    await expectFoundAndRepaired(`organization ${org}`);
   });
 });
 
@@ -475,72 +437,4 @@ test("a report holds no address and no secret", async () => {
   const report = await audit(org, { repair: true });
   expect(report.repairedCount).toBe(2 * rows.length + 1);
   expect(JSON.stringify(report)).not.toMatch(/@|demo\.example|127\.0\.0\.1|bms_/);
-});
-
-describe("on the command line", () => {
-  const run = (...args: string[]): Promise<{ status: number; out: string; error: string }> =>
-    new Promise((resolve) => {
-      const entry = join(import.meta.dirname, "../../bin/admin.ts");
-      const { port } = new URL(inject("apiUrl"));
-      const all = [entry, "check", "--org", String(org), "--port", port, ...args];
-      execFile(process.execPath, all, (error, out, errorText) =>
-        resolve({ status: error === null ? 0 : Number(error.code), out, error: errorText }),
-      );
-    });
-
-  test("check exits 1 while differences remain, and --json prints one object", async () => {
-    const clean = await run();
-    expect(clean).toMatchObject({ status: 0, error: "" });
-    expect(clean.out).toContain("No differences.");
-
-    await damage(keys.seats(org), { add: { active: 2 } });
-    const found = await run("--json");
-    expect(found.status).toBe(1);
-    expect(JSON.parse(found.out)).toMatchObject({ id: org, differenceCount: 1, repairedCount: 0 });
-
-    const repaired = await run("--repair");
-    expect(repaired.status).toBe(0);
-    expect(repaired.out).toContain(`repaired: seats ${org}`);
-  });
-});
-
-test("an audit reports nothing false while everything changes", async () => {
-  const { domain, domainId, id } = await createOrganization();
-  let isOver = false;
-  const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-  const counts = { added: 0, scans: 0 };
-  const writeOn = async (lane: number): Promise<void> => {
-    for (let count = 0; !isOver; count++) {
-      const address = `${people[lane]}@${domain}`;
-      const emailId = await monitored.add(id, { email: address, domainId }, administrator);
-      counts.added++;
-      await pause(30);
-      await monitored.setActive(id, emailId, false, administrator);
-      await monitored.setActive(id, emailId, true, administrator);
-      // The long pauses give scans the time to find something.
-      await pause(count % 10 === 9 ? 700 : 30);
-      await removals.remove(id, emailId, administrator);
-    }
-  };
-  const scanOn = async (): Promise<void> => {
-    while (!isOver) {
-      try {
-        await startScan(id, "manual", administrator);
-        counts.scans++;
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-      }
-      await pause(100);
-    }
-  };
-  const writers = [writeOn(0), writeOn(1), writeOn(2), scanOn()];
-  try {
-    const isChanging = () => counts.added > 3 && counts.scans > 0;
-    for (let count = 0; count < 5 || !isChanging(); count++) {
-      expect(summary(await audit(id))).toEqual({ differences: [], unsettled: [] });
-    }
-  } finally {
-    isOver = true;
-    await Promise.all(writers);
-  }
 });

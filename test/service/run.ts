@@ -1,7 +1,12 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { assemblyPath } from "../../local/data-directory.ts";
 import { startService } from "../../local/harness/service.ts";
+import { startNameServer } from "../alerting/name-server.ts";
 import { readLocalStack } from "./local-stack.ts";
+import { readRecord } from "./name-records.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 declare module "vitest" {
@@ -10,25 +15,32 @@ declare module "vitest" {
     apiUrl: string;
     /** The url of the shared receiver of alerts (receiver.ts). */
     receiverUrl: string;
+    /** The folder of what the name server of the shared local service answers (name-records.ts). */
+    records: string;
     /** The path of the cloud assembly that the service runs, for further services of the same sources. */
     assembly: string;
   }
 }
 
-/** The global set-up of vitest: starts one service and one receiver for all test files. */
+/** The global set-up of vitest: starts one service, one receiver and one name server for all test files. */
 export default async function setUp({ provide }: TestProject): Promise<() => Promise<void>> {
   const receiver: Receiver = await startReceiver();
   const { AWS_ENDPOINT_URL_DYNAMODB: engine } = process.env;
-  const service = await startService(["--memory", "--allow-origin", receiver.url], {
+  const records = mkdtempSync(join(tmpdir(), "records-"));
+  const nameServer = await startNameServer(({ name }) => readRecord(records, name));
+  const options = ["--memory", "--allow-origin", receiver.url, "--dns", nameServer.address];
+  const service = await startService(options, {
     LOCAL_KEPT_MEGABYTES: "65536",
     ...(engine !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: engine }),
   });
   const { dataDirectory } = await readLocalStack(service.apiUrl);
   provide("apiUrl", service.apiUrl);
   provide("receiverUrl", receiver.url);
+  provide("records", records);
   provide("assembly", assemblyPath(dataDirectory));
   return async () => {
     await service.stop();
     await receiver.close();
+    await nameServer.close();
   };
 }

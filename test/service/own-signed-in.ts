@@ -1,5 +1,5 @@
-import { admin } from "../service/admin.ts";
-import { type Client, createClient } from "../service/client.ts";
+import { admin } from "./admin.ts";
+import { type Client, createClient } from "./client.ts";
 
 let users = 0;
 

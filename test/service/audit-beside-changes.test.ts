@@ -1,0 +1,82 @@
+/** `check` on the command line, and beside changes. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, inject, test } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
+import * as removals from "../../shared/findings/email-removal.ts";
+import * as monitored from "../../shared/monitoring/emails/email.ts";
+import { audit } from "../../shared/operations/audit/audit.ts";
+import { start as startScan } from "../../shared/scanning/start.ts";
+import { createOrganization } from "./organization.ts";
+
+describe("on the command line", () => {
+  const run = (org: number, ...args: string[]): Promise<{ status: number; out: string; error: string }> =>
+    new Promise((resolve) => {
+      const entry = join(import.meta.dirname, "../../bin/admin.ts");
+      const { port } = new URL(inject("apiUrl"));
+      const all = [entry, "check", "--org", String(org), "--port", port, ...args];
+      execFile(process.execPath, all, (error, out, errorText) =>
+        resolve({ status: error === null ? 0 : Number(error.code), out, error: errorText }),
+      );
+    });
+
+  test("check exits 1 while differences remain, and --json prints one object", async () => {
+    const { id: org } = await createOrganization();
+    const clean = await run(org);
+    expect(clean).toMatchObject({ status: 0, error: "" });
+    expect(clean.out).toContain("No differences.");
+
+    await table.update(keys.seats(org), { add: { active: 2 } });
+    const found = await run(org, "--json");
+    expect(found.status).toBe(1);
+    expect(JSON.parse(found.out)).toMatchObject({ id: org, differenceCount: 1, repairedCount: 0 });
+
+    const repaired = await run(org, "--repair");
+    expect(repaired.status).toBe(0);
+    expect(repaired.out).toContain(`repaired: seats ${org}`);
+  });
+});
+
+test("an audit reports nothing false while everything changes", async () => {
+  const { domain, domainId, id } = await createOrganization();
+  let isOver = false;
+  const counts = { added: 0, scans: 0 };
+  const writeOn = async (lane: number): Promise<void> => {
+    for (let count = 0; !isOver; count++) {
+      const address = `${["ada", "alan", "edsger"][lane]}@${domain}`;
+      const emailId = await monitored.add(id, { email: address, domainId }, administrator);
+      counts.added++;
+      await pause(30);
+      await monitored.setActive(id, emailId, false, administrator);
+      await monitored.setActive(id, emailId, true, administrator);
+      // The long pauses give scans the time to find something.
+      await pause(count % 10 === 9 ? 700 : 30);
+      await removals.remove(id, emailId, administrator);
+    }
+  };
+  const scanOn = async (): Promise<void> => {
+    while (!isOver) {
+      try {
+        await startScan(id, "manual", administrator);
+        counts.scans++;
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+      }
+      await pause(100);
+    }
+  };
+  const writers = [writeOn(0), writeOn(1), writeOn(2), scanOn()];
+  try {
+    const isChanging = () => counts.added > 3 && counts.scans > 0;
+    for (let count = 0; count < 5 || !isChanging(); count++) {
+      expect(await audit(id)).toMatchObject({ differences: [], unsettled: [] });
+    }
+  } finally {
+    isOver = true;
+    await Promise.all(writers);
+  }
+});

@@ -1,0 +1,180 @@
+/** A deployment with other options than that of the shared service: the cheapest, behind a trusted proxy, without a sender of e-mail. */
+import { mkdtempSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { GetParameterCommand, PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
+import { type LocalService, startService } from "../../local/harness/service.ts";
+import { secretAccessKey, sessionToken } from "../../local/iam/iam.ts";
+import { synthesize } from "../../local/synthesis.ts";
+import { perMinute } from "../../shared/contract/limits.ts";
+import { createUser, signIn, urlOf, useBrowser, visit } from "../browser/visit.ts";
+import { presetCount, subjects } from "../endpoints/limit-window.ts";
+import { type Client, createClient } from "./client.ts";
+import { readLocalStack } from "./local-stack.ts";
+import { createOrganization, type Organization } from "./organization.ts";
+import { scan } from "./scan.ts";
+
+const Name = "/breach-monitor/test/proxy-secret";
+const secret = "0123456789abcdef".repeat(4);
+const wrongSecret = `${secret.slice(0, -1)}0`;
+
+let hibp: HibpServer;
+let service: LocalService;
+let organization: Organization;
+beforeAll(async () => {
+  hibp = await startHibpServer();
+  hibp.accounts["ada@demo.example"] = ["Alpha", "Beta"];
+  const assembly = join(mkdtempSync(join(tmpdir(), "options-")), "cdk.out");
+  const context = { alarms: "minimal", trustedProxySecret: Name };
+  await synthesize(assembly, context, new AbortController().signal);
+  service = await startService(["--memory", "--hibp-url", hibp.url], {}, assembly);
+  organization = await createOrganization({}, { apiUrl: service.apiUrl });
+  await new SSMClient({}).send(new PutParameterCommand({ Name, Type: "SecureString", Value: secret }));
+});
+afterAll(async () => {
+  await service?.stop();
+  await hibp?.close();
+});
+
+test("alarms=minimal: a scan before the key is stored fails, one after it finds", async () => {
+  const { domainId, api } = organization;
+  expect((await api.post("/emails", { email: "ada@demo.example", domainId })).status).toBe(201);
+  expect(await scan(api)).toMatchObject({ status: "failed", errorMessage: expect.stringMatching(/key/) });
+  const Parameter = (await readLocalStack(service.apiUrl)).outputs.HibpApiKeyParameter;
+  const put = { Name: Parameter, Type: "SecureString", Value: "0".repeat(32) } as const;
+  await new SSMClient({}).send(new PutParameterCommand(put));
+  expect(await scan(api)).toMatchObject({ status: "completed" });
+  expect((await api.get("/breaches")).body).toMatchObject({ total: 2 });
+});
+
+describe("behind a trusted proxy", () => {
+  /** A client with its own address and the organization's key. */
+  const client = (path = "/api/v1"): Client =>
+    createClient({ authorization: `Bearer ${organization.key}` }, new URL(path, service.apiUrl).href);
+
+  /** Asks as a proxy does. `given`: the values of its header with the secret. */
+  const statusFor = async (
+    from: Client,
+    viewer: string,
+    { given = [secret], path = "/emails" }: { given?: string[]; path?: string } = {},
+  ): Promise<number> => {
+    const headers = { "X-Proxy-Secret": given, "CloudFront-Viewer-Address": `${viewer}:46532` };
+    return (await from.request("GET", path, { headers })).status;
+  };
+
+  const useUp = (subject: string) => presetCount(subject, perMinute.address, 60);
+
+  test("each viewer of a proxy that knows the secret has a limit of its own", async () => {
+    const proxy = client();
+    await useUp(subjects.address("203.0.113.1"));
+    expect(await statusFor(proxy, "203.0.113.1")).toBe(429);
+    expect(await statusFor(proxy, "203.0.113.2")).toBe(200);
+    // The proxy's own address is not counted against.
+    await useUp(subjects.address(proxy.address));
+    expect(await statusFor(proxy, "203.0.113.2")).toBe(200);
+  });
+
+  test("viewers of one IPv6 network have one limit", async () => {
+    const proxy = client();
+    await useUp(subjects.address("2001:db8:1:2::/64"));
+    expect(await statusFor(proxy, "2001:db8:1:2::1")).toBe(429);
+    expect(await statusFor(proxy, "2001:db8:1:2:ffff::9")).toBe(429);
+    expect(await statusFor(proxy, "2001:db8:1:3::1")).toBe(200);
+  });
+
+  test.each([
+    ["no secret", []],
+    ["a wrong secret", [wrongSecret]],
+    ["the right secret twice", [secret, secret]],
+    ["the right and a wrong secret", [secret, wrongSecret]],
+  ])("a client with %s does not evade the limit of its address", async (_, given) => {
+    const attacker = client();
+    await useUp(subjects.address(attacker.address));
+    expect(await statusFor(attacker, "203.0.113.3", { given })).toBe(429);
+    expect(await statusFor(attacker, "203.0.113.4", { given })).toBe(429);
+    // Nor does it use up the limit of somebody else.
+    await useUp(subjects.address("203.0.113.5"));
+    expect(await statusFor(client(), "203.0.113.5", { given })).toBe(200);
+  });
+
+  test("a proxy that names no viewer has the limit of its own address", async () => {
+    const proxy = client();
+    await useUp(subjects.address(proxy.address));
+    expect(await statusFor(proxy, "unknown")).toBe(429);
+    const reply = await proxy.request("GET", "/emails", { headers: { "X-Proxy-Secret": secret } });
+    expect(reply.status).toBe(429);
+  });
+
+  test("what anyone may ask of the dashboard is limited by viewer too", async () => {
+    const proxy = client("/api/dashboard");
+    await useUp("DASHBOARD#203.0.113.6");
+    expect(await statusFor(proxy, "203.0.113.6", { path: "/sign-in" })).toBe(429);
+    expect(await statusFor(proxy, "203.0.113.7", { path: "/sign-in" })).toBe(200);
+    await useUp(`DASHBOARD#${proxy.address}`);
+    expect(await statusFor(proxy, "203.0.113.7", { path: "/sign-in", given: [wrongSecret] })).toBe(429);
+  });
+
+  test("a refused credential is 401 behind the proxy as well", async () => {
+    const stranger = createClient({ authorization: "Bearer nothing" }, service.apiUrl);
+    expect(await statusFor(stranger, "203.0.113.8")).toBe(401);
+    expect(await statusFor(stranger, "203.0.113.8", { given: [wrongSecret] })).toBe(401);
+  });
+
+  test("only the authorizer can read the secret, and no log holds it", async () => {
+    const { outputs, dataDirectory } = await readLocalStack(service.apiUrl);
+    const scheduled = (outputs.ScheduledScanFunctionArn ?? "").replace(/^.*:/, "");
+    const readAs = (name: string) =>
+      new SSMClient({
+        credentials: {
+          accessKeyId: scheduled.replace("start-scheduled-scan", name),
+          secretAccessKey,
+          sessionToken,
+        },
+        maxAttempts: 1,
+      }).send(new GetParameterCommand({ Name, WithDecryption: true }));
+    expect((await readAs("authorize")).Parameter?.Value).toBe(secret);
+    for (const other of ["list-emails", "deliver-alert", "refuse-route", "create-sign-in-link"]) {
+      await expect(readAs(other)).rejects.toMatchObject({ name: "AccessDeniedException" });
+    }
+    const logs = join(dataDirectory, "logs");
+    const texts = await Promise.all((await readdir(logs)).map((file) => readFile(join(logs, file), "utf8")));
+    const seen = [...texts, service.output()];
+    expect(seen.some((text) => text.includes("/v1/emails"))).toBe(true);
+    expect(seen.filter((text) => text.includes(secret) || text.includes(wrongSecret))).toEqual([]);
+  });
+});
+
+describe("without a sender of e-mail", () => {
+  useBrowser();
+
+  test("the sign-in page points at the operator, and asking for a link is accepted", async () => {
+    const visitor = createClient({}, new URL("/api/dashboard", service.apiUrl).href);
+    expect(await visitor.get("/sign-in")).toMatchObject({ status: 200, body: { mail: false } });
+    const asked = await visitor.post("/sign-in/links", { email: "somebody@demo.example" });
+    expect(asked).toMatchObject({ status: 202, body: { success: true } });
+    const { page } = await visit([], service.apiUrl);
+    await page.goto(urlOf("/sign-in", service.apiUrl));
+    await page.getByText("This service cannot send e-mail. Ask its operator for a sign-in link").waitFor();
+    expect(await page.getByRole("button", { name: "Send sign-in link" }).count()).toBe(0);
+  });
+
+  test("an invited member is there at once, and the page says that no e-mail was sent", async () => {
+    const { apiUrl } = service;
+    const { id: org } = await createOrganization({}, { apiUrl });
+    const { page } = await signIn(await createUser(org, { apiUrl }));
+    await page.goto(urlOf("/settings/members", apiUrl));
+    await page.getByRole("button", { name: "Invite" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("E-mail address").fill("grace@demo.example");
+    const replied = page.waitForResponse((response) => response.request().method() === "POST");
+    await dialog.getByRole("button", { name: "Invite" }).click();
+    const reply = await replied;
+    expect(reply.status()).toBe(201);
+    expect(await reply.json()).toMatchObject({ email: "grace@demo.example", invitationSent: false });
+    await page.getByText("No e-mail can be sent: ask the operator for a sign-in link.").waitFor();
+    await page.getByRole("rowheader", { name: "grace@demo.example" }).waitFor();
+  });
+});
