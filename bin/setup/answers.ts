@@ -130,7 +130,9 @@ export const complete = async (flags: Flags): Promise<Answers> => {
     "alarm-email": alarmEmail,
     "sender-email": senderEmail,
   };
-  const mayAsk = !flags.yes && isTerminal();
+  const mayAsk = !flags.yes;
+  if (mayAsk && !isTerminal())
+    throw new CommandError("Give --yes and every answer, as there is nobody to ask.");
   const answers: Record<string, string | undefined> = {};
   for (const question of [...asked, ...(flags.app === undefined ? askedOfSources : [])]) {
     const { flag, read, without } = question;

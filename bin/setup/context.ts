@@ -7,17 +7,21 @@ const file = join(project, "cdk.json");
 
 export const readContext = (): Record<string, unknown> => JSON.parse(readFileSync(file, "utf8")).context;
 
-/** Changes as little of the file as it can, since it is under version control. */
 export const writeContext = (options: Readonly<Record<string, string>>): void => {
-  let text = readFileSync(file, "utf8");
+  // A command that is ended here leaves the file whole.
+  writeFileSync(`${file}.new`, withContext(readFileSync(file, "utf8"), options));
+  renameSync(`${file}.new`, file);
+};
+
+/** The text of cdk.json with these options, and otherwise as it is, since it is under version control. */
+export const withContext = (text: string, options: Readonly<Record<string, string>>): string => {
+  let changed = text;
   for (const [name, value] of Object.entries(options)) {
     const entry = `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
     const former = new RegExp(`"${name}": *"[^"]*"`);
-    text = former.test(text)
-      ? text.replace(former, () => entry)
-      : text.replace('"context": {', (start) => `${start}\n    ${entry},`);
+    changed = former.test(changed)
+      ? changed.replace(former, () => entry)
+      : changed.replace('"context": {', (start) => `${start}\n    ${entry},`);
   }
-  // A command that is ended here leaves the file whole.
-  writeFileSync(`${file}.new`, text);
-  renameSync(`${file}.new`, file);
+  return changed;
 };

@@ -67,11 +67,6 @@ const pass = (guarantee: string): void => {
   console.log(`ok: ${guarantee} (${Math.round((Date.now() - began) / 1000)} s)`);
 };
 
-const deploy = async (assembly: string): Promise<void> => {
-  await deployment.deploy(assembly);
-  process.env.TABLE_NAME = deployment.outputs.TableName;
-};
-
 /** Deploys, and gives the statuses of a request that is sent each second meanwhile. */
 const whileDeploying = async (assembly: string, key: string): Promise<(number | undefined)[]> => {
   const statuses: (number | undefined)[] = [];
@@ -82,7 +77,7 @@ const whileDeploying = async (assembly: string, key: string): Promise<(number | 
       await setTimeout(1_000);
     }
   };
-  const deployed = deploy(assembly).finally(() => {
+  const deployed = deployment.deploy(assembly).finally(() => {
     isDeployed = true;
   });
   await Promise.all([ask(), deployed]);
@@ -272,7 +267,7 @@ try {
   await deployment.destroy(plain);
   await new DynamoDBClient().send(new DescribeTableCommand({ TableName: deployment.outputs.TableName }));
   pass("cdk destroy removes the stack and leaves the table");
-  await deploy(plain);
+  await deployment.deploy(plain);
   const { id: last } = await deployment.admin("org", "create", "--name", "Deployed again");
   const other = await deployment.admin("key", "create", "--org", String(last), "--label", "deploy test");
   strictEqual((await deployment.callerOf(other.key)("GET", "/emails")).total, 0);

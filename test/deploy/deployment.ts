@@ -130,12 +130,14 @@ export class Deployment {
     await this.readOutputs();
   }
 
+  /** Modules that read the table find its name in TABLE_NAME. */
   async readOutputs(): Promise<void> {
     const command = new DescribeStacksCommand({ StackName: this.stackName });
     const [stack] = (await new CloudFormationClient().send(command)).Stacks ?? [];
     this.outputs = Object.fromEntries(
       (stack?.Outputs ?? []).map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]),
     );
+    process.env.TABLE_NAME = this.outputs.TableName;
   }
 
   async destroy(assembly: string): Promise<void> {

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { withContext } from "../../bin/setup/context.ts";
 
 const entry = join(import.meta.dirname, "../../bin/setup.ts");
 const cdkJson = join(import.meta.dirname, "../../cdk.json");
@@ -75,6 +76,7 @@ test.each([
   ],
   ["a folder without an assembly", ["--app", directory], `--app: there is no manifest.json in ${directory}.`],
   ["no answers and nobody to ask", ["--yes"], "Give --organization, as there is nobody to ask."],
+  ["nobody to confirm", answers.slice(0, -1), "Give --yes and every answer, as there is nobody to ask."],
   [
     "no address",
     [...answers, "--user", "ada"],
@@ -141,4 +143,19 @@ test("credentials that allow nothing end it at its first step", async () => {
   expect(output + error).not.toContain("0123456789abcdef");
   expect(status).toBe(1);
   expect(readFileSync(cdkJson, "utf8")).toBe(before);
+});
+
+test("options go into cdk.json, whose other lines stay as they are", () => {
+  const text = readFileSync(cdkJson, "utf8");
+  const senderEmail = "$&@acme.com";
+  const once = withContext(text, { alarmEmail: "former@acme.com", senderEmail });
+  const twice = withContext(once, { alarmEmail: "ops@acme.com" });
+  const { context, ...others } = JSON.parse(text);
+  expect(JSON.parse(twice)).toEqual({
+    ...others,
+    context: { ...context, alarmEmail: "ops@acme.com", senderEmail },
+  });
+  const lines = twice.split("\n");
+  expect(text.split("\n").filter((line) => !lines.includes(line))).toEqual([]);
+  expect(lines).toHaveLength(text.split("\n").length + 2);
 });
