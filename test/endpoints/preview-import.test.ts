@@ -353,7 +353,7 @@ describe("429", () => {
       expectRefusal(limited, 429, /hourly limit/);
       expect(Number(limited.headers["retry-after"])).toBeGreaterThanOrEqual(1);
       expect((await api.post("/emails/import/commit", {})).status).toBe(400);
-      expect(await countOrganization(org, "importCommits", new Date())).toBe(0);
+      expect((await countOrganization(org, "importCommits", new Date())).refusedSeconds).toBe(0);
     }));
 });
 

@@ -100,17 +100,17 @@ describe("the last 365 days", () => {
   test("of the activity log are returned with exact totals; older entries are kept", async () => {
     const org = await createEmpty();
     // The entries fill three blocks of ids, and the boundary lies in the second one.
-    await writeEntries(org, "team.created", 700, visibleMilliseconds + margin);
+    await writeEntries(org, "team.created", 1_400, visibleMilliseconds + margin);
     await writeEntries(org, "team.created", 100, visibleMilliseconds - margin);
     await writeEntries(org, "email.added", 50, visibleMilliseconds - margin);
-    await writeEntries(org, "email.added", 350, 0);
+    await writeEntries(org, "email.added", 900, 0);
     const api = await createKeyClient(org);
     const directory = await activity.entries.directory(org);
     expect(directory).toHaveLength(3);
-    expect(activity.entries.sum(directory)).toBe(1201);
-    await expectPages(api, "activity", "", 501);
+    expect(activity.entries.sum(directory)).toBe(2_451);
+    await expectPages(api, "activity", "", 1_051);
     await expectPages(api, "activity", "category=teams", 100);
-    await expectPages(api, "activity", "category=monitoring", 400);
+    await expectPages(api, "activity", "category=monitoring", 950);
     await expectPages(api, "activity", "category=api_keys", 1);
     await expectPages(api, "activity", "category=findings", 0);
   });

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
 import { timestamp } from "../../contract/text.ts";
 
-export const deliveryStatus = z.enum(["delivered", "pending", "retrying", "not delivered"]);
+export const deliveryStatus = z.enum(["pending", "retrying", "delivered", "not delivered"]);
 export type DeliveryStatus = z.infer<typeof deliveryStatus>;
 
 /** A delivery as the dashboard shows it. */
