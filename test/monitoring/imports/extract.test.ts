@@ -764,7 +764,7 @@ describe("columns", () => {
 
   test("many and long headings are cut", () => {
     const headings = Array.from({ length: 300 }, (_, index) => `${"x".repeat(200)}${index}`);
-    const { ignored } = columnsOf(["email", ...headings].join(",") + "\na@b.example");
+    const { ignored } = columnsOf(`${["email", ...headings].join(",")}\na@b.example`);
     expect(ignored).toHaveLength(100);
     for (const heading of ignored) expect(heading).toHaveLength(100);
   });
