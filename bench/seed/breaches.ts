@@ -2,6 +2,7 @@
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import { upstreamBreach as upstreamForm } from "../../shared/monitoring/hibp/breach.ts";
+import { entryOf } from "../../shared/monitoring/hibp/catalog.ts";
 import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
 import { type Row, smallScans } from "./shape.ts";
 
@@ -31,13 +32,12 @@ export const upstreamBreach = (id: number) => ({
 /** The severity of a breach as a level. */
 export const levelOfBreach = (id: number): number => levelOf(upstreamForm.parse(upstreamBreach(id)).severity);
 
-/**
- * The catalog of a service whose first scan came before its first sync, so that the sync announces nothing.
- */
+/** The catalog as a sync has left it, so that the next one announces nothing and changes no row. */
 export const catalogRows = function* (): Generator<Row> {
   for (let id = 1; id <= breachCount; id++) {
-    const breach = { ...upstreamForm.parse(upstreamBreach(id)), id };
-    yield { ...keys.breach(id), ...breach };
-    yield { ...keys.breachName(breach.name), id, title: breach.title, domain: breach.domain };
+    const { details, hash } = entryOf(upstreamForm.parse(upstreamBreach(id)));
+    const { name, title, domain } = details;
+    yield { ...keys.breach(id), ...details, id };
+    yield { ...keys.breachName(name), id, hash, title, domain };
   }
 };

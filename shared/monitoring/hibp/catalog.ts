@@ -157,7 +157,11 @@ const fetchList = async ({
   return new Map(list.map((breach) => [breach.name, entryOf(breach)]));
 };
 
-const entryOf = (details: BreachDetails): Entry => ({ details, hash: hashOf(JSON.stringify(details)) });
+/** What a sync compares of a breach. */
+export const entryOf = (details: BreachDetails): Entry => ({
+  details,
+  hash: hashOf(JSON.stringify(details)),
+});
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
