@@ -109,19 +109,19 @@ const recordsOf = (text: string): string[][] | undefined => {
 
 const parsed = (text: string, delimiter: string): string[][] => {
   // `="text"` at the beginning of a cell, by which spreadsheets keep the text as it is, becomes a quoted cell.
-  const records: string[][] = parse(text.replace(/(?<=^|[,;\t])="/gm, '"'), {
+  return parse(text.replace(/(?<=^|[,;\t])="/gm, '"'), {
+    cast: (cell, { quoting }) => unguarded(unquoted(cell, quoting)),
     delimiter,
     record_delimiter: lineEnds,
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
   });
-  return records.map((cells) => cells.map((cell) => unguarded(unquoted(cell))));
 };
 
 /** The text of a quoted `="text"`, and of a quoted cell whose inner quotes are not doubled, which the parser leaves as it stands. */
-const unquoted = (cell: string): string =>
-  /^="|^".*"./s.test(cell) && cell.endsWith('"') ? cell.replace(/^=?"|"$/g, "").replaceAll('\\"', '"') : cell;
+const unquoted = (cell: string, isRead: boolean): string =>
+  (isRead ? /^=".*"$/s : /^=?".*"$/s).test(cell) ? cell.replace(/^=?"|"$/g, "").replaceAll('\\"', '"') : cell;
 
 /** The cell without the mark by which exports keep spreadsheets from calculating it (https://owasp.org/www-community/attacks/CSV_Injection). */
 const unguarded = (cell: string): string => cell.replace(/^['\t](?=[-+=@])/, "");

@@ -659,6 +659,15 @@ describe("in any delimiter, encoding, quoting and line end", () => {
     );
   });
 
+  test("a name that is all quotes comes back the same", () => {
+    for (const owner of ['"""', '"Ada" or "Al"', '"a"b"', '""']) {
+      const cell = `"${owner.replaceAll('"', '""')}"`;
+      expect(extract(Buffer.from(`Name,E-Mail\n${cell},ada@a.example`))).toEqual([
+        { email: "ada@a.example", ownerName: owner },
+      ]);
+    }
+  });
+
   test("so does a table with several address columns that are not headed as such", () => {
     const person = fc.tuple(
       name.filter((each) => !each.includes("@")),
