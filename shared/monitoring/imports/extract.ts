@@ -109,19 +109,27 @@ const recordsOf = (text: string): string[][] | undefined => {
 
 const parsed = (text: string, delimiter: string): string[][] => {
   // `="text"` at the beginning of a cell, by which spreadsheets keep the text as it is, becomes a quoted cell.
-  return parse(text.replace(/(?<=^|[,;\t])="/gm, '"'), {
-    cast: (cell, { quoting }) => unguarded(unquoted(cell, quoting)),
-    delimiter,
-    record_delimiter: lineEnds,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
-  });
+  const quoted = text.replace(/(?<=^|[,;\t])="/gm, '"');
+  const read = (unquote: (cell: string) => string, isStrict: boolean): string[][] =>
+    parse(quoted, {
+      cast: (cell) => unguarded(unquote(cell)),
+      delimiter,
+      record_delimiter: lineEnds,
+      relax_column_count: true,
+      relax_quotes: !isStrict,
+      skip_empty_lines: true,
+    });
+  try {
+    return read((cell) => inner(cell, /^=".*"$/s), true);
+  } catch {
+    // Inner quotes are not doubled. The parser leaves such cells as they stand, with the quotes around them.
+    return read((cell) => inner(cell, /^=".*"$|^".*".*"$/s), false);
+  }
 };
 
-/** The text of a quoted `="text"`, and of a quoted cell whose inner quotes are not doubled, which the parser leaves as it stands. */
-const unquoted = (cell: string, isRead: boolean): string =>
-  (isRead ? /^=".*"$/s : /^=?".*"$/s).test(cell) ? cell.replace(/^=?"|"$/g, "").replaceAll('\\"', '"') : cell;
+/** What is between the quotes of a cell that has this form, else the cell. */
+const inner = (cell: string, form: RegExp): string =>
+  form.test(cell) ? cell.replace(/^=?"|"$/g, "").replaceAll('\\"', '"') : cell;
 
 /** The cell without the mark by which exports keep spreadsheets from calculating it (https://owasp.org/www-community/attacks/CSV_Injection). */
 const unguarded = (cell: string): string => cell.replace(/^['\t](?=[-+=@])/, "");
