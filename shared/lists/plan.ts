@@ -30,14 +30,7 @@ export type IdsRead = OfBlock & { way: "ids"; ids: readonly number[]; count: num
  * Ids `fromId` to `toId`, read from the nearer end of the block. `skip` counts in the direction of reading. If
  * k matching members lie beyond the page, the range leaves out k ids at the far end.
  */
-export type RangeRead = OfBlock & {
-  way: "range";
-  fromId: number;
-  toId: number;
-  descending: boolean;
-  /** The page is likely in this many ids at the beginning of the range, which are read first. */
-  likely: number;
-};
+export type RangeRead = OfBlock & { way: "range"; fromId: number; toId: number; descending: boolean };
 
 /** The block that the time boundary may divide. Only its members' own times tell which of them are visible. */
 export type BoundaryRead = OfBlock & { way: "boundary"; since: string };
@@ -126,12 +119,7 @@ const readOf = (
     const isWhole = ids.length >= count && held.every((groupKey) => groupKey in note.places);
     if (isWhole) return { ...ofBlock, way: "ids", ids: ids.sort((one, other) => other - one), count, skip };
   }
-  const likelyFor = (needed: number): number => {
-    // Matching members are mostly spread evenly, except over a block with many unused ids.
-    const isUsed = countOf(counts, () => true) > 0.9 * blockSize;
-    return isUsed ? Math.ceil((1.25 * blockSize * needed) / count) + 32 : blockSize;
-  };
-  const whole = { ...wholeBlock({ ...ofBlock, skip }), likely: likelyFor(skip + taken) };
+  const whole = wholeBlock({ ...ofBlock, skip });
   const after = count - skip - taken;
   if (count === blockSize) {
     // Every id of the block belongs to a matching member, so the places of the page are known.
@@ -139,13 +127,13 @@ const readOf = (
   }
   return after >= skip
     ? { ...whole, fromId: whole.fromId + after }
-    : { ...whole, toId: whole.toId - skip, descending: false, skip: after, likely: likelyFor(after + taken) };
+    : { ...whole, toId: whole.toId - skip, descending: false, skip: after };
 };
 
 /** The range of all ids of a block. */
 export const wholeBlock = ({ block, groupKeys, skip, taken }: OfBlock): RangeRead => {
   const ids = { fromId: firstIdOf(block), toId: firstIdOf(block + 1) - 1 };
-  return { way: "range", block, groupKeys, ...ids, descending: true, skip, taken, likely: blockSize };
+  return { way: "range", block, groupKeys, ...ids, descending: true, skip, taken };
 };
 
 /** The blocks that are wholly visible, and the one that the boundary may divide. Older blocks are not visible. */

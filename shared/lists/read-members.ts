@@ -110,24 +110,10 @@ const readRange = async (
   read: RangeRead,
   { project }: Projection,
 ): Promise<table.WireRow[]> => {
-  const { block, groupKeys, fromId, toId, descending, skip, taken, likely } = read;
+  const { block, groupKeys, fromId, toId, descending, skip, taken } = read;
   const where = hasOneOf(groupKeys);
-  const parts = descending
-    ? [
-        { fromId: Math.max(fromId, toId - likely + 1), toId },
-        { fromId, toId: toId - likely },
-      ]
-    : [
-        { fromId, toId: Math.min(toId, fromId + likely - 1) },
-        { fromId: fromId + likely, toId },
-      ];
-  const matching: table.WireRow[] = [];
-  for (const ids of parts) {
-    if (matching.length >= skip + taken) break;
-    const rows = await readBlock(org, kind, block, { ...ids, descending, where, project });
-    matching.push(...rows.filter(isOneOf(groupKeys)));
-  }
-  const found = matching.slice(skip, skip + taken);
+  const rows = await readBlock(org, kind, block, { fromId, toId, descending, where, project });
+  const found = rows.filter(isOneOf(groupKeys)).slice(skip, skip + taken);
   // Members of the range have moved since the directory was read. Others of the block take their places. Where every id of
   // the block had a matching member, those that the range left out are before the page.
   const whole = wholeBlock(read);
