@@ -22,7 +22,7 @@ import {
 } from "./stacks.ts";
 
 const production = synthesize("production");
-/** Has everything that can be chosen: alarms and alerts by e-mail, a name of its own, a web ACL, a trusted proxy. */
+/** Has everything that can be chosen: alarms and alerts by e-mail, a name of its own, a web ACL, a trusted proxy, an identity provider. */
 const staging = synthesize("staging", {
   alarmEmail: "oncall@example.com",
   senderEmail: "alerts@mail.example.com",
