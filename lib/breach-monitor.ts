@@ -14,8 +14,9 @@ import { readDomain } from "./api-domain.ts";
 import { addBudget } from "./budget.ts";
 import type { Bundles } from "./bundle.ts";
 import { createHibpApiKey } from "./hibp-api-key.ts";
+import { readIdentityProvider } from "./identity-provider.ts";
 import { OnDemandWorkerFunction } from "./on-demand-worker.ts";
-import { type Options, readIdentityProvider, readOptions } from "./options.ts";
+import { type Options, readOptions } from "./options.ts";
 import { QueueWorkerFunction } from "./queue-worker.ts";
 import { ServiceApi } from "./rest-api.ts";
 import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
@@ -72,11 +73,7 @@ export class BreachMonitor extends Construct {
     const hibpApiKey = createHibpApiKey(this, name, options.hibpApiKey);
     // CloudFormation cannot make an encrypted parameter. The first function that seals makes it.
     const channelKeyParameter = `/breach-monitor/${name}/channel-key`;
-    const provider = readIdentityProvider(options);
-    const identityProvider = provider && {
-      ...provider,
-      clientSecretParameter: `/breach-monitor/${name}/oidc-client-secret`,
-    };
+    const identityProvider = readIdentityProvider(name, options);
     const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {
       name: `${name}-${startScheduledScan.scheduleGroup}`,
     });

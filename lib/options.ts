@@ -49,20 +49,7 @@ export type Options = {
   /** The claim that is taken for a verified address. Default `email`, if `email_verified` is true. */
   oidcEmailClaim: string | undefined;
   /** "member": people of a verified domain become members by signing in. Undefined: nobody does. */
-  oidcJoin: string | undefined;
-};
-
-/** An OpenID Connect provider. Operators make the parameter with this service's secret at it. */
-export type IdentityProvider = {
-  /** An https url; plain http on this machine, which only local runs ask. */
-  issuer: string;
-  clientId: string;
-  /** As the button has it: "Sign in with …". */
-  name: string;
-  /** The claim that is taken for a verified address. Undefined: `email`, if `email_verified` is true. */
-  emailClaim: string | undefined;
-  /** Whether people of a verified domain become members by signing in. */
-  joins: boolean;
+  oidcJoin: "member" | undefined;
 };
 
 const hibpApiKeys = ["secret", "parameter"] as const;
@@ -95,7 +82,13 @@ export function readOptions(given: (name: keyof Options) => unknown): Options {
     alarms,
     maximumConcurrency: flag("maximumConcurrency", given("maximumConcurrency"), !isCheap),
     hibpApiKey: choice("hibpApiKey", given("hibpApiKey") ?? (isCheap ? "parameter" : "secret"), hibpApiKeys),
-    hibpContact: contact("hibpContact", given("hibpContact")),
+    hibpContact: formed(
+      "hibpContact",
+      given("hibpContact"),
+      // Goes into a header, in parentheses.
+      /^(?=.{1,200}$)(?:[\w.+-]+@[\w.-]+|https:\/\/[\w./~%-]+)$/,
+      "an e-mail address or an https url",
+    ),
     requestsPerSecond:
       whole("requestsPerSecond", given("requestsPerSecond"), maximumRequestsPerSecond) ??
       defaultRequestsPerSecond,
@@ -106,11 +99,16 @@ export function readOptions(given: (name: keyof Options) => unknown): Options {
     keyGuards: flag("keyGuards", given("keyGuards"), true),
     gatewayContextHeaders: flag("gatewayContextHeaders", given("gatewayContextHeaders"), true),
     trustedProxySecret: parameterName("trustedProxySecret", given("trustedProxySecret")),
-    oidcIssuer: text("oidcIssuer", given("oidcIssuer")),
-    oidcClientId: text("oidcClientId", given("oidcClientId")),
-    oidcName: text("oidcName", given("oidcName")),
-    oidcEmailClaim: text("oidcEmailClaim", given("oidcEmailClaim")),
-    oidcJoin: text("oidcJoin", given("oidcJoin")),
+    oidcIssuer: issuer("oidcIssuer", given("oidcIssuer")),
+    oidcClientId: formed("oidcClientId", given("oidcClientId"), /^[\x21-\x7e]{1,200}$/, "a client id"),
+    oidcName: formed("oidcName", given("oidcName"), /^(?! )[^\p{C}]{1,60}(?<! )$/u, "at most 60 characters"),
+    oidcEmailClaim: formed(
+      "oidcEmailClaim",
+      given("oidcEmailClaim"),
+      /^[\w.:/-]{1,200}$/,
+      "the name of a claim, such as preferred_username",
+    ),
+    oidcJoin: given("oidcJoin") === undefined ? undefined : choice("oidcJoin", given("oidcJoin"), ["member"]),
   };
 }
 
@@ -155,50 +153,10 @@ function parameterName(name: string, value: unknown): string | undefined {
   return value;
 }
 
-/** Goes into a header, in parentheses. */
-function contact(name: string, value: unknown): string | undefined {
+function issuer(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  const isContact = typeof value === "string" && /^(?:[\w.+-]+@[\w.-]+|https:\/\/[\w./~%-]+)$/.test(value);
-  if (!isContact || value.length > 200) {
-    throw new Error(`${name} must be an e-mail address or an https url, not "${value}"`);
-  }
-  return value;
-}
-
-const oidcOptions = ["oidcIssuer", "oidcClientId", "oidcName", "oidcEmailClaim", "oidcJoin"] as const;
-
-/** Undefined without one of its options. Throws a sentence that names the option which is wrong. */
-export function readIdentityProvider(values: Options): IdentityProvider | undefined {
-  const first = oidcOptions.find((name) => values[name] !== undefined);
-  if (first === undefined) return undefined;
-  for (const name of ["oidcIssuer", "oidcClientId"] as const) {
-    if (values[name] === undefined) throw new Error(`${first} needs ${name} too`);
-  }
-  const join = values.oidcJoin === undefined ? undefined : choice("oidcJoin", values.oidcJoin, ["member"]);
-  return {
-    issuer: issuer("oidcIssuer", values.oidcIssuer),
-    clientId: formed("oidcClientId", values.oidcClientId, /^[\x21-\x7e]{1,200}$/, "a client id"),
-    name: formed(
-      "oidcName",
-      values.oidcName ?? "single sign-on",
-      /^(?! )[^\p{C}]{1,60}(?<! )$/u,
-      "at most 60 characters",
-    ),
-    emailClaim:
-      values.oidcEmailClaim === undefined
-        ? undefined
-        : formed(
-            "oidcEmailClaim",
-            values.oidcEmailClaim,
-            /^[\w.:/-]{1,200}$/,
-            "the name of a claim, such as preferred_username",
-          ),
-    joins: join !== undefined,
-  };
-}
-
-function issuer(name: string, value: unknown): string {
   const url = typeof value === "string" ? URL.parse(value) : null;
+  // Local runs alone ask by plain http.
   const isLocal = url?.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
   const isPlain = url?.href === `${url?.origin}${url?.pathname}`;
   if (url === null || !isPlain || !(url.protocol === "https:" || isLocal)) {
@@ -209,7 +167,8 @@ function issuer(name: string, value: unknown): string {
   return String(value);
 }
 
-function formed(name: string, value: unknown, form: RegExp, what: string): string {
+function formed(name: string, value: unknown, form: RegExp, what: string): string | undefined {
+  if (value === undefined) return undefined;
   if (typeof value !== "string" || !form.test(value))
     throw new Error(`${name} must be ${what}, not "${value}"`);
   return value;

@@ -24,7 +24,7 @@ import type { Use } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
 import type { HibpApiKey } from "./hibp-api-key.ts";
-import type { IdentityProvider } from "./options.ts";
+import type { IdentityProvider } from "./identity-provider.ts";
 import type { Sender } from "./sender.ts";
 
 /** What a function may: the words of its contract, and what functions of its kind need. */
@@ -46,7 +46,7 @@ export type Resources = {
   /** The name of the parameter with a trusted proxy's secret, from its first slash. Undefined: no proxy is trusted. */
   proxySecretParameter: string | undefined;
   /** Undefined: no identity provider is set up. */
-  identityProvider: (IdentityProvider & { clientSecretParameter: string }) | undefined;
+  identityProvider: IdentityProvider | undefined;
   /** Whether roles name the partitions that functions may not write. */
   keyGuards: boolean;
   scheduleGroup: CfnScheduleGroup;
@@ -300,7 +300,7 @@ export function grantOf(
             ...(identityProvider.emailClaim !== undefined && {
               OIDC_EMAIL_CLAIM: identityProvider.emailClaim,
             }),
-            ...(identityProvider.joins && { OIDC_JOIN: "member" }),
+            ...(identityProvider.join !== undefined && { OIDC_JOIN: identityProvider.join }),
           },
         }
       );

@@ -20,7 +20,7 @@ export const usage = `Usage: npm run setup -- [option]...
   --webhook URL           receives the alerts of the deployment test
   --api URL               the base of the API for the deployment test, if it is not that of the output ApiUrl
   --skip-test             does not test the deployment
-  --yes                   asks nothing
+  --yes                   asks for nothing but the API key, if that is missing
 
 The API key of Have I Been Pwned is read from the variable HIBP_API_KEY, or from the terminal or standard input.
 `;

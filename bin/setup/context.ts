@@ -5,7 +5,8 @@ import { join } from "node:path";
 export const project = join(import.meta.dirname, "..", "..");
 const file = join(project, "cdk.json");
 
-export const readContext = (): Record<string, unknown> => JSON.parse(readFileSync(file, "utf8")).context;
+export const readContext = (): Record<string, unknown> =>
+  JSON.parse(readFileSync(file, "utf8")).context ?? {};
 
 export const writeContext = (options: Readonly<Record<string, string>>): void => {
   // A command that is ended here leaves the file whole.
@@ -13,15 +14,9 @@ export const writeContext = (options: Readonly<Record<string, string>>): void =>
   renameSync(`${file}.new`, file);
 };
 
-/** The text of cdk.json with these options, and otherwise as it is, since it is under version control. */
+/** The text of cdk.json with these options in front. Its other lines stay as they are, because biome.json formats it like this. */
 export const withContext = (text: string, options: Readonly<Record<string, string>>): string => {
-  let changed = text;
-  for (const [name, value] of Object.entries(options)) {
-    const entry = `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
-    const former = new RegExp(`"${name}": *"[^"]*"`);
-    changed = former.test(changed)
-      ? changed.replace(former, () => entry)
-      : changed.replace('"context": {', (start) => `${start}\n    ${entry},`);
-  }
-  return changed;
+  const settings = JSON.parse(text);
+  const context = { ...options, ...settings.context, ...options };
+  return `${JSON.stringify({ ...settings, context }, null, 2)}\n`;
 };

@@ -16,6 +16,8 @@ const options: Partial<Options> = {
   senderEmail: "alerts@mail.example.com",
   monthlyBudgetDollars: 50,
   webAcl: true,
+  oidcIssuer: "https://acme.okta.com",
+  oidcClientId: "0oa1b2c3",
 };
 
 class PlatformStack extends Stack {
@@ -68,7 +70,10 @@ test("two services in one stack share no name, and none has a name of its stack'
 
 test("two services in one stack keep their secrets at different places", () => {
   const [ours, theirs] = [platform.staff.outputs, platform.customers.outputs];
-  for (const name of ["HibpSecretName", "ChannelKeyParameter"]) expect(ours[name]).not.toBe(theirs[name]);
+  for (const name of ["HibpSecretName", "ChannelKeyParameter", "OidcClientSecretParameter"]) {
+    expect(ours[name]).toContain("staff");
+    expect(ours[name]).not.toBe(theirs[name]);
+  }
 });
 
 test("a stack exports nothing, and has the outputs that whoever made it chose", () => {
@@ -82,10 +87,12 @@ test.each(["", "-a", "a b", "a".repeat(43)])("the name %o is refused", (name) =>
   expect(() => new BreachMonitor(stack, "Monitor", { bundles: noCode, name })).toThrow(/^The name must be/);
 });
 
-test("props are checked as context values are, and the error names the option", () => {
+test.each([
+  [{ requestsPerSecond: -1 }, /^requestsPerSecond must be a whole number/],
+  [{ oidcIssuer: "https://acme.okta.com" }, /^oidcIssuer needs oidcClientId too/],
+])("the props %o are refused as context values are", (props, sentence) => {
   const stack = new Stack(new App({ outdir: join(outdir, "refused") }), "Refused");
-  const make = () => new BreachMonitor(stack, "Monitor", { bundles: noCode, requestsPerSecond: -1 });
-  expect(make).toThrow(/^requestsPerSecond must be a whole number/);
+  expect(() => new BreachMonitor(stack, "Monitor", { bundles: noCode, ...props })).toThrow(sentence);
 });
 
 test("a nested stack, whose own name nobody knows before it is there, needs a name", () => {

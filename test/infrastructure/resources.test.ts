@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import type { Endpoint, Method, Route, Use } from "../../shared/contract/endpoint.ts";
 import { functionsOf, synthesize } from "./stacks.ts";
 
-/** Room was promised for 25 endpoints at release 1.0.0; twenty-one of them are built. */
+/** As many as a later release may add before the service has to be more than one stack. */
 const { extraEndpoints } = vi.hoisted(() => ({ extraEndpoints: 4 }));
 
 /** As those that there are: of five, two share a path, and one has permissions that no other function has. */

@@ -4,7 +4,8 @@ import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
 import { readDomain } from "../../lib/api-domain.ts";
-import { readIdentityProvider, readOptions } from "../../lib/options.ts";
+import { readIdentityProvider } from "../../lib/identity-provider.ts";
+import { readOptions } from "../../lib/options.ts";
 import type { Statement } from "../../local/iam/policy.ts";
 import type { Assembly } from "../../local/template/assembly.ts";
 import { retryDelaySeconds } from "../../shared/aws/queue/retry-delay.ts";
@@ -21,7 +22,7 @@ import {
 } from "./stacks.ts";
 
 const production = synthesize("production");
-/** Has everything that can be chosen: alarms and alerts by e-mail, a name of its own, a web ACL, a trusted proxy. */
+/** Has everything that can be chosen: alarms and alerts by e-mail, a name of its own, a web ACL, a trusted proxy, an identity provider. */
 const staging = synthesize("staging", {
   alarmEmail: "oncall@example.com",
   senderEmail: "alerts@mail.example.com",
@@ -735,7 +736,12 @@ describe("options", () => {
     ],
     [{ tableEncryption: "none" }, 'tableEncryption must be aws-owned or aws-managed, not "none"'],
   ])("the option %o is refused", (context: Record<string, unknown>, sentence) => {
-    expect(() => readIdentityProvider(readOptions((name) => context[name]))).toThrow(sentence);
+    expect(() =>
+      readIdentityProvider(
+        "monitor",
+        readOptions((name) => context[name]),
+      ),
+    ).toThrow(sentence);
   });
 
   test.each(["", "proxy-secret", "/", "/a/", "//a", "/a b", "0123456789abcdef", true])(

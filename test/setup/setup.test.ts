@@ -159,3 +159,11 @@ test("options go into cdk.json, whose other lines stay as they are", () => {
   expect(text.split("\n").filter((line) => !lines.includes(line))).toEqual([]);
   expect(lines).toHaveLength(text.split("\n").length + 2);
 });
+
+test.each(['{"app":"x"}', '{"app":"x","context":{}}', '{"context":{"alarmEmail" : "\\"a\\"@b"},"app":"x"}'])(
+  "options go into %s, however it is written",
+  (text) => {
+    const alarmEmail = "ops@acme.com";
+    expect(JSON.parse(withContext(text, { alarmEmail }))).toEqual({ app: "x", context: { alarmEmail } });
+  },
+);
