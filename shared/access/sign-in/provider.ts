@@ -86,9 +86,10 @@ export const identify = (
       !isTold &&
       server.userinfo_endpoint !== undefined &&
       (await oauth.userInfoRequest(server, client, tokens.access_token, options));
-    const claims = {
-      ...(asked && (await oauth.processUserInfoResponse(server, client, identity.sub, asked))),
+    // What UserInfo says of an address goes last: its `email_verified` is about its own `email`.
+    const claims: Record<string, unknown> = {
       ...identity,
+      ...(asked && (await oauth.processUserInfoResponse(server, client, identity.sub, asked))),
     };
     const isVerified = named ? claims.email_verified !== false : claims.email_verified === true;
     if (!isVerified) throw new Refusal("addressUnverified");
