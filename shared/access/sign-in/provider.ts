@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import * as oauth from "oauth4webapi";
-import { timeouts } from "../../aws/timeouts.ts";
+import { shortTimeouts } from "../../aws/timeouts.ts";
 import { Refusal, type RefusalName } from "../../contract/errors.ts";
 import { isPlainHttp } from "../../contract/plain-http.ts";
 import { hashOf } from "../keys/secret.ts";
@@ -183,7 +183,7 @@ let parameters: SSMProvider | undefined;
 const authenticationFor = async ({
   token_endpoint_auth_methods_supported: methods = ["client_secret_basic"],
 }: oauth.AuthorizationServer): Promise<oauth.ClientAuth> => {
-  parameters ??= new SSMProvider({ clientConfig: { maxAttempts: 3, requestHandler: timeouts } });
+  parameters ??= new SSMProvider({ clientConfig: { maxAttempts: 3, requestHandler: shortTimeouts } });
   const name = process.env.OIDC_CLIENT_SECRET_PARAMETER ?? "";
   const stored = await parameters
     .get(name, { maxAge: clientSecretSeconds, decrypt: true })
