@@ -83,7 +83,7 @@ describe("success", () => {
     expect(provider.asked).not.toContain("/me");
   });
 
-  test("an address in the ID token is not taken for verified because UserInfo has another one", async () => {
+  test("an ID token's address is not verified by what UserInfo says of another one", async () => {
     provider.alter = (claims) => ({ ...claims, email: "grace@demo.example" });
     expect(await signIn()).toEqual({ address: ada.email, name: "Ada" });
   });
