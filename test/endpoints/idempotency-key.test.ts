@@ -104,7 +104,7 @@ describe("a scan", () => {
     const key = randomUUID();
     const event = {
       httpMethod: "POST",
-      path: "/api/v1/scans",
+      path: "/v1/scans",
       multiValueHeaders: { "Idempotency-Key": [key] },
       requestContext: {
         authorizer: {
