@@ -145,6 +145,11 @@ const ownFields: Partial<Record<RefusalName, Json>> = {
         properties: { id: { type: "integer" }, name: { type: "string" } },
       },
     },
+    token: {
+      type: "string",
+      description:
+        "The token of a link to sign in with. Only after an answer of the identity provider, which is used up then",
+    },
   },
 };
 

@@ -4,11 +4,11 @@ import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 
 export const createApiKey = defineEndpoint({
   summary: "Create an API key",
-  description: "The reply is the only place that ever holds the key.",
+  description: "No other reply has the key, but for a repetition under the same `Idempotency-Key`.",
   access: "admin",
   body: z.object({ label: keyLabel }),
   status: 201,
-  reply: z.object({ ...apiKey.shape, key: z.string().check(z.meta({ description: "Shown this once" })) }),
+  reply: z.object({ ...apiKey.shape, key: z.string().check(z.meta({ description: "The key itself" })) }),
   refusals: [],
   repeatable: true,
   uses: ["table:read", "table:write", "table:write:identities"],

@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import type { APIGatewayProxyEvent, Context } from "aws-lambda";
+import { describe, expect, test, vi } from "vitest";
+import { handler as startScan } from "../../functions/start-scan/handler.ts";
 import { keys, timeToLive } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
+import { admin } from "../service/admin.ts";
 import { publicUrl } from "../service/alert-channels.ts";
 import type { Client } from "../service/client.ts";
-import { createOrganization, type Organization } from "../service/organization.ts";
+import { createKeyClient, createOrganization, type Organization } from "../service/organization.ts";
 import { countStatuses, expectRefusal } from "./reply.ts";
 
 const post = (api: Client, path: string, key: string | string[], body?: unknown) =>
@@ -94,6 +97,37 @@ describe("a scan", () => {
     expect(new Set(replies.map(({ body }) => body.scanJobId)).size).toBe(1);
     expect((await api.get("/scans")).body.total).toBe(1);
   });
+
+  test("that could not be queued is started by a repetition", async () => {
+    const { id: org, keyId, domainId, api } = await createOrganization();
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const key = randomUUID();
+    const event = {
+      httpMethod: "POST",
+      path: "/v1/scans",
+      multiValueHeaders: { "Idempotency-Key": [key] },
+      requestContext: {
+        authorizer: {
+          organizationId: String(org),
+          actorType: "api_key",
+          actorId: String(keyId),
+          actorLabel: "Test key",
+        },
+      },
+    };
+    vi.stubEnv("SCAN_PLANS_QUEUE_URL", `${process.env.SCAN_PLANS_QUEUE_URL}-that-is-not-there`);
+    const refused = await startScan(event as unknown as APIGatewayProxyEvent, {} as Context);
+    vi.unstubAllEnvs();
+    expect(refused.statusCode).toBe(500);
+    expect(JSON.parse(refused.body).error).toMatch(/could not be queued/);
+    const again = await post(api, "/scans", key);
+    expect(again.status).toBe(201);
+    expect(again.headers).not.toHaveProperty("idempotency-replayed");
+    expect((await api.get("/scans")).body.scans).toMatchObject([
+      { id: again.body.scanJobId },
+      { status: "failed" },
+    ]);
+  });
 });
 
 describe("the header", () => {
@@ -121,6 +155,18 @@ describe("the header", () => {
     const { v1 } = await signedIn(one.id);
     const third = await post(v1, "/alert-configs", key, webhook);
     expect(new Set([first, second, third].map(({ body }) => body.id)).size).toBe(3);
+  });
+
+  test("of a key that is revoked meanwhile is 401, and of the next key another one", async () => {
+    const { id: org, keyId, api } = await createOrganization();
+    const key = randomUUID();
+    const first = await post(api, "/alert-configs", key, webhook);
+    await admin("key revoke", { org, key: keyId });
+    expect((await post(api, "/alert-configs", key, webhook)).status).toBe(401);
+    const next = await createKeyClient(org);
+    const second = await post(next, "/alert-configs", key, webhook);
+    expect(second.status).toBe(201);
+    expect(second.body.id).not.toBe(first.body.id);
   });
 
   test("of a request that was refused can be used again", async () => {

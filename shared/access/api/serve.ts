@@ -51,7 +51,7 @@ export type Call<E extends Endpoint> = {
    * do nothing. For contracts whose `counted` is "by handler".
    */
   count: () => Promise<void>;
-  /** What the handler does for an endpoint that is `repeatable` with the reply that it is about to give. */
+  /** Keeps the reply for repetitions of the request, or forgets it, where the contract has `repeatable`. */
   repeat: E extends { repeatable: true } ? Pick<Repeatable, "remember" | "forget"> : undefined;
   path: Input<E, "path">;
   query: Input<E, "query">;
@@ -125,7 +125,7 @@ export const serve = <E extends Endpoint>(
       try {
         given = await handle(call);
       } catch (error) {
-        // A request with the same key may have been quicker.
+        // A request with the same `Idempotency-Key` may have been quicker.
         const quicker = error instanceof Refusal ? await repeat.earlierReply() : undefined;
         if (quicker === undefined) throw error;
         return replayed(endpoint, quicker);

@@ -32,7 +32,7 @@ export type NewSession = { session: Session; value: string; writes: Write[] };
 export const prepare = async (
   org: number,
   user: { id: number; email: string },
-  { byOperator, browser }: Pick<Session, "byOperator" | "browser"> = {},
+  { byOperator, browser }: { byOperator?: true; browser?: string | undefined } = {},
 ): Promise<NewSession> => {
   const id = await drawId("SESSION");
   const value = mintSession(org, user.id);

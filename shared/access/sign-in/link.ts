@@ -115,11 +115,7 @@ export const enter = async (
   also: readonly Write[],
   { replaced, browser }: { replaced?: sessions.SessionName | undefined; browser?: string | undefined },
 ): Promise<SignedIn | undefined> => {
-  const { value, writes } = await sessions.prepare(
-    membership.organization.id,
-    membership.user,
-    browser === undefined ? {} : { browser },
-  );
+  const { value, writes } = await sessions.prepare(membership.organization.id, membership.user, { browser });
   const { written } = await table.attempt(
     table.transact([...also, ...writes, ...(replaced === undefined ? [] : [sessions.ending(replaced)])]),
   );

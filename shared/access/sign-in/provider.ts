@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import * as oauth from "oauth4webapi";
-import { timeouts } from "../../aws/timeouts.ts";
+import { shortTimeouts } from "../../aws/timeouts.ts";
 import { Refusal, type RefusalName } from "../../contract/errors.ts";
 import { isPlainHttp } from "../../contract/plain-http.ts";
 import { hashOf } from "../keys/secret.ts";
@@ -86,9 +86,10 @@ export const identify = (
       !isTold &&
       server.userinfo_endpoint !== undefined &&
       (await oauth.userInfoRequest(server, client, tokens.access_token, options));
-    const claims = {
-      ...(asked && (await oauth.processUserInfoResponse(server, client, identity.sub, asked))),
+    // What UserInfo says of an address goes last: its `email_verified` is about its own `email`.
+    const claims: Record<string, unknown> = {
       ...identity,
+      ...(asked && (await oauth.processUserInfoResponse(server, client, identity.sub, asked))),
     };
     const isVerified = named ? claims.email_verified !== false : claims.email_verified === true;
     if (!isVerified) throw new Refusal("addressUnverified");
@@ -182,7 +183,7 @@ let parameters: SSMProvider | undefined;
 const authenticationFor = async ({
   token_endpoint_auth_methods_supported: methods = ["client_secret_basic"],
 }: oauth.AuthorizationServer): Promise<oauth.ClientAuth> => {
-  parameters ??= new SSMProvider({ clientConfig: { maxAttempts: 3, requestHandler: timeouts } });
+  parameters ??= new SSMProvider({ clientConfig: { maxAttempts: 3, requestHandler: shortTimeouts } });
   const name = process.env.OIDC_CLIENT_SECRET_PARAMETER ?? "";
   const stored = await parameters
     .get(name, { maxAge: clientSecretSeconds, decrypt: true })

@@ -83,6 +83,11 @@ describe("success", () => {
     expect(provider.asked).not.toContain("/me");
   });
 
+  test("an ID token's address is not verified by what UserInfo says of another one", async () => {
+    provider.alter = (claims) => ({ ...claims, email: "grace@demo.example" });
+    expect(await signIn()).toEqual({ address: ada.email, name: "Ada" });
+  });
+
   test("the url has a challenge, and hashes of the attempt's secret in place of it", async () => {
     const { url, secret } = await begin();
     const query = Object.fromEntries(new URL(url).searchParams);
