@@ -33,7 +33,7 @@ export type PageInput<G, J, Name extends string> = {
 };
 
 /** Rows of a directory that `following` looks at: one request can read them, however many groups they count. */
-const maximumBlocks = 63;
+const maximumBlocks = 31;
 
 const always = ["id", "group"] as const;
 type Always = (typeof always)[number];

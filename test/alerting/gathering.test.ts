@@ -195,7 +195,7 @@ describe("one message for a scan", () => {
     );
     const found = members.flat().map(({ id }) => ({ emailId: id, breachId: 1, scanId }));
     await table.put({ ...keys.breach(1), ...breachOf({ name: "Alpha", title: "Alpha" }), id: 1 });
-    // Each is in a block of its own, and 256 blocks are read.
+    // Each is in a block of its own, and 128 blocks are read.
     for (const some of chunk(found, 20)) {
       const ids = [];
       for (const _ of some) ids.push(...(await idsInNewBlock(org, 1)));
@@ -206,9 +206,9 @@ describe("one message for a scan", () => {
     const raised = await raiseFor(org, [{ channel, event, scans: new Set([scanId]) }]);
     await table.transact(deliveries.writes(org, raised.writes));
     for (const { message } of raised.messages) await attempt(message);
-    expect(mails.texts[0]).toContain("New in all: 300 findings of at least 256 people.");
-    expect(mails.texts[0]).toContain("Alpha · high · at least 256 people");
-    expect(mails.texts[0]).toContain("and at least 246 more");
+    expect(mails.texts[0]).toContain("New in all: 300 findings of at least 128 people.");
+    expect(mails.texts[0]).toContain("Alpha · high · at least 128 people");
+    expect(mails.texts[0]).toContain("and at least 118 more");
   });
 
   test("a channel with the grouping address, and a webhook, get an event for each e-mail", async () => {

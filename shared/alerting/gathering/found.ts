@@ -1,13 +1,14 @@
 import { chunk } from "../../aws/table/chunk.ts";
 import { type FindingGroup, type FindingRecord, findings } from "../../findings/record.ts";
+import { blockSize } from "../../lists/blocks.ts";
 import { levelOf } from "../../monitoring/hibp/severity.ts";
 import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 
 /** Blocks read at the same time. */
-const concurrency = 16;
+const concurrency = 8;
 
-/** 131,072 findings. A million of them would take an attempt more time and memory than its function has. */
-const maximumBlocks = 256;
+/** For 131,072 findings. A million of them would take an attempt more time and memory than its function has. */
+const maximumBlocks = 131_072 / blockSize;
 
 const attributes = ["id", "group", "emailId", "email", "breachId"] as const;
 export type FoundRow = Pick<FindingRecord, (typeof attributes)[number]>;
