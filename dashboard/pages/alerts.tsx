@@ -12,6 +12,7 @@ import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { place, setQuery } from "../router.ts";
+import { exactTime } from "../text/dates.ts";
 import { destinationOf, flags, kinds, known, nameOf } from "./alerts/channel.ts";
 import { ChannelDialog } from "./alerts/channel-dialog.tsx";
 import { Deliveries } from "./alerts/deliveries.tsx";
@@ -118,9 +119,15 @@ const columns = ({ setOpen, test, enable, isBusy }: Options): Column<Channel>[] 
   {
     name: "State",
     width: "word",
-    cell: ({ isEnabled, failing }) => {
+    cell: ({ isEnabled, failing, failingSince }) => {
       if (!isEnabled) return <span class="state off">Disabled</span>;
-      return failing ? <span class="state bad">Failing</span> : <span class="state">Enabled</span>;
+      if (!failing) return <span class="state">Enabled</span>;
+      return (
+        <>
+          <span class="state bad">Failing</span>
+          {failingSince !== null && <small>since {exactTime(Date.parse(failingSince))}</small>}
+        </>
+      );
     },
   },
   {

@@ -7,7 +7,7 @@ import { StartScan } from "../components/start-scan.tsx";
 import { useData, useRepeat } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
-import { dayName } from "../text/dates.ts";
+import { dayName, exactTime } from "../text/dates.ts";
 import { isPlotted } from "../text/months.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
 import { anyState } from "./findings/filters.ts";
@@ -195,9 +195,10 @@ function FailingChannels({ channels }: { channels: Overview["channels"] }) {
   if (failing.length === 0) return null;
   return (
     <ul class="notice failure">
-      {failing.map(({ id, channel, notDelivered }) => (
+      {failing.map(({ id, channel, failingSince, notDelivered }) => (
         <li key={id}>
           Alerts by {kinds[channel]} fail
+          {failingSince !== null && ` since ${exactTime(Date.parse(failingSince))}`}
           {notDelivered > 0 && `: ${count(notDelivered, "alert was", "alerts were")} not delivered`}.{" "}
           <a href={addressOf("/alerts", { channel: id })}>See why</a>
         </li>

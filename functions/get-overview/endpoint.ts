@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { alertConfig } from "../../shared/alerting/channels/channel-schema.ts";
+import { detailedAlertConfig } from "../../shared/alerting/channels/channel-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
@@ -62,11 +62,10 @@ const overview = z.object({
   channels: z.array(
     z.object({
       id: idField,
-      channel: alertConfig.shape.channel,
-      failing: z
-        .boolean()
-        .check(z.meta({ description: "Whether the latest delivery is retrying or not delivered" })),
-      notDelivered: count,
+      channel: detailedAlertConfig.shape.channel,
+      failing: detailedAlertConfig.shape.failing,
+      failingSince: detailedAlertConfig.shape.failingSince,
+      notDelivered: detailedAlertConfig.shape.notDelivered,
     }),
   ),
   upstream: z

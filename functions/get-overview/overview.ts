@@ -47,10 +47,11 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
     },
     lastScan,
     nextScanAt: organizations.nextScanAt(owner, now),
-    channels: shownChannels.map(({ channel: { id, channel }, ...health }) => ({
+    channels: shownChannels.map(({ channel: { id, channel, failingSince = null }, ...health }) => ({
       id,
       channel,
       failing: isFailing(health),
+      failingSince,
       notDelivered: notDelivered.get(id) ?? 0,
     })),
     upstream: plan.upstream,

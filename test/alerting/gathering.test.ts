@@ -1,11 +1,8 @@
 /** Which messages about new breaches a scan makes, and that each finding is in exactly one message of a channel, whoever dies. */
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import type { ChannelForm } from "../../shared/alerting/channels/channel.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
-import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
-import * as configure from "../../shared/alerting/channels/configure.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
 import {
   type Delivery,
@@ -36,75 +33,20 @@ import {
   runChecks,
   startAndPlan,
   takeMessages,
-  useWorkers,
 } from "../scanning/in-process-workers.ts";
+import {
+  deliveriesOf,
+  describeBreach,
+  domain,
+  findingsOf,
+  inBreaches,
+  useBreachedPeople,
+} from "./breached-people.ts";
+import { createChannel, defaults, webhook } from "./channels.ts";
 import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
 
-const domain = "acme.example";
-const workers = useWorkers({ breached: { [domain]: {} } });
+const { workers, scan, organizationOf } = useBreachedPeople();
 useMailServer();
-
-beforeEach(async () => {
-  await takeMessages("deliveries");
-  workers.breached[domain] = {};
-});
-
-const flags = {
-  isEnabled: true,
-  notifyOnNewBreach: true,
-  notifyOnScanComplete: false,
-  notifyOnScanError: false,
-};
-const defaults: AlertOptions = {
-  name: null,
-  minSeverity: "low",
-  grouping: "scan",
-  sensitive: "discreet",
-  tellOwners: false,
-};
-
-type Kind = "email" | "webhook";
-
-const createChannel = async (org: number, options: Partial<AlertOptions> = {}, kind: Kind = "email") => {
-  const form: ChannelForm =
-    kind === "email"
-      ? { channel: "email", config: { recipients: ["team@other.example"] } }
-      : { channel: "webhook", config: { url: "https://192.0.32.8/" } };
-  const id = await configure.create(org, { ...flags, ...form }, administrator, async () => {});
-  const ofKind = kind === "email" ? defaults : { ...defaults, grouping: "address", sensitive: "named" };
-  await setOptions(org, id, { ...ofKind, ...options } as AlertOptions, administrator);
-  return id;
-};
-
-/** An organization with a completed scan behind it, unless `first`. */
-const organizationOf = async (people: number, { first = false } = {}): Promise<number> => {
-  const org = await createOrganization({ [domain]: people });
-  if (!first) await scan(org, {});
-  return org;
-};
-
-const scan = async (org: number, breached: Record<number, string[]>): Promise<number> => {
-  workers.breached[domain] = breached;
-  const scanId = await startAndPlan(org);
-  await runChecks();
-  expect(await readScan(org, scanId)).toMatchObject({ status: "completed" });
-  return scanId;
-};
-
-const inBreaches = (people: number, ...names: string[]): Record<number, string[]> =>
-  Object.fromEntries(Array.from({ length: people }, (_, index) => [index, names]));
-
-/** Sets what HIBP says of breaches, which are there already. */
-const describeBreach = async (name: string, fields: Record<string, unknown>): Promise<void> => {
-  const id = (await catalog.idsFor([name])).get(name) ?? 0;
-  await table.update(keys.breach(id), { set: fields });
-};
-
-const deliveriesOf = async (org: number, channelId: number): Promise<Delivery[]> => {
-  const blocks = deliveries.blocks(await deliveries.directory(org));
-  const rows = (await Promise.all(blocks.map((block) => deliveries.members(org, block)))).flat();
-  return rows.filter((row) => deliveries.groupOf(row).channelId === channelId);
-};
 
 /** Makes the attempts of all e-mail channels whose messages are in the queue. */
 const sendAll = async (): Promise<void> => {
@@ -116,11 +58,6 @@ const sendAll = async (): Promise<void> => {
 
 const attemptOf = (org: number, channelId: number, { id, attempts }: Delivery): Promise<void> =>
   attempt({ organizationId: org, deliveryId: id, channelId, attempt: attempts + 1 });
-
-const findingsOf = async (org: number) => {
-  const blocks = findings.blocks(await findings.directory(org));
-  return (await Promise.all(blocks.map((block) => findings.members(org, block)))).flat();
-};
 
 /** How often the deliveries of a channel tell each finding. */
 const timesTold = async (org: number, channelId: number): Promise<Map<number, number>> => {
@@ -214,7 +151,7 @@ describe("one message for a scan", () => {
   test("a channel with the grouping address, and a webhook, get an event for each e-mail", async () => {
     const org = await organizationOf(10);
     const single = await createChannel(org, { grouping: "address" });
-    const hook = await createChannel(org, {}, "webhook");
+    const hook = await createChannel(org, {}, webhook);
     await scan(org, inBreaches(9, "Alpha"));
     for (const id of [single, hook]) {
       expect(await deliveriesOf(org, id)).toHaveLength(9);
@@ -268,7 +205,7 @@ describe("the first scan", () => {
   test("tells a channel with the grouping address and a webhook as any other", async () => {
     const org = await organizationOf(20, { first: true });
     const single = await createChannel(org, { grouping: "address" });
-    const hook = await createChannel(org, {}, "webhook");
+    const hook = await createChannel(org, {}, webhook);
     await scan(org, inBreaches(7, "Alpha"));
     for (const id of [single, hook]) expect(await deliveriesOf(org, id)).toHaveLength(7);
   });
@@ -280,10 +217,10 @@ describe("minSeverity", () => {
     await catalog.idsFor(["Worse", "Mild"]);
     await describeBreach("Worse", { severity: "high" });
     await describeBreach("Mild", { severity: "low" });
-    const all = [await createChannel(org), await createChannel(org, {}, "webhook")];
+    const all = [await createChannel(org), await createChannel(org, {}, webhook)];
     const some = [
       await createChannel(org, { minSeverity: "high" }),
-      await createChannel(org, { minSeverity: "high" }, "webhook"),
+      await createChannel(org, { minSeverity: "high" }, webhook),
     ];
     await scan(org, { 0: ["Worse", "Mild"], 1: ["Mild"] });
     const levels = new Map(
@@ -303,7 +240,7 @@ describe("a sensitive breach", () => {
     await catalog.idsFor(["Secret", "Open"]);
     await describeBreach("Secret", { isSensitive: true });
     const discreet = await createChannel(org);
-    await createChannel(org, { sensitive: "discreet" }, "webhook");
+    await createChannel(org, { sensitive: "discreet" }, webhook);
     await scan(org, { 0: ["Secret", "Open"], 1: ["Secret"] });
     const rows = (await deliveriesOf(org, discreet)).map(({ id }) => id);
     expect(rows).toHaveLength(3);
@@ -449,7 +386,7 @@ test("a webhook that became discreet gets no sensitive breach of events from bef
   const org = await organizationOf(3);
   await catalog.idsFor(["Secret", "Open"]);
   await describeBreach("Secret", { isSensitive: true });
-  const channelId = await createChannel(org, {}, "webhook");
+  const channelId = await createChannel(org, {}, webhook);
   await scan(org, { 0: ["Secret", "Open"], 1: ["Secret"] });
   const before = (await channels.get(org, channelId)) as channels.Channel;
   await setOptions(org, channelId, { ...defaults, grouping: "address" }, administrator);

@@ -1,13 +1,10 @@
 /** Messages to the owners of breached addresses: whom a scan tells, whom people tell by hand, and that nobody gets two, whoever dies. */
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { entries } from "../../shared/access/activity/activity.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import type { ChannelForm } from "../../shared/alerting/channels/channel.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
-import * as configure from "../../shared/alerting/channels/configure.ts";
-import { setOptions } from "../../shared/alerting/channels/options.ts";
 import { type Delivery, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
 import { stateOf } from "../../shared/alerting/owners/state.ts";
 import { tellByHand } from "../../shared/alerting/owners/tell.ts";
@@ -16,10 +13,9 @@ import { takeCopies } from "../../shared/aws/mail/budget.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
-import { type FindingRecord, findings } from "../../shared/findings/record.ts";
+import { findings } from "../../shared/findings/record.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { changeMany } from "../../shared/monitoring/emails/changes.ts";
-import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
 import {
@@ -30,67 +26,26 @@ import {
   runChecks,
   startAndPlan,
   takeMessages,
-  useWorkers,
 } from "../scanning/in-process-workers.ts";
+import {
+  describeBreach,
+  domain,
+  findingsOf,
+  inBreaches,
+  rowsOf,
+  useBreachedPeople,
+} from "./breached-people.ts";
+import { createChannel } from "./channels.ts";
 import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
 
-const domain = "acme.example";
-const workers = useWorkers({ breached: { [domain]: {} } });
+const { workers, scan, organizationOf } = useBreachedPeople();
 useMailServer();
 
-beforeEach(async () => {
-  await takeMessages("deliveries");
-  workers.breached[domain] = {};
-});
+const createTelling = (org: number, options: Partial<AlertOptions> = {}): Promise<number> =>
+  createChannel(org, { tellOwners: true, ...options });
 
-const createChannel = async (org: number, options: Partial<AlertOptions> = {}): Promise<number> => {
-  const flags = {
-    isEnabled: true,
-    notifyOnNewBreach: true,
-    notifyOnScanComplete: false,
-    notifyOnScanError: false,
-  };
-  const form: ChannelForm = { channel: "email", config: { recipients: ["team@other.example"] } };
-  const id = await configure.create(org, { ...flags, ...form }, administrator, async () => {});
-  const all: AlertOptions = {
-    name: null,
-    minSeverity: "low",
-    grouping: "scan",
-    sensitive: "discreet",
-    tellOwners: true,
-    ...options,
-  };
-  await setOptions(org, id, all, administrator);
-  return id;
-};
-
-const scan = async (org: number, breached: Record<number, string[]>): Promise<void> => {
-  workers.breached[domain] = breached;
-  await startAndPlan(org);
-  await runChecks();
-};
-
-/** An organization with a completed scan behind it. */
-const organizationOf = async (people: number): Promise<number> => {
-  const org = await createOrganization({ [domain]: people });
-  await scan(org, {});
-  return org;
-};
-
-const rowsOf = async <Row>(
-  org: number,
-  list: {
-    directory: typeof deliveries.directory;
-    blocks: typeof deliveries.blocks;
-    members: (org: number, block: number) => Promise<Row[]>;
-  },
-): Promise<Row[]> => {
-  const blocks = list.blocks(await list.directory(org));
-  return (await Promise.all(blocks.map((block) => list.members(org, block)))).flat();
-};
-const findingsOf = (org: number): Promise<FindingRecord[]> => rowsOf(org, findings as never);
 const toOwners = async (org: number): Promise<Delivery[]> =>
-  (await rowsOf<Delivery>(org, deliveries)).filter(({ event }) => event.type === "owner");
+  (await rowsOf(org, deliveries)).filter(({ event }) => event.type === "owner");
 
 const attemptOf = (org: number, { id, attempts }: Delivery): Promise<void> =>
   attempt({ organizationId: org, deliveryId: id, channelId: 0, attempt: attempts + 1 });
@@ -103,14 +58,6 @@ const sendAll = async (): Promise<string[]> => {
 
 const tell = async (org: number, ids?: readonly number[]): Promise<number> =>
   tellByHand(org, ids ?? (await findingsOf(org)).map(({ id }) => id), administrator, logger);
-
-const inBreaches = (people: number, ...names: string[]): Record<number, string[]> =>
-  Object.fromEntries(Array.from({ length: people }, (_, index) => [index, names]));
-
-const describeBreach = async (name: string, fields: Record<string, unknown>): Promise<void> => {
-  const id = (await catalog.idsFor([name])).get(name) ?? 0;
-  await table.update(keys.breach(id), { set: fields });
-};
 
 const disable = async (org: number, user: number): Promise<void> => {
   const [row] = (await findingsOf(org)).filter(({ email }) => email === `user${user}@${domain}`);
@@ -133,7 +80,7 @@ const ageTold = async (org: number): Promise<void> => {
 describe("a channel that tells owners", () => {
   test("has each owner written to once, however many channels do, in words for them", async () => {
     const org = await organizationOf(10);
-    for (const grouping of ["scan", "address", "week"] as const) await createChannel(org, { grouping });
+    for (const grouping of ["scan", "address", "week"] as const) await createTelling(org, { grouping });
     await describeBreach("Alpha", { severity: "high", title: "Alpha", dataClasses: ["Passwords"] });
     await scan(org, { 0: ["Alpha", "Beta"], 7: ["Beta"] });
     expect(await sendAll()).toEqual([`user0@${domain}`, `user7@${domain}`]);
@@ -152,7 +99,7 @@ describe("a channel that tells owners", () => {
 
   test("tells a day later only of what is new, and of nothing that is found again", async () => {
     const org = await organizationOf(2);
-    await createChannel(org);
+    await createTelling(org);
     await scan(org, { 0: ["Alpha"] });
     await scan(org, { 0: ["Alpha", "Beta"] });
     await scan(org, {});
@@ -165,8 +112,8 @@ describe("a channel that tells owners", () => {
 
   test("leaves out sensitive breaches, and findings below what each such channel wants", async () => {
     const org = await organizationOf(10);
-    await createChannel(org, { minSeverity: "high" });
-    await createChannel(org, { minSeverity: "low", tellOwners: false });
+    await createTelling(org, { minSeverity: "high" });
+    await createChannel(org, { minSeverity: "low" });
     await describeBreach("Worse", { severity: "critical" });
     await describeBreach("Secret", { severity: "critical", isSensitive: true });
     await scan(org, { 0: ["Worse", "Secret", "Mild"], 1: ["Mild"], 2: ["Secret"] });
@@ -183,7 +130,7 @@ describe("a channel that tells owners", () => {
       [5, 5],
     ] as const) {
       const org = await createOrganization({ [domain]: 20 });
-      await createChannel(org, { grouping: "address" });
+      await createTelling(org, { grouping: "address" });
       await scan(org, inBreaches(people, "Alpha", "Beta"));
       expect(await sendAll()).toHaveLength(told);
       expect(await toOwners(org)).toHaveLength(told);
@@ -196,7 +143,7 @@ describe("a channel that tells owners", () => {
 
   test("tells a person with many findings in a first scan all of them, once", async () => {
     const org = await createOrganization({ [domain]: 3 });
-    await createChannel(org);
+    await createTelling(org);
     const names = Array.from({ length: 90 }, (_, index) => `Breach${index}`);
     await scan(org, { 0: names });
     const told = (await toOwners(org)).flatMap(({ event }) =>
@@ -208,7 +155,7 @@ describe("a channel that tells owners", () => {
 
   test("tells each person of a first scan once, though the worker that ends it dies", async () => {
     const org = await createOrganization({ [domain]: 5 });
-    await createChannel(org);
+    await createTelling(org);
     workers.breached[domain] = inBreaches(4, "Alpha");
     const scanId = await startAndPlan(org);
     const death = onTableRequest('"scan.completed"', "before", async () => {
@@ -223,8 +170,8 @@ describe("a channel that tells owners", () => {
 
   test("that is disabled or stops telling them lets the messages wait", async () => {
     const org = await organizationOf(10);
-    const id = await createChannel(org);
-    const other = await createChannel(org, { tellOwners: false });
+    const id = await createTelling(org);
+    const other = await createChannel(org);
     await scan(org, { 0: ["Alpha"] });
     await table.update(keys.channel(org, id), { set: { isEnabled: false } });
     expect(await sendAll()).toEqual([]);
@@ -245,9 +192,7 @@ describe("by hand", () => {
     expect(await tell(org, [...ids, ...ids])).toBe(40);
     expect(await sendAll()).toHaveLength(40);
     expect(await tell(org, ids)).toBe(0);
-    const summaries = (await rowsOf<{ action: string; summary: string }>(org, entries as never)).filter(
-      ({ action }) => action === "findings.told",
-    );
+    const summaries = (await rowsOf(org, entries)).filter(({ action }) => action === "findings.told");
     expect(summaries.map(({ summary }) => summary)).toEqual([
       "Told the owners of 40 emails of their findings",
     ]);
@@ -363,7 +308,7 @@ describe("a message on its way", () => {
 
   test("that bounces fails no channel, however often", async () => {
     const { org, row } = await toldBut(async (org) => {
-      await createChannel(org);
+      await createTelling(org);
       mails.refused = (address) => address.endsWith(`@${domain}`);
     });
     expect(row).toMatchObject({ status: "retrying", failedAttempts: 1 });
@@ -375,6 +320,6 @@ describe("a message on its way", () => {
     expect((await audit(org)).differences).toEqual([]);
     const all = await channels.list(org);
     expect(all.map(({ failingSince }) => failingSince)).toEqual([undefined]);
-    expect((await rowsOf<Delivery>(org, deliveries)).map(({ event }) => event.type)).toEqual(["owner"]);
+    expect((await rowsOf(org, deliveries)).map(({ event }) => event.type)).toEqual(["owner"]);
   });
 });

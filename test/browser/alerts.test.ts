@@ -1,4 +1,6 @@
 import { describe, expect, inject, test } from "vitest";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { createChannel } from "../service/alert-channels.ts";
 import { createOrganization } from "../service/organization.ts";
 import { type Received, waitForRequests } from "../service/receiver.ts";
@@ -127,10 +129,10 @@ describe("Alerts", () => {
     await page.getByText("Everything arrived since then.").waitFor();
   });
 
-  test("a channel that fails says why; Overview leads to it", async () => {
+  test("a channel that fails says why and since when; Overview leads to it", async () => {
     const { api, ...organization } = await createOrganization();
     const url = `${inject("receiverUrl")}/browser-failing-${organization.id}?status=500`;
-    await createChannel(api, { channel: "webhook", config: { url } });
+    const id = await createChannel(api, { channel: "webhook", config: { url } });
     const { page } = await signInTo(organization);
     await go(page, "Alerts");
     await page.getByRole("button", { name: "Send test" }).click();
@@ -141,8 +143,15 @@ describe("Alerts", () => {
     await page.getByLabel("State").selectOption("Not delivered");
     await page.getByText("No delivery is in this state.").waitFor();
     await go(page, "Overview");
-    await page.getByText("Alerts by webhook fail").waitFor();
+    await page.getByText("Alerts by webhook fail.").waitFor();
     await page.getByRole("link", { name: "See why" }).click();
     await row.waitFor();
+    // As if a delivery had been given up.
+    const failingSince = "2026-03-02T12:00:00.000Z";
+    await table.update(keys.channel(organization.id, id), { set: { failingSince } });
+    await go(page, "Overview");
+    await page.getByText(/^Alerts by webhook fail since \d+ Mar 2026, \d\d:\d\d\./).waitFor();
+    await go(page, "Alerts");
+    await page.getByText(/^since \d+ Mar 2026, \d\d:\d\d$/).waitFor();
   });
 });

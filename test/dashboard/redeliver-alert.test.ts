@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { expectRefusal, unknownId } from "../endpoints/reply.ts";
+import { expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
 import { addWebhook } from "../service/add-webhook.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
@@ -74,7 +74,10 @@ describe("202", () => {
       const shown = body.channels as { id: number; notDelivered: number; failing: boolean }[];
       return shown.find((each) => each.id === failing);
     };
-    expect(await counted()).toMatchObject({ notDelivered: 1, failing: true });
+    const failingState = { notDelivered: 1, failing: true, failingSince: timestamp };
+    expect(await counted()).toMatchObject(failingState);
+    const { configs } = (await organization.api.get("/alert-configs?include=details")).body;
+    expect(configs).toContainEqual(expect.objectContaining({ id: failing, ...failingState }));
     const listed = await user.dashboard.get(`/alert-configs/${failing}/deliveries?status=not%20delivered`);
     expect(listed.body).toMatchObject({ total: 1, deliveries: [{ id: failed }] });
 

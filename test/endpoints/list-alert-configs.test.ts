@@ -114,14 +114,21 @@ describe("200", () => {
       configs[1]?.failing === true && configs[2]?.lastDeliveredAt !== null;
     const configs = await eventually(details, isOver);
     expect(configs).toMatchObject([
-      { id: ids[2], failing: false, notDelivered: 0, lastDeliveredAt: null, options: { name: null } },
+      {
+        id: ids[2],
+        failing: false,
+        failingSince: null,
+        notDelivered: 0,
+        lastDeliveredAt: null,
+        options: { name: null },
+      },
       { id: ids[1], failing: true, notDelivered: 0, lastDeliveredAt: null },
       { id: ids[0], failing: false, lastDeliveredAt: timestamp, options: { name: "Tickets", ...options } },
     ]);
     const { configs: plain } = (await api.get("/alert-configs")).body;
-    expect(configs.map(({ options, failing, notDelivered, lastDeliveredAt, ...config }) => config)).toEqual(
-      plain,
-    );
+    expect(
+      configs.map(({ options, failing, failingSince, notDelivered, lastDeliveredAt, ...config }) => config),
+    ).toEqual(plain);
   });
 });
 

@@ -180,6 +180,11 @@ export const detailedAlertConfig = z
     failing: z
       .boolean()
       .check(z.meta({ description: "Whether the latest delivery is retrying or not delivered" })),
+    failingSince: z.nullable(timestamp).check(
+      z.meta({
+        description: "When a delivery was given up, or could not be sent for a day; null once one arrives",
+      }),
+    ),
     notDelivered: count,
     lastDeliveredAt: z
       .nullable(timestamp)

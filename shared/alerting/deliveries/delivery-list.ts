@@ -209,6 +209,7 @@ export const inDetail = async (org: number): Promise<DetailedAlertConfig[]> => {
     ...channels.shown(org, channel),
     options: channels.optionsOf(channel),
     failing: isFailing(health),
+    failingSince: channel.failingSince ?? null,
     notDelivered: notDelivered.get(channel.id) ?? 0,
     lastDeliveredAt: health.deliveredAt ?? null,
   }));

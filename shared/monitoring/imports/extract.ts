@@ -107,6 +107,8 @@ const recordsOf = (text: string): string[][] | undefined => {
   }
 };
 
+const irregularQuotes: string[] = ["CSV_INVALID_CLOSING_QUOTE", "INVALID_OPENING_QUOTE"];
+
 const parsed = (text: string, delimiter: string): string[][] => {
   // `="text"` at the beginning of a cell, by which spreadsheets keep the text as it is, becomes a quoted cell.
   const quoted = text.replace(/(?<=^|[,;\t])="/gm, '"');
@@ -121,9 +123,10 @@ const parsed = (text: string, delimiter: string): string[][] => {
     });
   try {
     return read((cell) => inner(cell, /^=".*"$/s), true);
-  } catch {
+  } catch (error) {
+    if (!irregularQuotes.includes((error as CsvError).code)) throw error;
     // Inner quotes are not doubled. The parser leaves such cells as they stand, with the quotes around them.
-    return read((cell) => inner(cell, /^=".*"$|^".*".*"$/s), false);
+    return read((cell) => inner(cell, /^=".*"$|^"[^"]*".*"$/s), false);
   }
 };
 

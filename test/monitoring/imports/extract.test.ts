@@ -562,6 +562,8 @@ describe("hostile files take linear time", () => {
     ["quotes", '"'.repeat(size)],
     ["an unclosed quote", `email\n"${"a@b.example,x\n".repeat(size / 15)}`],
     ["closed and reopened quotes", '"a"b,'.repeat(size / 5)],
+    ["closed and reopened quotes in one cell", `"a${'"b'.repeat(size / 2)}`],
+    ["a stray quote below regular ones", `${'"a@b.example","x"\n'.repeat(size / 18)}a"b`],
     ["delimiters", ",;\t".repeat(size / 3)],
     ["lines", "\n".repeat(size)],
     ["headings", "email,name\n".repeat(size / 11)],

@@ -1,0 +1,69 @@
+/** Scans that find the people of a domain in breaches, and what they wrote. */
+import { beforeEach, expect } from "vitest";
+import { type Delivery, deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { type FindingRecord, findings } from "../../shared/findings/record.ts";
+import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import {
+  createOrganization,
+  readScan,
+  runChecks,
+  startAndPlan,
+  takeMessages,
+  useWorkers,
+  type Workers,
+} from "../scanning/in-process-workers.ts";
+
+export const domain = "acme.example";
+
+/** Workers for the tests of a file, and for each of them no breached address and no message. */
+export const useBreachedPeople = () => {
+  const workers: Workers = useWorkers({ breached: { [domain]: {} } });
+  beforeEach(async () => {
+    await takeMessages("deliveries");
+    workers.breached[domain] = {};
+  });
+  /** A whole scan, to which HIBP says the breaches of these people. */
+  const scan = async (org: number, breached: Record<number, string[]>): Promise<number> => {
+    workers.breached[domain] = breached;
+    const scanId = await startAndPlan(org);
+    await runChecks();
+    expect(await readScan(org, scanId)).toMatchObject({ status: "completed" });
+    return scanId;
+  };
+  /** An organization with a completed scan behind it, unless `first`. */
+  const organizationOf = async (people: number, { first = false } = {}): Promise<number> => {
+    const org = await createOrganization({ [domain]: people });
+    if (!first) await scan(org, {});
+    return org;
+  };
+  return { workers, scan, organizationOf };
+};
+
+export const inBreaches = (people: number, ...names: string[]): Record<number, string[]> =>
+  Object.fromEntries(Array.from({ length: people }, (_, index) => [index, names]));
+
+/** Sets what HIBP says of a breach, which is added if it is not there. */
+export const describeBreach = async (name: string, fields: Record<string, unknown>): Promise<void> => {
+  const id = (await catalog.idsFor([name])).get(name) ?? 0;
+  await table.update(keys.breach(id), { set: fields });
+};
+
+/** All rows of a counted list. */
+export const rowsOf = async <Directory, Row>(
+  org: number,
+  list: {
+    directory: (org: number) => Promise<Directory>;
+    blocks: (directory: Directory) => number[];
+    members: (org: number, block: number) => Promise<Row[]>;
+  },
+): Promise<Row[]> => {
+  const blocks = list.blocks(await list.directory(org));
+  return (await Promise.all(blocks.map((block) => list.members(org, block)))).flat();
+};
+
+export const findingsOf = (org: number): Promise<FindingRecord[]> => rowsOf(org, findings);
+
+export const deliveriesOf = async (org: number, channelId: number): Promise<Delivery[]> =>
+  (await rowsOf(org, deliveries)).filter((row) => deliveries.groupOf(row).channelId === channelId);
