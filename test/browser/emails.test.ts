@@ -171,6 +171,29 @@ describe("E-mails", () => {
     expect(emails.map(({ email }) => email).sort()).toEqual(["gone@demo.example", "left@demo.example"]);
   });
 
+  test("an import that asks again half-way still knows who is in the file", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    await addEmail(api, domainId, "left@demo.example");
+    const { page, watch } = await signInTo(organization);
+    let commits = 0;
+    await page.route("**/emails/import/commit", async (route) => {
+      commits += 1;
+      if (commits === 2) await addEmail(api, domainId, "meanwhile@demo.example");
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Import addresses" });
+    const buffer = Buffer.from(numberedAddresses(510).join("\n"));
+    await dialog.getByLabel("File").setInputFiles({ name: "all.txt", mimeType: "text/plain", buffer });
+    watch.expect("409 /api/v1/emails/import/commit");
+    await dialog.getByRole("button", { name: "Import 510 addresses" }).click();
+    await dialog.getByText("Something changed since the preview.").waitFor();
+    await dialog.getByRole("button", { name: "Import 10 addresses" }).waitFor();
+    await dialog.getByRole("button", { name: "Disable those who are missing from this file" }).click();
+    const leavers = page.getByRole("dialog", { name: "Disable those who are missing from this file" });
+    await leavers.getByText(/^2 of 502 enabled addresses of the file's domains are not in it\./).waitFor();
+  });
+
   test("an import whose quote changed after the preview asks again with the new one", async () => {
     const { api, domainId, ...organization } = await createOrganization();
     await addEmail(api, domainId, "first@demo.example");
