@@ -6,7 +6,7 @@ import { builtInBreaches } from "./hibp/hibp.ts";
 const name = "ExamplePayroll";
 const dayMilliseconds = 86_400_000;
 
-/** Invented addresses of the breach, in front of the @, that the demo organization watches. */
+/** Invented people of the breach, whose addresses the demo organization watches. */
 export const payrollPeople = [
   "Adele Goldberg",
   "Alonzo Church",
@@ -38,7 +38,7 @@ export const payrollPeople = [
   "Tony Hoare",
 ] as const;
 
-/** Those that nobody watches. */
+/** Aliases of the breach that nobody watches. */
 const unwatched = ["ida.rhodes", "intern", "jean.bartik", "kay.mcnulty", "marlyn.meltzer", "scanner"];
 
 /** Such as `mary.keller` for Mary Keller. */

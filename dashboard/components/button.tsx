@@ -37,6 +37,17 @@ export function Button({
   );
 }
 
+type DetailsButtonProps = { about: string; title?: string; onClick: () => void; children: ComponentChildren };
+
+/** A name in a table that opens the details of its row in a dialog. */
+export function DetailsButton({ about, children, ...rest }: DetailsButtonProps) {
+  return (
+    <button {...rest} type="button" class="link" aria-haspopup="dialog" aria-description={about}>
+      {children}
+    </button>
+  );
+}
+
 /** Copies a text, and says whether it could. */
 export function CopyButton({ text, about }: { text: string; about: string }) {
   const [result, setResult] = useState("");

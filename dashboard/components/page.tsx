@@ -14,7 +14,7 @@ export function Page({ title, about, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Breach Monitor`;
-    // A key that goes to a page and there to its search does both at once.
+    // The key that searches leads to another page and to its search at once: the search keeps the focus.
     const isTyping = document.activeElement instanceof HTMLInputElement;
     if (moves.peek() > 0 && !isTyping) heading.current?.focus({ preventScroll: true });
   }, [title]);

@@ -6,7 +6,7 @@ export type Column<Row> = {
   /** What stands in the head instead of the name. */
   head?: ComponentChildren;
   kind?: "main" | "number" | "actions" | "select";
-  /** On wide screens: as wide as a word, as "11 months ago" as a name, or as five buttons; "rest": all that the others leave. */
+  /** On wide screens: as wide as a word, as "11 months ago", as a name, or as five buttons; "rest": all that the others leave. */
   width?: "word" | "time" | "name" | "wide" | "rest";
 };
 

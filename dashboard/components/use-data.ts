@@ -31,7 +31,7 @@ export function useData<Value>(key: string, load: (signal: AbortSignal) => Promi
     );
     return () => abort.abort();
   }, [key, round]);
-  // Of another key it loads from this very rendering on.
+  // With another key it loads from this rendering on: the effect runs after it.
   return {
     ...state,
     isLoading: state.isLoading || loaded !== key,

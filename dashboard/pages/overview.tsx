@@ -30,8 +30,7 @@ export function OverviewPage() {
         <>
           <Upstream {...value} />
           <FailingChannels channels={value.channels} />
-          {!hasEmails && <NextStep overview={value} />}
-          {hasEmails && <Summary overview={value} />}
+          {hasEmails ? <Summary overview={value} /> : <NextStep overview={value} />}
         </>
       )}
     </Page>

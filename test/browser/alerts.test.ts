@@ -115,6 +115,8 @@ describe("Alerts", () => {
       await page.getByRole("button", { name: "Send test" }).click();
       await page.getByRole("cell", { name: "HTTP 500" }).nth(index).waitFor();
     }
+    // An attempt that is under way would refuse another.
+    await page.getByText("3 failed").nth(2).waitFor();
     await api.patch(`/alert-configs/${id}`, { config: { url: inbox } });
     await page.getByRole("button", { name: "Replay what failed" }).click();
     const dialog = page.getByRole("dialog", { name: "Replay what failed" });

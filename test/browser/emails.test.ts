@@ -52,30 +52,40 @@ describe("E-mails", () => {
     expect((await api.get("/emails")).body.total).toBe(0);
   });
 
-  test("a file is imported after a preview of each row and of the price", async () => {
+  test("a file is imported after a preview of its rows, problems first, its columns, its new teams and the price", async () => {
     const { api, domainId, ...organization } = await createOrganization();
     await addEmail(api, domainId, "watched@demo.example");
     const { page } = await signInTo(organization);
     await page.getByRole("button", { name: "Import" }).click();
     const dialog = page.getByRole("dialog", { name: "Import addresses" });
+    const choose = (buffer: Buffer) =>
+      dialog.getByLabel("File").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
     const note = dialog.getByText("was read as Windows-1252");
-    const latin1 = Buffer.from("email,name\nj@demo.example,J\xfcrgen\n", "latin1");
-    await dialog
-      .getByLabel("File")
-      .setInputFiles({ name: "latin.csv", mimeType: "text/csv", buffer: latin1 });
+    await choose(Buffer.from("email,name\nj@demo.example,J\xfcrgen\n", "latin1"));
     await note.waitFor();
     await dialog.getByText("Jürgen").waitFor();
     const lines = [
-      "email,name",
-      "grace@demo.example,Grace",
-      "alan@demo.example,Alan",
-      "grace@demo.example,Grace",
-      "watched@demo.example,",
-      "somebody@other.example,",
+      "email,name,department,phone",
+      "grace@demo.example,Grace,Navy,1",
+      "watched@demo.example,,Navy,2",
+      "grace@demo.example,Grace,Navy,3",
+      "somebody@other.example,,,4",
+      "no address,,,5",
+      "alan@demo.example,Alan,,6",
     ];
-    await dialog
-      .getByLabel("File")
-      .setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer: Buffer.from(lines.join("\n")) });
+    await choose(Buffer.from(lines.join("\n")));
+    const all = "1 malformed, 1 of another domain, 1 repeated, 1 watched already, 2 to import";
+    await dialog.getByText(`6 rows: ${all}`).waitFor();
+    await dialog.getByText("Columns that are read: email, name, department; ignored: phone").waitFor();
+    await dialog.getByText("Teams that will be created: Navy").waitFor();
+    expect(await dialog.getByRole("rowheader").allInnerTexts()).toEqual([
+      "no address",
+      "somebody@other.example",
+      "grace@demo.example",
+      "watched@demo.example",
+      "grace@demo.example",
+      "alan@demo.example",
+    ]);
     const status = (text: string) => dialog.getByRole("row").filter({ hasText: text });
     await status("alan@demo.example").getByText("Will be imported").waitFor();
     await dialog.getByText("Stands further up in the file").waitFor();
@@ -89,35 +99,6 @@ describe("E-mails", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("row").filter({ hasText: "alan@demo.example" }).getByText("Alan").last().waitFor();
     expect((await api.get("/emails")).body.total).toBe(3);
-  });
-
-  test("problems come first by name, and columns and new teams are named", async () => {
-    const { api, domainId, ...organization } = await createOrganization();
-    await addEmail(api, domainId, "watched@demo.example");
-    const { page } = await signInTo(organization);
-    await page.getByRole("button", { name: "Import" }).click();
-    const dialog = page.getByRole("dialog", { name: "Import addresses" });
-    const lines = [
-      "email,name,department,phone",
-      "grace@demo.example,Grace,Navy,1",
-      "watched@demo.example,,Navy,2",
-      "grace@demo.example,Grace,Navy,3",
-      "x@other.example,,,4",
-      "no address,,,5",
-    ];
-    const buffer = Buffer.from(lines.join("\n"));
-    await dialog.getByLabel("File").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
-    const all = "1 malformed, 1 of another domain, 1 repeated, 1 watched already, 1 to import";
-    await dialog.getByText(`5 rows: ${all}`).waitFor();
-    await dialog.getByText("Columns that are read: email, name, department; ignored: phone").waitFor();
-    await dialog.getByText("Teams that will be created: Navy").waitFor();
-    expect(await dialog.getByRole("rowheader").allInnerTexts()).toEqual([
-      "no address",
-      "x@other.example",
-      "grace@demo.example",
-      "watched@demo.example",
-      "grace@demo.example",
-    ]);
   });
 
   test("a file of 1,100 addresses is imported in parts; Stop leaves whole parts", async () => {
@@ -169,6 +150,29 @@ describe("E-mails", () => {
     await leavers.waitFor({ state: "detached" });
     const { emails } = (await api.get("/emails?isActive=false")).body as { emails: { email: string }[] };
     expect(emails.map(({ email }) => email).sort()).toEqual(["gone@demo.example", "left@demo.example"]);
+  });
+
+  test("an import that asks again half-way still knows who is in the file", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    await addEmail(api, domainId, "left@demo.example");
+    const { page, watch } = await signInTo(organization);
+    let commits = 0;
+    await page.route("**/emails/import/commit", async (route) => {
+      commits += 1;
+      if (commits === 2) await addEmail(api, domainId, "meanwhile@demo.example");
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Import addresses" });
+    const buffer = Buffer.from(numberedAddresses(510).join("\n"));
+    await dialog.getByLabel("File").setInputFiles({ name: "all.txt", mimeType: "text/plain", buffer });
+    watch.expect("409 /api/v1/emails/import/commit");
+    await dialog.getByRole("button", { name: "Import 510 addresses" }).click();
+    await dialog.getByText("Something changed since the preview.").waitFor();
+    await dialog.getByRole("button", { name: "Import 10 addresses" }).waitFor();
+    await dialog.getByRole("button", { name: "Disable those who are missing from this file" }).click();
+    const leavers = page.getByRole("dialog", { name: "Disable those who are missing from this file" });
+    await leavers.getByText(/^2 of 502 enabled addresses of the file's domains are not in it\./).waitFor();
   });
 
   test("an import whose quote changed after the preview asks again with the new one", async () => {

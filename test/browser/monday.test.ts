@@ -1,4 +1,6 @@
 /** What a security team does on a Monday, counted in clicks, keys and seconds. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { noBrowser } from "../../local/harness/chromium.ts";
@@ -7,6 +9,8 @@ import type { LocalService } from "../../local/harness/service.ts";
 import { writeAddresses } from "../service/addresses-file.ts";
 import { admin } from "../service/admin.ts";
 import { createBreaches } from "../service/breaches.ts";
+import { eventually } from "../service/eventually.ts";
+import { readLocalStack } from "../service/local-stack.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { startOwnService } from "../service/own-service.ts";
 import { scan } from "../service/scan.ts";
@@ -41,7 +45,7 @@ afterAll(() => service?.stop());
 const signInHere = async () => signIn(await createUser(organization.id, { apiUrl: service.apiUrl }));
 
 describe("Monday", () => {
-  test("212 new findings are decided, undone and decided again in 10 clicks", async () => {
+  test("the owners of 212 new findings are told, and all is decided, undone and decided again in 10 clicks", async () => {
     const { api } = organization;
     const { page } = await signInHere();
     await go(page, "Overview");
@@ -66,6 +70,18 @@ describe("Monday", () => {
 
     await click(page.getByRole("main").getByRole("link", { name: breach }).first());
     await page.getByText("Secrets that open accounts leaked").waitFor();
+    await click(page.getByRole("button", { name: `Select all matching (${people})` }));
+    await click(page.getByRole("button", { name: "Tell the owners" }));
+    const asked = page.getByRole("dialog", { name: "Tell the owners?" });
+    await asked.getByText(`${people} people get an e-mail at the breached address.`).waitFor();
+    await click(asked.getByRole("button", { name: "Tell the owners" }));
+    await page.getByText(`${people} people are told now.`).waitFor();
+    const { dataDirectory } = await readLocalStack(service.apiUrl);
+    await eventually(
+      async () =>
+        (await readdir(join(dataDirectory, "outbox"))).filter((name) => name.endsWith(".eml")).length,
+      (mails) => mails >= people,
+    );
     await acknowledgeAll("Everybody was told");
     await click(page.getByRole("button", { name: "Undo" }));
     await page.getByText(`Reopened ${people} findings.`).waitFor();

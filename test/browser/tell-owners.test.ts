@@ -29,7 +29,16 @@ describe("Tell the owner", () => {
     const { ids, mails, ...organization } = await create();
     const { page } = await signInTo(organization, { role: "member" });
     await page.goto(urlOf(`/emails/${ids.get("grace")}`));
+    const loading = Promise.withResolvers<void>();
+    await page.route("**/dashboard/findings?*", async (route) => {
+      await loading.promise;
+      await route.continue();
+    });
     await page.getByRole("button", { name: "Tell the owner" }).click();
+    const early = page.getByRole("dialog");
+    await early.getByText("Loading the people").waitFor();
+    expect(await early.getByRole("button", { name: "Tell the owner" }).isDisabled()).toBe(true);
+    loading.resolve();
     const dialog = page.getByRole("dialog", { name: "Tell the owner?" });
     await dialog.getByText("1 person gets an e-mail at the breached address.").waitFor();
     await dialog.getByText("Left out are sensitive breaches").waitFor();

@@ -45,7 +45,7 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
   const [kind, setKind] = useState<Kind>(channel?.channel ?? "email");
   const { type, hint, placeholder } = destinations[kind];
   const isKept = channel?.channel === kind;
-  // Added already, where only the options were refused.
+  // A channel that was added stays when its options are refused: saving again changes it.
   const id = useRef(channel?.id);
   const recipients = channel !== undefined && "recipients" in channel.config ? channel.config.recipients : [];
 
@@ -68,13 +68,16 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
       };
       await call("PATCH /v1/alert-configs/{id}", { path: { id: id.current }, body });
     }
-    await call("PUT /v1/alert-configs/{id}/options", { path: { id: id.current }, body: optionsOf(fields) });
+    try {
+      await call("PUT /v1/alert-configs/{id}/options", { path: { id: id.current }, body: optionsOf(fields) });
+    } finally {
+      onDone();
+    }
     say(
       channel === undefined
         ? "The channel was added. Send a test to see whether it works."
         : "The channel was changed.",
     );
-    onDone();
   };
 
   return (

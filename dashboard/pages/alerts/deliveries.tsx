@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Delivery } from "../../api/routes.ts";
-import { Button } from "../../components/button.tsx";
+import { Button, DetailsButton } from "../../components/button.tsx";
 import { Filter } from "../../components/filter.tsx";
 import { Listing } from "../../components/listing.tsx";
 import { Empty, FailureNotice } from "../../components/notice.tsx";
@@ -114,15 +114,9 @@ const columns = (
     width: "rest",
     cell: (delivery) => (
       <>
-        <button
-          type="button"
-          class="link"
-          aria-haspopup="dialog"
-          aria-description={`Details of the delivery ${delivery.id}`}
-          onClick={() => onOpen(delivery)}
-        >
+        <DetailsButton about={`Details of the delivery ${delivery.id}`} onClick={() => onOpen(delivery)}>
           {types[delivery.type]}
-        </button>
+        </DetailsButton>
         <small>{delivery.title}</small>
       </>
     ),

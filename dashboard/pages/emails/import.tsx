@@ -141,7 +141,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         )}
       </div>
       {plan !== undefined && hasLeavers && (
-        <LeaversDialog rows={plan.rows} onClose={() => setLeavers(false)} onDone={onDone} />
+        <LeaversDialog rows={plan.allRows} onClose={() => setLeavers(false)} onDone={onDone} />
       )}
     </Dialog>
   );

@@ -18,6 +18,8 @@ export type Part = { file: File; plan: ImportPlan };
 export type Preview = {
   parts: Part[];
   isGuessed: boolean;
+  /** All rows of the file; `rows` are those of `parts`. */
+  allRows: ImportRow[];
   rows: ImportRow[];
   quote: ImportPlan["quote"];
   columns: NonNullable<ImportPlan["columns"]>;
@@ -45,11 +47,12 @@ export async function preview(
     onProgress(parts.length, files.length);
     parts.push({ file: part, plan: await previewPart(part) });
   }
-  return { ...summaryOf(parts), isGuessed };
+  const summary = summaryOf(parts);
+  return { ...summary, allRows: summary.rows, isGuessed };
 }
 
 /** All parts as one: what stands in an earlier part is repeated, and prices add up. */
-export function summaryOf(parts: Part[]): Omit<Preview, "isGuessed"> {
+export function summaryOf(parts: Part[]): Omit<Preview, "isGuessed" | "allRows"> {
   const seen = new Set<string>();
   const rows = parts.flatMap(({ plan }) => {
     const some = plan.emails.map(

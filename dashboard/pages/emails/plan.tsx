@@ -8,7 +8,7 @@ import { count, money, number } from "../../text/words.ts";
 type Kind = "malformed" | "foreign" | Exclude<ImportRow["status"], "invalid">;
 type Row = ImportRow & { line: number; kind: Kind };
 
-/** Problems first: what a row is, and so many of them. */
+/** Problems first: what is said of a row, and of how many rows. */
 const kinds: Record<Kind, { about: string; many: string }> = {
   malformed: { about: "Not an e-mail address", many: "malformed" },
   foreign: { about: "Another domain: not an address of a verified domain", many: "of another domain" },

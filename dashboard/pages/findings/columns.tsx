@@ -1,4 +1,5 @@
 import type { Finding } from "../../api/routes.ts";
+import { DetailsButton } from "../../components/button.tsx";
 import { SeverityMark } from "../../components/severity.tsx";
 import type { Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
@@ -19,16 +20,9 @@ export const columns = (onOpen: (finding: Finding) => void): Column<Finding>[] =
     kind: "main",
     cell: (finding) => (
       <>
-        <button
-          type="button"
-          class="link"
-          aria-haspopup="dialog"
-          aria-description="Details of this finding"
-          title={finding.email}
-          onClick={() => onOpen(finding)}
-        >
+        <DetailsButton about="Details of this finding" title={finding.email} onClick={() => onOpen(finding)}>
           {inBothForms(finding.email)}
-        </button>
+        </DetailsButton>
         <Owner finding={finding} />
       </>
     ),

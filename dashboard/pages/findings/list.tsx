@@ -65,7 +65,7 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
     ? { kind: "matching", filters, total, words: inWords(filters, total, namesOf(first)) }
     : { kind: "ids", ids: [...chosen] };
   const selected = isAll ? total : chosen.size;
-  // What is chosen on other pages.
+  // Findings that are selected may be on other pages.
   const seen = useRef(new Map<number, Finding>());
   for (const finding of shown) seen.current.set(finding.id, finding);
   const chosenOnes = [...chosen].flatMap((id) => seen.current.get(id) ?? []);

@@ -20,7 +20,7 @@ type Properties = {
   onDone?: () => void;
 };
 
-/** Has the owners of addresses told of findings by e-mail. */
+/** Tells the owners of addresses of findings, by e-mail. */
 export function TellDialog({ of, onClose, onDone }: Properties) {
   const { value, failure, reload } = useData("", async (signal) =>
     Array.isArray(of) ? (of as readonly Finding[]) : readAll(of as Filters, signal),
@@ -29,7 +29,7 @@ export function TellDialog({ of, onClose, onDone }: Properties) {
   const people = new Set(told.map(({ emailId }) => emailId)).size;
   const name = people === 1 ? "Tell the owner" : "Tell the owners";
   const tell = async (): Promise<void> => {
-    // Those of one person go into one request, and so into one message.
+    // Those of one person stand together: most people get one request, and so one message.
     const ids = told.toSorted((one, other) => one.emailId - other.emailId).map(({ id }) => id);
     let matching = 0;
     for (let start = 0; start < ids.length; start += mostAtOnce) {
@@ -44,7 +44,7 @@ export function TellDialog({ of, onClose, onDone }: Properties) {
     onDone?.();
   };
   return (
-    <FormDialog title={`${name}?`} submit={name} onSubmit={tell} onClose={onClose}>
+    <FormDialog title={`${name}?`} submit={name} isIdle={people === 0} onSubmit={tell} onClose={onClose}>
       {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
       {value === undefined && failure === undefined && <Loading what="the people" />}
       {value !== undefined && (
