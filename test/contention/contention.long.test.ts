@@ -36,6 +36,9 @@ const breaches = ["Alpha", "Beta", "Gamma"];
  * timed, since other tests share the machine.
  */
 const mostTries = 24;
+
+/** Workers try for as long as their invocation lasts, so that only the sum of their tries matters. */
+const mostTriesOnAverage = 6;
 const patienceMilliseconds = 40_000;
 
 const latency = { read: 4, write: 8, transaction: 30 };
@@ -44,7 +47,13 @@ const breached = Object.fromEntries(
 );
 useWorkers({ breached: { [domainName]: breached } }, { ...undisturbed, latency });
 
-type Watched = { tries: number; refused: number; most: number; hot: Record<string, number> };
+type Watched = {
+  transactions: number;
+  tries: number;
+  refused: number;
+  most: number;
+  hot: Record<string, number>;
+};
 
 /** The row of a transaction's entry, without numbers and parts. */
 const rowOf = (entry: Record<string, { Key?: Key; Item?: Key }> | undefined): string => {
@@ -78,7 +87,13 @@ const watchTransactions = (): (() => Watched) => {
   return () => {
     stop();
     const tries = [...triesOf.values()];
-    return { tries: tries.reduce((sum, each) => sum + each, 0), refused, most: Math.max(0, ...tries), hot };
+    return {
+      transactions: tries.length,
+      tries: tries.reduce((sum, each) => sum + each, 0),
+      refused,
+      most: Math.max(0, ...tries),
+      hot,
+    };
   };
 };
 
@@ -125,7 +140,7 @@ describe("one organization", () => {
   test("a first scan with 20 channels records and alerts everything once", async () => {
     expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(breachedCount * breaches.length);
     expect(deliveries.sum(await deliveries.directory(org))).toBe(breachedCount * channelCount);
-    expect(scanned.most).toBeLessThanOrEqual(mostTries);
+    expect(scanned.tries / scanned.transactions).toBeLessThanOrEqual(mostTriesOnAverage);
   });
 
   const actionCount = async () => (await log.list(org, { limit: 1, offset: 0 }, new Date())).total;

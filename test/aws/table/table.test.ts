@@ -55,6 +55,8 @@ beforeAll(async () => {
           method: "POST",
           path: "/",
           headers: incoming.headers,
+          // The engine may close a connection that is kept at the moment it is used again.
+          agent: false,
         },
         (reply) => {
           const parts: Buffer[] = [];
@@ -69,6 +71,7 @@ beforeAll(async () => {
           });
         },
       );
+      forwarded.on("error", () => outgoing.destroy());
       forwarded.end(Buffer.concat(chunks));
     });
   });
