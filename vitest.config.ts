@@ -29,7 +29,14 @@ const served = "{bench,browser,dashboard,endpoints,service}";
 export default defineConfig(({ mode }) => {
   const name = mode === "long" ? "*.long.test.ts" : "!(*.long).test.ts";
   const project = (title: string, folders: string, settings: object = {}) => ({
-    test: { name: title, include: [`test/${folders}/**/${name}`], testTimeout, hookTimeout, ...settings },
+    test: {
+      name: title,
+      include: [`test/${folders}/**/${name}`],
+      testTimeout,
+      hookTimeout,
+      expect: { poll: { timeout: 60_000 } },
+      ...settings,
+    },
   });
   return {
     test: {

@@ -19,7 +19,8 @@ import { createUser, go, linkFor, signIn, urlOf, useBrowser, visit } from "./vis
 useBrowser();
 
 const domain = "monday.example";
-const people = 212;
+/** More than a page of a list, and more than a reply of the API, can hold. */
+const people = 112;
 const breach = "PayrollPro (invented)";
 
 let service: LocalService;
@@ -45,7 +46,7 @@ afterAll(() => service?.stop());
 const signInHere = async () => signIn(await createUser(organization.id, { apiUrl: service.apiUrl }));
 
 describe("Monday", () => {
-  test("the owners of 212 new findings are told, and all is decided, undone and decided again in 10 clicks", async () => {
+  test("in 10 clicks owners are told, and all is decided, undone and decided again", async () => {
     const { api } = organization;
     const { page } = await signInHere();
     await go(page, "Overview");
@@ -81,6 +82,7 @@ describe("Monday", () => {
       async () =>
         (await readdir(join(dataDirectory, "outbox"))).filter((name) => name.endsWith(".eml")).length,
       (mails) => mails >= people,
+      150,
     );
     await acknowledgeAll("Everybody was told");
     await click(page.getByRole("button", { name: "Undo" }));
