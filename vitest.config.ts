@@ -7,9 +7,6 @@ import { defineConfig } from "vitest/config";
 // modules.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/compile");
 
-// The CDK's own check of every template takes longer than its synthesis. "npm run synth" does it.
-process.env.CDK_VALIDATION = "false";
-
 // Processes that tests kill leave temporary files behind: all of these are removed at the end of the run.
 const temporary = mkdtempSync(join(tmpdir(), "breach-monitor-tests-"));
 process.env.TMPDIR = temporary;
@@ -34,7 +31,7 @@ export default defineConfig(({ mode }) => {
       include: [`test/${folders}/**/${name}`],
       testTimeout,
       hookTimeout,
-      expect: { poll: { timeout: 60_000 } },
+      expect: { poll: { timeout: testTimeout / 2 } },
       ...settings,
     },
   });

@@ -52,7 +52,7 @@ describe("E-mails", () => {
     expect((await api.get("/emails")).body.total).toBe(0);
   });
 
-  test("a file is imported after a preview of rows, columns, new teams and the price", async () => {
+  test("a file is imported after a preview of its rows, columns, new teams and the price", async () => {
     const { api, domainId, ...organization } = await createOrganization();
     await addEmail(api, domainId, "watched@demo.example");
     const { page } = await signInTo(organization);

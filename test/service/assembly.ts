@@ -14,7 +14,7 @@ import { ServiceStack } from "../../lib/service-stack.ts";
 export const synthesizeWith = (context: Readonly<Record<string, string>>): string => {
   const outdir = mkdtempSync(join(tmpdir(), "assembly-"));
   const bundles = join(inject("assembly"), "bundles");
-  const app = new App({ outdir });
+  const app = new App({ outdir, builtinCloudFormationValidation: false });
   new ServiceStack(app, "breach-monitor-production", {
     service: {
       ...readOptions((name) => context[name]),
