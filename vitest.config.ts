@@ -42,7 +42,11 @@ export default defineConfig(({ mode }) => {
       reporters: ["default", ...(process.stdout.isTTY ? [] : ["./test/progress.ts"])],
       projects: [
         project("parts", "*", { exclude: [`test/${served}/**`] }),
-        project("service", served, { globalSetup: "test/service/run.ts" }),
+        project("service", served, {
+          globalSetup: "test/service/run.ts",
+          setupFiles: "test/service/fresh.ts",
+          isolate: false,
+        }),
       ],
     },
   };

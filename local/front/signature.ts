@@ -95,8 +95,17 @@ export const signatureOf = (
   ].join("\n");
   const scope = [date, region, service, "aws4_request"];
   const text = [algorithm, headers["x-amz-date"], scope.join("/"), sha256(canonicalRequest)].join("\n");
-  const key = scope.reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`);
-  return hmac(key, text).toString("hex");
+  return hmac(signingKey(scope, `AWS4${secretAccessKey}`), text).toString("hex");
+};
+
+/** By secret and scope: a key is good for a day, and takes most of the hashing. */
+const signingKeys = new Map<string, string | Buffer>();
+
+const signingKey = (scope: readonly string[], secret: string): string | Buffer => {
+  const name = [secret, ...scope].join("/");
+  const key = signingKeys.get(name) ?? scope.reduce<string | Buffer>(hmac, secret);
+  signingKeys.set(name, key);
+  return key;
 };
 
 const canonicalQuery = (query: string): string =>

@@ -52,7 +52,6 @@ export const startHibpServer = async (): Promise<HibpServer> => {
 
 const answerTo = (hibp: HibpServer, path: string): [number, unknown?] => {
   const [resource, argument = ""] = path.split("/").map(decodeURIComponent);
-  const found = Object.entries(hibp.accounts).filter(([, names]) => names.length > 0);
   switch (resource) {
     case "breaches":
       return [200, hibp.catalog];
@@ -65,8 +64,8 @@ const answerTo = (hibp: HibpServer, path: string): [number, unknown?] => {
       return [200, hibp.covered.map((DomainName) => ({ DomainName }))];
     case "breacheddomain": {
       if (!hibp.covered.includes(argument)) return [403];
-      const aliases = found
-        .filter(([address]) => address.endsWith(`@${argument}`))
+      const aliases = Object.entries(hibp.accounts)
+        .filter(([address, names]) => names.length > 0 && address.endsWith(`@${argument}`))
         .map(([address, names]) => [address.slice(0, address.lastIndexOf("@")), names]);
       return aliases.length === 0 ? [404] : [200, Object.fromEntries(aliases)];
     }

@@ -1,15 +1,13 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { readFigures, tableOfFigures } from "../../bench/figures.ts";
 import { floodTable } from "../../bench/month.ts";
-import { plainAssembly, removeScratch } from "../../bench/service.ts";
 import { resourcesOf } from "../../bench/stack.ts";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
+import { synthesizeWith } from "../service/assembly.ts";
 
-afterAll(removeScratch);
-
-test("what a flood costs is the sum of what all methods of the template let through", async () => {
-  const resources = resourcesOf(await plainAssembly());
+test("what a flood costs is the sum of what all methods of the template let through", () => {
+  const resources = resourcesOf(synthesizeWith({}));
   const { authorized, files, page } = resources.requestsPerSecond;
   const endpoints = routes.length + dashboardRoutes.length;
   // Five a second for each endpoint, half of it for the page, and 0.2 for each method that only refuses, of which each path has one.

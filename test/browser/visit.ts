@@ -18,19 +18,35 @@ let browser: Browser;
 let users = 0;
 const visits = new Set<Visit>();
 
-/** Starts the browser once for the tests of a file; each test fails if its pages caused an error. */
+/** The browser ends with the process, in which the tests of many files run. */
+const processes = globalThis as { browser?: Promise<Browser> };
+
+const closeAllBut = async (kept: ReadonlySet<Visit>): Promise<void> => {
+  const closed = [...visits].filter((each) => !kept.has(each));
+  for (const each of closed) visits.delete(each);
+  await Promise.all(closed.map(({ page }) => page.context().close()));
+};
+
+/** Gives the tests of a file the browser; each test fails if its pages caused an error. */
 export const useBrowser = (): void => {
+  let earlier: ReadonlySet<Visit>;
   beforeAll(async () => {
-    if (noBrowser === undefined) browser = await startBrowser();
-    else if (process.env.CI === "true") throw new Error(noBrowser);
-  }, 120_000);
+    if (noBrowser === undefined) {
+      processes.browser ??= startBrowser();
+      browser = await processes.browser;
+    } else if (process.env.CI === "true") throw new Error(noBrowser);
+  });
   beforeEach(({ skip }) => {
     if (noBrowser !== undefined) skip(noBrowser);
+    earlier = new Set(visits);
   });
-  afterEach(() => {
-    expect([...visits].flatMap((visit) => visit.watch.take())).toEqual([]);
+  afterEach(async () => {
+    const wrong = [...visits].flatMap((visit) => visit.watch.take());
+    // Pages that are still open would go on asking the service.
+    await closeAllBut(earlier);
+    expect(wrong).toEqual([]);
   });
-  afterAll(() => browser?.close());
+  afterAll(() => closeAllBut(new Set()));
 };
 
 /** A browser of somebody who was never here: no cookies, nothing stored. */
@@ -62,7 +78,7 @@ type NewUser = { role?: "admin" | "member"; email?: string; apiUrl?: string };
 
 export const createUser = async (
   org: number,
-  { role = "admin", email = `browser-${process.pid}-${++users}@demo.example`, apiUrl }: NewUser = {},
+  { role = "admin", email = `browser-${org}-${++users}@demo.example`, apiUrl }: NewUser = {},
 ): Promise<User> => {
   const { id } = await admin("user create", { org, email, role }, apiUrl);
   return { id, org, email, ...(apiUrl !== undefined && { apiUrl }) };

@@ -9,7 +9,7 @@ import { linkIn, mailsTo } from "./outbox.ts";
 import { visitor } from "./signed-in.ts";
 
 let addresses = 0;
-const newAddress = (): string => `links-${process.pid}-${++addresses}@demo.example`;
+const newAddress = (): string => `links-${++addresses}@demo.example`;
 
 const askFor = (email: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
   visitor(headers).post("/sign-in/links", { email });

@@ -11,7 +11,7 @@ import { linkIn, mailsTo } from "./outbox.ts";
 import { browserWith, createSession, createToken, visitor } from "./signed-in.ts";
 
 let addresses = 0;
-const newAddress = (): string => `redeem-${process.pid}-${++addresses}@demo.example`;
+const newAddress = (): string => `redeem-${++addresses}@demo.example`;
 
 const redeem = (body: object, headers: Record<string, string> = {}): Promise<Reply> =>
   visitor(headers).post("/sign-in/sessions", body);

@@ -196,7 +196,8 @@ describe("200", () => {
     },
   );
 
-  test("exactly 1 MiB and exactly 500 addresses, within 3 seconds", async () => {
+  // Something else may take the machine's time meanwhile.
+  test("exactly 1 MiB and exactly 500 addresses, within 3 seconds", { retry: 2 }, async () => {
     const { api } = await createOrganization();
     expect(await preview(api, csvOfSize(mebibyte))).toMatchObject({
       status: 200,

@@ -72,7 +72,7 @@ test("an audit reports nothing false while everything changes", async () => {
   const writers = [writeOn(0), writeOn(1), writeOn(2), scanOn()];
   try {
     const isChanging = () => counts.added > 3 && counts.scans > 0;
-    for (let count = 0; count < 5 || !isChanging(); count++) {
+    for (let count = 0; count < 3 || !isChanging(); count++) {
       expect(await audit(id)).toMatchObject({ differences: [], unsettled: [] });
     }
   } finally {

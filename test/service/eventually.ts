@@ -8,7 +8,7 @@ export const eventually = async <T>(
   seconds = 90,
 ): Promise<T> => {
   const deadline = Date.now() + seconds * 1000;
-  for (let pause = 100; ; pause = Math.min(pause * 1.2, 1_500)) {
+  for (let pause = 200; ; pause = Math.min(pause * 1.5, 1_500)) {
     const value = await read();
     if (isDone(value)) return value;
     if (Date.now() > deadline) throw new Error(`Not there in ${seconds} s; last: ${JSON.stringify(value)}`);

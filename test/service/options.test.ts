@@ -1,20 +1,19 @@
 /** A deployment with other options than that of the shared service: the cheapest, behind a trusted proxy, without a sender of e-mail. */
-import { mkdtempSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetParameterCommand, PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
-import { type LocalService, startService } from "../../local/harness/service.ts";
+import type { LocalService } from "../../local/harness/service.ts";
 import { secretAccessKey, sessionToken } from "../../local/iam/iam.ts";
-import { synthesize } from "../../local/synthesis.ts";
 import { perMinute } from "../../shared/contract/limits.ts";
 import { createUser, signIn, urlOf, useBrowser, visit } from "../browser/visit.ts";
 import { presetCount, subjects } from "../endpoints/limit-window.ts";
+import { synthesizeWith } from "./assembly.ts";
 import { type Client, createClient } from "./client.ts";
 import { readLocalStack } from "./local-stack.ts";
 import { createOrganization, type Organization } from "./organization.ts";
+import { startOwnService } from "./own-service.ts";
 import { scan } from "./scan.ts";
 
 const Name = "/breach-monitor/test/proxy-secret";
@@ -27,10 +26,8 @@ let organization: Organization;
 beforeAll(async () => {
   hibp = await startHibpServer();
   hibp.accounts["ada@demo.example"] = ["Alpha", "Beta"];
-  const assembly = join(mkdtempSync(join(tmpdir(), "options-")), "cdk.out");
-  const context = { alarms: "minimal", trustedProxySecret: Name };
-  await synthesize(assembly, context, new AbortController().signal);
-  service = await startService(["--memory", "--hibp-url", hibp.url], {}, assembly);
+  const assembly = synthesizeWith({ alarms: "minimal", trustedProxySecret: Name });
+  service = await startOwnService(["--memory", "--hibp-url", hibp.url], {}, assembly);
   organization = await createOrganization({}, { apiUrl: service.apiUrl });
   await new SSMClient({}).send(new PutParameterCommand({ Name, Type: "SecureString", Value: secret }));
 });

@@ -1,42 +1,38 @@
 /** People sign in by a certified OpenID Connect provider, to a deployment whose organizations they join. */
-import { mkdtempSync, rmSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalService, startService } from "../../local/harness/service.ts";
-import { synthesize } from "../../local/synthesis.ts";
+import type { LocalService } from "../../local/harness/service.ts";
 import * as users from "../../shared/access/members/user.ts";
 import { type IdentityProvider, startIdentityProvider } from "../access/sign-in/identity-provider.ts";
 import { expectRefusal } from "../endpoints/reply.ts";
 import { admin } from "./admin.ts";
+import { synthesizeWith } from "./assembly.ts";
 import { type Client, createClient, type Reply } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { readLocalStack } from "./local-stack.ts";
+import { startOwnService } from "./own-service.ts";
 
-const assembly = join(mkdtempSync(join(tmpdir(), "single-sign-on-")), "cdk.out");
 let provider: IdentityProvider;
 let service: LocalService;
 let dataDirectory: string;
 beforeAll(async () => {
   provider = await startIdentityProvider();
-  const context = {
+  const assembly = synthesizeWith({
     oidcIssuer: provider.issuer,
     oidcClientId: provider.clientId,
     oidcName: "Acme ID",
     oidcJoin: "member",
     senderEmail: "alerts@breach-monitor.example",
-  };
-  await synthesize(assembly, context, AbortSignal.timeout(120_000));
+  });
   const secret = { OIDC_CLIENT_SECRET: provider.clientSecret };
-  service = await startService(["--memory"], { ...secret, LOCAL_KEPT_MEGABYTES: "65536" }, assembly);
+  service = await startOwnService(["--memory"], secret, assembly);
   provider.redirectTo(new URL("/api/app/sign-in", service.apiUrl).href);
   ({ dataDirectory } = await readLocalStack(service.apiUrl));
-}, 240_000);
+});
 afterAll(async () => {
   await service?.stop();
   await provider?.close();
-  rmSync(dirname(assembly), { recursive: true, force: true });
 });
 
 const dashboard = (headers: Record<string, string> = {}): Client =>

@@ -2,27 +2,21 @@
  * The service with the keys of a transaction as IAM may see them on AWS, which does not document it. All other tests run with the reading
  * that refuses most, in which each write is judged by the keys of its whole transaction.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startService } from "../../local/harness/service.ts";
-import { synthesize } from "../../local/synthesis.ts";
+import { expect, test } from "vitest";
+import { synthesizeWith } from "./assembly.ts";
 import { eventually } from "./eventually.ts";
 import { createOrganization } from "./organization.ts";
 import { startOwnService } from "./own-service.ts";
 
 const email = "ada@demo.example";
-const unguarded = join(mkdtempSync(join(tmpdir(), "transaction-keys-")), "cdk.out");
-beforeAll(() => synthesize(unguarded, { keyGuards: "false" }, AbortSignal.timeout(120_000)));
-afterAll(() => rmSync(dirname(unguarded), { recursive: true, force: true }));
 
 test.each([
   ["own", "all guards", () => startOwnService(["--memory", "--transaction-keys", "own"])],
   [
     "none",
     "-c keyGuards=false",
-    () => startService(["--memory", "--transaction-keys", "none"], {}, unguarded),
+    () =>
+      startOwnService(["--memory", "--transaction-keys", "none"], {}, synthesizeWith({ keyGuards: "false" })),
   ],
 ])("IAM sees %s keys, %s: e-mails are added, scanned and found", async (_keys, _guards, start) => {
   const service = await start();

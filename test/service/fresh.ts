@@ -1,0 +1,11 @@
+import { vi } from "vitest";
+
+/**
+ * Runs before each file of tests. The files share processes, so that npm packages are loaded once; but each has the environment that its
+ * process began with, and the project's own modules anew: some keep what they have read in the environment of the service that a file uses.
+ */
+const processes = globalThis as { environment?: NodeJS.ProcessEnv };
+processes.environment ??= { ...process.env };
+for (const name of Object.keys(process.env)) if (!(name in processes.environment)) delete process.env[name];
+Object.assign(process.env, processes.environment);
+vi.resetModules();
