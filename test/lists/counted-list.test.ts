@@ -137,7 +137,7 @@ const operationArbitrary: fc.Arbitrary<Operation> = fc.oneof(
   // Ids that are reserved and never used: a crash leaves them, and they make a block end soon.
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant("skip" as const), ids: fc.integer({ min: 1, max: 900 }) }),
+    arbitrary: fc.record({ do: fc.constant("skip" as const), ids: fc.integer({ min: 1, max: 1_800 }) }),
   },
   {
     weight: 3,
@@ -356,11 +356,13 @@ const histories = (sabotage?: (org: number, model: Known[]) => Promise<void>) =>
     const worlds: World[] = [0, 1].map(() => ({ org: newOrganization(), clock: 0, model: [] }));
     for (const { which, operation, queries } of steps) {
       await apply(worlds[which] as World, operation);
-      for (const { org, model } of worlds) {
+      for (const [index, { org, model }] of worlds.entries()) {
         await sabotage?.(org, model);
+        // Nothing has changed of the other organization.
+        const asked = index === which ? queries : [];
         await Promise.all([
           check(org, model, { filter: {}, limit: 100, offset: 0, since: undefined }),
-          ...queries.map((query) => check(org, model, queryOf(model, query))),
+          ...asked.map((query) => check(org, model, queryOf(model, query))),
         ]);
       }
     }
@@ -400,7 +402,7 @@ const seed = Number(process.env.SEED ?? 20_300_101);
 describe("a counted list answers as a naive list does", () => {
   test("in totals, pages, filters and time boundary, after every random step", async () => {
     console.log(`SEED=${seed}`);
-    await fc.assert(histories(), { seed, numRuns: Number(process.env.RUNS ?? 25), endOnFailure: true });
+    await fc.assert(histories(), { seed, numRuns: Number(process.env.RUNS ?? 12), endOnFailure: true });
     console.log(`up to ${blocksSeen} blocks with members in one history`);
     expect(blocksSeen).toBeGreaterThanOrEqual(3);
   }, 600_000);
@@ -411,7 +413,7 @@ describe("a counted list answers as a naive list does", () => {
       if (commandName === "BatchGetItemCommand") byIds++;
       return next(command);
     });
-    await fc.assert(notingHistories, { seed, numRuns: Number(process.env.RUNS ?? 6), endOnFailure: true });
+    await fc.assert(notingHistories, { seed, numRuns: Number(process.env.RUNS ?? 4), endOnFailure: true });
     stop();
     console.log(`${byIds} pages by ids`);
     expect(byIds).toBeGreaterThan(10);
@@ -612,7 +614,7 @@ describe("a filtered page of a large block", () => {
         await check(org, model, { filter: { isActive: true }, ...query });
       }
     });
-    await fc.assert(property, { seed, numRuns: Number(process.env.RUNS ?? 12) });
+    await fc.assert(property, { seed, numRuns: Number(process.env.RUNS ?? 8) });
   });
 
   /**
