@@ -18,6 +18,8 @@ process.once("exit", () => rmSync(temporary, { recursive: true, force: true, max
  */
 const testTimeout = 180_000;
 const hookTimeout = testTimeout;
+/** What is waited for comes in a moment on a machine that does nothing else. */
+const expectations = { poll: { timeout: 20_000 } };
 
 /** Folders whose tests use one local service, with the real bundles and the real template. */
 const served = "{bench,browser,dashboard,endpoints,service}";
@@ -26,7 +28,14 @@ const served = "{bench,browser,dashboard,endpoints,service}";
 export default defineConfig(({ mode }) => {
   const name = mode === "long" ? "*.long.test.ts" : "!(*.long).test.ts";
   const project = (title: string, folders: string, settings: object = {}) => ({
-    test: { name: title, include: [`test/${folders}/**/${name}`], testTimeout, hookTimeout, ...settings },
+    test: {
+      name: title,
+      include: [`test/${folders}/**/${name}`],
+      testTimeout,
+      hookTimeout,
+      expect: expectations,
+      ...settings,
+    },
   });
   return {
     test: {

@@ -159,7 +159,7 @@ describe("an invocation", () => {
       await invoke(names[0]);
     }
     const alive = () => ids.filter(isRunning);
-    await expect.poll(alive, { timeout: 10_000 }).toEqual([ids[0], ...ids.slice(3)]);
+    await expect.poll(alive).toEqual([ids[0], ...ids.slice(3)]);
     expect(await invoke(names[3])).toBe(ids[3]);
 
     // Eleven instances are busy when one more starts. No instance is idle, so none ends.
@@ -169,7 +169,7 @@ describe("an invocation", () => {
     writeFileSync(gate, "");
     const busy = await Promise.all(running);
     expect(new Set([first, ...busy]).size).toBe(12);
-    await expect.poll(() => [first, ...busy].filter(isRunning).length, { timeout: 10_000 }).toBe(10);
+    await expect.poll(() => [first, ...busy].filter(isRunning).length).toBe(10);
   });
 
   test("answers null for a handler that returns nothing", async () => {

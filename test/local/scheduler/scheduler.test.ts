@@ -209,12 +209,12 @@ describe.concurrent("firing", () => {
         },
       },
     });
-    await expect.poll(() => firings.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(5);
+    await expect.poll(() => firings.length).toBeGreaterThanOrEqual(5);
     const [first, , , , fifth] = firings;
     // Four times 200 ms. On a busy machine a firing may be late, which brings it nearer to the next one.
     const took = (fifth?.at ?? 0) - (first?.at ?? 0);
     expect(took).toBeGreaterThan(400);
-    expect(took).toBeLessThan(2000);
+    expect(took).toBeLessThan(10_000);
     expect(first).toMatchObject({ target: functionArn, input: { source: "aws.scheduler" } });
   });
 
@@ -222,7 +222,7 @@ describe.concurrent("firing", () => {
     const { firings, create } = await start({ speed: 3600 });
     const createdAt = Date.now();
     await create({ ScheduleExpression: once, StartDate: inSeconds(3600) });
-    await expect.poll(() => firings.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => firings.length).toBe(1);
     expect((firings[0]?.at ?? 0) - createdAt).toBeGreaterThan(950);
     expect(firings[0]?.input).toEqual({ hello: 1 });
   });
@@ -240,7 +240,7 @@ describe.concurrent("firing", () => {
     const settings = { Settings: { Type: "AWS::Lambda::EventInvokeConfig", Properties: setting } };
     const [usual, untried] = [await start(failing), await start({ ...failing, resources: settings })];
     for (const { create } of [usual, untried]) await create({ ScheduleExpression: once });
-    await expect.poll(() => usual.firings.length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => usual.firings.length).toBe(3);
     await new Promise((resolve) => setTimeout(resolve, 800));
     expect(usual.firings.length).toBe(3);
     expect(untried.firings.length).toBe(1);
@@ -262,7 +262,7 @@ describe.concurrent("firing", () => {
       resources: { Settings: { Type: "AWS::Lambda::EventInvokeConfig", Properties: setting } },
     });
     await create({ ScheduleExpression: once });
-    await expect.poll(() => firings.length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => firings.length).toBe(3);
     expect(firings.map(({ target }) => target)).toEqual([functionArn, functionArn, queueArn]);
     expect(JSON.parse(String(firings[2]?.input))).toMatchObject({
       requestContext: {
@@ -288,16 +288,14 @@ describe.concurrent("firing", () => {
         DeadLetterConfig: { Arn: queueArn },
       },
     });
-    await expect
-      .poll(() => firings, { timeout: 10_000 })
-      .toMatchObject([{ target: queueArn, input: '"lost"' }]);
+    await expect.poll(() => firings).toMatchObject([{ target: queueArn, input: '"lost"' }]);
   });
 
   test("a target that the role does not allow is not reached, which is reported", async ({ expect }) => {
     const { firings, reported, create } = await start();
     const Arn = `${functionArn}-other`;
     await create({ ScheduleExpression: once, Target: { Arn, RoleArn: roleArn } });
-    await expect.poll(() => reported.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => reported.length).toBe(1);
     expect(reported[0]).toContain(`role ${roleArn} does not allow lambda:InvokeFunction on ${Arn}`);
     expect(firings).toEqual([]);
   });
@@ -324,15 +322,13 @@ describe.concurrent("a restart", () => {
       StartDate: new Date("2040-01-01"),
     });
     await first.client.send(new DeleteScheduleCommand({ Name: "gone" }));
-    await expect.poll(() => first.firings.map(({ input }) => input), { timeout: 10_000 }).toEqual(["done"]);
+    await expect.poll(() => first.firings.map(({ input }) => input)).toEqual(["done"]);
     await first.close();
     expect(JSON.parse(await readFile(join(directory, "schedules.json"), "utf8"))).toHaveLength(2);
     await new Promise((resolve) => setTimeout(resolve, 600));
 
     const second = await start({ directory, speed: 60 });
-    await expect
-      .poll(() => second.firings.map(({ input }) => input), { timeout: 10_000 })
-      .toEqual(["missed"]);
+    await expect.poll(() => second.firings.map(({ input }) => input)).toEqual(["missed"]);
     const { Schedules } = await second.client.send(new ListSchedulesCommand({}));
     expect(Schedules?.map(({ Name }) => Name)).toEqual(["done", "missed"]);
   });
@@ -352,9 +348,9 @@ describe.concurrent("a restart", () => {
     const directory = await makeDirectory();
     const fast = await start({ directory, speed: 36_000 });
     await fast.create({ ScheduleExpression: "rate(1 hour)" });
-    await expect.poll(() => fast.firings.length, { timeout: 10_000 }).toBeGreaterThan(3);
+    await expect.poll(() => fast.firings.length).toBeGreaterThan(3);
     await fast.close();
     const slower = await start({ directory, speed: 7200 });
-    await expect.poll(() => slower.firings.length, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(() => slower.firings.length).toBeGreaterThan(1);
   });
 });

@@ -123,7 +123,7 @@ describe.concurrent("an event source", () => {
       };
     });
     await sendBatch(["good", "bad"]);
-    await expect.poll(receiveDead, { timeout: 5000, interval: 100 }).toEqual(["bad"]);
+    await expect.poll(receiveDead, { interval: 100 }).toEqual(["bad"]);
     expect(seen).toEqual(["good1", "bad1", "bad2"]);
   });
 
@@ -140,7 +140,7 @@ describe.concurrent("an event source", () => {
       return rounds === 1 ? answer : undefined;
     });
     await sendBatch(["a", "b"]);
-    await expect.poll(() => counts, { timeout: 3000 }).toEqual(["1", "1", "2", "2"]);
+    await expect.poll(() => counts).toEqual(["1", "1", "2", "2"]);
   });
 
   test("keeps to its MaximumConcurrency and serves all groups in turn", async ({ expect }) => {
@@ -192,8 +192,8 @@ describe.concurrent("DelaySeconds", () => {
       { speed: 1800 },
     );
     await send("later", { DelaySeconds: 900 });
-    await expect.poll(() => tookMilliseconds, { timeout: 3000 }).toBeGreaterThan(490);
-    expect(tookMilliseconds).toBeLessThan(1000);
+    await expect.poll(() => tookMilliseconds).toBeGreaterThan(490);
+    expect(tookMilliseconds).toBeLessThan(10_000);
   });
 
   test("over 900 is refused", async ({ expect }) => {
