@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { condition } from "../../shared/aws/table/condition.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import { withTimeOf } from "../../shared/aws/table/patience.ts";
@@ -9,7 +9,7 @@ import { countedList } from "../../shared/lists/counted-list.ts";
 import type { Notes } from "../../shared/lists/directory.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
 import { refresh, rowOfBlock } from "../../shared/lists/notes.ts";
-import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 import { type Command, intercept } from "../aws/table/intercept.ts";
 
 type Group = { domainId: number; teamId: number | null; isActive: boolean };
@@ -18,11 +18,7 @@ type Email = { email: string };
 const fields = { domainId: "integer", teamId: "integer", isActive: "boolean" } as const;
 const emails = countedList<Group, Email>("EMAIL", fields);
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+useEngine();
 
 const time = (second: number): string => new Date(Date.UTC(2030, 0, 1) + second * 1_000).toISOString();
 

@@ -5,23 +5,21 @@ import { upstreamBreach } from "../../../shared/monitoring/hibp/breach.ts";
 import { details, type State, stateKey, version } from "../../../shared/monitoring/hibp/breach-details.ts";
 import * as catalog from "../../../shared/monitoring/hibp/catalog.ts";
 import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
-import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { settle } from "./settle.ts";
 import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 
-let engine: Engine;
+useEngine();
 let upstream: UpstreamServer;
 let list: Record<string, unknown>[];
 let testNumber = 0;
 
 beforeAll(async () => {
-  engine = await startEngine();
   upstream = await startUpstream();
 });
 afterAll(async () => {
   await upstream.stop();
-  await engine.stop();
 });
 beforeEach(async () => {
   // A fresh catalog, and names of this test alone: a process keeps the ids of names for good.
