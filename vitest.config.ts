@@ -18,8 +18,6 @@ process.once("exit", () => rmSync(temporary, { recursive: true, force: true, max
  */
 const testTimeout = 180_000;
 const hookTimeout = testTimeout;
-/** What is waited for comes in a moment on a machine that does nothing else. */
-const expectations = { poll: { timeout: 20_000 } };
 
 /** Folders whose tests use one local service, with the real bundles and the real template. */
 const served = "{bench,browser,dashboard,endpoints,service}";
@@ -33,7 +31,7 @@ export default defineConfig(({ mode }) => {
       include: [`test/${folders}/**/${name}`],
       testTimeout,
       hookTimeout,
-      expect: expectations,
+      expect: { poll: { timeout: testTimeout / 2 } },
       ...settings,
     },
   });

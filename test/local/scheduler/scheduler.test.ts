@@ -288,7 +288,9 @@ describe.concurrent("firing", () => {
         DeadLetterConfig: { Arn: queueArn },
       },
     });
-    await expect.poll(() => firings).toMatchObject([{ target: queueArn, input: '"lost"' }]);
+    await expect
+      .poll(() => firings, { timeout: 10_000 })
+      .toMatchObject([{ target: queueArn, input: '"lost"' }]);
   });
 
   test("a target that the role does not allow is not reached, which is reported", async ({ expect }) => {
@@ -328,7 +330,9 @@ describe.concurrent("a restart", () => {
     await new Promise((resolve) => setTimeout(resolve, 600));
 
     const second = await start({ directory, speed: 60 });
-    await expect.poll(() => second.firings.map(({ input }) => input)).toEqual(["missed"]);
+    await expect
+      .poll(() => second.firings.map(({ input }) => input), { timeout: 10_000 })
+      .toEqual(["missed"]);
     const { Schedules } = await second.client.send(new ListSchedulesCommand({}));
     expect(Schedules?.map(({ Name }) => Name)).toEqual(["done", "missed"]);
   });
