@@ -32,9 +32,12 @@ export const useBreachedPeople = () => {
     expect(await readScan(org, scanId)).toMatchObject({ status: "completed" });
     return scanId;
   };
-  /** An organization with a completed scan behind it, unless `first`. */
-  const organizationOf = async (people: number, { first = false } = {}): Promise<number> => {
-    const org = await createOrganization({ [domain]: people });
+  /** An organization with a completed scan behind it, unless `first`. `perBlock`: see `createOrganization`. */
+  const organizationOf = async (
+    people: number,
+    { first = false, perBlock }: { first?: boolean; perBlock?: number } = {},
+  ): Promise<number> => {
+    const org = await createOrganization({ [domain]: people }, perBlock);
     if (!first) await scan(org, {});
     return org;
   };

@@ -165,9 +165,9 @@ describe("one message for a scan", () => {
       ["address", "scan"],
       ["day", "address"],
     ] as const) {
-      const org = await organizationOf(1_100);
+      const org = await organizationOf(140, { perBlock: 70 });
       const channelId = await createChannel(org, { grouping: before });
-      workers.breached[domain] = inBreaches(1_100, "Alpha");
+      workers.breached[domain] = inBreaches(140, "Alpha");
       await startAndPlan(org);
       const [first, ...rest] = await takeMessages("scan-checks");
       expect(rest.length).toBeGreaterThan(0);
@@ -408,8 +408,8 @@ describe("each finding is in exactly one message of a channel", () => {
   test.each(["scan", "day"] as const)(
     "while workers of a scan meet, die before and after their writes, and repeat (%s)",
     async (grouping) => {
-      const people = 1_100;
-      const org = await organizationOf(people);
+      const people = 240;
+      const org = await organizationOf(people, { perBlock: 60 });
       const channelIds = [
         await createChannel(org, { grouping }),
         await createChannel(org, { grouping, minSeverity: "low", sensitive: "named" }),
@@ -430,9 +430,9 @@ describe("each finding is in exactly one message of a channel", () => {
           deaths++;
           throw new Error("The worker died");
         };
-        if (isWrite && random() < 0.15) die();
+        if (isWrite && random() < 0.25) die();
         const reply = await next(sent);
-        if (isWrite && random() < 0.15) die();
+        if (isWrite && random() < 0.25) die();
         return reply;
       });
       const isOver = async () => (await readScan(org, scanId)).status === "completed";

@@ -13,7 +13,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import type { Message } from "../../shared/contract/messages.ts";
 import { urlVariable } from "../../shared/contract/worker.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
-import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 import { invocation, takeMessages } from "../scanning/in-process-workers.ts";
 import { startParameterStore } from "./parameter-store.ts";
 
@@ -21,7 +21,7 @@ const count = Number(process.env.REDISPATCH_COUNT ?? 400);
 const perEvent = 20;
 const hour = 3_600_000;
 
-let engine: Engine;
+useEngine();
 let parameters: Awaited<ReturnType<typeof startParameterStore>>;
 let sendings: number;
 /** The deliveries whose messages the queue refuses, and whether it fails whole requests. */
@@ -59,7 +59,6 @@ const refuseSome = (): void => {
 };
 
 beforeAll(async () => {
-  engine = await startEngine();
   parameters = await startParameterStore();
   refuseSome();
   const url = await queues.listen({ host: "127.0.0.1", port: 0 });
@@ -74,7 +73,6 @@ afterAll(async () => {
   wire().destroy();
   await queues.close();
   await parameters.close();
-  await engine.stop();
 });
 beforeEach(() => {
   sendings = 0;

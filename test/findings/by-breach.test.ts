@@ -1,5 +1,5 @@
 /** The dashboard's filter by breach, on a table whose indexes lag as DynamoDB's do. */
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { undisturbed } from "../../local/dynamodb/behaviour.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
@@ -12,23 +12,21 @@ import { reserve } from "../../shared/lists/blocks.ts";
 import * as counts from "../../shared/lists/counts.ts";
 import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
 import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
-import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 
 const lagMilliseconds = 400;
 
 /** As many as a transaction takes with the counters of their blocks. */
 const findingsPerTransaction = 90;
 
-let engine: Engine;
+useEngine({ ...undisturbed, indexLag: lagMilliseconds });
 beforeAll(async () => {
-  engine = await startEngine({ ...undisturbed, indexLag: lagMilliseconds });
   for (const id of [1, 2]) {
     await table.put({ ...keys.breach(id), ...breachOf({ name: `Breach${id}` }), id });
   }
   // The first query of an index gives it the content of the table, which lags from then on.
   await list(1, { limit: 1, offset: 0, breachId: 1 });
 });
-afterAll(() => engine.stop());
 
 type Known = { id: number; breachId: number; firstDetectedAt: string; group: FindingGroup };
 

@@ -1,6 +1,7 @@
 /** Writers that die at any time, and a reader of the feed that must get everything that they have recorded, once. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomInt } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
 import * as activity from "../../shared/access/activity/activity.ts";
 import { service } from "../../shared/access/activity/actor.ts";
@@ -95,7 +96,10 @@ export const readScansOfKilledWorkers = async (workers: Workers, domain: string,
   const client = reader(org);
   let isOver = false;
   const reading = (async () => {
-    while (!isOver) await client.read(new Date());
+    while (!isOver) {
+      await client.read(new Date());
+      await pause(20);
+    }
   })();
   try {
     const breached: Record<number, string[]> = {};

@@ -1,27 +1,30 @@
 /** What the list of an organization's breaches costs, and that their dates never leave out a finding. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as breachDates from "../../shared/findings/breach-dates.ts";
 import { get, list } from "../../shared/findings/breaches.ts";
 import * as counts from "../../shared/lists/counts.ts";
 import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
-import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 
 const breachCount = 900;
 const ids = Array.from({ length: breachCount }, (_, index) => index + 1);
 const org = 12;
 const day = Date.parse("2026-11-01T00:00:00.000Z");
 
-let engine: Engine;
+useEngine();
 beforeAll(async () => {
-  engine = await startEngine();
-  for (const id of ids) {
+  const rows = ids.flatMap((id) => {
     const breach = breachOf({ name: `Breach${id}`, title: `Title ${id}`, domain: `site${id}.example` });
-    await table.put({ ...keys.breach(id), ...breach, id });
-    await table.put({ ...keys.breachName(breach.name), id, title: breach.title, domain: breach.domain });
-    await table.put({ ...keys.breachDates(org, id), first: day, last: day + id });
-  }
+    return [
+      { ...keys.breach(id), ...breach, id },
+      { ...keys.breachName(breach.name), id, title: breach.title, domain: breach.domain },
+      { ...keys.breachDates(org, id), first: day, last: day + id },
+    ];
+  });
+  for (const some of chunk(rows, 100)) await table.transact(some.map((put) => ({ put })));
   await table.put({
     ...keys.breachNames(),
     token: "settled",
@@ -37,7 +40,6 @@ beforeAll(async () => {
     });
   }
 });
-afterAll(() => engine.stop());
 
 test("a page of 900 breaches takes 60 read units in any order and with any filter", async () => {
   const page = { limit: 50, offset: 0 } as const;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   blockOf,
   blockSize,
@@ -8,13 +8,9 @@ import {
   type Reserved,
   reserve,
 } from "../../shared/lists/blocks.ts";
-import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+useEngine();
 
 const time = (second: number): string => new Date(Date.UTC(2030, 0, 1) + second * 1_000).toISOString();
 

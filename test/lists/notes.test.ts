@@ -1,19 +1,15 @@
 /** Pages of rare members: they are read by the ids that notes name. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import * as directories from "../../shared/lists/directory.ts";
 import { rareGroups, refresh, rowOfBlock } from "../../shared/lists/notes.ts";
-import { type Engine, recordCapacity, startEngine } from "../aws/table/engine.ts";
+import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 import { type Command, intercept } from "../aws/table/intercept.ts";
 import { active, disabled, emails, type Group, move, transact } from "./teams.ts";
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+useEngine();
 
 let organizations = 0;
 const isDisabled = ({ isActive }: Group): boolean => !isActive;

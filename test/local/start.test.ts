@@ -84,7 +84,7 @@ describe("a run", () => {
       output += chunk;
     });
     url = await vi.waitFor(() => /^ready (.*)\n/m.exec(output)?.[1] ?? expect.fail(output), {
-      timeout: 110_000,
+      timeout: 170_000,
     });
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import { type Key, keys } from "../../shared/aws/table/keys.ts";
 import { scanPages } from "../../shared/aws/table/scan.ts";
@@ -7,13 +7,9 @@ import { emails } from "../../shared/monitoring/emails/record.ts";
 import * as deletion from "../../shared/operations/deletion.ts";
 import { scans } from "../../shared/scanning/record.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
-import { type Engine, startEngine } from "../aws/table/engine.ts";
+import { useEngine } from "../aws/table/engine.ts";
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+useEngine();
 
 const address = "ada@acme.example";
 

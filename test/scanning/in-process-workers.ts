@@ -11,9 +11,11 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import type { Invocation } from "../../shared/aws/queue/consume.ts";
 import * as queue from "../../shared/aws/queue/queue.ts";
+import { chunk } from "../../shared/aws/table/chunk.ts";
 import { type Message, messages, type QueueName } from "../../shared/contract/messages.ts";
 import { urlVariable } from "../../shared/contract/worker.ts";
 import * as findings from "../../shared/findings/finding.ts";
+import { blockSize, reserve } from "../../shared/lists/blocks.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { importAll } from "../../shared/monitoring/imports/commit.ts";
 import { check } from "../../shared/scanning/check.ts";
@@ -153,23 +155,29 @@ export const lookUpCount = ({ upstream }: Workers): number =>
 export const domainSearchCount = ({ upstream }: Workers): number =>
   upstream.requests.filter(({ path }) => path.startsWith("breacheddomain/")).length;
 
-/** Creates an organization with verified domains, whose addresses are `user0`, `user1` …; returns its id. */
+/**
+ * Creates an organization with verified domains, whose addresses are `user0`, `user1` …; returns its id. `perBlock`: how many
+ * addresses share a block, so that few are several chunks of a scan.
+ */
 export const createOrganization = async (
   addressCounts: Readonly<Record<string, number>>,
+  perBlock = Number.POSITIVE_INFINITY,
 ): Promise<number> => {
   const { id: org } = await organizations.create({
     name: "Test",
     billing: activeBilling,
     scanEvery: "never",
   });
+  const rows: { email: string; domainId: number }[] = [];
   for (const [name, count] of Object.entries(addressCounts)) {
     const domain = await domains.create(org, { name, verified: true });
     if (domain === "exists") throw new Error(`The domain ${name} exists`);
-    const rows = Array.from({ length: count }, (_, index) => ({
-      email: `user${index}@${name}`,
-      domainId: domain.id,
-    }));
-    await importAll(org, rows, administrator);
+    const addresses = Array.from({ length: count }, (_, index) => `user${index}@${name}`);
+    rows.push(...addresses.map((email) => ({ email, domainId: domain.id })));
+  }
+  for (const some of chunk(rows, perBlock)) {
+    await importAll(org, some, administrator);
+    if (some.length === perBlock) await reserve(org, "EMAIL", blockSize);
   }
   return org;
 };

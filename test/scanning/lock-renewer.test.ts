@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { lockRenewer, type ScanLock } from "../../shared/scanning/lock.ts";
-import { type Engine, startEngine } from "../aws/table/engine.ts";
+import { useEngine } from "../aws/table/engine.ts";
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+useEngine();
 
 const org = 1;
 const scanId = 7;

@@ -36,7 +36,7 @@ const sweepAfter = async (milliseconds = sweepMilliseconds): Promise<void> => {
 test("a scan whose message waits in its queue for hours gets few messages and goes on", async () => {
   const org = await createOrganization({ "covered.example": 2 });
   const scanId = await start(org, "manual", administrator);
-  const hours = 6;
+  const hours = 3;
   for (let count = 0; count < hours * 12; count++) await sweepAfter();
   expect(await readScan(org, scanId)).toMatchObject({ status: "pending" });
   const waiting = await takeMessages("scan-plans");

@@ -42,6 +42,7 @@ beforeAll(async () => {
     AWS_CONFIG_FILE: "/dev/null",
     AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
     AWS_EC2_METADATA_DISABLED: "true",
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
   };
 });
 afterAll(() => {

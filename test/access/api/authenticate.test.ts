@@ -1,5 +1,5 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import { authenticate } from "../../../shared/access/api/authenticate.ts";
 import * as apiKeys from "../../../shared/access/keys/api-key.ts";
@@ -7,21 +7,19 @@ import * as users from "../../../shared/access/members/user.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
 import { withTimeOfPeople } from "../../../shared/aws/table/patience.ts";
-import { type Engine, recordCapacity, startEngine } from "../../aws/table/engine.ts";
+import { recordCapacity, useEngine } from "../../aws/table/engine.ts";
 import { activeBilling } from "../organizations/billing.ts";
 
-let engine: Engine;
+useEngine();
 let org: number;
 let value: string;
 beforeAll(async () => {
-  engine = await startEngine();
   const created = await organizations.create({ name: "Test", billing: activeBilling, scanEvery: "never" });
   org = created.id;
   const user = await users.create(org, { email: "ada@acme.example", name: null });
   if (user === "exists") throw new Error("Another user has the address ada@acme.example");
   value = (await sessions.create(org, user)).value;
 });
-afterAll(() => engine.stop());
 
 const host = "abc.execute-api.us-east-1.amazonaws.com";
 

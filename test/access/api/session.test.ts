@@ -1,5 +1,5 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { handler as authorize } from "../../../functions/authorize/handler.ts";
 import { authenticate, authenticateDashboard } from "../../../shared/access/api/authenticate.ts";
 import { fromContext } from "../../../shared/access/api/principal.ts";
@@ -10,15 +10,11 @@ import { touch } from "../../../shared/access/sessions/last-use.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
-import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { activeBilling } from "../organizations/billing.ts";
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+useEngine();
 
 const hour = 3_600_000;
 const day = 24 * hour;

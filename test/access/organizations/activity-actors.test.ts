@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as teams from "../../../shared/monitoring/teams/team.ts";
-import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { useEngine } from "../../aws/table/engine.ts";
 import { activeBilling } from "./billing.ts";
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+useEngine();
 
 const createUser = async (org: number, email: string): Promise<users.User> => {
   const user = await users.create(org, { email, name: null });

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
-import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { useEngine } from "../../aws/table/engine.ts";
 import { activeBilling } from "./billing.ts";
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+useEngine();
 
 const createOrganization = async (...roles: ("admin" | "member")[]) => {
   const { id: org } = await organizations.create({

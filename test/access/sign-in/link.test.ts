@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readSession } from "../../../shared/access/keys/secret.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
@@ -7,15 +7,11 @@ import * as links from "../../../shared/access/sign-in/link.ts";
 import { type Key, keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
-import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { activeBilling } from "../organizations/billing.ts";
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+useEngine();
 
 const createUser = async (email = "ada@acme.example") => {
   const { id: org } = await organizations.create({

@@ -9,7 +9,7 @@ import { deliver } from "../../../shared/access/sign-in/mail.ts";
 import { prepareInvitation, requestLink, sendAgain } from "../../../shared/access/sign-in/request.ts";
 import { dueIndex, dueShardsOf, type Key, keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
-import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { activeBilling } from "../organizations/billing.ts";
 
@@ -18,7 +18,7 @@ type Mail = {
   Content: { Simple: { Body: { Text: { Data: string } } } };
 };
 
-let engine: Engine;
+useEngine();
 let server: Server;
 let org: number;
 /** What the servers of SQS and SES got, and whether they accept it. */
@@ -27,7 +27,6 @@ const mails: Mail[] = [];
 let accepts = { queue: true, mail: true };
 
 beforeAll(async () => {
-  engine = await startEngine();
   server = createServer(async (request, response) => {
     const body = JSON.parse(await text(request));
     const isMail = request.url === "/v2/email/outbound-emails";
@@ -54,7 +53,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   server.close();
-  await engine.stop();
 });
 beforeEach(() => {
   accepts = { queue: true, mail: true };

@@ -1,4 +1,5 @@
 import { type ConsumedCapacity, CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll } from "vitest";
 import { type BehaviourSettings, undisturbed } from "../../../local/dynamodb/behaviour.ts";
 import { startEngine as startInMemory } from "../../../local/dynamodb/engine.ts";
 import { startBehavingDynamodb } from "../../../local/harness/behaving-dynamodb.ts";
@@ -36,6 +37,15 @@ export const startEngine = async (settings: BehaviourSettings = undisturbed): Pr
       await engine.close();
     },
   };
+};
+
+/** Starts an engine, as `startEngine` does, before the tests of a file, and stops it after them. */
+export const useEngine = (settings?: BehaviourSettings): void => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await startEngine(settings);
+  });
+  afterAll(() => engine.stop());
 };
 
 const createTable = async (tableName: string): Promise<void> => {

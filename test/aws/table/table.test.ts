@@ -304,7 +304,8 @@ describe("a transaction", () => {
     const begin = performance.now();
     const sent = withTimeOf(900, () => table.transact([{ put: newKey() }]));
     await expect(sent).rejects.toMatchObject({ refusal: "busy" });
-    expect(performance.now() - begin).toBeLessThan(900);
+    // Without a time of its own it would be six seconds; on a busy machine a try can end after its time.
+    expect(performance.now() - begin).toBeLessThan(5_000);
   });
 
   test("without an answer is refused as busy before the function's time is over", async () => {

@@ -1,23 +1,19 @@
 /** Rows carry the version of their form, and those of a later release are left alone. */
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { absent, condition, exists } from "../../../shared/aws/table/condition.ts";
 import type { Key } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { NewerVersion, newestVersion } from "../../../shared/contract/version.ts";
-import { type Engine, startEngine } from "./engine.ts";
+import { useEngine } from "./engine.ts";
 import { store, storedRows } from "./stored-rows.ts";
 
 const newer = newestVersion + 1;
 
-let engine: Engine;
+useEngine();
 let key: Key;
 let count = 0;
 
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
 beforeEach(() => {
   key = { pk: `ROW#${++count}`, sk: "ROW" };
 });

@@ -2,17 +2,16 @@ import { intercept, type Request } from "../../aws/table/intercept.ts";
 
 class Killed extends Error {}
 
-/** Runs `act` and lets the table get no request after the one of this number; gives how many it sent. */
-export const killedAt = async (
-  number: number,
-  when: "before" | "after",
-  act: () => Promise<unknown>,
-): Promise<number> => {
+/**
+ * Runs `act` and kills it once the table has done this number of requests. Gives how many requests it sent. For the table, a death
+ * before a request is a death after the request before it.
+ */
+export const killedAfter = async (number: number, act: () => Promise<unknown>): Promise<number> => {
   let sent = 0;
   // "build" is around the SDK's own retries, which would otherwise go on after the end.
   const stop = intercept<Request>("build", (next) => async (request) => {
     sent++;
-    if (sent > number || (sent === number && when === "before")) throw new Killed();
+    if (sent > number) throw new Killed();
     const reply = await next(request);
     if (sent >= number) throw new Killed();
     return reply;

@@ -214,7 +214,7 @@ describe.concurrent("firing", () => {
     // Four times 200 ms. On a busy machine a firing may be late, which brings it nearer to the next one.
     const took = (fifth?.at ?? 0) - (first?.at ?? 0);
     expect(took).toBeGreaterThan(400);
-    expect(took).toBeLessThan(2000);
+    expect(took).toBeLessThan(10_000);
     expect(first).toMatchObject({ target: functionArn, input: { source: "aws.scheduler" } });
   });
 

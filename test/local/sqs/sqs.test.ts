@@ -193,7 +193,7 @@ describe.concurrent("DelaySeconds", () => {
     );
     await send("later", { DelaySeconds: 900 });
     await expect.poll(() => tookMilliseconds).toBeGreaterThan(490);
-    expect(tookMilliseconds).toBeLessThan(1000);
+    expect(tookMilliseconds).toBeLessThan(10_000);
   });
 
   test("over 900 is refused", async ({ expect }) => {

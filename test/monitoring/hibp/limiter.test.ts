@@ -1,15 +1,11 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as limiter from "../../../shared/monitoring/hibp/limiter.ts";
-import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { useEngine } from "../../aws/table/engine.ts";
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+useEngine();
 beforeEach(() => table.remove(keys.limiter()));
 
 /** The largest number of arrivals (sorted, in milliseconds) within any 60 seconds. */

@@ -6,18 +6,16 @@ import * as limiter from "../../../shared/monitoring/hibp/limiter.ts";
 import * as subscription from "../../../shared/monitoring/hibp/subscription.ts";
 import { noSearchOf, rate } from "../../../shared/monitoring/hibp/subscription-state.ts";
 import { lookUpAccounts, withUpstream } from "../../../shared/monitoring/hibp/upstream.ts";
-import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { useEngine } from "../../aws/table/engine.ts";
 import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 
-let engine: Engine;
+useEngine();
 let upstream: UpstreamServer;
 beforeAll(async () => {
-  engine = await startEngine();
   upstream = await startUpstream();
 });
 afterAll(async () => {
   await upstream.stop();
-  await engine.stop();
 });
 beforeEach(async () => {
   upstream.requests.length = 0;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { entries } from "../../../shared/access/activity/activity.ts";
 import type { Actor } from "../../../shared/access/activity/actor.ts";
 import { activeCount } from "../../../shared/access/billing/quote.ts";
@@ -16,12 +16,12 @@ import * as teams from "../../../shared/monitoring/teams/team.ts";
 import * as teamList from "../../../shared/monitoring/teams/team-list.ts";
 import * as teamRemoval from "../../../shared/monitoring/teams/team-removal.ts";
 import { activeBilling } from "../../access/organizations/billing.ts";
-import { type Engine, startEngine } from "../../aws/table/engine.ts";
+import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
 
 const actor: Actor = { type: "api_key", id: 1, label: "Test key" };
 
-let engine: Engine;
+useEngine();
 
 /** Called before and after each transaction, with its number from 1. */
 let before: (transaction: number) => Promise<void> | void = () => {};
@@ -30,7 +30,6 @@ let transactions = 0;
 let largest = 0;
 
 beforeAll(async () => {
-  engine = await startEngine();
   intercept<Command>("initialize", (next) => async (sent) => {
     const { TransactItems } = sent.input as { TransactItems?: unknown[] };
     if (TransactItems === undefined) return next(sent);
@@ -47,8 +46,6 @@ afterEach(() => {
   before = () => {};
   after = () => {};
 });
-
-afterAll(() => engine.stop());
 
 const createOrganization = async (allowance: number | null = null) => {
   const billing = { ...activeBilling, seatAllowance: allowance };

@@ -29,7 +29,7 @@ import {
   useWorkers,
 } from "../../scanning/in-process-workers.ts";
 
-const seeds = [0, 1, 2];
+const seeds = [0, 1];
 const scanned = [...seeds.map((seed) => `property${seed}`), "again", "removed", "kept", "sub"];
 const workers = useWorkers({ breached: Object.fromEntries(scanned.map((name) => [`${name}.example`, {}])) });
 
@@ -307,7 +307,8 @@ const manyAliases = (count: number): Map<string, string[]> => {
   );
 };
 
-test.each([10_000, 100_000])("%i unwatched addresses cost what changes", async (count) => {
+test("100,000 unwatched addresses cost what changes", async () => {
+  const count = 100_000;
   const org = await createOrganization({ [`many${count}.example`]: 1 });
   const [domain] = await domains.list(org);
   const breachNames = manyAliases(count);
