@@ -59,7 +59,7 @@ const answerTo = (hibp: HibpServer, path: string): [number, unknown?] => {
       // Those that a test adds come last.
       return hibp.catalog.length === 0 ? [404] : [200, hibp.catalog.at(-1)];
     case "subscription":
-      return [200, { SubscriptionName: "Test", Rpm: hibp.rpm }];
+      return [200, { SubscriptionName: "Test", Rpm: hibp.rpm, IncludesStealerLogs: true }];
     case "subscribeddomains":
       return [200, hibp.covered.map((DomainName) => ({ DomainName }))];
     case "breacheddomain": {

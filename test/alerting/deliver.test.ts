@@ -11,6 +11,7 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { channelNotOpened } from "../../shared/contract/log-lines.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
+import reports from "../cases/reports.json" with { type: "json" };
 import {
   createOrganization,
   logger,
@@ -139,6 +140,7 @@ test.each([
   [{ status: 410, text: "channel_is_archived" }, "HTTP 410 (channel_is_archived)"],
   [{ status: 403, text: "action_prohibited" }, "HTTP 403 (action_prohibited)"],
   [{ status: 403, text: '{"ok":false,"error":"invalid_token"}' }, "HTTP 403 (invalid_token)"],
+  ...reports.slack.map(({ answer, failureReason }): [typeof answer, string] => [answer, failureReason]),
 ])("%j of Slack ends a delivery at its first attempt", async (response, failureReason) => {
   const delivery = await deliveryFor("slack");
   responses = [response];

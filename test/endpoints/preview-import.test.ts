@@ -297,7 +297,11 @@ describe("400", () => {
     const { api } = await createOrganization();
     for (const filename of ["a.xlsx", "a", "csv", "a.csv.zip", "a.csv ", "a.json", ".", ""]) {
       const reply = await preview(api, "ada@demo.example", filename);
-      expectRefusal(reply, 400, filename === "" ? /file/ : /^file: .* \.csv or \.tsv or \.txt$/);
+      expectRefusal(
+        reply,
+        400,
+        filename === "" ? /file/ : /^file: must be saved as CSV .* \.csv or \.tsv or \.txt$/,
+      );
     }
     const unnamed = { name: "file", type: "application/octet-stream", content: "ada@demo.example" };
     expectRefusal(await postForm(api, multipart([unnamed])), 400, /^file: .* \.csv/);

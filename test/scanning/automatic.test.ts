@@ -96,9 +96,12 @@ test("a run between two syncs asks for the latest breach alone, and syncs if it 
   expect(await pathsOf()).toEqual(whole);
   expect(await pathsOf()).toEqual(["latestbreach"]);
   for (const failing of [
-    (response) => reply(response, 404),
-    (response) => reply(response, 503),
-    (response) => reply(response, 200, "<html></html>"),
+    ...[401, 402, 403, 404, 429, 503].map(
+      (status) => (response: Parameters<typeof answer>[2]) => reply(response, status),
+    ),
+    ...[403, 404, 200].map(
+      (status) => (response: Parameters<typeof answer>[2]) => reply(response, status, "<html></html>"),
+    ),
     (response) => response.destroy(),
   ] as (typeof fail & {})[]) {
     fail = failing;

@@ -64,6 +64,12 @@ const noSubscription = "Have I Been Pwned has no active subscription for the API
 const blocked = "Have I Been Pwned blocked this service at its edge";
 const forbidden = "Have I Been Pwned refused to look addresses up with this API key";
 
+/** The same outcome, whatever an endpoint answers. */
+const always = (outcome: Outcome): Record<Answer, Outcome> => {
+  const kinds = Object.keys(answers) as Answer[];
+  return Object.fromEntries(kinds.map((kind) => [kind, outcome])) as Record<Answer, Outcome>;
+};
+
 const outcomes: Record<string, Record<Answer, Outcome>> = {
   "subscription/status": {
     "401": nothing(refusedKey),
@@ -109,17 +115,8 @@ const outcomes: Record<string, Record<Answer, Outcome>> = {
     "503": unlistedFails(didNotAnswer),
     "200 page": unlistedFails(didNotAnswer),
   },
-  breaches: {
-    "401": asUsual,
-    "402": asUsual,
-    "403": asUsual,
-    "403 page": asUsual,
-    "404": asUsual,
-    "404 page": asUsual,
-    "429": asUsual,
-    "503": asUsual,
-    "200 page": asUsual,
-  },
+  stealerlogsbyemaildomain: always(asUsual),
+  breaches: always(asUsual),
 };
 
 /** A scan waits for these as long as they answer 429, so they answer it so often only. */
@@ -180,9 +177,9 @@ describe("while all other endpoints work", () => {
       );
       await api.post("/emails", { email: `ada@${listed}`, domainId });
       await api.post("/emails", { email: `ada@${unlisted}`, domainId: otherId });
-      // A breach that the service does not know, so that it asks for the list of breaches.
+      // A breach that the service does not know, so that it asks for the list of breaches, and of a stealer log.
       const breach = `Breach${count}`;
-      hibp.catalog = [...hibp.catalog, inventedBreach(breach)];
+      hibp.catalog = [...hibp.catalog, { ...inventedBreach(breach), IsStealerLog: true }];
       hibp.accounts = { [`ada@${listed}`]: [breach], [`ada@${unlisted}`]: [breach] };
       await forget();
       let asked = 0;

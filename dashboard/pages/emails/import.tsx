@@ -103,9 +103,9 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
       {plan !== undefined && (
         <>
           <Quote plan={plan} />
-          {plan.isGuessed && (
+          {plan.guess !== undefined && (
             <p>
-              The file is not in UTF-8 and was read as Windows-1252. If names look wrong below, save it as CSV
+              The file is not in UTF-8 and was read as {plan.guess}. If names look wrong below, save it as CSV
               UTF-8.
             </p>
           )}

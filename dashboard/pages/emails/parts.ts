@@ -17,7 +17,8 @@ export type Part = { file: File; plan: ImportPlan };
 /** What a file holds, and what its import would do. */
 export type Preview = {
   parts: Part[];
-  isGuessed: boolean;
+  /** The encoding that the file was read as, if it is not known. */
+  guess: string | undefined;
   /** All rows of the file; `rows` are those of `parts`. */
   allRows: ImportRow[];
   rows: ImportRow[];
@@ -33,7 +34,7 @@ export async function preview(
   file: File,
   onProgress: (done: number, total: number) => void,
 ): Promise<Preview> {
-  const { text, isGuessed } = decode(new Uint8Array(await file.arrayBuffer()));
+  const { text, guess } = decode(new Uint8Array(await file.arrayBuffer()));
   const texts = partsOf(text, mostRows);
   if (texts.length > mostParts) {
     throw new Failure(
@@ -48,11 +49,11 @@ export async function preview(
     parts.push({ file: part, plan: await previewPart(part) });
   }
   const summary = summaryOf(parts);
-  return { ...summary, allRows: summary.rows, isGuessed };
+  return { ...summary, allRows: summary.rows, guess };
 }
 
 /** All parts as one: what stands in an earlier part is repeated, and prices add up. */
-export function summaryOf(parts: Part[]): Omit<Preview, "isGuessed" | "allRows"> {
+export function summaryOf(parts: Part[]): Omit<Preview, "guess" | "allRows"> {
   const seen = new Set<string>();
   const rows = parts.flatMap(({ plan }) => {
     const some = plan.emails.map(

@@ -20,7 +20,7 @@ export const readUpload = async (event: APIGatewayProxyEvent, upload: Upload): P
   const { name, bytes } = await fileOf(form, contentTypeOf(event), upload);
   if (!upload.extensions.some((extension) => name.toLowerCase().endsWith(extension))) {
     throw new Refusal("invalidInput", {
-      error: `${upload.field}: must be a file with a name that ends in ${upload.extensions.join(" or ")}`,
+      error: `${upload.field}: must be saved as CSV or text, with a name that ends in ${upload.extensions.join(" or ")}`,
     });
   }
   if (bytes.length === 0) throw new Refusal("invalidInput", { error: `${upload.field}: is empty` });

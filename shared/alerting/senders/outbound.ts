@@ -183,7 +183,9 @@ const request = (
       })
       .on("response", (message) => resolve({ status: message.statusCode ?? 0, message }))
       .on("error", (error) => {
-        const status = isMalformed.test(findCode(error)) ? statusIn(beginning) : undefined;
+        // Some receivers end their response without the empty line behind its headers.
+        const isAnswered = isMalformed.test(findCode(error)) || socket.readableEnded;
+        const status = isAnswered ? statusIn(beginning) : undefined;
         if (status === undefined) reject(error);
         else resolve({ status });
       })

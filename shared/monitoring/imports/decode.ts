@@ -6,14 +6,20 @@ export const invalidFile = (problem: string): Refusal =>
 
 /**
  * Unicode as UTF-8 with or without BOM or as UTF-16 with BOM, else Windows-1252, in which Excel saves CSV on
- * many machines.
+ * many machines, or Mac OS Roman, if lines end as in Excel's "CSV (Macintosh)". Refuses `invalidInput` when the file is no
+ * text, and when it is one of vCards.
  */
 export const decode = (bytes: Uint8Array): string => {
+  if (workbooks.some((start) => start.every((byte, index) => bytes[index] === byte))) {
+    throw invalidFile("is not a text file, but a workbook: save it as CSV UTF-8");
+  }
   const [first, second] = bytes;
   const encoding =
     first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
-  const text = decodeAs(encoding, bytes) ?? (encoding === "utf-8" ? windows1252.decode(bytes) : undefined);
+  const text =
+    decodeAs(encoding, bytes) ?? (encoding === "utf-8" ? legacyOf(bytes).decode(bytes) : undefined);
   if (text?.includes("\0") !== false) throw invalidFile("is not a text file");
+  if (/^\s*BEGIN:VCARD/i.test(text)) throw invalidFile("holds vCards: export the contacts as CSV");
   return text
     .replace(betweenDelimiters, (part) => decodedTwice(part) ?? part)
     .replace(control, (character) => readableControl(character));
@@ -27,7 +33,19 @@ const decodeAs = (encoding: string, bytes: Uint8Array): string | undefined => {
   }
 };
 
+/** How files of Excel begin: a zip archive since 2007 (also LibreOffice's and Numbers'), before that an OLE document. */
+const workbooks = [
+  [0x50, 0x4b, 0x03, 0x04],
+  [0xd0, 0xcf, 0x11, 0xe0],
+];
+
 const windows1252 = new TextDecoder("windows-1252");
+const macRoman = new TextDecoder("macintosh");
+
+const [lineFeed, carriageReturn] = [0x0a, 0x0d];
+
+const legacyOf = (bytes: Uint8Array): typeof macRoman =>
+  bytes.includes(carriageReturn) && !bytes.includes(lineFeed) ? macRoman : windows1252;
 
 /** Roughly a cell. Files that were put together mix texts with and without damage. */
 const betweenDelimiters = /[^\r\n\t,;"]+/g;

@@ -72,7 +72,11 @@ const entriesIn = (records: readonly string[][]): Reading => {
   return {
     found: inAnyCell(records, header),
     columns: {
-      used: headingsOf(records, header, (index) => nameColumns.includes(index) || index === teamColumn),
+      used: headingsOf(
+        records,
+        header,
+        (index) => nameColumns.flat().includes(index) || index === teamColumn,
+      ),
       ignored: headingsOf(records, header, (index) => passwordColumns.includes(index)),
     },
   };
@@ -182,7 +186,7 @@ const inColumns = (records: readonly string[][], header: Header): Reading | unde
     const addresses = addressesInColumn(cell);
     for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, { email, ...about });
   }
-  const used = new Set([...columns, ...header.nameColumns, header.teamColumn]);
+  const used = new Set([...columns, ...header.nameColumns.flat(), header.teamColumn]);
   return {
     found,
     columns: {
@@ -300,13 +304,16 @@ const maximumNameCellCharacters = 2000;
 
 const nameIn = (cell = ""): string => line(cell.slice(0, maximumNameCellCharacters));
 
-const ownerOf = (cells: readonly string[], names: NameColumns): string | undefined => {
-  const [first = "", ...rest] = names.map((column) => nameIn(cells[column]));
+const ownerOf = (cells: readonly string[], alternatives: readonly NameColumns[]): string | undefined => {
+  const found = alternatives.map((columns) => nameOf(cells, columns)).find((name) => name !== "") ?? "";
+  return ownerName.check(z.minLength(1)).safeParse(shorten(found, maximumNameCharacters)).data;
+};
+
+const nameOf = (cells: readonly string[], columns: NameColumns): string => {
+  // A number is an employee's, or a quantity: in French, "Nombre" heads no names.
+  const [first = "", ...rest] = columns.map((column) => nameIn(cells[column]).replace(/^\d+$/, ""));
   // "Name" beside "Given name" is the family name in some tables, and the whole name in others.
-  const name = rest.some((other) => other.startsWith(first))
-    ? rest.join(" ")
-    : line([first, ...rest].join(" "));
-  return ownerName.check(z.minLength(1)).safeParse(shorten(name, maximumNameCharacters)).data;
+  return rest.some((other) => other.startsWith(first)) ? rest.join(" ") : line([first, ...rest].join(" "));
 };
 
 /** Whose address it is: the owner's name and team. */
@@ -321,7 +328,7 @@ const aboutBeside = (cells: readonly string[], header: Header): Omit<Candidate, 
   const { ownerName, team } = aboutOf(cells, header);
   const holdsAddress = (column: number) => isAddressLike(cells[column] ?? "");
   return {
-    ...(ownerName !== undefined && !header.nameColumns.some(holdsAddress) && { ownerName }),
+    ...(ownerName !== undefined && !header.nameColumns.flat().some(holdsAddress) && { ownerName }),
     ...(team !== undefined && !holdsAddress(header.teamColumn ?? -1) && { team }),
   };
 };

@@ -10,7 +10,8 @@ export type Header = {
   columnCount: number;
   /** The columns headed like "email", best first, then those of further addresses. Empty when none is headed like "email". */
   addressColumns: readonly number[];
-  nameColumns: NameColumns;
+  /** Best first: an owner's name is in the first of them that has one. */
+  nameColumns: readonly NameColumns[];
   /** The column of the owners' teams. */
   teamColumn?: number;
   /** Their cells are never read, since a password may look like an address. */
@@ -34,20 +35,23 @@ const addressHeadings = [
   /userprincipalname|^(user|login|logon|account)name$|^(user)?log[io]n$/,
 ] as const;
 
-/** Headings of addresses of other people, and of columns that only mention e-mail. */
-const otherHeadings =
-  /manager|supervisor|assistant|emergency|approver|sponsor|createdby|modifiedby|password|status|verified|type|label|format|optin|date|domain|sent|count/;
+/** Headings of addresses of other people. */
+const otherPeople =
+  /manager|supervisor|assistant|emergency|approver|sponsor|(created|modified|invited|added)by|reportsto|vorgesetzt|superieur|superior|responsab|jefe|leidinggevende/;
+
+/** Headings of columns that only mention e-mail. */
+const mentions = /password|status|verified|type|label|format|optin|date|domain|sent|count/;
 
 /** Headings of the owner's further addresses, which count only in rows without another. */
 const furtherHeadings =
-  /recovery|^second|secondary|^new|alternat|other|personal|private|privat|home|backup|alias/;
+  /recovery|authentication|^second|secondary|^new|alternat|other|personal|private|privat|home|backup|alias/;
 const furtherRank = addressHeadings.length;
 
 const passwordHeadings =
   /password|passwort|kennwort|motdepasse|contrasena|senha|wachtwoord|passphrase|passcode|pass$|pwd|secret/;
 
 const fullNames = new Set([
-  ..."displayname fullname legalname preferredname contactname".split(" "),
+  ..."displayname fullname legalname contactname".split(" "),
   ..."ownername owner employeename anzeigename vollstandigername".split(" "),
   ..."nomcomplet nombrecompleto nomecompleto nomeecognome volledigenaam".split(" "),
 ]);
@@ -59,11 +63,14 @@ const familyNames = new Set([
 /** Headings of the whole name, or of the family name when there is a column of given names. */
 const names = new Set(["name", "nom", "naam"]);
 
-/** Headings of teams, best first. */
+/** In some tables a whole name, in others only how people are called. */
+const preferredNames = new Set(["preferredname", "nickname"]);
+
+/** Headings of teams, best first. In the plural they head lists, such as all groups that somebody is in. */
 const teamHeadings = [
-  /^(teams?|equipes?|equipos?|squadra)(name)?$/,
-  /^(departments?|dept|abteilung|departements?|departamento|dipartimento|reparto|afdeling)(name)?$/,
-  /^(groups?|gruppe|groupe|grupo|gruppo|groep)(name)?$/,
+  /^(team|equipe|equipo|squadra)(name)?$/,
+  /^(department|dept|abteilung|departement|departamento|dipartimento|reparto|afdeling)(name)?$/,
+  /^(group|gruppe|groupe|grupo|gruppo|groep)(name)?$/,
 ];
 
 /** How many records may stand before the header: a title, a version, who exported the file. */
@@ -81,7 +88,10 @@ export const firstHeader = (records: readonly (readonly string[])[]): Header | u
     const headings = cells.map(headingsIn);
     if (headings.some((heading) => heading.some(isAddressLike))) break;
     const columns = headings
-      .map((heading, index) => ({ index, rank: rankOf(heading) }))
+      .map((heading, index) => ({
+        index,
+        rank: rankOf(heading, normalize(withoutAddresses(cells[index] ?? ""))),
+      }))
       .filter(({ rank }) => rank >= 0)
       .sort((a, b) => a.rank - b.rank || a.index - b.index);
     const rank = columns[0]?.rank ?? furtherRank;
@@ -140,28 +150,35 @@ const normalize = (text: string): string =>
     .toLowerCase()
     .replace(/[^\p{Letter}@]/gu, "");
 
-/** The best rank of a cell's headings, `furtherRank` if it heads further addresses, -1 if it heads none. */
-const rankOf = (headings: readonly string[]): number => {
-  if (headings.some((heading) => otherHeadings.test(heading))) return -1;
+const withoutAddresses = (cell: string): string =>
+  cell.length > maximumHeadingCharacters ? "" : cell.replace(/\S*@\S*/g, "");
+
+/**
+ * The best rank of a cell's headings, `furtherRank` if it heads further addresses, -1 if it heads none. `whole` is the cell with
+ * its brackets, which tell whose addresses they are: "Email (manager)", "Email (personal)".
+ */
+const rankOf = (headings: readonly string[], whole: string): number => {
+  if (otherPeople.test(whole) || headings.some((heading) => mentions.test(heading))) return -1;
   const ranks = headings.map((heading) => addressHeadings.findIndex((pattern) => pattern.test(heading)));
   const rank = ranks.filter((each) => each >= 0).sort()[0] ?? -1;
-  return rank >= 0 && headings.some((heading) => furtherHeadings.test(heading)) ? furtherRank : rank;
+  return rank >= 0 && furtherHeadings.test(whole) ? furtherRank : rank;
 };
 
-const nameColumnsOf = (headings: readonly (readonly string[])[]): NameColumns => {
+const nameColumnsOf = (headings: readonly (readonly string[])[]): NameColumns[] => {
   const headed = (words: Set<string>): number[] => {
     const index = headings.findIndex((heading) => heading.some((text) => words.has(text)));
     return index < 0 ? [] : [index];
   };
-  const [full, given, family, name] = [fullNames, givenNames, familyNames, names].map(headed) as [
-    number[],
-    number[],
-    number[],
-    number[],
-  ];
-  if (full.length > 0) return full;
-  if (given.length > 0) return [...given, ...(family.length > 0 ? family : name)];
-  return name.length > 0 ? name : family;
+  const [full = [], given = [], family = [], name = [], preferred = []] = [
+    fullNames,
+    givenNames,
+    familyNames,
+    names,
+    preferredNames,
+  ].map(headed);
+  const whole = name.length > 0 ? name : family;
+  const composed = given.length > 0 ? [...given, ...(family.length > 0 ? family : name)] : whole;
+  return [full, composed, preferred].filter((columns) => columns.length > 0);
 };
 
 const teamColumnOf = (headings: readonly (readonly string[])[]): Pick<Header, "teamColumn"> => {

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { startReceiver } from "../../../local/harness/receiver.ts";
 import { type AttemptResult, post } from "../../../shared/alerting/senders/outbound.ts";
+import reports from "../../cases/reports.json" with { type: "json" };
 import { allow, closing, listen, receive, send } from "./set-up.ts";
 
 const endWith =
@@ -144,6 +145,11 @@ describe("the status of a response decides:", () => {
     expect((await send(origin)).result).toEqual({ status: 200 });
   });
 
+  test("a 2xx that ends without the empty line behind its headers is delivered", async () => {
+    const { origin } = await listen((socket) => socket.end("HTTP/1.1 200 OK\r\nx: y\r\n"));
+    expect((await send(origin)).result).toEqual({ status: 200 });
+  });
+
   const malformed: [string, string][] = [
     [
       "two ways to say where the body ends",
@@ -179,6 +185,11 @@ describe("the status of a response decides:", () => {
       expect(seconds).toBeLessThan(2);
       await expect.poll(() => connections.size).toBe(0);
     }
+  });
+
+  test.each(reports.receivers)("as reported in $reported", async ({ response, result }) => {
+    const { origin } = await listen((socket) => socket.end(Buffer.from(response, "latin1")));
+    expect((await send(origin)).result).toEqual(result);
   });
 
   test("a failure is returned before its body arrives", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { asciiAddress, asciiDomain } from "../../../shared/contract/domain-name.ts";
 import { domainName } from "../../../shared/monitoring/domains/domain-schema.ts";
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
+import reports from "../../cases/reports.json" with { type: "json" };
 
 describe("the ASCII form of an internationalized domain", () => {
   // The ASCII forms are those of the registries' own converters.
@@ -16,6 +17,11 @@ describe("the ASCII form of an internationalized domain", () => {
   ])("of %s is %s", (written, ascii) => {
     expect(asciiDomain(written)).toBe(ascii);
     expect(domainName.parse(` ${written} `)).toBe(ascii.toLowerCase());
+  });
+
+  test.each(reports.domains)("of $written is as reported in $reported", ({ written, ascii }) => {
+    expect(domainName.parse(written)).toBe(ascii);
+    expect(emailAddress.parse(`info@${written}`)).toBe(`info@${ascii}`);
   });
 
   test("is the same however letters with marks are composed", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isProof, mistakenNames, recordOf } from "../../../shared/monitoring/domains/proof-record.ts";
+import reports from "../../cases/reports.json" with { type: "json" };
 
 const domain = { name: "acme.example", proofToken: "0123456789abcdef0123456789abcdef" };
 const { value } = recordOf(domain);
@@ -22,6 +23,15 @@ describe("a record proves a domain", () => {
     expect(isProof(domain, ["v=spf1 -all", written])).toBe(true);
   });
 
+  test.each(reports.records)("as reported in $reported", ({ values }) => {
+    expect(
+      isProof(
+        domain,
+        values.map((written) => written.replace("VALUE", value)),
+      ),
+    ).toBe(true);
+  });
+
   test.each([
     ["none", []],
     ["an empty one", [""]],
@@ -41,6 +51,10 @@ describe("a record is looked for under the names that forms make of its own", ()
       "breach-monitor.acme.example",
       "acme.example",
     ]);
+  });
+
+  test.each(reports.recordNames)("as reported in $reported", ({ written }) => {
+    expect(mistakenNames({ name: "acme.example" })).toContain(written);
   });
 
   test("the zone of a parent", () => {

@@ -408,7 +408,9 @@ describe("refused files", () => {
       Buffer.from("PK\x03\x04\x14\0\0\0\b\0"),
       deflateRawSync("email\na@b.example"),
     ]);
-    expect(refusalOf(zip)[1]).toMatch(/^file: is not /);
+    const workbook = "file: is not a text file, but a workbook: save it as CSV UTF-8";
+    expect(refusalOf(zip)[1]).toBe(workbook);
+    expect(refusalOf(Buffer.from("d0cf11e0a1b11ae1", "hex"))[1]).toBe(workbook);
     const image = Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01", "latin1");
     expect(refusalOf(image)[1]).toMatch(/^file: is not /);
     expect(refusalOf("a@b.example\0")[1]).toBe("file: is not a text file");
@@ -417,6 +419,13 @@ describe("refused files", () => {
     expect(refusalOf(Buffer.from("\ufeffa@b.example", "utf16le").subarray(0, -1))[1]).toBe(
       "file: is not a text file",
     );
+  });
+
+  test("vCards, which name more than addresses", () => {
+    const card = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nEMAIL;TYPE=WORK:ada@a.example\r\nEND:VCARD\r\n";
+    for (const text of [card, `\ufeff\r\n${card.toLowerCase()}`]) {
+      expect(refusalOf(text)).toEqual(["invalidInput", "file: holds vCards: export the contacts as CSV"]);
+    }
   });
 
   test("a quoted field that never ends, with and without stray quotes", () => {
