@@ -1,11 +1,11 @@
 /** Passkeys, as far as the browser has them (WebAuthn Level 3). */
 import { Failure } from "./api/failure.ts";
 
-/** They belong to the name of a host: a page at an IP address, such as that of a local run, has none. */
+/** Passkeys belong to the name of a host: a page at an IP address, such as that of a local run, has none. */
+export const isAtName = (): boolean => !/^[\d.]+$|^\[/.test(location.hostname);
+
 export const hasPasskeys = (): boolean =>
-  "PublicKeyCredential" in globalThis &&
-  "parseCreationOptionsFromJSON" in PublicKeyCredential &&
-  !/^[\d.]+$|^\[/.test(location.hostname);
+  isAtName() && "PublicKeyCredential" in globalThis && "parseCreationOptionsFromJSON" in PublicKeyCredential;
 
 /** Makes one, by the options of the service. @throws Failure */
 export const createPasskey = (options: unknown) =>

@@ -57,6 +57,7 @@ import { watchUnwatched } from "./watch-unwatched/endpoint.ts";
  */
 export const dashboardRoutes: readonly Route[] = [
   { method: "GET", path: "/sign-in", name: "get-sign-in", endpoint: getSignIn },
+  { method: "POST", path: "/sign-in", name: "redeem-passkey", endpoint: redeemPasskey },
   { method: "POST", path: "/sign-in/links", name: "create-sign-in-link", endpoint: createSignInLink },
   { method: "POST", path: "/sign-in/sessions", name: "redeem-sign-in-link", endpoint: redeemSignInLink },
   { method: "POST", path: "/sign-in/provider", name: "open-provider", endpoint: openProvider },
@@ -66,13 +67,12 @@ export const dashboardRoutes: readonly Route[] = [
     name: "redeem-provider-code",
     endpoint: redeemProviderCode,
   },
-  { method: "POST", path: "/sign-in/passkeys", name: "redeem-passkey", endpoint: redeemPasskey },
   { method: "GET", path: "/session", name: "get-session", endpoint: getSession },
   { method: "DELETE", path: "/session", name: "end-session", endpoint: endSession },
   { method: "GET", path: "/sessions", name: "list-sessions", endpoint: listSessions },
+  { method: "PATCH", path: "/sessions", name: "change-passkeys", endpoint: changePasskeys },
   { method: "DELETE", path: "/sessions", name: "revoke-other-sessions", endpoint: revokeOtherSessions },
   { method: "DELETE", path: "/sessions/{id}", name: "revoke-session", endpoint: revokeSession },
-  { method: "POST", path: "/passkeys", name: "change-passkeys", endpoint: changePasskeys },
   { method: "GET", path: "/organization", name: "get-organization", endpoint: getOrganization },
   { method: "PATCH", path: "/organization", name: "change-organization", endpoint: changeOrganization },
   { method: "GET", path: "/api-keys", name: "list-api-keys", endpoint: listApiKeys },

@@ -58,8 +58,7 @@ export const dashboard: Part = {
   tags: {
     "sign-in": "Getting a session, without a password",
     session: "The session that a request comes with",
-    sessions: "All sessions of the user",
-    passkeys: "What the user can sign in with beside links",
+    sessions: "All sessions and passkeys of the user",
     overview: "The state of the organization at a glance",
     findings: "Findings with whose address each is",
     breaches: "Breaches that the organization has findings of",

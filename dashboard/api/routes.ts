@@ -76,13 +76,13 @@ export type Routes = {
   "POST /dashboard/sign-in/sessions": typeof redeemSignInLink;
   "POST /dashboard/sign-in/provider": typeof openProvider;
   "POST /dashboard/sign-in/provider/sessions": typeof redeemProviderCode;
-  "POST /dashboard/sign-in/passkeys": typeof redeemPasskey;
+  "POST /dashboard/sign-in": typeof redeemPasskey;
   "GET /dashboard/session": typeof getSession;
   "DELETE /dashboard/session": typeof endSession;
   "GET /dashboard/sessions": typeof listSessions;
   "DELETE /dashboard/sessions": typeof revokeOtherSessions;
   "DELETE /dashboard/sessions/{id}": typeof revokeSession;
-  "POST /dashboard/passkeys": typeof changePasskeys;
+  "PATCH /dashboard/sessions": typeof changePasskeys;
   "GET /dashboard/overview": typeof getOverview;
   "GET /dashboard/findings": typeof listFindings;
   "GET /dashboard/findings/{id}": typeof getFinding;

@@ -61,12 +61,9 @@ describe("a passkey", () => {
     const { credentials } = await session.send("WebAuthn.getCredentials", { authenticatorId });
     expect(credentials).toMatchObject([{ isResidentCredential: true, rpId: "localhost" }]);
 
-    watch.expect(
-      "401 /api/dashboard/emails",
-      "401 /api/dashboard/sessions",
-      "401 /api/dashboard/sign-in/passkeys",
-    );
+    watch.expect("401 /api/dashboard/emails", "401 /api/dashboard/sessions", "401 /api/dashboard/sign-in");
     await press(page, "Sign out");
+    await page.getByRole("button", passkeyButton).waitFor();
     await press(page, "Sign in with a passkey");
     await page.getByText(`Signed in as ${email} to Acme Passkeys.`).waitFor();
 
@@ -80,6 +77,7 @@ describe("a passkey", () => {
     await page.getByText("You have no passkey here yet.").waitFor();
 
     await press(page, "Sign out");
+    await page.getByRole("button", passkeyButton).waitFor();
     await press(page, "Sign in with a passkey");
     await page.getByRole("alert").getByText("This passkey is not known here, or was removed").waitFor();
     expect(await problems(page)).toEqual([]);
@@ -111,7 +109,7 @@ describe("a passkey", () => {
     await page.getByRole("alert").getByText("There is a passkey of yours on this device already.").waitFor();
     await session.send("WebAuthn.clearCredentials", { authenticatorId });
     watch.expect("401 /api/dashboard/sessions");
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign out", exact: true }).click();
     await page.getByRole("button", passkeyButton).click();
     await page.getByRole("alert").getByText("The browser gave no passkey").waitFor();
     await page.getByRole("textbox", { name: "E-mail address" }).waitFor();

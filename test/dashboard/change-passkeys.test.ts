@@ -15,7 +15,7 @@ const newUser = async () => {
 type User = Awaited<ReturnType<typeof newUser>>;
 
 const add = ({ dashboard }: Pick<User, "dashboard">, answer: object) =>
-  dashboard.post("/passkeys", { action: "add", answer });
+  dashboard.patch("/sessions", { action: "add", answer });
 const passkeysOf = async ({ dashboard }: Pick<User, "dashboard">) =>
   (await dashboard.get("/sessions")).body.passkeys as { id: string }[];
 const newPasskey = () => createPasskey(ownOrigin());
@@ -25,7 +25,7 @@ describe("200", () => {
   test("the options ask for a passkey of this host that proves who uses it", async () => {
     const user = await newUser();
     const first = await addPasskey(user.dashboard);
-    const { status, body } = await user.dashboard.post("/passkeys", { action: "begin" });
+    const { status, body } = await user.dashboard.patch("/sessions", { action: "begin" });
     expect(status).toBe(200);
     expect(body).toEqual({
       success: true,
@@ -56,7 +56,7 @@ describe("200", () => {
     const headers = { "user-agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Chrome/142.0.0.0" };
     const begun = await beginPasskey(user.dashboard);
     const second = newPasskey();
-    const reply = await browserWith(cookie).dashboard.request("POST", "/passkeys", {
+    const reply = await browserWith(cookie).dashboard.request("PATCH", "/sessions", {
       headers,
       body: { action: "add", answer: second.register(begun) },
     });
@@ -73,7 +73,7 @@ describe("200", () => {
     const other = await signedIn(org);
     const [kept, removed] = [await addPasskey(user.dashboard), await addPasskey(user.dashboard)];
     const remove = ({ dashboard }: Pick<User, "dashboard">) =>
-      dashboard.post("/passkeys", { action: "remove", id: removed.id });
+      dashboard.patch("/sessions", { action: "remove", id: removed.id });
     expect((await remove(other)).status).toBe(200);
     expect(await passkeysOf(user)).toHaveLength(2);
     for (const _ of [1, 2])
@@ -98,7 +98,7 @@ test("400 passkey_limit_reached: the 11th, until one is removed", async () => {
   const [{ id } = { id: "" }] = await passkeysOf(user);
   const answer = newPasskey().register(await beginPasskey(user.dashboard));
   expectRefusal(await add(user, answer), 400, /already have 10/, { code: "passkey_limit_reached" });
-  await user.dashboard.post("/passkeys", { action: "remove", id });
+  await user.dashboard.patch("/sessions", { action: "remove", id });
   expect((await add(user, answer)).status).toBe(200);
 });
 
@@ -111,7 +111,7 @@ describe("400", () => {
     [{ action: "remove", id: "__proto__" }, /^id: /],
   ])("%j", async (body, problem) => {
     const { dashboard } = await newUser();
-    expectRefusal(await dashboard.post("/passkeys", body), 400, problem);
+    expectRefusal(await dashboard.patch("/sessions", body), 400, problem);
   });
 });
 
@@ -161,10 +161,10 @@ describe("401 passkey_refused", () => {
   });
 });
 
-test("403 provider_required: an organization whose people come by the identity provider", async () => {
+test("403 provider_required: where people come by the identity provider", async () => {
   const { org, dashboard } = await newUser();
   await table.update(keys.organization(org), { set: { signIn: "provider" } });
-  const refused = await dashboard.post("/passkeys", { action: "begin" });
+  const refused = await dashboard.patch("/sessions", { action: "begin" });
   expectRefusal(refused, 403, /identity provider/, { code: "provider_required" });
 });
 

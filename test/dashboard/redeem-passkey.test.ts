@@ -29,7 +29,7 @@ const expectUsed = (reply: Reply): void =>
 
 describe("200", () => {
   test("without an answer: options that say nothing of who has passkeys", async () => {
-    const reply = await visitor().post("/sign-in/passkeys", {});
+    const reply = await visitor().post("/sign-in", {});
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual({
       options: {
@@ -137,7 +137,7 @@ describe("401 attempt_unknown", () => {
 describe("401 passkey_unknown", () => {
   test("a passkey that was removed, or never added", async () => {
     const { passkey, dashboard } = await newUser();
-    await dashboard.post("/passkeys", { action: "remove", id: passkey.id });
+    await dashboard.patch("/sessions", { action: "remove", id: passkey.id });
     expectUnknown(await redeemPasskey(passkey.answer(await beginSignIn())));
     const stranger = createPasskey(ownOrigin());
     stranger.register(await beginPasskey(dashboard));
@@ -196,7 +196,7 @@ describe("401 passkey_refused", () => {
   });
 });
 
-test("403 provider_required: an organization whose people come by the identity provider", async () => {
+test("403 provider_required: where people come by the identity provider", async () => {
   const { org, passkey } = await newUser();
   await table.update(keys.organization(org), { set: { signIn: "provider" } });
   const reply = await redeemPasskey(passkey.answer(await beginSignIn()));

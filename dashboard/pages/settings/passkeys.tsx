@@ -8,7 +8,7 @@ import { say } from "../../components/status.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { When } from "../../components/when.tsx";
-import { createPasskey, hasPasskeys } from "../../passkeys.ts";
+import { createPasskey, hasPasskeys, isAtName } from "../../passkeys.ts";
 
 type Passkey = Reply<"GET /dashboard/sessions">["passkeys"][number];
 
@@ -20,14 +20,14 @@ export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; r
   const action = useAction();
   const add = () =>
     action.run(async () => {
-      const { options } = await call("POST /dashboard/passkeys", { body: { action: "begin" } });
+      const { options } = await call("PATCH /dashboard/sessions", { body: { action: "begin" } });
       const answer = await createPasskey(options);
-      await call("POST /dashboard/passkeys", { body: { action: "add", answer } });
+      await call("PATCH /dashboard/sessions", { body: { action: "add", answer } });
       say("The passkey was added.");
       reload();
     });
   const remove = async (id: string): Promise<void> => {
-    await call("POST /dashboard/passkeys", { body: { action: "remove", id } });
+    await call("PATCH /dashboard/sessions", { body: { action: "remove", id } });
     say("The passkey was removed.");
     reload();
   };
@@ -49,10 +49,10 @@ export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; r
         <Table caption="passkeys" columns={columns(setRemoved)} rows={passkeys} keyOf={({ id }) => id} />
       ) : (
         <Empty title={hasPasskeys() ? "You have no passkey here yet." : "Passkeys do not work here."}>
-          {!hasPasskeys() && (
+          {!hasPasskeys() && isAtName() && <p>They need a current browser.</p>}
+          {!isAtName() && (
             <p>
-              They need a current browser, and a page at a name instead of an IP address. A local run is also
-              at <a href={localhost()}>localhost</a>.
+              They need a name instead of an IP address: sign in at <a href={localhost()}>localhost</a>.
             </p>
           )}
         </Empty>
