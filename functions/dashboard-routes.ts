@@ -4,6 +4,7 @@ import { assignEmail } from "./assign-email/endpoint.ts";
 import { changeEmails } from "./change-emails/endpoint.ts";
 import { changeMember } from "./change-member/endpoint.ts";
 import { changeOrganization } from "./change-organization/endpoint.ts";
+import { changePasskeys } from "./change-passkeys/endpoint.ts";
 import { changeTeam } from "./change-team/endpoint.ts";
 import { checkDomain } from "./check-domain/endpoint.ts";
 import { confirmRecipient } from "./confirm-recipient/endpoint.ts";
@@ -35,6 +36,7 @@ import { listTeams } from "./list-teams/endpoint.ts";
 import { listUnwatched } from "./list-unwatched/endpoint.ts";
 import { openProvider } from "./open-provider/endpoint.ts";
 import { openRecipient } from "./open-recipient/endpoint.ts";
+import { redeemPasskey } from "./redeem-passkey/endpoint.ts";
 import { redeemProviderCode } from "./redeem-provider-code/endpoint.ts";
 import { redeemSignInLink } from "./redeem-sign-in-link/endpoint.ts";
 import { redeliverAlert } from "./redeliver-alert/endpoint.ts";
@@ -55,6 +57,7 @@ import { watchUnwatched } from "./watch-unwatched/endpoint.ts";
  */
 export const dashboardRoutes: readonly Route[] = [
   { method: "GET", path: "/sign-in", name: "get-sign-in", endpoint: getSignIn },
+  { method: "POST", path: "/sign-in", name: "redeem-passkey", endpoint: redeemPasskey },
   { method: "POST", path: "/sign-in/links", name: "create-sign-in-link", endpoint: createSignInLink },
   { method: "POST", path: "/sign-in/sessions", name: "redeem-sign-in-link", endpoint: redeemSignInLink },
   { method: "POST", path: "/sign-in/provider", name: "open-provider", endpoint: openProvider },
@@ -67,6 +70,7 @@ export const dashboardRoutes: readonly Route[] = [
   { method: "GET", path: "/session", name: "get-session", endpoint: getSession },
   { method: "DELETE", path: "/session", name: "end-session", endpoint: endSession },
   { method: "GET", path: "/sessions", name: "list-sessions", endpoint: listSessions },
+  { method: "PATCH", path: "/sessions", name: "change-passkeys", endpoint: changePasskeys },
   { method: "DELETE", path: "/sessions", name: "revoke-other-sessions", endpoint: revokeOtherSessions },
   { method: "DELETE", path: "/sessions/{id}", name: "revoke-session", endpoint: revokeSession },
   { method: "GET", path: "/organization", name: "get-organization", endpoint: getOrganization },

@@ -64,7 +64,10 @@ export async function writeBundles(directory: string): Promise<Record<string, Co
     target: "node24",
     // Packages with both kinds of modules give their ES modules, from which tree shaking removes more.
     mainFields: ["module", "main"],
-    alias: { "@aws-sdk/credential-provider-node": join(import.meta.dirname, "lambda-credentials.ts") },
+    alias: {
+      "@aws-sdk/credential-provider-node": join(import.meta.dirname, "lambda-credentials.ts"),
+      "@peculiar/x509": join(import.meta.dirname, "no-certificates.ts"),
+    },
     minify: true,
     // Logs contain names of classes and functions.
     keepNames: true,

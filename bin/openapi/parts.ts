@@ -56,9 +56,9 @@ export const dashboard: Part = {
 - Ids, times, lists, errors and the order of checks are as in /api/v1; the role is checked after the subscription.`,
   routes: dashboardRoutes,
   tags: {
-    "sign-in": "Getting a session by a link, without a password",
+    "sign-in": "Getting a session, without a password",
     session: "The session that a request comes with",
-    sessions: "All sessions of the user",
+    sessions: "All sessions and passkeys of the user",
     overview: "The state of the organization at a glance",
     findings: "Findings with whose address each is",
     breaches: "Breaches that the organization has findings of",

@@ -14,6 +14,7 @@ import { enter, session, sessionFailure } from "../session.ts";
 import { CutLink } from "./sign-in/cut-link.tsx";
 import { LinkRequest } from "./sign-in/link-request.tsx";
 import { goOn, rememberPlace } from "./sign-in/next-place.ts";
+import { PasskeyButton } from "./sign-in/passkey-button.tsx";
 import { ProviderButton } from "./sign-in/provider-button.tsx";
 
 type Organization = { id: number; name: string };
@@ -116,6 +117,9 @@ function WaysIn({ email = "", isOverPage = false }: { email?: string; isOverPage
   return (
     <>
       {provider !== null && <ProviderButton name={provider.name} isOverPage={isOverPage} />}
+      <PasskeyButton
+        onSignedIn={({ user, organization }) => (isOverPage ? enter() : welcome(user, organization))}
+      />
       {(mail || provider === null) && <LinkRequest canMail={mail} email={email} />}
     </>
   );

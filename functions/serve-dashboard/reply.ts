@@ -22,7 +22,7 @@ const contentSecurityPolicy = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-/** Everything that browsers let a page ask for, but writing to the clipboard: that is what Copy does. */
+/** Everything that browsers let a page ask for, but writing to the clipboard, which is what Copy does, and passkeys. */
 const deniedFeatures = [
   "accelerometer",
   "autoplay",
@@ -41,8 +41,6 @@ const deniedFeatures = [
   "midi",
   "payment",
   "picture-in-picture",
-  "publickey-credentials-create",
-  "publickey-credentials-get",
   "screen-wake-lock",
   "serial",
   "storage-access",

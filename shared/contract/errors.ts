@@ -21,6 +21,11 @@ export const refusals = {
     error: "Every address is already monitored, repeated or invalid: there is nothing to import",
     code: "nothing_to_import",
   },
+  passkeyLimitReached: {
+    status: 400,
+    error: "You already have 10 passkeys: remove one first",
+    code: "passkey_limit_reached",
+  },
   domainNotAllowed: {
     status: 400,
     error: "name: is a public suffix or a provider of mailboxes, which nobody can prove",
@@ -38,7 +43,7 @@ export const refusals = {
   },
   attemptUnknown: {
     status: 401,
-    error: "This sign-in was not started in this browser, was used already or took too long: start again",
+    error: "This attempt was not started in this browser, was used already or took too long: start again",
     code: "attempt_unknown",
   },
   identityExpired: {
@@ -51,6 +56,16 @@ export const refusals = {
     error:
       "The answer is of another identity provider or for another service: tell the operator of this service",
     code: "identity_foreign",
+  },
+  passkeyUnknown: {
+    status: 401,
+    error: "This passkey is not known here, or was removed: sign in another way",
+    code: "passkey_unknown",
+  },
+  passkeyRefused: {
+    status: 401,
+    error: "The passkey's answer is not valid here: start again, on the page of this service",
+    code: "passkey_refused",
   },
   trialExpired: { status: 402, error: "The organization's trial has expired", reason: "trial_expired" },
   subscriptionInactive: {
@@ -77,6 +92,11 @@ export const refusals = {
     status: 403,
     error: "Only an admin of the organization may do this",
     code: "admin_only",
+  },
+  providerRequired: {
+    status: 403,
+    error: "The organization wants its people to sign in by its identity provider",
+    code: "provider_required",
   },
   addressUnverified: {
     status: 403,

@@ -63,11 +63,13 @@ const allowedTogether = (entries: readonly Entry[], seen: TransactionKeys, stack
 
 const writersOfIdentities = [
   "change-member",
+  "change-passkeys",
   "create-api-key",
   "create-sign-in-link",
   "end-session",
   "invite-member",
   "mail-sign-in-link",
+  "redeem-passkey",
   "redeem-provider-code",
   "redeem-sign-in-link",
   "remove-member",
@@ -95,6 +97,7 @@ const identities = [
   keys.signInLink("hash"),
   keys.signInAddress("ada@acme.example", 1),
   keys.signInMail("id"),
+  keys.passkeyChallenge("challenge"),
 ];
 
 test.each(identities)("$pk: only functions of signing in and of members put and delete it", (key) => {

@@ -13,6 +13,7 @@ import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { place } from "../../router.ts";
 import { signOut } from "../../session.ts";
+import { Passkeys } from "./passkeys.tsx";
 
 type Session = Reply<"GET /dashboard/sessions">["sessions"][number];
 
@@ -56,6 +57,7 @@ export function Sessions() {
         columns={columns(end, action.isBusy)}
         empty={<Empty title="There are no sessions." />}
       />
+      {data.value !== undefined && <Passkeys passkeys={data.value.passkeys} reload={data.reload} />}
       {isAsking && (
         <FormDialog
           title="Sign out everywhere else?"

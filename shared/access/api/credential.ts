@@ -74,8 +74,10 @@ export const isForeignOrigin = (event: APIGatewayRequestAuthorizerEvent): boolea
   return headerValues(event, "sec-fetch-site").some((site) => site === "cross-site" || site === "same-site");
 };
 
-const isOwn = (event: Headers, origin: string): boolean => {
+/** The origin that the service has for the client: API Gateway lets no request through that names another host than its own. */
+export const ownOrigin = (event: Headers): string | undefined => {
   const [host] = headerValues(event, "host");
-  if (host === undefined) return false;
-  return origin.toLowerCase() === `${isPlainHttp() ? "http" : "https"}://${host.toLowerCase()}`;
+  return host && `${isPlainHttp() ? "http" : "https"}://${host.toLowerCase()}`;
 };
+
+const isOwn = (event: Headers, origin: string): boolean => origin.toLowerCase() === ownOrigin(event);

@@ -9,7 +9,7 @@ import { browserOf } from "../sessions/browser.ts";
 import type { SessionName } from "../sessions/session.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
 import { attemptCookie, readAttempts } from "./attempt-cookie.ts";
-import { credentialOf } from "./credential.ts";
+import { credentialOf, ownOrigin } from "./credential.ts";
 import { headerValues } from "./headers.ts";
 import { type Repeatable, repeatable, unrepeatable } from "./idempotency.ts";
 import * as limits from "./limits.ts";
@@ -46,6 +46,8 @@ export type Call<E extends Endpoint> = {
   keepAttempts: (secrets: readonly string[]) => void;
   /** What the request comes from, such as "Firefox on Windows", as far as it says so. */
   browser: string | undefined;
+  /** The service's own origin, as the client names it. */
+  origin: string;
   /**
    * Counts the request against the endpoint's limit, and refuses `organizationLimit` beyond it; further calls
    * do nothing. For contracts whose `counted` is "by handler".
@@ -115,10 +117,9 @@ export const serve = <E extends Endpoint>(
           attempts: readAttempts(event),
           keepAttempts: (secrets: readonly string[]) => cookies.push(attemptCookie(secrets)),
         }),
-        ...(endpoint.cookie === "set" && {
-          cookieSession: cookieSessionOf(event),
-          browser: browserOf(headerValues(event, "user-agent")[0]),
-        }),
+        ...(endpoint.cookie === "set" && { cookieSession: cookieSessionOf(event) }),
+        browser: browserOf(headerValues(event, "user-agent")[0]),
+        origin: ownOrigin(event) ?? "",
         ...event.input,
       } as unknown as Call<E>;
       let given: Given<E>;

@@ -23,6 +23,19 @@ export type User = {
   joinedAt?: string;
   lastSignInAt?: string;
   removed: boolean;
+  /** By the id that the authenticator has given each, in base64url. */
+  passkeys?: Record<string, Passkey>;
+};
+
+export type Passkey = {
+  /** COSE_Key (RFC 9052, 7), in base64url. */
+  publicKey: string;
+  /** How often the authenticator says that it has signed; synchronized passkeys always say 0. */
+  counter: number;
+  createdAt: string;
+  lastUsedAt?: string;
+  /** Such as "Firefox on Windows": where it was added. */
+  browser?: string;
 };
 
 /**
@@ -191,7 +204,7 @@ export const remove = async (
     const check = force ? [] : await anotherAdmin(org, user);
     const slot = log && (await activity.slot(org));
     await table.transact([
-      { update: keys.user(org, id), set: { removed: true }, if: asRead(user) },
+      { update: keys.user(org, id), set: { removed: true }, remove: ["passkeys"], if: asRead(user) },
       { delete: keys.userEmail(org, user.email) },
       { delete: keys.signInAddress(user.email, org) },
       removeMember(org, id),

@@ -102,6 +102,15 @@ export const session = z
   })
   .check(z.meta({ id: "Session" }));
 
+export const passkey = z
+  .object({
+    id: z.string().check(z.meta({ description: "As the authenticator has chosen it" })),
+    createdAt: timestamp,
+    lastUsedAt: z.nullable(timestamp),
+    browser: z.optional(z.string()).check(z.meta({ description: "Where the user added it" })),
+  })
+  .check(z.meta({ id: "Passkey" }));
+
 export const apiKey = z
   .object({
     id: idField,

@@ -1,4 +1,4 @@
-import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { absent, allOf, type Change, condition, exists, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys, padded, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
@@ -27,12 +27,20 @@ export type NewSession = { session: Session; value: string; writes: Write[] };
 
 /**
  * Prepares a session. Only the hash of `value`, the cookie's value, is in the writes, so the caller must show
- * `value` now. The writes fail when the organization is deleted or the user is removed.
+ * `value` now. The writes fail when the organization is deleted or the user is removed. `change`: what else becomes of the user's row.
  */
 export const prepare = async (
   org: number,
   user: { id: number; email: string },
-  { byOperator, browser }: { byOperator?: true; browser?: string | undefined } = {},
+  {
+    byOperator,
+    browser,
+    change,
+  }: {
+    byOperator?: true;
+    browser?: string | undefined;
+    change?: Pick<Change, "set" | "if"> | undefined;
+  } = {},
 ): Promise<NewSession> => {
   const id = await drawId("SESSION");
   const value = mintSession(org, user.id);
@@ -54,9 +62,9 @@ export const prepare = async (
     writes: [
       {
         update: keys.user(org, user.id),
-        set: { lastSignInAt: createdAt },
+        set: { lastSignInAt: createdAt, ...change?.set },
         setOnce: { joinedAt: createdAt },
-        if: condition("#removed = :no", { no: false }),
+        if: allOf(condition("#removed = :no", { no: false }), change?.if),
       },
       { put: { ...keys.session(org, user.id, hashOf(value)), ...session }, if: absent },
     ],

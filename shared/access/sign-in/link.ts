@@ -2,7 +2,7 @@
  * Sign-in links. A link's token is shown once and stored as a hash; it is bound to an address and redeemed once.
  */
 
-import { absent, condition, type Write } from "../../aws/table/condition.ts";
+import { absent, type Change, condition, type Write } from "../../aws/table/condition.ts";
 import { keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
@@ -107,15 +107,22 @@ export const redeem = async (
 };
 
 /**
- * Creates a session of the membership in a browser, in one transaction with `also`, which ends the session `replaced`. Undefined: refused, as when the
- * user has just been removed.
+ * Creates a session of the membership in a browser, in one transaction with `also` and the `change` of the user's row, which ends the session
+ * `replaced`. Undefined: refused, as when the user has just been removed.
  */
 export const enter = async (
   membership: Membership,
   also: readonly Write[],
-  { replaced, browser }: { replaced?: sessions.SessionName | undefined; browser?: string | undefined },
+  {
+    replaced,
+    ...session
+  }: {
+    replaced?: sessions.SessionName | undefined;
+    browser?: string | undefined;
+    change?: Pick<Change, "set" | "if">;
+  },
 ): Promise<SignedIn | undefined> => {
-  const { value, writes } = await sessions.prepare(membership.organization.id, membership.user, { browser });
+  const { value, writes } = await sessions.prepare(membership.organization.id, membership.user, session);
   const { written } = await table.attempt(
     table.transact([...also, ...writes, ...(replaced === undefined ? [] : [sessions.ending(replaced)])]),
   );

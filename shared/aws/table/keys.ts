@@ -180,6 +180,8 @@ export const keys = {
   }),
   /** `hash` as of a session. */
   signInLink: (hash: string): Key => ({ pk: `SIGN-IN-LINK#${hash}`, sk: "LINK" }),
+  /** What a passkey is asked to sign, once. */
+  passkeyChallenge: (challenge: string): Key => ({ pk: `SIGN-IN-CHALLENGE#${challenge}`, sk: "CHALLENGE" }),
   /** A message with a sign-in link that is still to be sent, if somebody has the address. */
   signInMail: (id: string): Key => ({ pk: `SIGN-IN-MAIL#${id}`, sk: "MAIL" }),
   /** `id` tells apart what was done in one millisecond. */

@@ -1,0 +1,44 @@
+/** Passkeys, as far as the browser has them (WebAuthn Level 3). */
+import { Failure } from "./api/failure.ts";
+
+/** Passkeys belong to the name of a host: a page at an IP address, such as that of a local run, has none. */
+export const isAtName = (): boolean => !/^[\d.]+$|^\[/.test(location.hostname);
+
+export const hasPasskeys = (): boolean =>
+  isAtName() && "PublicKeyCredential" in globalThis && "parseCreationOptionsFromJSON" in PublicKeyCredential;
+
+/** Makes one, by the options of the service. @throws Failure */
+export const createPasskey = (options: unknown) =>
+  ask<RegistrationResponseJSON>(() =>
+    navigator.credentials.create({
+      publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(
+        options as PublicKeyCredentialCreationOptionsJSON,
+      ),
+    }),
+  );
+
+/** Has one answer the options of the service. @throws Failure */
+export const askPasskey = (options: unknown) =>
+  ask<AuthenticationResponseJSON & { response: { userHandle: string } }>(() =>
+    navigator.credentials.get({
+      publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(
+        options as PublicKeyCredentialRequestOptionsJSON,
+      ),
+    }),
+  );
+
+/** Browsers tell a page little of why they give nothing. */
+async function ask<Answer>(request: () => Promise<Credential | null>) {
+  try {
+    const credential = (await request()) as PublicKeyCredential;
+    return credential.toJSON() as unknown as Answer & { type: "public-key" };
+  } catch (error) {
+    const isThere = error instanceof DOMException && error.name === "InvalidStateError";
+    throw new Failure(
+      isThere
+        ? "There is a passkey of yours on this device already."
+        : "The browser gave no passkey: there is none for this service, or its question was left or took too long.",
+      { status: -1 },
+    );
+  }
+}

@@ -1,0 +1,16 @@
+import { serve } from "../../shared/access/api/serve.ts";
+import * as passkeys from "../../shared/access/sign-in/passkey.ts";
+import { changePasskeys } from "./endpoint.ts";
+
+export const handler = serve(changePasskeys, async ({ org, actor, session, body, origin, browser }) => {
+  switch (body.action) {
+    case "begin":
+      return { success: true, options: await passkeys.begin(org, actor.id, session.hash, origin) };
+    case "add":
+      await passkeys.add(org, actor.id, body.answer, { session: session.hash, origin, browser });
+      return { success: true };
+    case "remove":
+      await passkeys.remove(org, actor.id, body.id);
+      return { success: true };
+  }
+});

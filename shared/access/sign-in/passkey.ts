@@ -1,0 +1,205 @@
+/**
+ * Passkeys: a user adds them in a session, and signs in by them to that organization without saying who it is. The library checks what
+ * WebAuthn Level 3 (7.1, 7.2) asks to be checked; here is what is asked, and what is kept.
+ */
+import { Logger } from "@aws-lambda-powertools/logger";
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from "@simplewebauthn/server";
+import { allOf, asRead, condition, type Write } from "../../aws/table/condition.ts";
+import { keys, timeToLive } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
+import * as users from "../members/user.ts";
+import type { Organization } from "../organizations/organization.ts";
+import type { SessionName } from "../sessions/session.ts";
+import * as links from "./link.ts";
+import type { NewPasskey, PasskeyAnswer } from "./passkey-schema.ts";
+
+const maximumPasskeys = 10;
+/** People may have to look for their key or telephone. */
+const challengeSeconds = 5 * 60;
+/** EdDSA, ES256 and RS256 (RFC 9053, RFC 8812): what authenticators have, with keys that a row has room for. */
+const supportedAlgorithmIDs = [-8, -7, -257];
+
+const logger = new Logger();
+
+/** The WebAuthn options to add a passkey in the session with this hash. Refuses `providerRequired`. */
+export const begin = async (org: number, userId: number, session: string, origin: string) => {
+  const { user, organization } = await membershipOf(org, userId);
+  if (links.needsVoucher({ user, organization })) throw new Refusal("providerRequired");
+  const options = await generateRegistrationOptions({
+    rpName: "Breach Monitor",
+    rpID: rpIdOf(origin),
+    // What browsers list passkeys by: an address may be a user of several organizations.
+    userName: `${user.email} (${organization.name})`,
+    userID: new TextEncoder().encode(`${org}.${userId}`),
+    timeout: challengeSeconds * 1_000,
+    attestationType: "none",
+    excludeCredentials: Object.keys(user.passkeys ?? {}).map((id) => ({ id })),
+    authenticatorSelection: { residentKey: "required", userVerification: "required" },
+    supportedAlgorithmIDs,
+  });
+  return handOut(options, session);
+};
+
+/**
+ * Adds the passkey that the browser has made by the options of `begin`. Refuses `passkeyRefused`, `attemptUnknown` and
+ * `passkeyLimitReached`.
+ */
+export const add = async (
+  org: number,
+  userId: number,
+  answer: NewPasskey,
+  { session, origin, browser }: { session: string; origin: string; browser: string | undefined },
+): Promise<void> => {
+  const { found, challenge } = await verify(origin, async (expected) => {
+    const response = { ...answer, clientExtensionResults: {} };
+    const { registrationInfo } = await verifyRegistrationResponse({
+      response,
+      ...expected,
+      supportedAlgorithmIDs,
+    });
+    return registrationInfo?.credential;
+  });
+  const passkey: users.Passkey = {
+    publicKey: Buffer.from(found.publicKey).toString("base64url"),
+    counter: found.counter,
+    createdAt: new Date().toISOString(),
+    ...(browser !== undefined && { browser }),
+  };
+  await withOptimisticRetry(async () => {
+    const { passkeys } = (await membershipOf(org, userId)).user;
+    const all = { ...passkeys, [found.id]: passkey };
+    if (Object.keys(all).length > maximumPasskeys) throw new Refusal("passkeyLimitReached");
+    await table.transact([
+      {
+        update: keys.user(org, userId),
+        set: { passkeys: all },
+        if: allOf(users.notRemoved, asRead({ passkeys })),
+      },
+      use(challenge, session),
+    ]);
+  });
+};
+
+/** Removes a passkey of the user, and does nothing if there is none: the very next sign-in by it is refused. */
+export const remove = async (org: number, userId: number, id: string): Promise<void> => {
+  const { user } = await membershipOf(org, userId);
+  const passkey = user.passkeys?.[id];
+  if (passkey === undefined) return;
+  const path = `passkeys.${id}`;
+  const isThere = asRead({ [`${path}.createdAt`]: passkey.createdAt });
+  await table.attempt(table.update(keys.user(org, userId), { remove: [path], if: isThere }));
+};
+
+/** The WebAuthn options to sign in, the same for everybody. */
+export const beginSignIn = async (origin: string) =>
+  handOut(
+    await generateAuthenticationOptions({
+      rpID: rpIdOf(origin),
+      timeout: challengeSeconds * 1_000,
+      userVerification: "required",
+    }),
+  );
+
+/**
+ * Signs in by the answer to the options of `beginSignIn`. Refuses `passkeyUnknown`, `passkeyRefused`, `attemptUnknown` and
+ * `providerRequired`. The session `replaced` ends.
+ */
+export const signIn = async (
+  answer: PasskeyAnswer,
+  origin: string,
+  session: { replaced: SessionName | undefined; browser: string | undefined },
+): Promise<links.SignedIn> => {
+  const { id, response } = answer;
+  const handle = Buffer.from(response.userHandle, "base64url").toString();
+  const [, org, userId] = /^(\d{1,16})\.(\d{1,16})$/.exec(handle) ?? [];
+  const membership = await membershipOf(Number(org), Number(userId));
+  const passkey = membership.user.passkeys?.[id];
+  if (passkey === undefined) throw new Refusal("passkeyUnknown");
+  const { found, challenge } = await verify(origin, async (expected) => {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: { ...answer, clientExtensionResults: {} },
+      credential: { id, publicKey: Buffer.from(passkey.publicKey, "base64url"), counter: passkey.counter },
+      ...expected,
+    });
+    return verified ? authenticationInfo : undefined;
+  });
+  if (links.needsVoucher(membership)) throw new Refusal("providerRequired");
+  const path = `passkeys.${id}`;
+  const signedIn = await links.enter(membership, [use(challenge)], {
+    ...session,
+    change: {
+      set: { [`${path}.counter`]: found.newCounter, [`${path}.lastUsedAt`]: new Date().toISOString() },
+      if: asRead({ [`${path}.counter`]: passkey.counter }),
+    },
+  });
+  // Just removed, or used by somebody who has a copy of it.
+  if (signedIn === undefined) throw new Refusal("passkeyUnknown");
+  return signedIn;
+};
+
+/** The user and the organization, neither of them removed. Refuses `passkeyUnknown`. */
+const membershipOf = async (org: number, userId: number): Promise<links.Membership> => {
+  const rows = await table.getMany([keys.user(org, userId), keys.organization(org)]);
+  const [user, organization] = rows as [users.User?, Organization?];
+  const isThere = user?.removed === false && organization !== undefined && organization.deleting !== true;
+  if (!isThere) throw new Refusal("passkeyUnknown");
+  return { user, organization };
+};
+
+/** WebAuthn's RP ID: passkeys belong to the host of the page that made them. */
+const rpIdOf = (origin: string): string => new URL(origin).hostname;
+
+/** Keeps the challenge of the options, for one answer: in the session with this hash, or without one to sign in. */
+const handOut = async <Options extends { challenge: string }>(
+  options: Options,
+  session?: string,
+): Promise<Record<string, unknown>> => {
+  await table.put({
+    ...keys.passkeyChallenge(options.challenge),
+    ...(session !== undefined && { session }),
+    [timeToLive]: Math.floor(Date.now() / 1000) + challengeSeconds,
+  });
+  return { ...options };
+};
+
+/** Uses the challenge up. */
+const use = (challenge: string, session?: string): Write => ({
+  delete: keys.passkeyChallenge(challenge),
+  if: allOf(condition("#expiresAt > :now", { now: Math.floor(Date.now() / 1000) }), asRead({ session })),
+  refusal: "attemptUnknown",
+});
+
+type Expected = Pick<
+  Parameters<typeof verifyRegistrationResponse>[0],
+  "expectedOrigin" | "expectedRPID" | "expectedChallenge" | "requireUserVerification"
+> & { expectedRPID: string };
+
+/** What the library found, and the challenge that was signed. Refuses `passkeyRefused` where it throws or finds nothing. */
+const verify = async <Found>(
+  origin: string,
+  check: (expected: Expected) => Promise<Found | undefined>,
+): Promise<{ found: Found; challenge: string }> => {
+  let challenge = "";
+  const expectedChallenge = (signed: string): boolean => {
+    challenge = signed;
+    return /^[\w-]{43}$/.test(signed);
+  };
+  const found = await check({
+    expectedOrigin: origin,
+    expectedRPID: rpIdOf(origin),
+    expectedChallenge,
+    requireUserVerification: true,
+  }).catch((error: Error) => {
+    // What follows is what the browser has sent.
+    logger.warn("passkey refused", { reason: error.message.split('"', 1)[0] });
+  });
+  if (found === undefined) throw new Refusal("passkeyRefused");
+  return { found, challenge };
+};

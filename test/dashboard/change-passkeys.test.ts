@@ -1,0 +1,179 @@
+import { describe, expect, test } from "vitest";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { createPasskey, unverified } from "../access/sign-in/authenticator.ts";
+import { countStatuses, expectRefusal, timestamp } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
+import { createOrganization } from "../service/organization.ts";
+import { addPasskey, beginPasskey, beginSignIn, ownOrigin } from "./passkeys.ts";
+import { browserWith, createSession, signedIn } from "./signed-in.ts";
+
+const newUser = async () => {
+  const { id: org } = await createOrganization({ name: "Acme" });
+  return { org, ...(await signedIn(org)) };
+};
+type User = Awaited<ReturnType<typeof newUser>>;
+
+const add = ({ dashboard }: Pick<User, "dashboard">, answer: object) =>
+  dashboard.patch("/sessions", { action: "add", answer });
+const passkeysOf = async ({ dashboard }: Pick<User, "dashboard">) =>
+  (await dashboard.get("/sessions")).body.passkeys as { id: string }[];
+const newPasskey = () => createPasskey(ownOrigin());
+const used = /used already or took too long/;
+
+describe("200", () => {
+  test("the options ask for a passkey of this host that proves who uses it", async () => {
+    const user = await newUser();
+    const first = await addPasskey(user.dashboard);
+    const { status, body } = await user.dashboard.patch("/sessions", { action: "begin" });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      success: true,
+      options: {
+        challenge: expect.stringMatching(/^[\w-]{43}$/),
+        rp: { name: "Breach Monitor", id: new URL(ownOrigin()).hostname },
+        user: { id: expect.any(String), name: `${user.email} (Acme)`, displayName: "" },
+        pubKeyCredParams: [-8, -7, -257].map((alg) => ({ alg, type: "public-key" })),
+        timeout: 300_000,
+        attestation: "none",
+        excludeCredentials: [{ id: first.id, type: "public-key" }],
+        authenticatorSelection: {
+          residentKey: "required",
+          requireResidentKey: true,
+          userVerification: "required",
+        },
+        extensions: { credProps: true },
+        hints: [],
+      },
+    });
+  });
+
+  test("a passkey is listed with its browser, newest first, for its user only", async () => {
+    const { org, cookie, ...user } = await newUser();
+    const other = await signedIn(org);
+    expect(await passkeysOf(user)).toEqual([]);
+    const first = await addPasskey(user.dashboard);
+    const headers = { "user-agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Chrome/142.0.0.0" };
+    const begun = await beginPasskey(user.dashboard);
+    const second = newPasskey();
+    const reply = await browserWith(cookie).dashboard.request("PATCH", "/sessions", {
+      headers,
+      body: { action: "add", answer: second.register(begun) },
+    });
+    expect(reply).toMatchObject({ status: 200, body: { success: true } });
+    expect(await passkeysOf(user)).toEqual([
+      { id: second.id, createdAt: timestamp, lastUsedAt: null, browser: "Chrome on macOS" },
+      expect.objectContaining({ id: first.id }),
+    ]);
+    expect(await passkeysOf(other)).toEqual([]);
+  });
+
+  test("removing is for the own passkeys, and doing it again succeeds", async () => {
+    const { org, ...user } = await newUser();
+    const other = await signedIn(org);
+    const [kept, removed] = [await addPasskey(user.dashboard), await addPasskey(user.dashboard)];
+    const remove = ({ dashboard }: Pick<User, "dashboard">) =>
+      dashboard.patch("/sessions", { action: "remove", id: removed.id });
+    expect((await remove(other)).status).toBe(200);
+    expect(await passkeysOf(user)).toHaveLength(2);
+    for (const _ of [1, 2])
+      expect(await remove(user)).toMatchObject({ status: 200, body: { success: true } });
+    expect(await passkeysOf(user)).toEqual([expect.objectContaining({ id: kept.id })]);
+  });
+
+  test("of 20 that are added at the same time 10 are kept", async () => {
+    const user = await newUser();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => newPasskey().register(await beginPasskey(user.dashboard))),
+    );
+    const replies = await Promise.all(answers.map((answer) => add(user, answer)));
+    expect(countStatuses(replies)).toEqual({ 200: 10, 400: 10 });
+    expect(await passkeysOf(user)).toHaveLength(10);
+  });
+});
+
+test("400 passkey_limit_reached: the 11th, until one is removed", async () => {
+  const user = await newUser();
+  for (let count = 0; count < 10; count++) await addPasskey(user.dashboard);
+  const [{ id } = { id: "" }] = await passkeysOf(user);
+  const answer = newPasskey().register(await beginPasskey(user.dashboard));
+  expectRefusal(await add(user, answer), 400, /already have 10/, { code: "passkey_limit_reached" });
+  await user.dashboard.patch("/sessions", { action: "remove", id });
+  expect((await add(user, answer)).status).toBe(200);
+});
+
+describe("400", () => {
+  test.each([
+    [{}, /^action: /],
+    [{ action: "list" }, /^action: /],
+    [{ action: "add" }, /^answer: /],
+    [{ action: "add", answer: { id: "A".repeat(22) } }, /^answer.rawId: /],
+    [{ action: "remove", id: "__proto__" }, /^id: /],
+  ])("%j", async (body, problem) => {
+    const { dashboard } = await newUser();
+    expectRefusal(await dashboard.patch("/sessions", body), 400, problem);
+  });
+});
+
+describe("401 attempt_unknown", () => {
+  const code = { code: "attempt_unknown" };
+
+  test("a challenge that was used, is of nobody, or of another session of the user", async () => {
+    const { org, ...user } = await newUser();
+    const other = await createSession(org, { id: user.userId, email: user.email });
+    const options = await beginPasskey(user.dashboard);
+    expectRefusal(await add(other, newPasskey().register(options)), 401, used, code);
+    expect((await add(user, newPasskey().register(options))).status).toBe(200);
+    expectRefusal(await add(user, newPasskey().register(options)), 401, used, code);
+    const invented = { ...options, challenge: "A".repeat(43) };
+    expectRefusal(await add(user, newPasskey().register(invented)), 401, used, code);
+    expect(await passkeysOf(user)).toHaveLength(1);
+  });
+
+  test("a challenge to sign in, and one that is five minutes old", async () => {
+    const user = await newUser();
+    const options = await beginPasskey(user.dashboard);
+    const key = keys.passkeyChallenge(options.challenge);
+    const row = await table.get<{ expiresAt: number }>(key);
+    expect((row?.expiresAt ?? 0) - Date.now() / 1000).toBeGreaterThan(290);
+    // The table keeps the rows for days.
+    await table.update(key, { set: { expiresAt: Math.floor(Date.now() / 1000) - 1 } });
+    expectRefusal(await add(user, newPasskey().register(options)), 401, used, code);
+    const { challenge } = await beginSignIn();
+    expectRefusal(await add(user, newPasskey().register({ ...options, challenge })), 401, used, code);
+  });
+});
+
+describe("401 passkey_refused", () => {
+  test.each([
+    ["of another site", { origin: "https://attacker.example" }],
+    ["for another host", { rpId: "attacker.example" }],
+    ["for a sign-in", { type: "webauthn.get" }],
+    ["without a PIN, finger or face", { flags: unverified }],
+    ["with a challenge that is none", { challenge: "x".repeat(3_000) }],
+  ])("an answer %s", async (_, changes) => {
+    const user = await newUser();
+    const options = await beginPasskey(user.dashboard);
+    const refused = await add(user, newPasskey().register(options, changes));
+    expectRefusal(refused, 401, /not valid here/, { code: "passkey_refused" });
+    // It leaves the attempt as it is.
+    expect((await add(user, newPasskey().register(options))).status).toBe(200);
+  });
+});
+
+test("403 provider_required: where people come by the identity provider", async () => {
+  const { org, dashboard } = await newUser();
+  await table.update(keys.organization(org), { set: { signIn: "provider" } });
+  const refused = await dashboard.patch("/sessions", { action: "begin" });
+  expectRefusal(refused, 403, /identity provider/, { code: "provider_required" });
+});
+
+test("removing the user removes the passkeys", async () => {
+  const { org, ...user } = await newUser();
+  await signedIn(org);
+  await addPasskey(user.dashboard);
+  const row = () => table.get<{ passkeys?: object }>(keys.user(org, user.userId));
+  expect(Object.keys((await row())?.passkeys ?? {})).toHaveLength(1);
+  await admin("user remove", { org, user: user.userId });
+  expect((await row())?.passkeys).toBeUndefined();
+});

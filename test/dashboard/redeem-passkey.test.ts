@@ -1,0 +1,221 @@
+import { describe, expect, inject, test } from "vitest";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { createPasskey, unverified } from "../access/sign-in/authenticator.ts";
+import { countStatuses, expectRefusal } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
+import type { Reply } from "../service/client.ts";
+import { createOrganization } from "../service/organization.ts";
+import { addPasskey, beginPasskey, beginSignIn, ownOrigin, redeemPasskey } from "./passkeys.ts";
+import { browserWith, signedIn, visitor } from "./signed-in.ts";
+
+const newUser = async (options: { counts?: boolean } = {}) => {
+  const { id: org } = await createOrganization({ name: "Acme" });
+  const user = await signedIn(org);
+  // The last admin cannot be removed.
+  await signedIn(org);
+  const passkey = await addPasskey(user.dashboard, createPasskey(ownOrigin(), options));
+  return { org, ...user, passkey };
+};
+
+const cookieOf = ({ headers }: Reply): string => String(headers["set-cookie"]).split(";")[0] ?? "";
+
+const expectUnknown = (reply: Reply): void => {
+  expectRefusal(reply, 401, /not known here/, { code: "passkey_unknown" });
+  expect(reply.headers["set-cookie"]).toBeUndefined();
+};
+const expectUsed = (reply: Reply): void =>
+  expectRefusal(reply, 401, /used already or took too long/, { code: "attempt_unknown" });
+
+describe("200", () => {
+  test("without an answer: options that say nothing of who has passkeys", async () => {
+    const reply = await visitor().post("/sign-in", {});
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({
+      options: {
+        challenge: expect.stringMatching(/^[\w-]{43}$/),
+        rpId: new URL(ownOrigin()).hostname,
+        timeout: 300_000,
+        userVerification: "required",
+      },
+    });
+    expect(reply.headers["set-cookie"]).toBeUndefined();
+  });
+});
+
+describe("201", () => {
+  test("a session of the passkey's user and organization, like that of a link", async () => {
+    const { org, userId, email, dashboard, passkey } = await newUser();
+    const headers = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0" };
+    const reply = await redeemPasskey(passkey.answer(await beginSignIn()), headers);
+    expect(reply.status).toBe(201);
+    expect(reply.body).toEqual({
+      user: { id: userId, email, name: null, role: "admin" },
+      organization: { id: org, name: "Acme" },
+    });
+    expect(String(reply.headers["set-cookie"])).toMatch(
+      /^session=[0-9A-Za-z]{48}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+    const { body } = await browserWith(cookieOf(reply)).dashboard.get("/sessions");
+    expect(body.sessions[0]).toMatchObject({
+      isCurrent: true,
+      createdBy: "user",
+      browser: "Firefox on Linux",
+    });
+    const [{ lastUsedAt, createdAt }] = (await dashboard.get("/sessions")).body.passkeys;
+    expect(lastUsedAt > createdAt).toBe(true);
+    const [shown] = (await admin("user list", { org })).users.filter(
+      ({ id }: { id: number }) => id === userId,
+    );
+    expect(shown.lastSignInAt >= lastUsedAt).toBe(true);
+  });
+
+  test("ends the session of the browser's cookie", async () => {
+    const { passkey } = await newUser();
+    const other = await newUser();
+    const headers = { cookie: other.cookie, origin: new URL(inject("apiUrl")).origin };
+    expect((await redeemPasskey(passkey.answer(await beginSignIn()), headers)).status).toBe(201);
+    expect((await other.dashboard.get("/session")).status).toBe(401);
+  });
+
+  test("a user of two organizations has passkeys of each, which lead there", async () => {
+    const first = await newUser();
+    const { id: org } = await createOrganization({ name: "Second" });
+    const user = await signedIn(org, { email: first.email });
+    const options = await beginPasskey(user.dashboard);
+    expect(options.user.name).toBe(`${first.email} (Second)`);
+    const second = await addPasskey(user.dashboard);
+    for (const [passkey, organization] of [
+      [first.passkey, first.org],
+      [second, org],
+    ] as const) {
+      const { body } = await redeemPasskey(passkey.answer(await beginSignIn()));
+      expect(body).toMatchObject({ organization: { id: organization } });
+    }
+  });
+
+  test("of 50 simultaneous answers to one challenge one succeeds", async () => {
+    const { passkey } = await newUser();
+    const options = await beginSignIn();
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, () => redeemPasskey(passkey.answer(options))),
+    );
+    expect(countStatuses(replies)).toEqual({ 201: 1, 401: 49 });
+    for (const reply of replies.filter(({ status }) => status === 401)) expectUsed(reply);
+  });
+
+  test("a passkey that counts, each time with a higher number", async () => {
+    const { passkey } = await newUser({ counts: true });
+    for (const _ of [1, 2]) {
+      expect((await redeemPasskey(passkey.answer(await beginSignIn()))).status).toBe(201);
+    }
+    expect(passkey.counter).toBe(2);
+  });
+});
+
+describe("401 attempt_unknown", () => {
+  test("a challenge that was used, is of nobody, or was for adding a passkey", async () => {
+    const { passkey, dashboard } = await newUser();
+    const options = await beginSignIn();
+    const answer = passkey.answer(options);
+    expect((await redeemPasskey(answer)).status).toBe(201);
+    expectUsed(await redeemPasskey(answer));
+    expectUsed(await redeemPasskey(passkey.answer({ ...options, challenge: "A".repeat(43) })));
+    const { challenge } = await beginPasskey(dashboard);
+    expectUsed(await redeemPasskey(passkey.answer({ ...options, challenge })));
+  });
+
+  test("a challenge that is five minutes old", async () => {
+    const { passkey } = await newUser();
+    const options = await beginSignIn();
+    const key = keys.passkeyChallenge(options.challenge);
+    await table.update(key, { set: { expiresAt: Math.floor(Date.now() / 1000) - 1 } });
+    expectUsed(await redeemPasskey(passkey.answer(options)));
+  });
+});
+
+describe("401 passkey_unknown", () => {
+  test("a passkey that was removed, or never added", async () => {
+    const { passkey, dashboard } = await newUser();
+    await dashboard.patch("/sessions", { action: "remove", id: passkey.id });
+    expectUnknown(await redeemPasskey(passkey.answer(await beginSignIn())));
+    const stranger = createPasskey(ownOrigin());
+    stranger.register(await beginPasskey(dashboard));
+    expectUnknown(await redeemPasskey(stranger.answer(await beginSignIn())));
+  });
+
+  test("a passkey that says it is another user's, or nobody's", async () => {
+    const { passkey } = await newUser();
+    const other = await newUser();
+    const handles = [`${other.org}.${other.userId}`, "1", "0.0", "not a handle"];
+    for (const handle of handles) {
+      const userHandle = Buffer.from(handle).toString("base64url");
+      expectUnknown(await redeemPasskey(passkey.answer(await beginSignIn(), { userHandle })));
+    }
+  });
+
+  test("a removed user's, also when the address belongs to another user by now", async () => {
+    const { org, userId, email, passkey } = await newUser();
+    await admin("user remove", { org, user: userId });
+    expectUnknown(await redeemPasskey(passkey.answer(await beginSignIn())));
+    await admin("user create", { org, email });
+    expectUnknown(await redeemPasskey(passkey.answer(await beginSignIn())));
+  });
+
+  test("of an organization that is being deleted", async () => {
+    const { org, passkey } = await newUser();
+    await admin("org delete", { org, name: "Acme" });
+    expectUnknown(await redeemPasskey(passkey.answer(await beginSignIn())));
+  });
+});
+
+describe("401 passkey_refused", () => {
+  test.each([
+    ["of another site", { origin: "https://attacker.example" }],
+    ["for another host", { rpId: "attacker.example" }],
+    ["for adding a passkey", { type: "webauthn.create" }],
+    ["without a PIN, finger or face", { flags: unverified }],
+    ["with another signature", { signature: Buffer.alloc(70).toString("base64url") }],
+    ["with a challenge that is none", { challenge: "x".repeat(3_000) }],
+  ])("an answer %s", async (_, changes) => {
+    const { passkey } = await newUser();
+    const reply = await redeemPasskey(passkey.answer(await beginSignIn(), changes));
+    expectRefusal(reply, 401, /not valid here/, { code: "passkey_refused" });
+    expect(reply.headers["set-cookie"]).toBeUndefined();
+  });
+
+  test("an answer that counts no further, as of a copy", async () => {
+    const { passkey } = await newUser({ counts: true });
+    passkey.counter = 6;
+    expect((await redeemPasskey(passkey.answer(await beginSignIn()))).status).toBe(201);
+    for (const counter of [6, 2]) {
+      passkey.counter = counter;
+      const reply = await redeemPasskey(passkey.answer(await beginSignIn()));
+      expectRefusal(reply, 401, /not valid here/, { code: "passkey_refused" });
+    }
+  });
+});
+
+test("403 provider_required: where people come by the identity provider", async () => {
+  const { org, passkey } = await newUser();
+  await table.update(keys.organization(org), { set: { signIn: "provider" } });
+  const reply = await redeemPasskey(passkey.answer(await beginSignIn()));
+  expectRefusal(reply, 403, /identity provider/, { code: "provider_required" });
+  expect(reply.headers["set-cookie"]).toBeUndefined();
+});
+
+test("403: from another site the challenge stays good", async () => {
+  const { passkey } = await newUser();
+  const answer = passkey.answer(await beginSignIn());
+  expectRefusal(await redeemPasskey(answer, { origin: "https://attacker.example" }), 403, /own origin/);
+  expect((await redeemPasskey(answer)).status).toBe(201);
+});
+
+describe("400", () => {
+  test.each([
+    [{ id: "x" }, /^answer.id: /],
+    [{ id: "A".repeat(22), rawId: "A".repeat(22), type: "password" }, /^answer.type: /],
+  ])("%j", async (answer, problem) => {
+    expectRefusal(await redeemPasskey(answer), 400, problem);
+  });
+});
