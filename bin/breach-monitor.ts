@@ -45,6 +45,6 @@ const synthesize = async (): Promise<void> => {
 
 await synthesize().catch((error: Error) => {
   if (!(error instanceof InvalidOption)) throw error;
-  console.error(`${error.message}. What can be chosen is in docs/deploy.md#options.`);
+  console.error(`${error.message}. What can be chosen is in docs/deploy.md#context-options.`);
   process.exitCode = 1;
 });
