@@ -171,17 +171,23 @@ const sentinel = async (): Promise<string> => {
   const { Language } = (globalThis as Json).Kusto;
   const { Symbols } = Language;
   type Column = { name: string; type: string };
-  const tableOf = (name: string, columns: Column[]) =>
-    Symbols.TableSymbol.From(`(${columns.map((each) => `${each.name}: ${each.type}`).join(", ")})`).WithName(
-      name,
-    );
-  const bind = (query: string, table: unknown): string => {
+  const tableOf = (name: string, columns: Column[]): Json => {
+    const declared = columns.map((each) => `['${each.name}']: ${each.type}`);
+    return Symbols.TableSymbol.From(`(${declared.join(", ")})`).WithName(name);
+  };
+  const columnsOf = ({ Columns }: Json): Column[] =>
+    Array.from({ length: Columns.Count }, (_, at) => {
+      const { Name: name, Type: type } = Columns.getItem(at);
+      return { name, type: type.Name };
+    });
+  /** The columns of the result. */
+  const bind = (query: string, table: Json): Column[] => {
     const database = new Symbols.DatabaseSymbol.$ctor1("workspace", [table]);
     const globals = Language.GlobalState.Default.WithDatabase(database);
     const code = Language.KustoCode.ParseAndAnalyze(query, globals);
     const problems = code.GetDiagnostics();
     assert.equal(problems.Count, 0, problems.Count > 0 ? `${problems.getItem(0).Message}\n${query}` : "");
-    return code.ResultType.Display;
+    return columnsOf(code.ResultType);
   };
 
   const { resources } = await readJson(join(siem, "sentinel/template.json"));
@@ -191,7 +197,8 @@ const sentinel = async (): Promise<string> => {
   const [table] = propertiesOf("tables");
   const columns: Column[] = rule?.streamDeclarations["Custom-BreachMonitor"].columns;
   const target = tableOf(table?.schema.name, table?.schema.columns);
-  assert.equal(bind(rule?.dataFlows[0].transformKql, tableOf("source", columns)), target.Display);
+  const filled = bind(rule?.dataFlows[0].transformKql, tableOf("source", columns));
+  assert.deepEqual(filled, table?.schema.columns);
   const alertRules = propertiesOf("alertRules");
   for (const { query } of alertRules) bind(query, target);
   for (const { connectorUiConfig: ui } of propertiesOf("dataConnectorDefinitions"))
