@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { bundleFunctions } from "../lib/bundle.ts";
-import { readOptions } from "../lib/options.ts";
+import { InvalidOption, readOptions } from "../lib/options.ts";
 import { ServiceStack } from "../lib/service-stack.ts";
 
 const app = new App({
@@ -21,22 +21,30 @@ const app = new App({
 });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 
-const stage: string = app.node.tryGetContext("stage") ?? "production";
-// With the longest name of a function this is the 64 characters that Lambda takes.
-if (!/^[a-z][a-z0-9-]{0,26}$/.test(stage)) {
-  throw new Error(
-    `The stage must be 1 to 27 lower-case letters, digits and hyphens and start with a letter, not "${stage}"`,
-  );
-}
+const synthesize = async (): Promise<void> => {
+  const stage: string = app.node.tryGetContext("stage") ?? "production";
+  // With the longest name of a function this is the 64 characters that Lambda takes.
+  if (!/^[a-z][a-z0-9-]{0,26}$/.test(stage)) {
+    throw new InvalidOption(
+      `The stage must be 1 to 27 lower-case letters, digits and hyphens and start with a letter, not "${stage}"`,
+    );
+  }
 
-const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
-new ServiceStack(app, `breach-monitor-${stage}`, {
-  description: `Breach monitoring service, stage ${stage}`,
-  service: {
-    ...readOptions((name) => app.node.tryGetContext(name)),
-    bundles: await bundleFunctions(join(app.outdir, "bundles")),
-  },
-  env: { ...(account !== undefined && { account }), ...(region !== undefined && { region }) },
+  const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
+  new ServiceStack(app, `breach-monitor-${stage}`, {
+    description: `Breach monitoring service, stage ${stage}`,
+    service: {
+      ...readOptions((name) => app.node.tryGetContext(name)),
+      bundles: await bundleFunctions(join(app.outdir, "bundles")),
+    },
+    env: { ...(account !== undefined && { account }), ...(region !== undefined && { region }) },
+  });
+
+  app.synth();
+};
+
+await synthesize().catch((error: Error) => {
+  if (!(error instanceof InvalidOption)) throw error;
+  console.error(`${error.message}. What can be chosen is in docs/deploy.md#context-options.`);
+  process.exitCode = 1;
 });
-
-app.synth();

@@ -6,7 +6,7 @@
 import { connect } from "./admin/connect.ts";
 import { CommandError } from "./admin/error.ts";
 import { endProgress } from "./admin/progress.ts";
-import { checkSender, findAccount } from "./setup/account.ts";
+import { checkConcurrency, checkSender, findAccount } from "./setup/account.ts";
 import { complete, readFlags, usage } from "./setup/answers.ts";
 import { isKeyStored, parseKey } from "./setup/hibp-key.ts";
 import { type Plan, stepsOf } from "./setup/steps.ts";
@@ -23,6 +23,7 @@ const setUp = async (args: string[]): Promise<void> => {
 
   const account = await findAccount();
   say(`AWS account ${account.id}, region ${account.region}, as ${account.caller}`);
+  for (const notice of await checkConcurrency(account)) say(notice);
   const answers = await complete(flags);
   if (answers.senderEmail !== undefined)
     for (const notice of await checkSender(answers.senderEmail)) say(notice);

@@ -7,6 +7,7 @@ import {
   SecurityPolicy,
 } from "aws-cdk-lib/aws-apigateway";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
+import { InvalidOption } from "./options.ts";
 
 /** A name of the deployment's own, and the certificate for it, of the stack's region. */
 export type ApiDomain = { name: string; certificateArn: string };
@@ -18,13 +19,15 @@ export function readDomain(
 ): ApiDomain | undefined {
   if (name === undefined && certificateArn === undefined) return undefined;
   if (name === undefined || !/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/.test(name)) {
-    throw new Error(`domainName must be a host name in lower case, not "${name}"`);
+    throw new InvalidOption(`domainName must be a host name in lower case, not "${name}"`);
   }
   if (
     certificateArn === undefined ||
     !/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/\S+$/.test(certificateArn)
   ) {
-    throw new Error(`certificateArn must be the ARN of a certificate of ACM, not "${certificateArn}"`);
+    throw new InvalidOption(
+      `certificateArn must be the ARN of a certificate of ACM, not "${certificateArn}"`,
+    );
   }
   return { name, certificateArn };
 }

@@ -16,7 +16,7 @@ import type { Bundles } from "./bundle.ts";
 import { createHibpApiKey } from "./hibp-api-key.ts";
 import { readIdentityProvider } from "./identity-provider.ts";
 import { OnDemandWorkerFunction } from "./on-demand-worker.ts";
-import { type Options, readOptions } from "./options.ts";
+import { InvalidOption, type Options, readOptions } from "./options.ts";
 import { QueueWorkerFunction } from "./queue-worker.ts";
 import { ServiceApi } from "./rest-api.ts";
 import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
@@ -51,13 +51,13 @@ export class BreachMonitor extends Construct {
   /** What administrators need to know. `admin --stack` finds these values in outputs of the stack with the same names. */
   readonly outputs: Readonly<Record<string, string>>;
 
-  /** Throws a sentence that names the option which is wrong. */
+  /** Throws `InvalidOption`. */
   constructor(scope: Construct, id: string, { bundles, name: given, ...chosen }: BreachMonitorProps) {
     super(scope, id);
     const name = given ?? Stack.of(this).stackName;
     // With the longest name of a function this is the 64 characters that Lambda takes.
     if (!/^[a-zA-Z][a-zA-Z0-9-]{0,41}$/.test(name)) {
-      throw new Error(
+      throw new InvalidOption(
         `The name must be 1 to 42 letters, digits and hyphens and start with a letter, not "${name}"`,
       );
     }

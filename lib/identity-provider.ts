@@ -1,4 +1,4 @@
-import type { Options } from "./options.ts";
+import { InvalidOption, type Options } from "./options.ts";
 
 /** An OpenID Connect provider, as the options tell of it. */
 export type IdentityProvider = {
@@ -18,8 +18,8 @@ export function readIdentityProvider(name: string, chosen: Options): IdentityPro
   const first = options.find((option) => chosen[option] !== undefined);
   if (first === undefined) return undefined;
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcName, oidcEmailClaim, oidcJoin } = chosen;
-  if (issuer === undefined) throw new Error(`${first} needs oidcIssuer too`);
-  if (clientId === undefined) throw new Error(`${first} needs oidcClientId too`);
+  if (issuer === undefined) throw new InvalidOption(`${first} needs oidcIssuer too`);
+  if (clientId === undefined) throw new InvalidOption(`${first} needs oidcClientId too`);
   return {
     issuer,
     clientId,

@@ -5,6 +5,9 @@
 import { writtenAddress } from "../shared/monitoring/emails/email-schema.ts";
 import { type AlarmSet, alarmSets } from "./alarms.ts";
 
+/** Says in a sentence which option is wrong. */
+export class InvalidOption extends Error {}
+
 export type Options = {
   /** The address that alarms are sent to, once it has confirmed the subscription. Undefined: alarms notify nobody. */
   alarmEmail: string | undefined;
@@ -120,7 +123,7 @@ function choice<const Value extends string>(
 ): Value {
   if (value === undefined) return values[0];
   const found = values.find((each) => each === value);
-  if (found === undefined) throw new Error(`${name} must be ${values.join(" or ")}, not "${value}"`);
+  if (found === undefined) throw new InvalidOption(`${name} must be ${values.join(" or ")}, not "${value}"`);
   return found;
 }
 
@@ -134,14 +137,14 @@ function address(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const { data } = writtenAddress.safeParse(value);
   if (data === undefined || value !== String(value).trim())
-    throw new Error(`${name} must be an e-mail address, not "${value}"`);
+    throw new InvalidOption(`${name} must be an e-mail address, not "${value}"`);
   return data;
 }
 
 /** What it has to look like is checked where it is used. */
 function text(name: string, value: unknown): string | undefined {
   if (value === undefined || typeof value === "string") return value;
-  throw new Error(`${name} must be a text, not "${value}"`);
+  throw new InvalidOption(`${name} must be a text, not "${value}"`);
 }
 
 /** From its first slash. The error does not repeat the value, which could be the secret itself. */
@@ -149,7 +152,7 @@ function parameterName(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const isName = typeof value === "string" && /^(?:\/[\w.-]+)+$/.test(value);
   if (!isName)
-    throw new Error(`${name} must be the name of a parameter, such as /breach-monitor/proxy-secret`);
+    throw new InvalidOption(`${name} must be the name of a parameter, such as /breach-monitor/proxy-secret`);
   return value;
 }
 
@@ -160,7 +163,7 @@ function issuer(name: string, value: unknown): string | undefined {
   const isLocal = url?.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
   const isPlain = url?.href === `${url?.origin}${url?.pathname}`;
   if (url === null || !isPlain || !(url.protocol === "https:" || isLocal)) {
-    throw new Error(
+    throw new InvalidOption(
       `${name} must be an https url without query, such as https://acme.okta.com, not "${value}"`,
     );
   }
@@ -170,7 +173,7 @@ function issuer(name: string, value: unknown): string | undefined {
 function formed(name: string, value: unknown, form: RegExp, what: string): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "string" || !form.test(value))
-    throw new Error(`${name} must be ${what}, not "${value}"`);
+    throw new InvalidOption(`${name} must be ${what}, not "${value}"`);
   return value;
 }
 
@@ -178,7 +181,7 @@ function whole(name: string, value: unknown, maximum: number): number | undefine
   if (value === undefined) return undefined;
   const isWhole = /^[1-9]\d*$/.test(String(value));
   if (!isWhole || Number(value) > maximum) {
-    throw new Error(`${name} must be a whole number from 1 to ${maximum}, not "${value}"`);
+    throw new InvalidOption(`${name} must be a whole number from 1 to ${maximum}, not "${value}"`);
   }
   return Number(value);
 }

@@ -9,7 +9,7 @@ import {
 } from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
 import { breachIndex, dueIndex, timeToLive } from "../shared/aws/table/keys.ts";
-import type { TableEncryptionChoice } from "./options.ts";
+import { InvalidOption, type TableEncryptionChoice } from "./options.ts";
 
 /**
  * Creates the single table (keys: shared/aws/table/keys.ts). It outlives its stack: deleting it takes two
@@ -48,7 +48,7 @@ export function createTable(scope: Construct, encryption: TableEncryptionChoice)
  */
 export function findTable(scope: Construct, tableName: string): ITable {
   if (!/^[a-zA-Z0-9_.-]{3,255}$/.test(tableName)) {
-    throw new Error(
+    throw new InvalidOption(
       `tableName must be the name of a DynamoDB table, 3 to 255 letters, digits, "_", "-" and ".", not "${tableName}"`,
     );
   }

@@ -177,7 +177,8 @@ export const headersOf = (status: number): Json => {
   const names = [
     "X-Request-Id",
     "Cache-Control",
-    ...(status === 401 || status === 429 ? [] : ["RateLimit-Policy", "RateLimit"]),
+    // API Gateway answers 401 without them, and of 429 those that are refused by a limit of a minute.
+    ...(status === 401 ? [] : ["RateLimit-Policy", "RateLimit"]),
     ...(status === 401 ? ["WWW-Authenticate"] : []),
     ...(status === 429 || status === 503 ? ["Retry-After"] : []),
   ];

@@ -1,4 +1,5 @@
 /** What has to be in order in the account before anything is deployed. Reads only. */
+import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import {
   GetAccountCommand,
   GetEmailIdentityCommand,
@@ -55,6 +56,24 @@ export const checkSender = async (address: string): Promise<string[]> => {
     if (error instanceof CommandError) throw error;
     throw new CommandError(whyNoAccess("Amazon SES could not be asked about the sender", error as Error));
   }
+};
+
+/** Concurrent executions, of which workers with a maximum take up to 112 (docs/deploy.md#quotas). */
+const enoughExecutions = 1_000;
+
+/** Says what a small quota of Lambda means, and what to do. It is a notice because AWS takes days to raise it. */
+export const checkConcurrency = async ({ region }: Account): Promise<string[]> => {
+  const reply = await new LambdaClient().send(new GetAccountSettingsCommand()).catch((error: Error) => error);
+  if (reply instanceof Error) {
+    const why = whyNoAccess("Lambda's quota of concurrent executions could not be looked up", reply);
+    return [`Note: ${why} It should be 1,000 (docs/deploy.md#quotas).`];
+  }
+  const executions = reply.AccountLimit?.ConcurrentExecutions ?? 0;
+  if (executions >= enoughExecutions) return [];
+  return [
+    `Note: Lambda runs ${executions} functions at once in this account and region. Scans and alerts can use up ten, and requests then fail with 500.`,
+    `      Request 1,000: aws service-quotas request-service-quota-increase --region ${region} --service-code lambda --quota-code L-B99A9384 --desired-value 1000`,
+  ];
 };
 
 /** An identity is an address, its domain, or a domain above that. */

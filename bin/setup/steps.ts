@@ -134,9 +134,6 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
         const user = await findUser();
         const { url } = await admin("user sign-in-link", { org: await org(), user: String(user?.id) });
         if (alarmEmail !== undefined) say(`Confirm the subscription that AWS has sent to ${alarmEmail}.`);
-        say(
-          "Not checked: Lambda's quota of concurrent executions, which should be 1,000 (docs/deploy.md#quotas).",
-        );
         say(`Open within 15 minutes: ${url}`);
       },
     },

@@ -19,13 +19,17 @@ type Artifact = { sha256: string; path: string };
  * What DynamoDB Local needs to run, each line as `sha256sum` prints it. Its own archive has SQLite for all platforms. For a new
  * version keep, of what Maven resolves, the archives that `-Xlog:class+load` names while the tests run.
  */
-const artifacts: readonly Artifact[] = readFileSync(
-  join(import.meta.dirname, "dynamodb-local.sha256"),
-  "utf8",
-)
-  .trim()
-  .split("\n")
-  .map((line) => ({ sha256: line.slice(0, 64), path: line.slice(66) }));
+const artifacts = join(import.meta.dirname, "dynamodb-local.sha256");
+
+/** What a file in the form of `sha256sum` lists. */
+export const readArtifacts = (file: string): Artifact[] =>
+  readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => ({ sha256: line.slice(0, 64), path: line.slice(66) }));
+
+export const mavenRepository = (): string =>
+  process.env.MAVEN_REPOSITORY_URL ?? "https://repo1.maven.org/maven2";
 
 export const findDynamodbLocal = async (): Promise<EngineProgram | undefined> => {
   const java = await findJava();
@@ -34,8 +38,11 @@ export const findDynamodbLocal = async (): Promise<EngineProgram | undefined> =>
     process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"),
     "breach-monitor/dynamodb-local",
   );
-  const repository = process.env.MAVEN_REPOSITORY_URL ?? "https://repo1.maven.org/maven2";
-  const jars = await fetchArtifacts(artifacts, { repository, directory, onProgress: showProgress });
+  const jars = await fetchArtifacts(readArtifacts(artifacts), {
+    repository: mavenRepository(),
+    directory,
+    onProgress: showProgress,
+  });
   return {
     file: "dynamodb-local",
     startTimeoutMilliseconds: 60_000,
@@ -59,7 +66,7 @@ const showProgress = (done: number, total: number): void => {
 };
 
 /** The first Java that is new enough: of JAVA_HOME, or on the path. */
-const findJava = async (): Promise<string | undefined> => {
+export const findJava = async (): Promise<string | undefined> => {
   const { JAVA_HOME: home } = process.env;
   for (const java of [...(home ? [join(home, "bin/java")] : []), "java"]) {
     try {

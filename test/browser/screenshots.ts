@@ -7,7 +7,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Page } from "playwright-core";
-import { startBrowser } from "../../local/harness/chromium.ts";
+import { noBrowser, startBrowser } from "../../local/harness/chromium.ts";
 
 const project = join(import.meta.dirname, "../..");
 const directory = join(project, "docs/screenshots");
@@ -144,6 +144,10 @@ const take = async (
   console.log(`${name}.png ${Math.ceil((await stat(path)).size / 1024)} KB`);
 };
 
+if (noBrowser !== undefined) {
+  console.error(noBrowser);
+  process.exit(1);
+}
 const { service, link } = await startService();
 note("npm start has printed the link");
 const browser = await startBrowser();

@@ -14,6 +14,17 @@ const project = join(import.meta.dirname, "..", "..");
 /** Types of resources that MiniStack does not know. */
 const unknownTypes = ["AWS::Logs::QueryDefinition"];
 
+/** MiniStack refuses a template with a type that it does not know, also one that nothing depends on. */
+export const leaveOutUnknown = (assembly: string): void => {
+  for (const name of readdirSync(assembly).filter((each) => each.endsWith(".template.json"))) {
+    const file = join(assembly, name);
+    const template = JSON.parse(readFileSync(file, "utf8"));
+    const resources = Object.entries<{ Type: string }>(template.Resources);
+    template.Resources = Object.fromEntries(resources.filter(([, { Type }]) => !unknownTypes.includes(Type)));
+    writeFileSync(file, JSON.stringify(template));
+  }
+};
+
 export type Answer = {
   status: number | undefined;
   headers: Record<string, unknown>;
@@ -46,15 +57,14 @@ export class Deployment {
   }
 
   /**
-   * Runs setup, and gives what it printed. With `until` it ends together with what it started, a moment after it has printed that. `type`: what is typed
+   * Runs setup, from the sources without an assembly, and gives what it printed. With `until` it ends together with what it started, a moment after it has printed that. `type`: what is typed
    * at a terminal, each after it was asked for.
    */
-  async setup(assembly: string, { args = [], key, until, type }: SetupRun): Promise<string> {
+  async setup(assembly: string | undefined, { args = [], key, until, type }: SetupRun): Promise<string> {
     const command = [
       process.execPath,
       join(project, "bin", "setup.ts"),
-      "--app",
-      assembly,
+      ...(assembly === undefined ? [] : ["--app", assembly]),
       "--stage",
       this.#stage,
       ...args,
@@ -66,7 +76,15 @@ export class Deployment {
       cwd: project,
       // A process group of its own.
       detached: true,
-      env: { ...process.env, ...this.#ministack.variables, CDK_DISABLE_CLI_TELEMETRY: "true" },
+      env: {
+        ...process.env,
+        ...this.#ministack.variables,
+        CDK_DISABLE_CLI_TELEMETRY: "true",
+        // In place of the app that cdk.json names.
+        ...(assembly === undefined && {
+          CDK_APP: `${process.execPath} ${join(import.meta.dirname, "app.ts")}`,
+        }),
+      },
       stdio: "pipe",
     });
     // It may end without having read.
@@ -101,7 +119,7 @@ export class Deployment {
       ...["--context", `${name}=${value}`],
     ]);
     await this.#cdk(["synth", "--quiet", "--output", assembly, ...given]);
-    this.#leaveOutUnknown(assembly);
+    leaveOutUnknown(assembly);
   }
 
   /** Makes the release, checks its checksum, unpacks it in a folder, and gives the assembly in it. */
@@ -112,17 +130,8 @@ export class Deployment {
     await this.#run("sha256sum", ["--check", checksum], release);
     await this.#run("tar", ["-xzf", join(release, archive), "-C", directory]);
     const assembly = join(directory, archive.replace(/\.tgz$/, ""), "assembly");
-    this.#leaveOutUnknown(assembly);
+    leaveOutUnknown(assembly);
     return assembly;
-  }
-
-  /** MiniStack refuses a template with a type that it does not know, also one that nothing depends on. */
-  #leaveOutUnknown(assembly: string): void {
-    const file = join(assembly, `${this.stackName}.template.json`);
-    const template = JSON.parse(readFileSync(file, "utf8"));
-    const resources = Object.entries<{ Type: string }>(template.Resources);
-    template.Resources = Object.fromEntries(resources.filter(([, { Type }]) => !unknownTypes.includes(Type)));
-    writeFileSync(file, JSON.stringify(template));
   }
 
   async deploy(assembly: string): Promise<void> {

@@ -11,7 +11,10 @@ const project = join(import.meta.dirname, "../..");
 const defaultTests = ["test/aws/table/", "test/lists/", "test/local/dynamodb/", "test/endpoints/"];
 
 process.env.DYNAMODB_ENGINE = "java";
-const engine = await startEngine(undefined);
+const engine = await startEngine(undefined).catch(({ message }: Error) => {
+  console.error(message);
+  process.exit(1);
+});
 try {
   const given = process.argv.slice(2);
   const vitest = join(project, "node_modules/vitest/vitest.mjs");

@@ -231,11 +231,12 @@ describe("the headers RateLimit and RateLimit-Policy", () => {
     return limits;
   };
 
-  test("tell what is left of the address's and the key's minute, also if it is 400", () =>
+  test("tell what is left of the address's and the key's minute, also if it is 400 or 429", () =>
     inOneWindow(60, async () => {
-      const { api } = await createOrganization();
-      const replies = [await api.get("/emails"), await api.post("/emails", {})];
-      expect(replies.map(({ status }) => status)).toEqual([200, 400]);
+      const { id: org, api } = await createOrganization();
+      await presetCount(subjects.organization(org, "scans"), 10, 3600);
+      const replies = [await api.get("/emails"), await api.post("/emails", {}), await api.post("/scans")];
+      expect(replies.map(({ status }) => status)).toEqual([200, 400, 429]);
       for (const [index, reply] of replies.entries()) {
         const left = { q: 100, w: 60, r: 99 - index, t: expect.any(Number) };
         expect(limitsIn(reply)).toEqual({ address: left, key: left });

@@ -60,7 +60,7 @@ test("read-feed.sh prints each finding once, and goes on where it was", async ()
 test("Splunk's read_feed.py prints each finding once, and goes on where it was", async () => {
   const { ids, env } = await scanned();
   const read = async (): Promise<string[]> => {
-    const { stdout } = await run("python3", [program("splunk/read_feed.py")], { env });
+    const { stdout } = await run("python3", [program("splunk/breach_monitor/bin/read_feed.py")], { env });
     const lines = stdout.split("\n").filter((line) => line !== "");
     return findingsIn(lines.map((line) => JSON.parse(line) as Event));
   };

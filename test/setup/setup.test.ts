@@ -17,8 +17,18 @@ const answers = ["--organization", "Acme", "--user", "ada@acme.com", "--yes"];
 const identity =
   "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::111122223333:user/ada</Arn><UserId>A</UserId><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>";
 
-/** AWS, which knows the credentials and allows nothing else; or not even that, in the region "nowhere". */
+/** Lambda's quota of concurrent executions, in regions where the credentials may ask for it. */
+const executions: Record<string, number> = { "eu-north-1": 10, "eu-south-1": 1_000 };
+
+/** AWS, which knows the credentials and allows little else; or not even that, in the region "nowhere". */
 const aws = createServer(async (request, response) => {
+  const [, region = ""] = /\d{8}\/([^/]+)\//.exec(request.headers.authorization ?? "") ?? [];
+  if (request.url?.endsWith("/account-settings") && region in executions) {
+    const AccountLimit = { ConcurrentExecutions: executions[region] };
+    return response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify({ AccountLimit }));
+  }
   const isKnown = !request.headers.authorization?.includes("/nowhere/");
   if (isKnown && (await text(request)).includes("GetCallerIdentity")) return response.end(identity);
   const error = { __type: "AccessDeniedException", message: "User ada is not authorized" };
@@ -144,6 +154,21 @@ test("credentials that allow nothing end it at its first step", async () => {
   expect(output + error).not.toContain("0123456789abcdef");
   expect(status).toBe(1);
   expect(readFileSync(cdkJson, "utf8")).toBe(before);
+});
+
+test.each([
+  ["a new account", "eu-north-1", "Note: Lambda runs 10 functions at once in this account and region."],
+  [
+    "a foreign account",
+    "eu-west-1",
+    "Note: Lambda's quota of concurrent executions could not be looked up: ",
+  ],
+  ["an account with the quota", "eu-south-1", undefined],
+])("%s is told of Lambda's quota if that may be too small", async (_, AWS_REGION, notice) => {
+  const { output } = await setUp(answers, { AWS_REGION, HIBP_API_KEY: "0".repeat(32) });
+  const notices = output.split("\n").filter((line) => line.startsWith("Note: "));
+  expect(notices).toEqual(notice === undefined ? [] : [expect.stringContaining(notice)]);
+  expect(output.includes(`--region ${AWS_REGION} --service-code lambda`)).toBe(AWS_REGION === "eu-north-1");
 });
 
 test("options go into cdk.json, whose other lines stay as they are", () => {
