@@ -19,6 +19,9 @@ import { domainIn, inBothForms } from "../text/domain-name.ts";
 import { number } from "../text/words.ts";
 import { CheckDialog, hostIn } from "./domains/check.tsx";
 
+/** Domains that were added since the page was loaded. */
+const added = new Set<number>();
+
 type Open = { kind: "add" } | { kind: "check" | "remove"; domain: Domain };
 
 export function DomainsPage() {
@@ -74,7 +77,6 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
   { name: "Domain", kind: "main", width: "name", cell: ({ name }) => <bdi>{inBothForms(name)}</bdi> },
   {
     name: "State",
-    width: "time",
     cell: ({ isVerified, verifiedAt, checkedAt }) => (
       <>
         <span class={`state ${isVerified ? "good" : "open"}`}>
@@ -93,7 +95,7 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
       </>
     ),
   },
-  { name: "TXT record", cell: (domain) => <Record domain={domain} /> },
+  { name: "TXT record", width: "time", cell: (domain) => <Record domain={domain} /> },
   {
     name: "Covered by",
     cell: ({ coverage }) => (coverage === "domain_search" ? "Domain search" : "Address by address"),
@@ -129,8 +131,8 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
   },
 ];
 
-/** The record that proves a domain, in parts to copy. */
-function Record({ domain: { name, record, isVerified } }: { domain: Domain }) {
+/** The record that proves a domain, in parts to copy. It is open for whoever has just added the domain. */
+function Record({ domain: { id, name, record, isVerified } }: { domain: Domain }) {
   const host = hostIn(record.name, name);
   const parts = (
     <dl class="record">
@@ -155,10 +157,9 @@ function Record({ domain: { name, record, isVerified } }: { domain: Domain }) {
       </div>
     </dl>
   );
-  if (!isVerified) return parts;
   return (
-    <details>
-      <summary>Show</summary>
+    <details open={added.has(id)}>
+      <summary>{isVerified ? "Show" : "Record to publish"}</summary>
       {parts}
     </details>
   );
@@ -185,7 +186,8 @@ function Coverage() {
 function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const add = async (fields: FormData): Promise<void> => {
     const written = domainIn(String(fields.get("name")));
-    const { name } = await call("POST /dashboard/domains", { body: { name: written } });
+    const { id, name } = await call("POST /dashboard/domains", { body: { name: written } });
+    added.add(id);
     say(`${inBothForms(name)} was added. Put its record into DNS, then check it.`);
     onDone();
   };

@@ -3,7 +3,7 @@ import { call } from "../api/client.ts";
 import type { Email } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
 import { domainChoices, teamChoices } from "../components/choices.ts";
-import { Filter } from "../components/filter.tsx";
+import { Filter, FilterBar } from "../components/filter.tsx";
 import { Listing } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
 import { Empty, FailureNotice } from "../components/notice.tsx";
@@ -81,7 +81,7 @@ export function EmailsPage() {
         </>
       }
     >
-      <div class="filters">
+      <FilterBar>
         <Search hint="Address or owner" found={foundIn(data, "/emails", shown)} />
         <Filter
           label="Domain"
@@ -91,24 +91,20 @@ export function EmailsPage() {
         />
         <Filter label="Team" name="teamId" choices={teamChoices} chosenLabel={first?.team?.name} />
         <Filter label="State" name="isActive" choices={states} />
-      </div>
+      </FilterBar>
       {action.failure !== undefined && <FailureNotice failure={action.failure} />}
       {shown.length > 0 && (
         <SelectionBar selected={chosen.size} onNone={clear}>
-          {chosen.size > 0 && (
-            <>
-              <Button onClick={() => setOpen({ kind: "team" })}>Team</Button>
-              <Button disabled={action.isBusy} onClick={() => enableChosen(false)}>
-                Disable
-              </Button>
-              <Button disabled={action.isBusy} onClick={() => enableChosen(true)}>
-                Enable
-              </Button>
-              <Button kind="danger" onClick={() => setOpen({ kind: "remove-all" })}>
-                Remove
-              </Button>
-            </>
-          )}
+          <Button onClick={() => setOpen({ kind: "team" })}>Team</Button>
+          <Button disabled={action.isBusy} onClick={() => enableChosen(false)}>
+            Disable
+          </Button>
+          <Button disabled={action.isBusy} onClick={() => enableChosen(true)}>
+            Enable
+          </Button>
+          <Button kind="danger" onClick={() => setOpen({ kind: "remove-all" })}>
+            Remove
+          </Button>
         </SelectionBar>
       )}
       <Listing
