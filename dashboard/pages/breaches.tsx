@@ -92,7 +92,7 @@ function NoBreaches({ hasFilters }: { hasFilters: boolean }) {
     </Empty>
   ) : (
     <Empty title="There are no breaches.">
-      <p>Breaches that a watched address is in are listed here, once a scan finds one.</p>
+      <p>A breach is listed here once a scan finds a watched address in it.</p>
     </Empty>
   );
 }

@@ -44,7 +44,7 @@ export function DomainsPage() {
       }
     >
       <p class="prose">
-        Addresses can be watched only at domains that you have proved to be yours, by a DNS record.
+        Addresses can be watched at domains that you have proved to be yours with a DNS record.
         {!isAdmin.value && " Only admins add, check and remove domains."}
       </p>
       {unwatched > 0 && (
@@ -61,7 +61,7 @@ export function DomainsPage() {
         columns={columns(setOpen)}
         empty={
           <Empty title="There is no domain yet.">
-            <p>Add the domain of your addresses. You get a TXT record to put into its DNS.</p>
+            <p>Add the domain of your addresses. You get a TXT record to publish in its DNS.</p>
           </Empty>
         }
       />
@@ -171,8 +171,7 @@ function Coverage() {
       <h2>What covers a domain</h2>
       <p>
         <strong>Domain search:</strong> Have I Been Pwned answers for the whole domain at once, so a scan
-        takes seconds whatever the number of addresses. For this the operator has to have verified the domain
-        there, too.
+        takes seconds whatever the number of addresses. The operator has to verify the domain there, too.
       </p>
       <p>
         <strong>Address by address:</strong> each address is looked up alone, as fast as the subscription of
@@ -188,7 +187,7 @@ function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => voi
     const written = domainIn(String(fields.get("name")));
     const { id, name } = await call("POST /dashboard/domains", { body: { name: written } });
     added.add(id);
-    say(`${inBothForms(name)} was added. Put its record into DNS, then check it.`);
+    say(`${inBothForms(name)} was added. Publish its record in DNS, then check it.`);
     onDone();
   };
   return (
@@ -204,7 +203,7 @@ function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => voi
           currentTarget.value = domainIn(currentTarget.value);
         }}
         autocomplete="off"
-        hint="The part behind the @ of your addresses."
+        hint="The part after the @ of your addresses."
       />
     </FormDialog>
   );

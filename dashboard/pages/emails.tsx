@@ -218,7 +218,7 @@ function NoEmails({ hasFilters }: { hasFilters: boolean }) {
   return (
     <Empty title="No address is watched yet.">
       <p>
-        Add one, or import a file of them. Their domains have to be verified first, under{" "}
+        Add one, or import a file. Its domain has to be verified first, under{" "}
         <a href={addressOf("/domains")}>Domains</a>.
       </p>
     </Empty>

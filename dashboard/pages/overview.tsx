@@ -50,7 +50,7 @@ function Upstream({ upstream, notices }: Overview) {
             Have I Been Pwned does not accept this service's subscription, so scans fail. The operator has to
             renew it
             {upstream.subscribedUntil !== null && (
-              <> (it was good until {dayName(upstream.subscribedUntil.slice(0, 10))})</>
+              <> (it was valid until {dayName(upstream.subscribedUntil.slice(0, 10))})</>
             )}
             .
           </p>
@@ -172,7 +172,7 @@ function Figures({ overview }: { overview: Overview }) {
       <LastScan scan={lastScan} />
       <div>
         <dt>Next scan</dt>
-        <dd>{nextScanAt === null ? "None is scheduled." : <When time={nextScanAt} />}</dd>
+        <dd>{nextScanAt === null ? "Not scheduled." : <When time={nextScanAt} />}</dd>
         {nextScanAt === null && (
           <dd>
             <a href={addressOf("/settings/organization")}>Choose how often to scan</a>
@@ -188,7 +188,7 @@ function LastScan({ scan }: { scan: Overview["lastScan"] }) {
     return (
       <div>
         <dt>Last scan</dt>
-        <dd>There was none yet.</dd>
+        <dd>No scan has run yet.</dd>
       </div>
     );
   }
@@ -217,7 +217,7 @@ function FailingChannels({ channels }: { channels: Overview["channels"] }) {
     <ul class="notice failure">
       {failing.map(({ id, channel, failingSince, notDelivered }) => (
         <li key={id}>
-          Alerts by {kinds[channel]} fail
+          Alerts by {kinds[channel]} {failingSince === null ? "fail" : "have failed"}
           {failingSince !== null && ` since ${exactTime(Date.parse(failingSince))}`}
           {notDelivered > 0 && `: ${count(notDelivered, "alert was", "alerts were")} not delivered`}.{" "}
           <a href={addressOf("/alerts", { channel: id })}>See why</a>
@@ -252,7 +252,7 @@ function NothingFound({ scan }: { scan: Overview["lastScan"] }) {
   const isOver = scan.status === "completed" || scan.status === "failed";
   return (
     <Empty title={isOver ? "No address could be checked." : "The scan is in progress."}>
-      <p>{isOver ? "So nothing is known of them from this scan." : "What it finds is shown here."}</p>
+      <p>{isOver ? "This scan says nothing about them." : "What it finds is shown here."}</p>
     </Empty>
   );
 }

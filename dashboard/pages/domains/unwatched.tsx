@@ -58,8 +58,8 @@ export function UnwatchedPage() {
   return (
     <Page title="In breaches, not watched" about={data.value && addresses(data.value.total)}>
       <p class="prose">
-        A domain search names every breached address of a domain. These are not watched: nothing is paid for
-        them, and no alert tells of them.
+        A domain search names every breached address of a domain. These are not watched: they cost nothing,
+        and no alert names them.
       </p>
       <FilterBar>
         <Filter
@@ -118,6 +118,7 @@ const columns: Column<Unwatched>[] = [
   {
     name: "Address",
     kind: "main",
+    width: "rest",
     cell: ({ email }) => <bdi title={email}>{inBothForms(email)}</bdi>,
   },
   {
@@ -146,7 +147,7 @@ function WatchDialog({ ids, onClose, onDone }: WatchProps) {
   const watch = async (): Promise<void> => {
     const answer = await call("POST /dashboard/unwatched/watch", { body });
     const disabled = answer.disabledCount > 0 ? `, ${answer.disabledCount} of them disabled` : "";
-    say(`${addresses(answer.addedCount)} watched${disabled}. The next scan makes their findings.`);
+    say(`${addresses(answer.addedCount)} watched${disabled}. The next scan will look for their breaches.`);
     onDone();
   };
   // A dry run answers with the price instead.

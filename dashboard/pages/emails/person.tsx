@@ -101,6 +101,15 @@ export function PersonPage({ id }: { id: string }) {
   );
 }
 
+type Message = NonNullable<Person["owner"]["lastMessage"]>;
+
+const messageStates: Record<Message["status"], string> = {
+  delivered: "Told",
+  pending: "On its way",
+  retrying: "Not yet arrived, sent",
+  "not delivered": "Not delivered",
+};
+
 /** Whether the owner was told by e-mail, and wants to be. */
 function Told({ owner: { hasUnsubscribed, lastMessage } }: { owner: Person["owner"] }) {
   if (lastMessage === null && !hasUnsubscribed) return null;
@@ -109,10 +118,10 @@ function Told({ owner: { hasUnsubscribed, lastMessage } }: { owner: Person["owne
     <div>
       <dt>Messages to the owner</dt>
       <dd>
-        {hasUnsubscribed && "Unsubscribed "}
-        {createdAt !== undefined && (
+        {hasUnsubscribed && (status === undefined ? "Unsubscribed" : "Unsubscribed; ")}
+        {status !== undefined && createdAt !== undefined && (
           <>
-            {status === "delivered" ? "Told" : status} <When time={createdAt} />
+            {messageStates[status]} <When time={createdAt} />
           </>
         )}
         {waitsFor && <small> Waits: {waitsFor.reason}</small>}
