@@ -71,7 +71,12 @@ export function EmailsPage() {
   return (
     <Page
       title="E-mails"
-      about={data.value && `${count(data.value.total, "address", "addresses")}${hasFilters ? " match" : ""}`}
+      about={
+        data.value &&
+        (hasFilters
+          ? count(data.value.total, "address matches", "addresses match")
+          : count(data.value.total, "address", "addresses"))
+      }
       actions={
         <>
           <Button onClick={() => setOpen({ kind: "import" })}>Import</Button>
