@@ -216,7 +216,7 @@ export const severityOfClass = (dataClass: string): Severity => {
 const order: readonly Severity[] = ["critical", "high", "medium", "low"];
 
 /** Data classes with the worst first, and otherwise in the order that they have. */
-export const worstFirst = (dataClasses: readonly string[]): string[] =>
-  dataClasses.toSorted(
-    (one, other) => order.indexOf(severityOfClass(one)) - order.indexOf(severityOfClass(other)),
-  );
+export const worstFirst = (dataClasses: readonly string[]): string[] => {
+  const bySeverity = Map.groupBy(dataClasses, severityOfClass);
+  return order.flatMap((severity) => bySeverity.get(severity) ?? []);
+};
