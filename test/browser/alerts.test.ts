@@ -128,7 +128,7 @@ describe("Alerts", () => {
     await page.getByText("Delivered", { exact: true }).nth(2).waitFor();
     await page.getByRole("button", { name: "Replay what failed" }).click();
     await dialog.getByRole("button", { name: "Replay" }).click();
-    await page.getByText("Everything arrived since then.").waitFor();
+    await page.getByText("Nothing has failed since then.").waitFor();
   });
 
   test("a channel that fails says why and since when; Overview leads to it", async () => {
