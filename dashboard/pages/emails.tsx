@@ -148,14 +148,14 @@ const columns = (
   {
     name: "Owner and team",
     cell: ({ ownerName, team }) => (
-      <>
+      <span class="tailed">
         <Name text={ownerName} />
         {team !== null && (
           <small>
             <Name text={team.name} />
           </small>
         )}
-      </>
+      </span>
     ),
   },
   { name: "Breaches", width: "time", cell: (email) => <Breaches email={email} /> },
