@@ -29,7 +29,10 @@ export function Frame({ section, children }: { section: string; children: Compon
         Skip to the content
       </a>
       <header class="side">
-        <p class="product">Breach Monitor</p>
+        <p class="product">
+          <img src={addressOf("/icon.svg")} alt="" />
+          Breach Monitor
+        </p>
         <nav aria-label="Main">
           {sections.map(([path, name]) => (
             <a key={path} href={addressOf(path)} aria-current={section === path ? "page" : undefined}>

@@ -91,9 +91,22 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
-/** A failure that is about one of the form's fields, such as "name must be a domain name". */
+/** Fields that the service has under another name. */
+const fieldOf: Record<string, string> = {
+  recipients: "destination",
+  url: "destination",
+  webhookUrl: "destination",
+};
+
+/** A failure that is about one of the form's fields, such as "name must be a domain name" or "config.recipients.0 must be …". */
 function problemOf(failure: Failure | undefined, names: readonly string[]) {
-  const [, name = "", text = ""] = /^(?:\w+\.)*(\w+):? (.+)$/.exec(failure?.message ?? "") ?? [];
+  const [, path = "", text = ""] = /^(\w+(?:\.\w+)*):? (.+)$/.exec(failure?.message ?? "") ?? [];
+  const last =
+    path
+      .replace(/(?:\.\d+)+$/, "")
+      .split(".")
+      .at(-1) ?? "";
+  const name = names.includes(last) ? last : (fieldOf[last] ?? "");
   return failure?.status === 400 && names.includes(name) ? { name, text } : undefined;
 }
 

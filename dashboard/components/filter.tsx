@@ -1,6 +1,25 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { place, setQuery } from "../router.ts";
+import { Button } from "./button.tsx";
 import type { Choice } from "./field.tsx";
+
+/** Parts of the URL's query that are no filter. */
+const noFilters = ["offset", "q", "finding", "channel"];
+
+/** The filters above a list. Narrow screens have them behind a button, which says how many are set. */
+export function FilterBar({ children }: { children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  const set = Object.keys(place.value.query).filter((name) => !noFilters.includes(name)).length;
+  return (
+    <div class={`filters ${isOpen ? "open" : ""}`}>
+      <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Filters{set > 0 && ` (${set})`}
+      </Button>
+      {children}
+    </div>
+  );
+}
 
 type FilterProps = {
   label: string;
@@ -48,7 +67,7 @@ export function Filter({ label, name, choices, chosenLabel, none = anyOfThem }: 
     return <Searched {...{ label, name, value, none }} choices={loaded} takesFocus={hadFocus.current} />;
   }
   return (
-    <label class="filter">
+    <label class={`filter ${value === none.value ? "" : "set"}`}>
       <span>{label}</span>
       <select
         ref={select}
@@ -108,7 +127,7 @@ function Searched({ label, name, value, none, choices, takesFocus }: SearchedPro
     }
   };
   return (
-    <label class="filter">
+    <label class={`filter ${value === none.value ? "" : "set"}`}>
       <span>{label}</span>
       <input
         ref={field}

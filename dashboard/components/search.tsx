@@ -75,7 +75,7 @@ export function Search({ hint, found }: SearchProps) {
           setEntered(true);
         }}
       />
-      {isShort && <small id={`${id}-short`}>Two letters at least</small>}
+      {isShort && <small id={`${id}-short`}>At least two letters</small>}
     </search>
   );
 }

@@ -88,7 +88,7 @@ type BarProps = {
 /** How many rows are selected, and what can be done with them. It stays in sight. */
 export function SelectionBar({ selected, total = 0, onAll, onNone, children }: BarProps) {
   return (
-    <fieldset class="selection" aria-label="Selection">
+    <fieldset class={`selection ${selected === 0 ? "none" : ""}`} aria-label="Selection">
       <strong role="status">{selected === 0 ? "None selected" : `${number(selected)} selected`}</strong>
       {onAll && <Button kind="quiet" onClick={onAll}>{`Select all matching (${number(total)})`}</Button>}
       {selected > 0 && (
@@ -97,7 +97,7 @@ export function SelectionBar({ selected, total = 0, onAll, onNone, children }: B
         </Button>
       )}
       <span class="space" />
-      {children}
+      {selected > 0 && children}
     </fieldset>
   );
 }

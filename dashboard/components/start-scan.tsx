@@ -4,8 +4,11 @@ import { FailureNotice } from "./notice.tsx";
 import { say } from "./status.tsx";
 import { useAction } from "./use-action.ts";
 
+/** `isMinor`: the page is for something else. */
+type Properties = { isScanning: boolean; onStarted: () => void; isMinor?: boolean };
+
 /** Starts a scan of all watched addresses. */
-export function StartScan({ isScanning, onStarted }: { isScanning: boolean; onStarted: () => void }) {
+export function StartScan({ isScanning, onStarted, isMinor = false }: Properties) {
   const action = useAction();
   const start = async (): Promise<void> => {
     await call("POST /v1/scans", {});
@@ -15,7 +18,7 @@ export function StartScan({ isScanning, onStarted }: { isScanning: boolean; onSt
   return (
     <>
       <Button
-        kind="primary"
+        kind={isMinor ? undefined : "primary"}
         disabled={isScanning}
         isBusy={action.isBusy}
         onClick={() => void action.run(start)}

@@ -22,7 +22,9 @@ type TableProps<Row> = {
 /** What is too long for its cell is cut on wide screens, and shown where people point at it. */
 function showWhole({ target }: { target: EventTarget | null }): void {
   const cell = target instanceof Element ? target.closest<HTMLElement>("td, th") : null;
-  if (cell !== null) cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : "";
+  if (cell === null) return;
+  const isCut = [cell, ...cell.querySelectorAll("*")].some((each) => each.scrollWidth > each.clientWidth);
+  cell.title = isCut ? cell.innerText : "";
 }
 
 /** A table: each row is one line, and on narrow screens a block in which each cell names its column. */

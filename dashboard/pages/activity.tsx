@@ -51,11 +51,11 @@ export function ActivityPage() {
         columns={columns}
         empty={
           category === undefined ? (
-            <Empty title="Nothing happened yet.">
+            <Empty title="There is no activity yet.">
               <p>Whatever members, API keys and the service itself do is listed here.</p>
             </Empty>
           ) : (
-            <Empty title="Nothing of this category happened.">
+            <Empty title="There is no activity in this category.">
               <p>
                 <a href={addressOf("/activity")}>Show everything</a>
               </p>

@@ -1,49 +1,53 @@
 import { useRef, useState } from "preact/hooks";
+import { worstFirst } from "../../shared/monitoring/hibp/data-classes.ts";
 import { call } from "../api/client.ts";
-import type { Finding, FoundBreach } from "../api/routes.ts";
+import type { Finding } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
-import { FailureNotice } from "../components/notice.tsx";
+import { Empty, FailureNotice } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { SeverityMark } from "../components/severity.tsx";
+import { say } from "../components/status.tsx";
 import { useAction } from "../components/use-action.ts";
-import { useData } from "../components/use-data.ts";
+import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { dayName } from "../text/dates.ts";
 import { number } from "../text/words.ts";
 import { AcknowledgeDialog } from "./findings/acknowledge.tsx";
 import { Advice, Description } from "./findings/details.tsx";
-import { filtersOf, inWords } from "./findings/filters.ts";
+import { filtersOf, inWords, openOnes } from "./findings/filters.ts";
 import { FindingList, useFindings } from "./findings/list.tsx";
 import type { Selection } from "./findings/requests.ts";
+import { mostTold, TellDialog } from "./findings/tell.tsx";
 
 type Breach = Finding["breach"];
+type Open = { kind: "acknowledge" | "reopen"; selection: Selection } | { kind: "tell" };
 
 /** One breach: what leaked, what to do, and who is in it. */
 export function BreachPage({ id }: { id: string }) {
   const filters = { ...filtersOf(place.value.query), breachId: id };
   const people = useFindings(filters);
-  const findings = people.value?.findings;
-  // Findings bring their breach along; only where none is shown it has to be asked for.
-  const asked = useData(String(findings?.length === 0), async (signal) =>
-    findings?.length === 0 ? readBreach(id, signal) : undefined,
-  );
-  // The last that was known, while the next page of the list loads.
+  const { value } = people;
+  // Findings bring their breach along, and a list without any has it, too.
   const known = useRef<Breach>(undefined);
-  known.current = findings?.[0]?.breach ?? asked.value ?? known.current;
+  known.current = value?.findings[0]?.breach ?? value?.breach ?? known.current;
   const breach = known.current;
-  const [open, setOpen] = useState<{ selection: Selection; isReopening: boolean }>();
+  const [open, setOpen] = useState<Open>();
+  const close = (): void => setOpen(undefined);
   const action = useAction();
 
-  const choose = (isReopening: boolean): void =>
+  const choose = (kind: Open["kind"]): void =>
     void action.run(async () => {
-      const now = await readBreach(id);
-      const chosen = { breachId: id, acknowledged: String(isReopening) };
-      const total = isReopening ? now.acknowledged : now.open;
-      const words = inWords(chosen, total, { breach: now.title });
-      setOpen({ isReopening, selection: { kind: "matching", filters: chosen, total, words } });
+      const now = await call("GET /dashboard/breaches/{id}", { path: { id } });
+      const total = kind === "reopen" ? now.acknowledged : now.open;
+      if (total === 0) say(`No finding of it is ${kind === "reopen" ? "acknowledged" : "open"}.`);
+      else if (kind !== "tell") {
+        const chosen = { breachId: id, acknowledged: String(kind === "reopen") };
+        const words = inWords(chosen, total, { breach: now.title });
+        setOpen({ kind, selection: { kind: "matching", filters: chosen, total, words } });
+      } else if (total > mostTold) say(`More than ${number(mostTold)} people: select some of them below.`);
+      else setOpen({ kind });
     });
 
-  const failure = action.failure ?? asked.failure;
   return (
     <Page
       title={breach?.title ?? "Breach"}
@@ -51,31 +55,44 @@ export function BreachPage({ id }: { id: string }) {
       actions={
         breach && (
           <>
-            <Button isBusy={action.isBusy} onClick={() => choose(true)}>
+            <Button isBusy={action.isBusy} onClick={() => choose("reopen")}>
               Reopen
             </Button>
-            <Button kind="primary" isBusy={action.isBusy} onClick={() => choose(false)}>
+            <Button isBusy={action.isBusy} onClick={() => choose("tell")}>
+              Tell all owners
+            </Button>
+            <Button kind="primary" isBusy={action.isBusy} onClick={() => choose("acknowledge")}>
               Acknowledge all
             </Button>
           </>
         )
       }
     >
-      {failure !== undefined && <FailureNotice failure={failure} />}
+      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
       {breach !== undefined && <About breach={breach} />}
-      <section>
-        <h2>People</h2>
-        <FindingList filters={filters} data={people} isOfBreach />
-      </section>
-      {open !== undefined && (
-        <AcknowledgeDialog {...open} onClose={() => setOpen(undefined)} onDone={people.reload} />
+      {value !== undefined && breach === undefined ? (
+        <Empty title="Nobody here is in this breach.">
+          <p>
+            <a href={addressOf("/breaches")}>Show all breaches</a>
+          </p>
+        </Empty>
+      ) : (
+        <FindingList filters={filters} data={people} heading="People" />
+      )}
+      {open?.kind === "tell" && (
+        <TellDialog of={{ breachId: id, acknowledged: openOnes }} onClose={close} onDone={people.reload} />
+      )}
+      {open !== undefined && open.kind !== "tell" && (
+        <AcknowledgeDialog
+          selection={open.selection}
+          isReopening={open.kind === "reopen"}
+          onClose={close}
+          onDone={people.reload}
+        />
       )}
     </Page>
   );
 }
-
-const readBreach = (id: string, signal?: AbortSignal): Promise<FoundBreach> =>
-  call("GET /dashboard/breaches/{id}", { path: { id } }, signal ? { signal } : {});
 
 function About({ breach }: { breach: Breach }) {
   const marks = [
@@ -88,22 +105,39 @@ function About({ breach }: { breach: Breach }) {
     breach.isRetired && "retired",
   ].filter((mark) => mark !== false);
   return (
-    <div class="split">
-      <section class="prose">
+    <>
+      <dl class="facts line">
+        <div>
+          <dt>Breached</dt>
+          <dd>{dayName(breach.breachDate)}</dd>
+        </div>
+        {breach.domain !== "" && (
+          <div>
+            <dt>Site</dt>
+            <dd>{breach.domain}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Accounts</dt>
+          <dd>{number(breach.pwnCount)}</dd>
+        </div>
+        {marks.length > 0 && (
+          <div>
+            <dt>Marked as</dt>
+            <dd>{marks.join(", ")}</dd>
+          </div>
+        )}
+      </dl>
+      <section class="about">
         <h2>What leaked</h2>
         <ul class="leaked">
-          {breach.dataClasses.map((dataClass) => (
+          {worstFirst(breach.dataClasses).map((dataClass) => (
             <li key={dataClass}>{dataClass}</li>
           ))}
         </ul>
-        <p>
-          {dayName(breach.breachDate)}
-          {breach.domain !== "" && `, ${breach.domain}`}, {number(breach.pwnCount)} accounts
-          {marks.length > 0 && `; ${marks.join(", ")}`}
-        </p>
         <Description breach={breach} />
       </section>
       <Advice advice={breach.advice} />
-    </div>
+    </>
   );
 }

@@ -1,6 +1,6 @@
 import { call } from "../api/client.ts";
 import type { FoundBreach } from "../api/routes.ts";
-import { Filter } from "../components/filter.tsx";
+import { Filter, FilterBar } from "../components/filter.tsx";
 import { Listing } from "../components/listing.tsx";
 import { Empty } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
@@ -42,7 +42,7 @@ export function BreachesPage() {
           : count(data.value.total, "breach", "breaches"))
       }
     >
-      <div class="filters">
+      <FilterBar>
         <Search hint="Name or domain" found={foundIn(data, "/breaches", data.value?.breaches ?? [])} />
         <Filter label="State" name="state" choices={states} />
         <Filter label="Severity" name="severity" choices={severityChoices} />
@@ -52,7 +52,7 @@ export function BreachesPage() {
           choices={orders}
           none={{ value: "severity", label: "Worst first" }}
         />
-      </div>
+      </FilterBar>
       <Listing
         what="breaches"
         data={data}
@@ -92,7 +92,7 @@ function NoBreaches({ hasFilters }: { hasFilters: boolean }) {
     </Empty>
   ) : (
     <Empty title="There are no breaches.">
-      <p>Breaches that a watched address is in are listed here, once a scan finds one.</p>
+      <p>A breach is listed here once a scan finds a watched address in it.</p>
     </Empty>
   );
 }

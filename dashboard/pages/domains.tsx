@@ -19,6 +19,9 @@ import { domainIn, inBothForms } from "../text/domain-name.ts";
 import { number } from "../text/words.ts";
 import { CheckDialog, hostIn } from "./domains/check.tsx";
 
+/** Domains that were added since the page was loaded. */
+const added = new Set<number>();
+
 type Open = { kind: "add" } | { kind: "check" | "remove"; domain: Domain };
 
 export function DomainsPage() {
@@ -41,7 +44,7 @@ export function DomainsPage() {
       }
     >
       <p class="prose">
-        Addresses can be watched only at domains that you have proved to be yours, by a DNS record.
+        Addresses can be watched at domains that you have proved to be yours with a DNS record.
         {!isAdmin.value && " Only admins add, check and remove domains."}
       </p>
       {unwatched > 0 && (
@@ -58,7 +61,7 @@ export function DomainsPage() {
         columns={columns(setOpen)}
         empty={
           <Empty title="There is no domain yet.">
-            <p>Add the domain of your addresses. You get a TXT record to put into its DNS.</p>
+            <p>Add the domain of your addresses. You get a TXT record to publish in its DNS.</p>
           </Empty>
         }
       />
@@ -74,7 +77,6 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
   { name: "Domain", kind: "main", width: "name", cell: ({ name }) => <bdi>{inBothForms(name)}</bdi> },
   {
     name: "State",
-    width: "time",
     cell: ({ isVerified, verifiedAt, checkedAt }) => (
       <>
         <span class={`state ${isVerified ? "good" : "open"}`}>
@@ -93,7 +95,7 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
       </>
     ),
   },
-  { name: "TXT record", cell: (domain) => <Record domain={domain} /> },
+  { name: "TXT record", width: "time", cell: (domain) => <Record domain={domain} /> },
   {
     name: "Covered by",
     cell: ({ coverage }) => (coverage === "domain_search" ? "Domain search" : "Address by address"),
@@ -129,8 +131,8 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
   },
 ];
 
-/** The record that proves a domain, in parts to copy. */
-function Record({ domain: { name, record, isVerified } }: { domain: Domain }) {
+/** The record that proves a domain, in parts to copy. It is open for whoever has just added the domain. */
+function Record({ domain: { id, name, record, isVerified } }: { domain: Domain }) {
   const host = hostIn(record.name, name);
   const parts = (
     <dl class="record">
@@ -155,10 +157,9 @@ function Record({ domain: { name, record, isVerified } }: { domain: Domain }) {
       </div>
     </dl>
   );
-  if (!isVerified) return parts;
   return (
-    <details>
-      <summary>Show</summary>
+    <details open={added.has(id)}>
+      <summary>{isVerified ? "Show" : "Record to publish"}</summary>
       {parts}
     </details>
   );
@@ -170,8 +171,7 @@ function Coverage() {
       <h2>What covers a domain</h2>
       <p>
         <strong>Domain search:</strong> Have I Been Pwned answers for the whole domain at once, so a scan
-        takes seconds whatever the number of addresses. For this the operator has to have verified the domain
-        there, too.
+        takes seconds whatever the number of addresses. The operator has to verify the domain there, too.
       </p>
       <p>
         <strong>Address by address:</strong> each address is looked up alone, as fast as the subscription of
@@ -185,8 +185,9 @@ function Coverage() {
 function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const add = async (fields: FormData): Promise<void> => {
     const written = domainIn(String(fields.get("name")));
-    const { name } = await call("POST /dashboard/domains", { body: { name: written } });
-    say(`${inBothForms(name)} was added. Put its record into DNS, then check it.`);
+    const { id, name } = await call("POST /dashboard/domains", { body: { name: written } });
+    added.add(id);
+    say(`${inBothForms(name)} was added. Publish its record in DNS, then check it.`);
     onDone();
   };
   return (
@@ -202,7 +203,7 @@ function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => voi
           currentTarget.value = domainIn(currentTarget.value);
         }}
         autocomplete="off"
-        hint="The part behind the @ of your addresses."
+        hint="The part after the @ of your addresses."
       />
     </FormDialog>
   );

@@ -3,7 +3,7 @@ import { call } from "../api/client.ts";
 import type { Email } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
 import { domainChoices, teamChoices } from "../components/choices.ts";
-import { Filter } from "../components/filter.tsx";
+import { Filter, FilterBar } from "../components/filter.tsx";
 import { Listing } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
 import { Empty, FailureNotice } from "../components/notice.tsx";
@@ -71,7 +71,12 @@ export function EmailsPage() {
   return (
     <Page
       title="E-mails"
-      about={data.value && `${count(data.value.total, "address", "addresses")}${hasFilters ? " match" : ""}`}
+      about={
+        data.value &&
+        (hasFilters
+          ? count(data.value.total, "address matches", "addresses match")
+          : count(data.value.total, "address", "addresses"))
+      }
       actions={
         <>
           <Button onClick={() => setOpen({ kind: "import" })}>Import</Button>
@@ -81,7 +86,7 @@ export function EmailsPage() {
         </>
       }
     >
-      <div class="filters">
+      <FilterBar>
         <Search hint="Address or owner" found={foundIn(data, "/emails", shown)} />
         <Filter
           label="Domain"
@@ -91,24 +96,20 @@ export function EmailsPage() {
         />
         <Filter label="Team" name="teamId" choices={teamChoices} chosenLabel={first?.team?.name} />
         <Filter label="State" name="isActive" choices={states} />
-      </div>
+      </FilterBar>
       {action.failure !== undefined && <FailureNotice failure={action.failure} />}
       {shown.length > 0 && (
         <SelectionBar selected={chosen.size} onNone={clear}>
-          {chosen.size > 0 && (
-            <>
-              <Button onClick={() => setOpen({ kind: "team" })}>Team</Button>
-              <Button disabled={action.isBusy} onClick={() => enableChosen(false)}>
-                Disable
-              </Button>
-              <Button disabled={action.isBusy} onClick={() => enableChosen(true)}>
-                Enable
-              </Button>
-              <Button kind="danger" onClick={() => setOpen({ kind: "remove-all" })}>
-                Remove
-              </Button>
-            </>
-          )}
+          <Button onClick={() => setOpen({ kind: "team" })}>Team</Button>
+          <Button disabled={action.isBusy} onClick={() => enableChosen(false)}>
+            Disable
+          </Button>
+          <Button disabled={action.isBusy} onClick={() => enableChosen(true)}>
+            Enable
+          </Button>
+          <Button kind="danger" onClick={() => setOpen({ kind: "remove-all" })}>
+            Remove
+          </Button>
         </SelectionBar>
       )}
       <Listing
@@ -147,14 +148,14 @@ const columns = (
   {
     name: "Owner and team",
     cell: ({ ownerName, team }) => (
-      <>
+      <span class="tailed">
         <Name text={ownerName} />
         {team !== null && (
           <small>
             <Name text={team.name} />
           </small>
         )}
-      </>
+      </span>
     ),
   },
   { name: "Breaches", width: "time", cell: (email) => <Breaches email={email} /> },
@@ -222,7 +223,7 @@ function NoEmails({ hasFilters }: { hasFilters: boolean }) {
   return (
     <Empty title="No address is watched yet.">
       <p>
-        Add one, or import a file of them. Their domains have to be verified first, under{" "}
+        Add one, or import a file. Its domain has to be verified first, under{" "}
         <a href={addressOf("/domains")}>Domains</a>.
       </p>
     </Empty>

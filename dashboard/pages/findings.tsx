@@ -1,19 +1,22 @@
 import { Page } from "../components/page.tsx";
 import { place } from "../router.ts";
-import { count } from "../text/words.ts";
-import { filtersOf } from "./findings/filters.ts";
+import { count, number } from "../text/words.ts";
+import { filtersOf, openOnes } from "./findings/filters.ts";
 import { FindingList, useFindings } from "./findings/list.tsx";
 
 export function FindingsPage() {
   const filters = filtersOf(place.value.query);
   const data = useFindings(filters);
   const { value } = data;
+  const isAllOpen = filters.acknowledged === openOnes && Object.keys(filters).length === 1;
   return (
     <Page
       title="Findings"
       about={
         value &&
-        `${count(value.unacknowledged, "is open", "are open")} · ${count(value.total, "matches", "match")}`
+        (isAllOpen
+          ? `${number(value.total)} open`
+          : `${count(value.total, "matches", "match")}, ${number(value.unacknowledged)} open in all`)
       }
     >
       <FindingList filters={filters} data={data} />

@@ -24,8 +24,10 @@ export function LapsedMeaning() {
   return (
     <ul>
       <li>Nothing is deleted: addresses, findings and settings stay as they are.</li>
-      <li>Nothing is scanned and no alerts are sent. Alerts that were on their way wait.</li>
-      <li>Pages and API show nothing until the subscription goes on; then all is as before.</li>
+      <li>Nothing is scanned and no alerts are sent. Alerts that were on their way are held.</li>
+      <li>
+        The dashboard and the API show nothing until the subscription is renewed; then all is as before.
+      </li>
     </ul>
   );
 }

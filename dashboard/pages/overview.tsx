@@ -22,7 +22,10 @@ export function OverviewPage() {
   useRepeat(isScanning, 3, reload);
   const hasEmails = value !== undefined && value.emails.active + value.emails.disabled > 0;
   return (
-    <Page title="Overview" actions={hasEmails && <StartScan isScanning={isScanning} onStarted={reload} />}>
+    <Page
+      title="Overview"
+      actions={hasEmails && <StartScan isScanning={isScanning} onStarted={reload} isMinor />}
+    >
       {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
       {value === undefined ? (
         failure === undefined && <Loading what="the overview" />
@@ -47,7 +50,7 @@ function Upstream({ upstream, notices }: Overview) {
             Have I Been Pwned does not accept this service's subscription, so scans fail. The operator has to
             renew it
             {upstream.subscribedUntil !== null && (
-              <> (it was good until {dayName(upstream.subscribedUntil.slice(0, 10))})</>
+              <> (it was valid until {dayName(upstream.subscribedUntil.slice(0, 10))})</>
             )}
             .
           </p>
@@ -65,76 +68,24 @@ function Upstream({ upstream, notices }: Overview) {
 }
 
 function Summary({ overview }: { overview: Overview }) {
-  const { news, findings, bySeverity, emails, lastScan, nextScanAt, unwatched } = overview;
+  const { news, findings, lastScan } = overview;
   return (
     <>
-      <News {...news} />
       <NextStep overview={overview} />
-      <dl class="figures">
+      <div class="columns">
+        <News {...news} />
+        <Figures overview={overview} />
         <div>
-          <dt>Open findings</dt>
-          <dd class="big">
-            <a href={addressOf("/findings")}>{number(findings.open)}</a>
-          </dd>
-          <dd class="muted">{count(findings.acknowledged, "acknowledged", "acknowledged")}</dd>
-        </div>
-        <div>
-          <dt>By severity</dt>
-          {severities.map((severity) => (
-            <dd key={severity} class="level">
-              <a href={addressOf("/findings", { severity })}>
-                <SeverityMark severity={severity} />
-              </a>
-              {number(bySeverity[severity])}
-            </dd>
-          ))}
-        </div>
-        <div>
-          <dt>Addresses in a breach</dt>
-          <dd class="big">{number(emails.breached)}</dd>
-          <dd class="muted">
-            of {number(emails.active)} watched
-            {emails.disabled > 0 && `, ${number(emails.disabled)} more disabled`}
-          </dd>
-          {unwatched > 0 && (
-            <dd>
-              <a href={addressOf("/domains/unwatched")}>In breaches, not watched: {number(unwatched)}</a>
-            </dd>
+          {findings.open + findings.acknowledged === 0 ? (
+            <NothingFound scan={lastScan} />
+          ) : (
+            <>
+              <TopBreaches breaches={findings.topBreaches} />
+              {isPlotted(findings.byMonth) && <MonthPlot months={findings.byMonth} />}
+            </>
           )}
         </div>
-        <LastScan scan={lastScan} />
-        <div>
-          <dt>Next scan</dt>
-          <dd>{nextScanAt === null ? "None is scheduled" : <When time={nextScanAt} />}</dd>
-          {nextScanAt === null && (
-            <dd class="muted">
-              <a href={addressOf("/settings/organization")}>Choose how often to scan</a>
-            </dd>
-          )}
-        </div>
-      </dl>
-      {findings.open + findings.acknowledged === 0 ? (
-        <NothingFound scan={lastScan} />
-      ) : (
-        <div class="split">
-          {isPlotted(findings.byMonth) && <MonthPlot months={findings.byMonth} />}
-          <section>
-            <h2>Breaches with the most open findings</h2>
-            {findings.topBreaches.length === 0 ? (
-              <p class="muted">Every finding is acknowledged.</p>
-            ) : (
-              <ol class="ranking">
-                {findings.topBreaches.map(({ breachId, title, open }) => (
-                  <li key={breachId}>
-                    <a href={addressOf(`/breaches/${breachId}`)}>{title}</a>
-                    <span>{number(open)}</span>
-                  </li>
-                ))}
-              </ol>
-            )}
-          </section>
-        </div>
-      )}
+      </div>
     </>
   );
 }
@@ -150,15 +101,85 @@ function News({ findings, people, breaches }: Overview["news"]) {
         </a>
         , {count(people, "person", "people")}
       </h2>
-      <ul class="links">
+      <ul class="ranking">
         {breaches.map(({ breachId, title, severity, findings }) => (
           <li key={breachId}>
-            <SeverityMark severity={severity} /> <a href={addressOf(`/breaches/${breachId}`)}>{title}</a>{" "}
-            {number(findings)}
+            <SeverityMark severity={severity} />
+            <a href={addressOf(`/breaches/${breachId}`)}>{title}</a>
+            <span>{number(findings)} new</span>
           </li>
         ))}
       </ul>
     </section>
+  );
+}
+
+function TopBreaches({ breaches }: { breaches: Overview["findings"]["topBreaches"] }) {
+  const most = Math.max(...breaches.map(({ open }) => open));
+  return (
+    <section>
+      <h2>Breaches with the most open findings</h2>
+      {breaches.length === 0 ? (
+        <p class="muted">Every finding is acknowledged.</p>
+      ) : (
+        <ol class="ranking">
+          {breaches.map(({ breachId, title, open }) => (
+            <li key={breachId}>
+              <a href={addressOf(`/breaches/${breachId}`)}>{title}</a>
+              <span class="bar">
+                <span style={{ inlineSize: `${(open / most) * 100}%` }} />
+              </span>
+              <span>{number(open)}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+function Figures({ overview }: { overview: Overview }) {
+  const { findings, bySeverity, emails, lastScan, nextScanAt, unwatched } = overview;
+  return (
+    <dl class="figures">
+      <div>
+        <dt>Open findings</dt>
+        <dd class="big">
+          <a href={addressOf("/findings")}>{number(findings.open)}</a>
+        </dd>
+        {severities.map((severity) => (
+          <dd key={severity} class="level">
+            <a href={addressOf("/findings", { severity })}>
+              <SeverityMark severity={severity} />
+            </a>
+            {number(bySeverity[severity])}
+          </dd>
+        ))}
+        <dd class="muted">{number(findings.acknowledged)} acknowledged</dd>
+      </div>
+      <div>
+        <dt>Addresses in a breach</dt>
+        <dd>
+          <strong>{number(emails.breached)}</strong> of {number(emails.active)} watched
+          {emails.disabled > 0 && `, ${number(emails.disabled)} more disabled`}
+        </dd>
+        {unwatched > 0 && (
+          <dd>
+            <a href={addressOf("/domains/unwatched")}>In breaches, not watched: {number(unwatched)}</a>
+          </dd>
+        )}
+      </div>
+      <LastScan scan={lastScan} />
+      <div>
+        <dt>Next scan</dt>
+        <dd>{nextScanAt === null ? "Not scheduled." : <When time={nextScanAt} />}</dd>
+        {nextScanAt === null && (
+          <dd>
+            <a href={addressOf("/settings/organization")}>Choose how often to scan</a>
+          </dd>
+        )}
+      </div>
+    </dl>
   );
 }
 
@@ -167,7 +188,7 @@ function LastScan({ scan }: { scan: Overview["lastScan"] }) {
     return (
       <div>
         <dt>Last scan</dt>
-        <dd>There was none yet.</dd>
+        <dd>No scan has run yet.</dd>
       </div>
     );
   }
@@ -196,7 +217,7 @@ function FailingChannels({ channels }: { channels: Overview["channels"] }) {
     <ul class="notice failure">
       {failing.map(({ id, channel, failingSince, notDelivered }) => (
         <li key={id}>
-          Alerts by {kinds[channel]} fail
+          Alerts by {kinds[channel]} {failingSince === null ? "fail" : "have failed"}
           {failingSince !== null && ` since ${exactTime(Date.parse(failingSince))}`}
           {notDelivered > 0 && `: ${count(notDelivered, "alert was", "alerts were")} not delivered`}.{" "}
           <a href={addressOf("/alerts", { channel: id })}>See why</a>
@@ -231,7 +252,7 @@ function NothingFound({ scan }: { scan: Overview["lastScan"] }) {
   const isOver = scan.status === "completed" || scan.status === "failed";
   return (
     <Empty title={isOver ? "No address could be checked." : "The scan is in progress."}>
-      <p>{isOver ? "So nothing is known of them from this scan." : "What it finds is shown here."}</p>
+      <p>{isOver ? "This scan says nothing about them." : "What it finds is shown here."}</p>
     </Empty>
   );
 }

@@ -33,7 +33,7 @@ export function ScansPage() {
         keyOf={({ id }) => id}
         columns={columns}
         empty={
-          <Empty title="There was no scan yet.">
+          <Empty title="No scan has run yet.">
             <p>
               Start one now, or choose under <a href={addressOf("/settings/organization")}>Settings</a> how
               often the service scans by itself.
@@ -92,7 +92,7 @@ function Checked({ scan }: { scan: Scan }) {
         ? `All ${number(totalEmails)}`
         : `${number(scannedEmails)} of ${number(totalEmails)}, ${number(missed)} could not be`}
       {errorMessage !== null && <small>{errorMessage}</small>}
-      {errorMessage === null && missed > 0 && <small>They are asked again by the next scan.</small>}
+      {errorMessage === null && missed > 0 && <small>The next scan checks them again.</small>}
     </>
   );
 }

@@ -22,7 +22,7 @@ export function coverageInWords({ checked, failed, stale, skipped }: Coverage): 
   if (all === 0) return "There was nothing to check.";
   if (missed === 0) return `All ${number(all)} checked.`;
   const reasons = [
-    failed > 0 && `${number(failed)} failed and ${failed === 1 ? "is" : "are"} asked again by the next scan`,
+    failed > 0 && `${number(failed)} failed and will be checked again by the next scan`,
     stale > 0 && `${number(stale)} ${stale === 1 ? "was" : "were"} not reached and keep an earlier result`,
     skipped > 0 && `${number(skipped)} ${skipped === 1 ? "is" : "are"} on unverified domains`,
   ].filter((reason) => reason !== false);

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { pageQuery, total } from "../../shared/contract/page.ts";
+import { count, pageQuery, total } from "../../shared/contract/page.ts";
+import { foundBreach } from "../../shared/findings/breach-schema.ts";
 import { detailedFinding, findingFilters, unacknowledged } from "../../shared/findings/finding-schema.ts";
 
 export const listFindings = defineEndpoint({
@@ -12,6 +13,17 @@ export const listFindings = defineEndpoint({
     findings: z.array(detailedFinding),
     total,
     unacknowledged,
+    handled: z.optional(
+      count.check(
+        z.meta({
+          description:
+            "How many findings match that are acknowledged, where the list is of open ones and there is none",
+        }),
+      ),
+    ),
+    breach: z
+      .optional(foundBreach)
+      .check(z.meta({ description: "The breach of `breachId`, where no finding of it is listed" })),
   }),
   refusals: [],
   uses: ["table:read", "table:breach-index"],

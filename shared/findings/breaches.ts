@@ -59,16 +59,22 @@ export const list = async (
   return { breaches: onPage.map((each) => shown(each, details.get(each.breachId))), total: named.length };
 };
 
-/** Refuses `breachNotFound` where no finding of the organization is of it. */
-export const get = async (org: number, breachId: number): Promise<FoundBreach> => {
+/** Undefined where no finding of the organization is of it. */
+export const find = async (org: number, breachId: number): Promise<FoundBreach | undefined> => {
   const [counted, dates, details] = await Promise.all([
     counts.read(org),
     breachDates.get(org, breachId),
     breachDetails.details([breachId]),
   ]);
   const found = foundIn(counted, breachId, dates);
+  return found && shown(found, details.get(breachId));
+};
+
+/** Refuses `breachNotFound` where no finding of the organization is of it. */
+export const get = async (org: number, breachId: number): Promise<FoundBreach> => {
+  const found = await find(org, breachId);
   if (found === undefined) throw new Refusal("breachNotFound");
-  return shown(found, details.get(breachId));
+  return found;
 };
 
 /** Undefined without findings. Dates are written before findings: without them, the first finding came after the dates were read. */

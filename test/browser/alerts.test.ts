@@ -128,7 +128,7 @@ describe("Alerts", () => {
     await page.getByText("Delivered", { exact: true }).nth(2).waitFor();
     await page.getByRole("button", { name: "Replay what failed" }).click();
     await dialog.getByRole("button", { name: "Replay" }).click();
-    await page.getByText("Everything arrived since then.").waitFor();
+    await page.getByText("Nothing has failed since then.").waitFor();
   });
 
   test("a channel that fails says why and since when; Overview leads to it", async () => {
@@ -152,7 +152,7 @@ describe("Alerts", () => {
     const failingSince = "2026-03-02T12:00:00.000Z";
     await table.update(keys.channel(organization.id, id), { set: { failingSince } });
     await go(page, "Overview");
-    await page.getByText(/^Alerts by webhook fail since \d+ Mar 2026, \d\d:\d\d\./).waitFor();
+    await page.getByText(/^Alerts by webhook have failed since \d+ Mar 2026, \d\d:\d\d\./).waitFor();
     await go(page, "Alerts");
     await page.getByText(/^since \d+ Mar 2026, \d\d:\d\d$/).waitFor();
   });

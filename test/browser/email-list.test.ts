@@ -57,7 +57,7 @@ describe("the list of e-mails", () => {
     await ada.waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("h");
-    await page.getByText("Two letters at least").waitFor();
+    await page.getByText("At least two letters").waitFor();
     await page.keyboard.type("op");
     await ada.waitFor({ state: "detached" });
     await hopper.waitFor();
@@ -106,7 +106,7 @@ describe("the list of e-mails", () => {
     expect(await states()).toEqual({ ada: false, alan: false, grace: true });
     await select("ada", "grace");
     await bar.getByRole("button", { name: "Enable" }).click();
-    await page.getByText("Enabled 1 address; skipped 1: enabled already").waitFor();
+    await page.getByText("Enabled 1 address; skipped 1: already enabled").waitFor();
     expect(await states()).toEqual({ ada: true, alan: false, grace: true });
 
     await select("alan", "grace");

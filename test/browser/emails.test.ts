@@ -74,7 +74,7 @@ describe("E-mails", () => {
       "alan@demo.example,Alan,,6",
     ];
     await choose(Buffer.from(lines.join("\n")));
-    const all = "1 malformed, 1 of another domain, 1 repeated, 1 watched already, 2 to import";
+    const all = "1 malformed, 1 of another domain, 1 repeated, 1 already watched, 2 to import";
     await dialog.getByText(`6 rows: ${all}`).waitFor();
     await dialog.getByText("Columns that are read: email, name, department; ignored: phone").waitFor();
     await dialog.getByText("Teams that will be created: Navy").waitFor();
@@ -88,10 +88,10 @@ describe("E-mails", () => {
     ]);
     const status = (text: string) => dialog.getByRole("row").filter({ hasText: text });
     await status("alan@demo.example").getByText("Will be imported").waitFor();
-    await dialog.getByText("Stands further up in the file").waitFor();
+    await dialog.getByText("Already further up in the file").waitFor();
     expect(await note.count()).toBe(0);
-    await status("watched@demo.example").getByText("Watched already").waitFor();
-    await status("somebody@other.example").getByText("Not an address of a verified domain").waitFor();
+    await status("watched@demo.example").getByText("Already watched").waitFor();
+    await status("somebody@other.example").getByText("not one that you have verified").waitFor();
     await dialog.getByText("3 addresses are watched").waitFor();
     expect((await api.get("/emails")).body.total).toBe(1);
 
@@ -122,7 +122,7 @@ describe("E-mails", () => {
 
     await choose();
     const rest = 1100 - total;
-    await dialog.getByText(`${total.toLocaleString("en")} watched already`).waitFor();
+    await dialog.getByText(`${total.toLocaleString("en")} already watched`).waitFor();
     await dialog.getByRole("button", { name: `Import ${rest.toLocaleString("en")} addresses` }).click();
     await page.getByText(`Imported ${rest.toLocaleString("en")} addresses.`).waitFor();
     expect((await api.get("/emails")).body.total).toBe(1100);

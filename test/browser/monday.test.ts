@@ -70,12 +70,11 @@ describe("Monday", () => {
 
     await click(page.getByRole("main").getByRole("link", { name: breach }).first());
     await page.getByText("Secrets that open accounts leaked").waitFor();
-    await click(page.getByRole("button", { name: `Select all matching (${people})` }));
-    await click(page.getByRole("button", { name: "Tell the owners" }));
+    await click(page.getByRole("button", { name: "Tell all owners" }));
     const asked = page.getByRole("dialog", { name: "Tell the owners?" });
     await asked.getByText(`${people} people get an e-mail at the breached address.`).waitFor();
     await click(asked.getByRole("button", { name: "Tell the owners" }));
-    await page.getByText(`${people} people are told now.`).waitFor();
+    await page.getByText(`${people} e-mails are on the way.`).waitFor();
     const { dataDirectory } = await readLocalStack(service.apiUrl);
     await eventually(
       async () =>

@@ -14,7 +14,7 @@ describe("Scans", () => {
     await admin("email import", { org: organization.id, file: await writeAddresses(addresses) });
     const { page } = await signInTo(organization);
     await go(page, "Scans");
-    await page.getByText("There was no scan yet.").waitFor();
+    await page.getByText("No scan has run yet.").waitFor();
     await page.getByRole("button", { name: "Start scan" }).click();
     await page.getByRole("progressbar").waitFor();
     expect(await page.getByRole("button", { name: "Start scan" }).isDisabled()).toBe(true);

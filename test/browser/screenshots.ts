@@ -12,13 +12,14 @@ import { noBrowser, startBrowser } from "../../local/harness/chromium.ts";
 const project = join(import.meta.dirname, "../..");
 const directory = join(project, "docs/screenshots");
 
-/** `follow`: a link to the page that is the picture. `open`: the button whose dialog it is, in which `file` is chosen. */
+/** `follow`: a link to the page that is the picture. `unfold`: what is opened on it. `open`: the button whose dialog it is, in which `file` is chosen. */
 type Picture = {
   name: string;
   place: string;
   colorScheme?: "dark";
   width?: number;
   follow?: string;
+  unfold?: string;
   open?: string;
   file?: string;
 };
@@ -46,7 +47,7 @@ const pictures: readonly Picture[] = [
   { name: "emails", place: "/emails" },
   { name: "import", place: "/emails", open: "Import", file: people },
   { name: "person", place: "/emails?q=grace", follow: "grace@demo.example" },
-  { name: "domains", place: "/domains" },
+  { name: "domains", place: "/domains", unfold: "Record to publish" },
   { name: "unwatched", place: "/domains/unwatched" },
   { name: "scans", place: "/scans" },
   { name: "alerts", place: "/alerts" },
@@ -116,7 +117,7 @@ const fill = async (page: Page): Promise<void> => {
 
 const take = async (
   page: Page,
-  { name, place, colorScheme = "light" as "dark", width = 1280, follow, open, file }: Picture,
+  { name, place, colorScheme = "light" as "dark", width = 1280, follow, unfold, open, file }: Picture,
 ) => {
   await page.setViewportSize({ width, height: width === 320 ? 720 : 800 });
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
@@ -128,6 +129,7 @@ const take = async (
     await page.getByRole("heading", { level: 1, name: follow }).waitFor();
     await page.locator(".loading").waitFor({ state: "detached" });
   }
+  if (unfold !== undefined) await page.getByText(unfold).click();
   const path = join(directory, `${name}.png`);
   if (open === undefined) {
     await page.screenshot({ path });

@@ -22,6 +22,7 @@ describe("Tables", () => {
     });
     const ownerName = "Somebody with a name that is far too long for its column";
     await api.post("/emails", { email: "grace@demo.example", domainId, ownerName, teamId: team.id });
+    await admin("domain add", { org, name: "to-prove.example" });
     const url = `${inject("receiverUrl")}/tables-${org}?status=500`;
     const channel = await createChannel(api, { channel: "webhook", config: { url } });
     await scan(api);

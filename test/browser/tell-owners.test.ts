@@ -43,13 +43,13 @@ describe("Tell the owner", () => {
     await dialog.getByText("1 person gets an e-mail at the breached address.").waitFor();
     await dialog.getByText("Left out are sensitive breaches").waitFor();
     await dialog.getByRole("button", { name: "Tell the owner" }).click();
-    await page.getByText("1 person is told now.").waitFor();
+    await page.getByText("1 e-mail is on the way.").waitFor();
     await page.getByText("Messages to the owner").waitFor();
     const [mail] = await mails("grace", 1);
     expect(mail).toMatch(/^Subject: \w+: your address is in the data breach /m);
     await page.getByRole("button", { name: "Tell the owner" }).click();
     await dialog.getByRole("button", { name: "Tell the owner" }).click();
-    await page.getByText("Nobody was told: all of them are left out.").waitFor();
+    await page.getByText("Nobody was told: everybody is left out.").waitFor();
     await mails("grace", 1);
   });
 
@@ -65,7 +65,7 @@ describe("Tell the owner", () => {
     const dialog = page.getByRole("dialog", { name: "Tell the owners?" });
     await dialog.getByText("2 people get an e-mail").waitFor();
     await dialog.getByRole("button", { name: "Tell the owners" }).click();
-    await page.getByText("2 people are told now.").waitFor();
+    await page.getByText("2 e-mails are on the way.").waitFor();
     await page.getByText("None selected").waitFor();
 
     await page.goto(urlOf("/findings"));

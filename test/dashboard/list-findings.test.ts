@@ -118,6 +118,21 @@ describe("200", () => {
     });
   });
 
+  test("where none is open, how many are handled, and the breach that was asked for", async () => {
+    const handled = all.filter(({ acknowledged }) => acknowledged);
+    const [one] = handled;
+    const ofOne = `emailId=${one?.emailId}&breachId=${one?.breach.id}`;
+    expect(await list(`?acknowledged=false&${ofOne}`)).toMatchObject({
+      findings: [],
+      total: 0,
+      handled: 1,
+      breach: { id: one?.breach.id, acknowledged: expect.any(Number) },
+    });
+    const open = await list(`?acknowledged=false&breachId=${one?.breach.id}`);
+    expect("breach" in open).toBe(open.findings.length === 0);
+    expect(await list("?acknowledged=false")).not.toHaveProperty("handled");
+  });
+
   test("nothing of another organization", async () => {
     const other = await signedIn((await createOrganization()).id);
     for (const query of ["", `?emailId=${owned}`, `?breachId=${all[0]?.breach.id}`]) {

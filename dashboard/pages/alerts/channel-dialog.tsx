@@ -20,12 +20,12 @@ const destinations: Record<Kind, { type: "text" | "url"; hint: string; placehold
   slack: {
     type: "url",
     placeholder: "https://hooks.slack.com/services/…",
-    hint: "The url of an incoming webhook of Slack. It is not shown again.",
+    hint: "The URL of an incoming webhook of Slack. It is not shown again.",
   },
   webhook: {
     type: "url",
     placeholder: "https://hooks.example.com/breaches",
-    hint: "Public HTTPS. Only its origin is shown afterwards.",
+    hint: "A public HTTPS URL. Later only its origin is shown.",
   },
 };
 
@@ -146,7 +146,7 @@ function OptionFields({ kind, options }: { kind: Kind; options: Options | undefi
           name="minSeverity"
           choices={severityChoices}
           chosen={options?.minSeverity ?? "low"}
-          hint="New breaches below it make no alert."
+          hint="New breaches below it send no alert."
         />
         {!isWebhook && (
           <SelectField

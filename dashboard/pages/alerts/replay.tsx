@@ -57,7 +57,7 @@ export function ReplayDialog({ channelId, onClose, onDone }: Properties) {
     }
     say(
       sent === 0
-        ? "Everything arrived since then."
+        ? "Nothing has failed since then."
         : `${count(sent, "event is", "events are")} on the way again.`,
     );
   };

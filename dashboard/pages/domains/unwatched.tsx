@@ -4,7 +4,7 @@ import type { ImportPlan, Unwatched } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { domainChoices } from "../../components/choices.ts";
 import { FormDialog } from "../../components/dialog.tsx";
-import { Filter } from "../../components/filter.tsx";
+import { Filter, FilterBar } from "../../components/filter.tsx";
 import { Listing } from "../../components/listing.tsx";
 import { Empty, FailureNotice, Loading } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
@@ -58,10 +58,10 @@ export function UnwatchedPage() {
   return (
     <Page title="In breaches, not watched" about={data.value && addresses(data.value.total)}>
       <p class="prose">
-        A domain search names every breached address of a domain. These are not watched: nothing is paid for
-        them, and no alert tells of them.
+        A domain search names every breached address of a domain. These are not watched: they cost nothing,
+        and no alert names them.
       </p>
-      <div class="filters">
+      <FilterBar>
         <Filter
           label="State"
           name="ignored"
@@ -75,20 +75,16 @@ export function UnwatchedPage() {
           choices={domainChoices}
           chosenLabel={shown[0] && inBothForms(shown[0].domain.name)}
         />
-      </div>
+      </FilterBar>
       {action.failure !== undefined && <FailureNotice failure={action.failure} />}
       {shown.length > 0 && (
         <SelectionBar selected={chosen.size} onNone={clear}>
-          {chosen.size > 0 && (
-            <>
-              <Button isBusy={action.isBusy} onClick={ignore}>
-                {isIgnored ? "Stop ignoring" : "Ignore"}
-              </Button>
-              <Button kind="primary" onClick={() => setWatching(true)}>
-                Watch
-              </Button>
-            </>
-          )}
+          <Button isBusy={action.isBusy} onClick={ignore}>
+            {isIgnored ? "Stop ignoring" : "Ignore"}
+          </Button>
+          <Button kind="primary" onClick={() => setWatching(true)}>
+            Watch
+          </Button>
         </SelectionBar>
       )}
       <Listing
@@ -122,6 +118,7 @@ const columns: Column<Unwatched>[] = [
   {
     name: "Address",
     kind: "main",
+    width: "rest",
     cell: ({ email }) => <bdi title={email}>{inBothForms(email)}</bdi>,
   },
   {
@@ -150,7 +147,7 @@ function WatchDialog({ ids, onClose, onDone }: WatchProps) {
   const watch = async (): Promise<void> => {
     const answer = await call("POST /dashboard/unwatched/watch", { body });
     const disabled = answer.disabledCount > 0 ? `, ${answer.disabledCount} of them disabled` : "";
-    say(`${addresses(answer.addedCount)} watched${disabled}. The next scan makes their findings.`);
+    say(`${addresses(answer.addedCount)} watched${disabled}. The next scan will look for their breaches.`);
     onDone();
   };
   // A dry run answers with the price instead.

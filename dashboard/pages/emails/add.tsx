@@ -43,7 +43,7 @@ export function AddEmail({ onClose, onDone }: { onClose: () => void; onDone: () 
         ...(teamId > 0 && { teamId }),
       },
     });
-    say(`${email} is watched now. The next scan checks it.`);
+    say(`${email} is watched now. The next scan will check it.`);
     onDone();
   };
 

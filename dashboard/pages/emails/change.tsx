@@ -20,8 +20,8 @@ export async function enableAll(ids: readonly number[], isActive: boolean): Prom
   const body = { ids: [...ids], set: { isActive } };
   const { changed, skipped } = await call("POST /dashboard/emails/changes", { body });
   const why = isActive
-    ? "enabled already, of a domain that is not verified, or without a seat"
-    : "disabled already";
+    ? "already enabled, at a domain that is not verified, or without a seat"
+    : "already disabled";
   say(
     `${isActive ? "Enabled" : "Disabled"} ${addresses(changed)}${skipped > 0 ? `; skipped ${skipped}: ${why}` : ""}.`,
   );

@@ -58,7 +58,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         }
       }
       const off = disabled > 0 ? `, ${number(disabled)} of them disabled` : "";
-      const rest = isStopped.current ? " You stopped it: the parts that follow were not imported." : "";
+      const rest = isStopped.current ? " You stopped it: the other parts were not imported." : "";
       say(`Imported ${count(imported, "address", "addresses")}${off}.${rest}`);
       onClose();
     });
@@ -70,7 +70,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         name="file"
         type="file"
         accept=".csv,.tsv,.txt"
-        hint="CSV, TSV or text, at most 5,000 addresses. Columns of owners' names and of teams are taken along; missing teams are created."
+        hint="CSV, TSV or text, at most 5,000 addresses. Columns with owners' names and teams are imported, too; missing teams are created."
         onChange={(event) => {
           const [chosen] = event.currentTarget.files ?? [];
           setFile(chosen);
@@ -95,7 +95,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
       {hasChanged && (
         <div class="notice waiting" role="alert">
           <p>
-            Something changed since the preview. This is what the import does now; nothing of it was imported
+            Something changed since the preview. This is what the import would do now; none of it was imported
             yet.
           </p>
         </div>

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Email, Person } from "../../api/routes.ts";
+import type { Email, Finding, Person } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Name } from "../../components/name.tsx";
 import { FailureNotice, Loading } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
-import { SeverityMark } from "../../components/severity.tsx";
 import { say } from "../../components/status.tsx";
+import { type Column, Table } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
@@ -14,7 +14,7 @@ import { addressOf } from "../../place.ts";
 import { go } from "../../router.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count, number } from "../../text/words.ts";
-import { FindingState } from "../findings/columns.tsx";
+import { exposed, severity, state, yearOf } from "../findings/columns.tsx";
 import { anyState, openOnes } from "../findings/filters.ts";
 import { TellDialog } from "../findings/tell.tsx";
 import { RemoveEmail } from "./change.tsx";
@@ -40,16 +40,18 @@ export function PersonPage({ id }: { id: string }) {
       actions={
         value && (
           <>
-            {value.unacknowledgedBreachCount > 0 && value.isActive && !value.owner.hasUnsubscribed && (
-              <Button onClick={() => setOpen("tell")}>Tell the owner</Button>
-            )}
-            <Button onClick={() => setOpen("edit")}>Edit</Button>
+            <Button kind="quiet" onClick={() => setOpen("remove")}>
+              Remove
+            </Button>
             <Button isBusy={action.isBusy} onClick={() => enable(value, !value.isActive)}>
               {value.isActive ? "Disable" : "Enable"}
             </Button>
-            <Button kind="danger" onClick={() => setOpen("remove")}>
-              Remove
-            </Button>
+            <Button onClick={() => setOpen("edit")}>Edit</Button>
+            {value.unacknowledgedBreachCount > 0 && value.isActive && !value.owner.hasUnsubscribed && (
+              <Button kind="primary" onClick={() => setOpen("tell")}>
+                Tell the owner
+              </Button>
+            )}
           </>
         )
       }
@@ -59,7 +61,7 @@ export function PersonPage({ id }: { id: string }) {
       {value === undefined && failure === undefined && <Loading what="the address" />}
       {value !== undefined && (
         <>
-          <dl class="facts">
+          <dl class="facts line">
             <div>
               <dt>Owner</dt>
               <dd>
@@ -85,7 +87,7 @@ export function PersonPage({ id }: { id: string }) {
             <Told owner={value.owner} />
           </dl>
           <SubAddresses of={value.subAddresses} />
-          <Timeline email={value} />
+          <Findings email={value} />
         </>
       )}
       {value !== undefined && open === "edit" && <EditEmail email={value} onClose={close} onDone={reload} />}
@@ -99,6 +101,15 @@ export function PersonPage({ id }: { id: string }) {
   );
 }
 
+type Message = NonNullable<Person["owner"]["lastMessage"]>;
+
+const messageStates: Record<Message["status"], string> = {
+  delivered: "Told",
+  pending: "On its way",
+  retrying: "Not yet arrived, sent",
+  "not delivered": "Not delivered",
+};
+
 /** Whether the owner was told by e-mail, and wants to be. */
 function Told({ owner: { hasUnsubscribed, lastMessage } }: { owner: Person["owner"] }) {
   if (lastMessage === null && !hasUnsubscribed) return null;
@@ -107,10 +118,10 @@ function Told({ owner: { hasUnsubscribed, lastMessage } }: { owner: Person["owne
     <div>
       <dt>Messages to the owner</dt>
       <dd>
-        {hasUnsubscribed && "Unsubscribed "}
-        {createdAt !== undefined && (
+        {hasUnsubscribed && (status === undefined ? "Unsubscribed" : "Unsubscribed; ")}
+        {status !== undefined && createdAt !== undefined && (
           <>
-            {status === "delivered" ? "Told" : status} <When time={createdAt} />
+            {messageStates[status]} <When time={createdAt} />
           </>
         )}
         {waitsFor && <small> Waits: {waitsFor.reason}</small>}
@@ -135,30 +146,43 @@ function SubAddresses({ of }: { of: { email: string; breachCount: number }[] }) 
   );
 }
 
-function Timeline({ email: { id, breachCount, lastScannedAt, findings } }: { email: Person }) {
+/** Newest first. */
+function Findings({ email: { id, breachCount, lastScannedAt, findings } }: { email: Person }) {
   return (
     <section>
       <h2>Findings</h2>
-      {findings.length === 0 && (
+      {findings.length === 0 ? (
         <p class="muted">
-          {lastScannedAt === null ? "No scan has checked it yet." : "It was found in no breach."}
+          {lastScannedAt === null
+            ? "No scan has checked this address yet."
+            : "The last check found this address in no breach."}
         </p>
+      ) : (
+        <Table caption="findings" columns={columns} rows={findings} keyOf={({ id }) => id} />
       )}
-      <ol class="timeline">
-        {findings.map((finding) => (
-          <li key={finding.id}>
-            <When time={finding.firstDetectedAt} />
-            <SeverityMark severity={finding.severity} />
-            <a href={addressOf(`/findings/${finding.id}`)}>{finding.breach.title}</a>
-            <FindingState finding={finding} />
-          </li>
-        ))}
-      </ol>
       {breachCount > findings.length && (
-        <a href={addressOf("/findings", { emailId: id, acknowledged: anyState })}>
-          All {number(breachCount)} findings
-        </a>
+        <p>
+          <a href={addressOf("/findings", { emailId: id, acknowledged: anyState })}>
+            All {number(breachCount)} findings
+          </a>
+        </p>
       )}
     </section>
   );
 }
+
+const columns: Column<Finding>[] = [
+  severity,
+  {
+    name: "Breach",
+    kind: "main",
+    cell: ({ id, breach: { title, breachDate } }) => (
+      <span class="tailed" title={title}>
+        <a href={addressOf(`/findings/${id}`)}>{title}</a> <small>{yearOf(breachDate)}</small>
+      </span>
+    ),
+  },
+  exposed,
+  { name: "First seen", width: "time", cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },
+  state,
+];

@@ -11,9 +11,9 @@ type Row = ImportRow & { line: number; kind: Kind };
 /** Problems first: what is said of a row, and of how many rows. */
 const kinds: Record<Kind, { about: string; many: string }> = {
   malformed: { about: "Not an e-mail address", many: "malformed" },
-  foreign: { about: "Another domain: not an address of a verified domain", many: "of another domain" },
-  duplicate: { about: "Stands further up in the file", many: "repeated" },
-  already_monitored: { about: "Watched already", many: "watched already" },
+  foreign: { about: "Another domain: not one that you have verified", many: "of another domain" },
+  duplicate: { about: "Already further up in the file", many: "repeated" },
+  already_monitored: { about: "Already watched", many: "already watched" },
   will_import: { about: "Will be imported", many: "to import" },
 };
 const order = Object.keys(kinds) as Kind[];
@@ -31,7 +31,7 @@ export function Quote({ plan: { quote } }: { plan: Pick<ImportPlan, "quote"> }) 
       After it <strong>{count(quote.newActiveCount, "address is", "addresses are")} watched</strong> and{" "}
       {count(quote.newSeatsCount, "seat is", "seats are")} paid:{" "}
       <strong>
-        {delta === 0 ? "no change of the price" : `${delta > 0 ? "+" : ""}${money(delta)} per ${interval}`}
+        {delta === 0 ? "the price stays the same" : `${delta > 0 ? "+" : ""}${money(delta)} per ${interval}`}
       </strong>
       {quote.isEstimate && delta !== 0 && ", an estimate"}.
     </p>

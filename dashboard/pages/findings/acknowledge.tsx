@@ -80,10 +80,10 @@ export function AcknowledgeDialog({ selection, isReopening = false, onClose, onD
       onClose={onClose}
     >
       {selection.kind === "matching" && (
-        <p>{selection.words}, on every page. Findings that are detected from now on are not touched.</p>
+        <p>{selection.words}, on every page. Findings that are detected from now on stay open.</p>
       )}
       {isReopening ? (
-        <p>They are open again. Who acknowledged them, when, how and why is forgotten.</p>
+        <p>They are open again. Who acknowledged them, when and why is deleted.</p>
       ) : (
         <SelectField label="Resolution" name="resolution" choices={resolutions} chosen="handled" />
       )}
@@ -93,13 +93,13 @@ export function AcknowledgeDialog({ selection, isReopening = false, onClose, onD
         maxLength={1000}
         required={needsReason}
         missing="More than 100 findings at once need a reason."
-        hint={`${needsReason ? "More than 100 at once need one." : "Optional."} Others in your organization read it.`}
+        hint={`${needsReason ? "More than 100 at once need one." : "Optional."} Others in your organization can read it.`}
       />
       {progress !== undefined && (
         <>
           <ProgressBar label={name} done={progress.done} total={progress.matching} />
           <p>
-            <small>This goes on when you close the dialog or leave the page.</small>
+            <small>This goes on if you close the dialog or leave the page.</small>
           </p>
         </>
       )}

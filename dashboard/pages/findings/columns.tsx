@@ -1,5 +1,7 @@
+import { worstFirst } from "../../../shared/monitoring/hibp/data-classes.ts";
 import type { Finding } from "../../api/routes.ts";
 import { DetailsButton } from "../../components/button.tsx";
+import { Name } from "../../components/name.tsx";
 import { SeverityMark } from "../../components/severity.tsx";
 import type { Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
@@ -13,53 +15,65 @@ export function FindingState({ finding: { acknowledged, resolution } }: { findin
 /** Of a date such as "2026-01-31". */
 export const yearOf = (date: string): string => date.slice(0, 4);
 
-export const columns = (onOpen: (finding: Finding) => void): Column<Finding>[] => [
-  { name: "Severity", width: "word", cell: ({ severity }) => <SeverityMark severity={severity} /> },
+type ColumnOptions = {
+  /** The page around says which breach it is. */
+  isOfBreach: boolean;
+  /** All are open. */
+  isOpen: boolean;
+};
+
+/** What is the same in all rows is no column. */
+export const columns = (
+  onOpen: (finding: Finding) => void,
+  { isOfBreach, isOpen }: ColumnOptions,
+): Column<Finding>[] => [
+  ...(isOfBreach ? [] : [severity]),
   {
-    name: "Address and owner",
+    name: "Address",
     kind: "main",
     cell: (finding) => (
-      <>
-        <DetailsButton about="Details of this finding" title={finding.email} onClick={() => onOpen(finding)}>
-          {inBothForms(finding.email)}
-        </DetailsButton>
-        <Owner finding={finding} />
-      </>
+      <DetailsButton about="Details of this finding" title={finding.email} onClick={() => onOpen(finding)}>
+        {inBothForms(finding.email)}
+      </DetailsButton>
     ),
   },
-  {
-    name: "Breach",
-    cell: ({ breach: { title, breachDate } }) => (
-      <span class="tailed" title={title}>
-        <span>{title}</span> <small>{yearOf(breachDate)}</small>
-      </span>
-    ),
-  },
-  {
-    name: "Exposed",
-    cell: ({ breach }) => <Exposed breach={breach} />,
-  },
+  { name: "Owner", cell: ({ ownerName }) => <Name text={ownerName} /> },
+  ...(isOfBreach
+    ? [{ name: "Team", cell: ({ team }: Finding) => <Name text={team?.name ?? null} /> }]
+    : [breachColumn, exposed]),
   { name: "First seen", width: "time", cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },
-  { name: "State", width: "word", cell: (finding) => <FindingState finding={finding} /> },
+  ...(isOpen ? [] : [state]),
 ];
 
-function Owner({ finding: { ownerName, team } }: { finding: Finding }) {
-  const names = [ownerName, team?.name].filter((name) => name != null);
-  if (names.length === 0) return null;
-  return (
-    <small>
-      {names.map((name) => (
-        <bdi key={name} class="clamp" title={name}>
-          {name}
-        </bdi>
-      ))}
-    </small>
-  );
-}
+export const severity: Column<Finding> = {
+  name: "Severity",
+  width: "word",
+  cell: ({ severity }) => <SeverityMark severity={severity} />,
+};
 
-/** What leaked, in the order of Have I Been Pwned. */
+const breachColumn: Column<Finding> = {
+  name: "Breach",
+  cell: ({ breach: { title, breachDate } }) => (
+    <span class="tailed" title={title}>
+      <span>{title}</span> <small>{yearOf(breachDate)}</small>
+    </span>
+  ),
+};
+
+export const exposed: Column<Finding> = {
+  name: "Exposed",
+  cell: ({ breach }) => <Exposed breach={breach} />,
+};
+
+export const state: Column<Finding> = {
+  name: "State",
+  width: "word",
+  cell: (finding) => <FindingState finding={finding} />,
+};
+
+/** What leaked, worst first. */
 export function Exposed({ breach: { dataClasses } }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
-  const text = dataClasses.join(", ");
+  const text = worstFirst(dataClasses).join(", ");
   return (
     <span class="fine" title={text}>
       {text}

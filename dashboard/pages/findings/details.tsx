@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { worstFirst } from "../../../shared/monitoring/hibp/data-classes.ts";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
@@ -52,7 +53,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </div>
         <div>
           <dt>Exposed</dt>
-          <dd>{breach.dataClasses.join(", ") || "not known"}</dd>
+          <dd>{worstFirst(breach.dataClasses).join(", ") || "not known"}</dd>
         </div>
         {finding.stealerLogDomains !== undefined && (
           <div>
@@ -191,18 +192,20 @@ export function Advice({ advice }: { advice: Finding["breach"]["advice"] }) {
   return (
     <section class="advice">
       <h2>What to do</h2>
-      {advice.map(({ title, steps }) => (
-        <div key={title}>
-          <p>
-            <strong>{title}</strong>
-          </p>
-          <ul>
-            {steps.map((step) => (
-              <li key={step}>{step}</li>
-            ))}
-          </ul>
-        </div>
-      ))}
+      <div class="topics">
+        {advice.map(({ title, steps }) => (
+          <div key={title}>
+            <p>
+              <strong>{title}</strong>
+            </p>
+            <ul>
+              {steps.map((step) => (
+                <li key={step}>{step}</li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </div>
     </section>
   );
 }

@@ -83,8 +83,8 @@ export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: 
   return (
     <Dialog title="Export findings" onClose={onClose}>
       <p>
-        All findings that match the filters are saved as a CSV file. It holds personal data: keep it
-        accordingly.
+        All findings that match the filters are saved as a CSV file. It contains personal data: store it
+        safely.
       </p>
       <Progress label="Exporting" done={progress?.done ?? 0} total={progress?.total ?? 1} />
       {failure !== undefined && <FailureNotice failure={failure} retry={() => setRound(round + 1)} />}

@@ -1,11 +1,11 @@
 import { useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Finding } from "../../api/routes.ts";
+import type { Finding, Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { breachChoices, domainChoices, scanChoices } from "../../components/choices.ts";
-import { Filter } from "../../components/filter.tsx";
+import { Filter, FilterBar } from "../../components/filter.tsx";
 import { Listing } from "../../components/listing.tsx";
-import { Empty, Loading } from "../../components/notice.tsx";
+import { Empty } from "../../components/notice.tsx";
 import { pageSize } from "../../components/pager.tsx";
 import { SelectionBar, useSelection } from "../../components/selection.tsx";
 import { severityChoices } from "../../components/severity.tsx";
@@ -29,10 +29,7 @@ const states = [
 /** A request names at most so many findings by their ids. */
 const mostChosen = 1000;
 
-/** Columns that are the same for all findings of a breach. */
-const aboutBreach = ["Severity", "Breach", "Exposed"];
-
-type FindingsReply = { findings: Finding[]; total: number; unacknowledged: number };
+type FindingsReply = Reply<"GET /dashboard/findings">;
 
 /** A page of the findings that match. */
 export const useFindings = (filters: Filters): Data<FindingsReply> => {
@@ -44,17 +41,18 @@ export const useFindings = (filters: Filters): Data<FindingsReply> => {
 type ListProps = {
   filters: Filters;
   data: Data<FindingsReply>;
-  /** All are of one breach, which the page around says. */
-  isOfBreach?: boolean;
+  /** Of a list in which all are of one breach. */
+  heading?: string;
 };
 
 /** Findings to choose from, and what can be done with them. */
-export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
+export function FindingList({ filters, data, heading }: ListProps) {
   const [open, setOpen] = useState<"acknowledge" | "reopen" | "export" | "tell">();
   const { value, reload } = data;
   const shown = value?.findings ?? [];
   const [first] = shown;
   const total = value?.total ?? 0;
+  const isOpen = filters.acknowledged === openOnes;
   const { column, chosen, isAll, selectAll, clear } = useSelection({
     shown,
     labelOf: ({ email, breach }) => `Select ${email} in ${breach.title}`,
@@ -74,14 +72,20 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
     setQuery({ finding, offset: place.value.query.offset });
   return (
     <>
-      <div class="filters">
+      <FilterBar>
+        {heading !== undefined && (
+          <>
+            <h2>{heading}</h2>
+            <span class="space" />
+          </>
+        )}
         <Filter
           label="State"
           name="acknowledged"
           choices={states}
           none={{ value: openOnes, label: "Open" }}
         />
-        {isOfBreach || (
+        {heading === undefined && (
           <>
             <Filter label="Severity" name="severity" choices={severityChoices} />
             <Filter
@@ -94,38 +98,32 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
         )}
         <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={domainOf(first)} />
         <Filter label="Scan" name="scanId" choices={scanChoices} />
-        <Filter
-          label="Order"
-          name="order"
-          choices={[{ value: "newest", label: "Newest first" }]}
-          none={{ value: "severity", label: "Worst first" }}
-        />
+        {/* Findings of one breach have one severity. */}
+        {heading === undefined && (
+          <Filter
+            label="Order"
+            name="order"
+            choices={[{ value: "newest", label: "Newest first" }]}
+            none={{ value: "severity", label: "Worst first" }}
+          />
+        )}
         {filters.emailId !== undefined && (
           <Button kind="quiet" onClick={() => setQuery({ emailId: undefined })}>
             Only {first?.email ?? "one address"}: show all
           </Button>
         )}
-        <span class="space" />
-        <Button disabled={total === 0} onClick={() => setOpen("export")}>
+        {heading === undefined && <span class="space" />}
+        <Button kind="quiet" disabled={total === 0} onClick={() => setOpen("export")}>
           Export CSV
         </Button>
-      </div>
+      </FilterBar>
       {total > 0 && (
         <SelectionBar selected={selected} total={total} {...(!isAll && { onAll: selectAll })} onNone={clear}>
-          <Button disabled={selected === 0 || selected > mostTold} onClick={() => setOpen("tell")}>
+          <Button disabled={selected > mostTold} onClick={() => setOpen("tell")}>
             {selected === 1 ? "Tell the owner" : "Tell the owners"}
           </Button>
-          {filters.acknowledged !== "false" && (
-            <Button disabled={selected === 0} onClick={() => setOpen("reopen")}>
-              Reopen
-            </Button>
-          )}
-          <Button
-            kind="primary"
-            aria-keyshortcuts="e"
-            disabled={selected === 0}
-            onClick={() => setOpen("acknowledge")}
-          >
+          {!isOpen && <Button onClick={() => setOpen("reopen")}>Reopen</Button>}
+          <Button kind="primary" aria-keyshortcuts="e" onClick={() => setOpen("acknowledge")}>
             Acknowledge
           </Button>
         </SelectionBar>
@@ -138,11 +136,9 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
         keyOf={({ id }) => id}
         columns={[
           column,
-          ...columns(({ id }) => setDetails(id)).filter(
-            ({ name }) => !(isOfBreach && aboutBreach.includes(name)),
-          ),
+          ...columns(({ id }) => setDetails(id), { isOfBreach: heading !== undefined, isOpen }),
         ]}
-        empty={<NoFindings filters={filters} />}
+        empty={<NoFindings filters={filters} handled={value?.handled} />}
       />
       {details !== undefined && (
         <FindingDetails
@@ -174,19 +170,11 @@ export function FindingList({ filters, data, isOfBreach = false }: ListProps) {
 }
 
 /** Why there is nothing: all of it was handled, the filters leave nothing, or nothing was found at all. */
-function NoFindings({ filters }: { filters: Filters }) {
+function NoFindings({ filters, handled = 0 }: { filters: Filters; handled: number | undefined }) {
   const { acknowledged, ...others } = filters;
-  const isOpen = acknowledged === "false";
-  const handled = useData(JSON.stringify(filters), async (signal) => {
-    if (!isOpen) return 0;
-    const query = { ...others, acknowledged: true, limit: 1 };
-    return (await call("GET /dashboard/findings", { query }, { signal })).total;
-  });
-  if (handled.value === undefined && handled.failure === undefined) return <Loading what="findings" />;
-  const total = handled.value ?? 0;
-  if (total > 0) {
+  if (handled > 0) {
     return (
-      <Empty title={total === 1 ? "The only one is handled." : `All ${number(total)} handled.`}>
+      <Empty title={handled === 1 ? "The only one is handled." : `All ${number(handled)} handled.`}>
         <p>
           <a href={addressOf("/findings", { ...others, acknowledged: true })}>Show what was handled</a>
         </p>

@@ -38,8 +38,8 @@ export function TellDialog({ of, onClose, onDone }: Properties) {
     }
     say(
       matching === 0
-        ? "Nobody was told: all of them are left out."
-        : `${count(matching, "person is", "people are")} told now.`,
+        ? "Nobody was told: everybody is left out."
+        : `${count(matching, "e-mail is", "e-mails are")} on the way.`,
     );
     onDone?.();
   };
@@ -49,13 +49,13 @@ export function TellDialog({ of, onClose, onDone }: Properties) {
       {value === undefined && failure === undefined && <Loading what="the people" />}
       {value !== undefined && (
         <p>
-          {count(people, "person gets", "people get")} an e-mail at the breached address. It says which breach
-          that was, what leaked, what to do now, and to ask your organization.
+          {count(people, "person gets", "people get")} an e-mail at the breached address. It names the breach,
+          what leaked and what to do now, and refers questions to your organization.
         </p>
       )}
       <p>
-        Left out are sensitive breaches, disabled addresses, owners who have unsubscribed, and what somebody
-        was told within a day.
+        Left out are sensitive breaches, disabled addresses, owners who have unsubscribed, and what they were
+        told in the last 24 hours.
       </p>
     </FormDialog>
   );

@@ -4,7 +4,7 @@ import { number } from "../../text/words.ts";
 
 type Months = Overview["findings"]["byMonth"];
 
-const height = 160;
+const height = 96;
 const step = 40;
 const barWidth = 26;
 

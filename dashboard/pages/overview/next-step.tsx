@@ -17,19 +17,19 @@ const stepsOf = ({ domains, emails, lastScan, channels }: Overview): Step[] => {
     byAdmins({
       isDone: domains.verified + domains.unverified > 0,
       title: "Add your domain",
-      how: "It is the part behind the @ of the addresses to watch.",
+      how: "The part after the @ of the addresses to watch.",
       link: ["/domains", "Go to Domains"],
     }),
     byAdmins({
       isDone: domains.verified > 0,
       title: "Prove that the domain is yours",
-      how: "Publish the TXT record that Domains shows, then check it there.",
+      how: "Publish the TXT record that Domains shows, then press Check now there.",
       link: ["/domains", "Go to Domains"],
     }),
     {
       isDone: emails.active + emails.disabled > 0,
       title: "Add the addresses to watch",
-      how: "Import a file of them, or add one by one.",
+      how: "Import a file, or add them one by one.",
       link: ["/emails", "Go to E-mails"],
     },
     {
@@ -44,7 +44,7 @@ const stepsOf = ({ domains, emails, lastScan, channels }: Overview): Step[] => {
     {
       isDone: channels.length > 0,
       title: "Choose where alerts go",
-      how: "E-mail, Slack, or a webhook: nobody is told of new breaches yet.",
+      how: "Nobody is told of new breaches yet. Add an e-mail, Slack or webhook channel.",
       link: ["/alerts", "Go to Alerts"],
     },
   ];

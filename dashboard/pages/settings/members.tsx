@@ -206,7 +206,7 @@ function RemoveMember({ member, onClose, onDone }: Done & { member: Member }) {
         {isSelf
           ? "You are signed out at once, and cannot sign in again."
           : "All sessions of this member end at once."}{" "}
-        What was done stays in the activity log, as of a former member.
+        What they did stays in the activity log, as done by a former member.
       </p>
     </FormDialog>
   );

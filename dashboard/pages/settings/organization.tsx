@@ -53,7 +53,7 @@ function Form({ details, onDone }: { details: Details; onDone: () => void }) {
     >
       <TextField label="Name" name="name" required maxLength={100} defaultValue={details.name} dir="auto" />
       <SelectField
-        label="Scan by itself"
+        label="Automatic scans"
         name="scanEvery"
         choices={frequencies}
         chosen={details.scanEvery}
@@ -86,7 +86,7 @@ function Facts({ details }: { details: Details }) {
         </dd>
       </div>
       <div>
-        <dt>Scans by itself</dt>
+        <dt>Automatic scans</dt>
         <dd>
           {frequencies.find(({ value }) => value === details.scanEvery)?.label}.{" "}
           <NextScan at={details.nextScanAt} />
@@ -137,7 +137,7 @@ function Subscription({
         <div>
           <dt>Price</dt>
           <dd>
-            {money(seatPriceCents)} per seat and {interval}, {money(seats * seatPriceCents)} in all
+            {money(seatPriceCents)} per seat, {money(seats * seatPriceCents)} per {interval} in all
           </dd>
         </div>
       </dl>

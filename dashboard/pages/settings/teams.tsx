@@ -47,7 +47,7 @@ export function Teams() {
         columns={columns(setOpen)}
         empty={
           <Empty title="There is no team yet.">
-            <p>Add one, and then choose it at addresses, under E-mails.</p>
+            <p>Add one, then put addresses into it under E-mails.</p>
           </Empty>
         }
       />
@@ -102,7 +102,7 @@ function RenameTeam({ team, onClose, onDone }: Done & { team: Team }) {
   const rename = async (fields: FormData): Promise<void> => {
     const body = { name: nameOf(fields) };
     await call("PATCH /dashboard/teams/{id}", { path: { id: team.id }, body });
-    say(`The team is called ${body.name} now.`);
+    say(`The team is now called ${body.name}.`);
     onDone();
   };
   return (

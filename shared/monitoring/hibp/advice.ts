@@ -1,5 +1,6 @@
 /** What can be done, by what leaked: by the person who handles a finding, and by the owner of the address. */
-import { type Exposure, type Topic, topicOf } from "./severity.ts";
+import { type Topic, topicOf } from "./data-classes.ts";
+import type { Exposure } from "./severity.ts";
 
 export type Advice = { title: string; steps: string[] };
 

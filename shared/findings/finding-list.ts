@@ -1,0 +1,34 @@
+/** The list of findings that people look at. */
+
+import type { FoundBreach } from "./breach-schema.ts";
+import * as breaches from "./breaches.ts";
+import * as detailed from "./detailed.ts";
+import type { DetailedFinding } from "./finding-schema.ts";
+import { type FindingQuery, page } from "./page.ts";
+
+export type FindingList = {
+  findings: DetailedFinding[];
+  total: number;
+  unacknowledged: number;
+  handled?: number;
+  breach?: FoundBreach;
+};
+
+/** A page of findings. Where it is empty, also what is there instead, so that the dashboard need not ask again. */
+export const list = async (org: number, query: FindingQuery): Promise<FindingList> => {
+  const { breaches: findings, ...counts } = await detailed.list(org, query);
+  if (findings.length > 0) return { findings, ...counts };
+  const { acknowledged, breachId } = query;
+  const [handled, breach] = await Promise.all([
+    acknowledged === false && counts.total === 0
+      ? page(org, { ...query, acknowledged: true, limit: 1, offset: 0 })
+      : undefined,
+    breachId === undefined ? undefined : breaches.find(org, breachId),
+  ]);
+  return {
+    findings,
+    ...counts,
+    ...(handled !== undefined && handled.total > 0 && { handled: handled.total }),
+    ...(breach !== undefined && { breach }),
+  };
+};
