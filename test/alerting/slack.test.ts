@@ -73,7 +73,7 @@ describe("a Slack message", () => {
       expect(texts.filter((text) => text.includes(" more"))).toEqual(
         more === 0 ? [] : [expect.stringMatching(`and ${more} more breaches`)],
       );
-      expect(texts.some((text) => text.includes("a sensitive breach: 3 people"))).toBe(discreetPeople > 0);
+      expect(texts.some((text) => text.includes("A sensitive breach: 3 people"))).toBe(discreetPeople > 0);
       expect(slackFaults(message)).toEqual([]);
     },
   );

@@ -2,6 +2,7 @@
  * An event in words for people. Slack and e-mail show the same notice, each in its own format and with its
  * own escaping. Text from Have I Been Pwned and from users is reduced to single lines of limited length here.
  */
+import { buttonColor, type Link } from "../../aws/mail/html.ts";
 import { unknownDate } from "../../contract/unknown-date.ts";
 import { inBothForms } from "../../monitoring/domains/written-name.ts";
 import { levelOf, severityOfTopic, topicOf } from "../../monitoring/hibp/severity.ts";
@@ -29,8 +30,6 @@ export type Notice = {
   link: Link | undefined;
   organizationName: string;
 };
-
-export type Link = { label: string; url: string };
 
 export type NoticeContext = {
   organizationName: string;
@@ -77,7 +76,7 @@ export const severityColors = {
   high: "#d9480f",
   medium: "#e0a100",
   low: "#5f6b7a",
-  none: "#1d4ed8",
+  none: buttonColor,
 } as const;
 
 const wordsFor = ({ event, exposure }: Report, dashboardUrl: string | undefined): Words => {
@@ -104,13 +103,16 @@ const wordsFor = ({ event, exposure }: Report, dashboardUrl: string | undefined)
       };
     }
     case "scan_error":
-      return {
-        ...bare,
-        // Errors of scans, domains that lost their proof, and tests of a channel: the sentence below says which.
-        headline: "A message about breach monitoring",
-        lead: asLine(event.data.error, maximumDetail),
-      };
+      return { ...bare, ...wordsForError(asLine(event.data.error, maximumDetail)) };
   }
+};
+
+/** Up to its first colon or full stop it is the headline, unless that is too long, or all. */
+const wordsForError = (error: string): Pick<Words, "headline" | "lead"> => {
+  const [, headline, rest = ""] = /^(.{1,100}?)[:.] (.+)$/.exec(error) ?? [];
+  return headline === undefined
+    ? { headline: "A message about breach monitoring", lead: error }
+    : { headline, lead: rest.charAt(0).toUpperCase() + rest.slice(1) };
 };
 
 type Breach = Extract<Event, { type: "breach" }>["data"]["breaches"][number];
