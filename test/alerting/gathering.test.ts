@@ -187,7 +187,9 @@ describe("the first scan", () => {
     await scan(org, inBreaches(6, "Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta"));
     await sendAll();
     for (const id of [scanned, weekly]) expect(await deliveriesOf(org, id)).toHaveLength(1);
-    expect(mails.subjects).toEqual(Array(2).fill("Low: the first scan found 6 people in data breaches at Test"));
+    expect(mails.subjects).toEqual(
+      Array(2).fill("Low: the first scan found 6 people in data breaches at Test"),
+    );
     expect(mails.texts[0]).toContain("Checked 20 addresses: 36 findings of 6 people (36 low).");
     expect(mails.texts[0]?.match(/ · low · 6 people/g)).toHaveLength(5);
     expect(mails.texts[0]).not.toContain(`@${domain}`);

@@ -79,7 +79,7 @@ export const severityColors = {
   none: buttonColor,
 } as const;
 
-const wordsFor = ({ event, exposure }: Report, dashboardUrl: string | undefined): Words => {
+const wordsFor = ({ event, exposure, scanId }: Report, dashboardUrl: string | undefined): Words => {
   const bare = {
     facts: [],
     items: [],
@@ -103,16 +103,21 @@ const wordsFor = ({ event, exposure }: Report, dashboardUrl: string | undefined)
       };
     }
     case "scan_error":
-      return { ...bare, ...wordsForError(asLine(event.data.error, maximumDetail)) };
+      return {
+        ...bare,
+        // Of channels, domains, and the plan the overview tells more.
+        ...(scanId === undefined && { link: linkTo(dashboardUrl, "/", "See the overview") }),
+        ...wordsForError(asLine(event.data.error, maximumDetail)),
+      };
   }
 };
 
 /** Up to its first colon or full stop it is the headline, unless that is too long, or all. */
 const wordsForError = (error: string): Pick<Words, "headline" | "lead"> => {
-  const [, headline, rest = ""] = /^(.{1,100}?)[:.] (.+)$/.exec(error) ?? [];
+  const [, headline, rest = ""] = /^(.{1,100}?)[:.] (.+?)\.?$/.exec(error) ?? [];
   return headline === undefined
     ? { headline: "A message about breach monitoring", lead: error }
-    : { headline, lead: rest.charAt(0).toUpperCase() + rest.slice(1) };
+    : { headline, lead: `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.` };
 };
 
 type Breach = Extract<Event, { type: "breach" }>["data"]["breaches"][number];
