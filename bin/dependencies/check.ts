@@ -29,8 +29,8 @@ const permissive = [
   "MIT",
   "MIT-0",
 ];
-/** Licenses of tools that are used and not handed on. */
-const ofTools = [...permissive, "MPL-2.0", "Python-2.0", "CC-BY-4.0", "CC0-1.0"];
+/** Licenses of tools that are used and not handed on. The Unlicense gives up all rights, as CC0 does. */
+const ofTools = [...permissive, "MPL-2.0", "Python-2.0", "CC-BY-4.0", "CC0-1.0", "Unlicense"];
 
 /** Packages whose package.json names no license in the form of today, and what their license file says. */
 const readByHand: Record<string, string> = { busboy: "MIT", streamsearch: "MIT" };

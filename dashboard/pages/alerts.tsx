@@ -11,11 +11,12 @@ import type { Column } from "../components/table.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
+import { addressOf } from "../place.ts";
 import { place, setQuery } from "../router.ts";
 import { exactTime } from "../text/dates.ts";
 import { destinationOf, flags, kinds, known, nameOf } from "./alerts/channel.ts";
 import { ChannelDialog } from "./alerts/channel-dialog.tsx";
-import { Deliveries } from "./alerts/deliveries.tsx";
+import { Deliveries, owners } from "./alerts/deliveries.tsx";
 import { Verification } from "./alerts/verification.tsx";
 
 type Open = { kind: "add" } | { kind: "edit" | "delete"; channel: Channel };
@@ -78,6 +79,9 @@ function Channels() {
           </Empty>
         }
       />
+      <p>
+        <a href={addressOf("/alerts", { channel: owners })}>Messages to owners of addresses</a>
+      </p>
       <Verification />
       {open?.kind === "add" && <ChannelDialog onClose={close} onDone={data.reload} />}
       {open?.kind === "edit" && <ChannelDialog channel={open.channel} onClose={close} onDone={data.reload} />}

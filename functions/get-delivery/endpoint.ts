@@ -1,12 +1,13 @@
 import * as z from "zod/mini";
-import { deliveryInFull } from "../../shared/alerting/deliveries/delivery-schema.ts";
+import { deliveryInFull, senderParameter } from "../../shared/alerting/deliveries/delivery-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { idParameter } from "../../shared/contract/page.ts";
 
 export const getDelivery = defineEndpoint({
   summary: "See a delivery of an alert channel with what it sent",
+  description: "With the id `owners`: of a message to the owner of an address.",
   access: "user",
-  path: z.object({ id: idParameter("id"), deliveryId: idParameter("deliveryId") }),
+  path: z.object({ id: senderParameter, deliveryId: idParameter("deliveryId") }),
   status: 200,
   reply: deliveryInFull,
   refusals: ["channelNotFound", "deliveryNotFound"],

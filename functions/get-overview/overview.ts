@@ -1,7 +1,7 @@
 /** The state of an organization at a glance. Nothing here goes through findings or e-mails one by one. */
 
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import { healthOf, isFailing } from "../../shared/alerting/deliveries/delivery-list.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
 import * as counts from "../../shared/lists/counts.ts";
 import * as news from "../../shared/lists/news.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
@@ -18,7 +18,7 @@ const monthsShown = 12;
 const breachesShown = 5;
 const newBreachesShown = 3;
 
-/** Three trips to the table, four where a channel's latest delivery is older than others of its block. */
+/** Three trips to the table. */
 export const read = async (org: number, now: Date): Promise<Overview> => {
   const [found, emailDirectory, lastScan, owner, plan, shownChannels, allDomains, unwatched] =
     await Promise.all([
@@ -27,7 +27,7 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
       scanList.latest(org, now),
       organizations.existing(org),
       subscription.state(now),
-      healthOf(org),
+      channels.list(org),
       domains.list(org),
       countOpen(org),
     ]);
@@ -47,10 +47,10 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
     },
     lastScan,
     nextScanAt: organizations.nextScanAt(owner, now),
-    channels: shownChannels.map(({ channel: { id, channel, failingSince = null }, ...health }) => ({
+    channels: shownChannels.map(({ id, channel, failingSince = null }) => ({
       id,
       channel,
-      failing: isFailing(health),
+      failing: failingSince !== null,
       failingSince,
       notDelivered: notDelivered.get(id) ?? 0,
     })),

@@ -1,12 +1,17 @@
 import * as z from "zod/mini";
-import { deliveryStatus, listedDelivery } from "../../shared/alerting/deliveries/delivery-schema.ts";
+import {
+  deliveryStatus,
+  listedDelivery,
+  senderParameter,
+} from "../../shared/alerting/deliveries/delivery-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { idParameter, pageQuery, total } from "../../shared/contract/page.ts";
+import { pageQuery, total } from "../../shared/contract/page.ts";
 
 export const listDeliveries = defineEndpoint({
   summary: "List the deliveries of an alert channel, newest first",
+  description: "With the id `owners`: of the messages to owners of addresses.",
   access: "user",
-  path: z.object({ id: idParameter("id") }),
+  path: z.object({ id: senderParameter }),
   query: z.object({
     ...pageQuery,
     status: z.optional(deliveryStatus).check(z.meta({ description: "Only deliveries with this status" })),

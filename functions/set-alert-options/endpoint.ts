@@ -5,9 +5,10 @@ import { idParameter } from "../../shared/contract/page.ts";
 
 export const setAlertOptions = defineEndpoint({
   summary: "Replace the options of an alert channel",
-  description: "The whole object: no field may be missing. Another `grouping` holds from the next scan on.",
+  description:
+    "The whole object: no field may be missing, and no other be there. Another `grouping` holds from the next scan on.",
   path: z.object({ id: idParameter("id") }),
-  body: alertOptions,
+  body: z.strictObject(alertOptions.shape),
   status: 200,
   reply: alertOptions,
   refusals: ["channelNotFound"],

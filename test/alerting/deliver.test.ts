@@ -170,17 +170,57 @@ test.each([
   await takeMessages("delivery-retries");
 });
 
-test("the other channels are told of one that gives up, once until it delivers again", async () => {
-  const { org, channelId, deliver, redeliver, row } = await deliveryFor("slack");
+/** Adds a webhook to an organization, and gives what it is told of failing channels. */
+const addOther = async (org: number): Promise<() => Promise<string[]>> => {
   const other = { channel: "webhook", config: { url: `${origin}/other` } } as const;
   const otherId = await configure.create(org, { ...flags, ...other }, administrator, async () => {});
-  const told = async (): Promise<string[]> => {
+  return async () => {
     const found: string[] = [];
     for await (const rows of ofChannel(org, otherId)) {
       for (const { event } of rows) if (event.type === "scan_error") found.push(event.error);
     }
     return found;
   };
+};
+
+test.each([
+  ["slack", 429],
+  ["webhook", 500],
+] as const)(
+  "a %s channel that answers only %i fails from its first attempt, and the others are told a day later",
+  async (kind, status) => {
+    const { org, channelId, deliver, row } = await deliveryFor(kind);
+    const told = await addOther(org);
+    const failingSince = async () => (await channels.get(org, channelId))?.failingSince;
+    const attempt = async (answer: number) => {
+      responses = [{ status: answer }];
+      await deliver(((await row())?.attempts ?? 0) + 1);
+    };
+    const before = new Date().toISOString();
+    await attempt(status);
+    const since = await failingSince();
+    expect((since ?? "") >= before).toBe(true);
+    await attempt(status);
+    expect([await failingSince(), await told()]).toEqual([since, []]);
+    const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
+    await table.update(keys.channel(org, channelId), { set: { failingSince: dayAgo } });
+    for (let count = 0; count < 2; count++) {
+      await attempt(status);
+      expect(await failingSince()).toBe(dayAgo);
+      expect(await told()).toEqual([
+        expect.stringContaining(`channel ${channelId}: HTTP ${status}. Check its settings`),
+      ]);
+    }
+    expect(await row()).toMatchObject({ status: "retrying" });
+    await attempt(200);
+    expect(await failingSince()).toBeUndefined();
+    await takeMessages("delivery-retries");
+  },
+);
+
+test("the other channels are told of one that gives up, once until it delivers again", async () => {
+  const { org, channelId, deliver, redeliver, row } = await deliveryFor("slack");
+  const told = await addOther(org);
   const attempt = async (response: (typeof responses)[number]) => {
     responses = [response];
     await deliver(((await row())?.attempts ?? 0) + 1);

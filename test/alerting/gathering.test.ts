@@ -187,7 +187,9 @@ describe("the first scan", () => {
     await scan(org, inBreaches(6, "Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta"));
     await sendAll();
     for (const id of [scanned, weekly]) expect(await deliveriesOf(org, id)).toHaveLength(1);
-    expect(mails.subjects).toEqual(Array(2).fill("The first scan found 6 people in data breaches at Test"));
+    expect(mails.subjects).toEqual(
+      Array(2).fill("Low: the first scan found 6 people in data breaches at Test"),
+    );
     expect(mails.texts[0]).toContain("Checked 20 addresses: 36 findings of 6 people (36 low).");
     expect(mails.texts[0]?.match(/ · low · 6 people/g)).toHaveLength(5);
     expect(mails.texts[0]).not.toContain(`@${domain}`);
@@ -267,7 +269,7 @@ describe("a sensitive breach", () => {
     const [row] = await deliveriesOf(org, channelId);
     if (row === undefined) throw new Error("a delivery was expected");
     await attemptOf(org, channelId, row);
-    expect(mails.texts[0]).toContain("a sensitive breach: 3 people");
+    expect(mails.texts[0]).toContain("A sensitive breach: 3 people");
     expect(mails.texts[0]).not.toMatch(/Secret|user8@|user9@/);
   });
 });
@@ -365,6 +367,26 @@ describe("what is gathered waits", () => {
       expect(Date.parse(until)).toBeGreaterThanOrEqual(nextHour - 1_000);
     }
   });
+});
+
+test("a summary that the budget has not enough copies for waits, and then goes to each recipient once", async () => {
+  const org = await organizationOf(20);
+  const recipients = ["one@other.example", "two@other.example", "three@other.example"];
+  await createChannel(org, { grouping: "day" }, { channel: "email", config: { recipients } });
+  const budget = { hour: 20, day: 1_000 };
+  await organizations.setMailBudget(org, budget);
+  expect(await takeCopies(org, 18, budget, new Date())).toBeUndefined();
+  await scan(org, inBreaches(12, "Alpha"));
+  const [channel] = await channels.list(org);
+  const summary = async () => (await deliveriesOf(org, channel?.id ?? 0))[0] as Delivery;
+  await attemptOf(org, channel?.id ?? 0, await summary());
+  expect(mails.received).toEqual([]);
+  expect(waitsForOf(await summary(), new Date())?.reason).toBe("budget of e-mails is used up");
+  expect(await summary()).toMatchObject({ status: "pending", attempts: 0 });
+  await organizations.setMailBudget(org, { ...budget, hour: 21 });
+  await attemptOf(org, channel?.id ?? 0, await summary());
+  expect(mails.received.toSorted()).toEqual(recipients.toSorted());
+  expect(await summary()).toMatchObject({ status: "delivered", attempts: 1 });
 });
 
 test("messages about single addresses go out with a budget of one, and of none do not", async () => {

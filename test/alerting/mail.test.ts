@@ -6,7 +6,15 @@ import { listenOnLoopback } from "../../local/harness/receiver.ts";
 import { messageOf, send } from "../../shared/alerting/senders/mail.ts";
 import { noticeOf } from "../../shared/alerting/senders/notice.ts";
 import type { Report } from "../../shared/alerting/senders/report.ts";
-import { ada, breachReport, dashboardUrl, hostileTexts, scanComplete, scanError } from "./notice.ts";
+import {
+  ada,
+  breachReport,
+  dashboardUrl,
+  hostileTexts,
+  scanComplete,
+  scanError,
+  scanErrorOf,
+} from "./notice.ts";
 
 const render = (report: Report, organizationName = "Acme", url: string | undefined = undefined) =>
   messageOf(noticeOf(report, { organizationName, dashboardUrl: url }));
@@ -154,11 +162,18 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     );
     expect(render(scanError).text).toContain("could not be scanned & <will> be retried");
     expect(render(scanError).html).toContain("could not be scanned &amp; &lt;will&gt; be retried");
-    for (const report of [scanComplete, scanError]) {
+    for (const report of [scanComplete, { ...scanError, scanId: 3 }]) {
       const { text, html } = render(report, "Acme", dashboardUrl);
       expect(text).toContain(`See the scans: ${dashboardUrl}/scans\n`);
       expect(linksOf(html)).toContain(`${dashboardUrl}/scans`);
     }
+  });
+
+  test("of a channel that fails says so in its subject, and leads to the overview", () => {
+    const error = "Alerts do not reach the Slack alert channel 4: HTTP 404. Check its settings.";
+    const { subject, text } = render(scanErrorOf(error), "Acme", dashboardUrl);
+    expect(subject).toBe("Alerts do not reach the Slack alert channel 4 (Acme)");
+    expect(text).toContain(`\n\nHTTP 404. Check its settings.\n\nSee the overview: ${dashboardUrl}/\n`);
   });
 });
 

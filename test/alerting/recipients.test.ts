@@ -88,8 +88,10 @@ describe("a recipient who has unsubscribed", () => {
       (await takeMessages("delivery-retries")).filter(({ organizationId }) => organizationId === org),
     );
     expect(mails.received).toEqual(["b@other.example"]);
-    expect(mails.texts[0]).toContain(
-      `Alerts do not reach the e-mail alert channel ${channelId}: all recipients have unsubscribed.`,
+    expect(mails.texts[0]).toMatch(
+      new RegExp(
+        `^Alerts do not reach the e-mail alert channel ${channelId}\n=+\n\nAll recipients have unsubscribed. `,
+      ),
     );
     await setConsent(token, "given");
     await attemptAll((await raiseAgain(org)).filter((message) => message.channelId === channelId));

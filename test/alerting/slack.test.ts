@@ -73,7 +73,7 @@ describe("a Slack message", () => {
       expect(texts.filter((text) => text.includes(" more"))).toEqual(
         more === 0 ? [] : [expect.stringMatching(`and ${more} more breaches`)],
       );
-      expect(texts.some((text) => text.includes("a sensitive breach: 3 people"))).toBe(discreetPeople > 0);
+      expect(texts.some((text) => text.includes("A sensitive breach: 3 people"))).toBe(discreetPeople > 0);
       expect(slackFaults(message)).toEqual([]);
     },
   );
@@ -172,7 +172,7 @@ describe("a Slack message", () => {
     expect(markdownIn(render(scanError))[0]).toBe(
       "5 e-mail addresses could not be scanned &amp; &lt;will&gt; be retried on the next scan",
     );
-    for (const report of [scanComplete, scanError]) {
+    for (const report of [scanComplete, { ...scanError, scanId: 3 }]) {
       const message = render(report, "Acme", dashboardUrl);
       expect(slackFaults(message)).toEqual([]);
       expect(buttonsIn(message)).toEqual([["See the scans", `${dashboardUrl}/scans`]]);

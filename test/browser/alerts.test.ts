@@ -1,6 +1,4 @@
 import { describe, expect, inject, test } from "vitest";
-import { keys } from "../../shared/aws/table/keys.ts";
-import * as table from "../../shared/aws/table/table.ts";
 import { createChannel } from "../service/alert-channels.ts";
 import { createOrganization } from "../service/organization.ts";
 import { type Received, waitForRequests } from "../service/receiver.ts";
@@ -134,7 +132,7 @@ describe("Alerts", () => {
   test("a channel that fails says why and since when; Overview leads to it", async () => {
     const { api, ...organization } = await createOrganization();
     const url = `${inject("receiverUrl")}/browser-failing-${organization.id}?status=500`;
-    const id = await createChannel(api, { channel: "webhook", config: { url } });
+    await createChannel(api, { channel: "webhook", config: { url } });
     const { page } = await signInTo(organization);
     await go(page, "Alerts");
     await page.getByRole("button", { name: "Send test" }).click();
@@ -145,15 +143,10 @@ describe("Alerts", () => {
     await page.getByLabel("State").selectOption("Not delivered");
     await page.getByText("No delivery is in this state.").waitFor();
     await go(page, "Overview");
-    await page.getByText("Alerts by webhook fail.").waitFor();
+    await page.getByText(/^Alerts by webhook have failed since \d+ \w+ \d{4}, \d\d:\d\d\./).waitFor();
     await page.getByRole("link", { name: "See why" }).click();
     await row.waitFor();
-    // As if a delivery had been given up.
-    const failingSince = "2026-03-02T12:00:00.000Z";
-    await table.update(keys.channel(organization.id, id), { set: { failingSince } });
-    await go(page, "Overview");
-    await page.getByText(/^Alerts by webhook have failed since \d+ Mar 2026, \d\d:\d\d\./).waitFor();
     await go(page, "Alerts");
-    await page.getByText(/^since \d+ Mar 2026, \d\d:\d\d$/).waitFor();
+    await page.getByText(/^since \d+ \w+ \d{4}, \d\d:\d\d$/).waitFor();
   });
 });

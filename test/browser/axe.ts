@@ -22,8 +22,11 @@ export const places = [
   "/settings/organization",
 ];
 
-/** What axe-core finds and what is wider than the screen, in light and dark, at 320 and 1280 pixels. */
-export const problems = async (page: Page): Promise<string[]> => {
+/**
+ * What axe-core finds and what is wider than the screen, in light and dark, at 320 and 1280 pixels. `tags`: of the rules to check, by default
+ * all.
+ */
+export const problems = async (page: Page, tags?: readonly string[]): Promise<string[]> => {
   const found: string[] = [];
   for (const width of [320, 1280]) {
     await page.setViewportSize({ width, height: 800 });
@@ -32,7 +35,7 @@ export const problems = async (page: Page): Promise<string[]> => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       const violations = await page.evaluate<string[]>(
-        `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        `axe.run(document, ${JSON.stringify({ runOnly: tags })}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
            nodes.map(({ target, failureSummary }) => [id, target.join(" "), failureSummary].join(": "))))`,
       );
       found.push(...violations.map((each) => `${width} px, ${colorScheme}: ${each}`));

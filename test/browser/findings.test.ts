@@ -56,6 +56,12 @@ describe("Findings", () => {
       columns: true,
     });
     expect(rows).toHaveLength(9);
+    const { breaches } = (await api.get("/breaches?include=details")).body as {
+      breaches: { id: number; breach: { isSensitive: boolean } }[];
+    };
+    expect(new Map(rows.map(({ id, sensitive }) => [Number(id), sensitive]))).toEqual(
+      new Map(breaches.map(({ id, breach }) => [id, breach.isSensitive ? "yes" : "no"])),
+    );
     const owners = new Map(rows.map(({ email, owner }) => [email, owner]));
     expect([...owners.values()].sort()).toEqual(["'+1", "'=HYPERLINK(1)", "'@SUM(A1)", 'a "quoted", name']);
     for (const cell of rows.flatMap(Object.values)) expect(cell).not.toMatch(/^[=+\-@\t\r]/);

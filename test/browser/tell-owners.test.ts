@@ -4,7 +4,7 @@ import { addEmail } from "../endpoints/emails.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
+import { go, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
@@ -75,5 +75,19 @@ describe("Tell the owner", () => {
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await mails("grace", 1);
     await mails("donald", 1);
+
+    await go(page, "Alerts");
+    await page.getByRole("link", { name: "Messages to owners of addresses" }).click();
+    const row = page.getByRole("row").filter({ hasText: "donald@demo.example" });
+    await row.getByText("Delivered", { exact: true }).waitFor();
+    expect(await page.getByRole("button", { name: /Deliver again|Replay|Send test/ }).count()).toBe(0);
+    await row.getByRole("button", { name: /^Details of the delivery/ }).click();
+    await page
+      .getByRole("dialog")
+      .getByText(/your address is in a data breach/)
+      .waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await row.getByRole("link", { name: "donald@demo.example" }).click();
+    await page.getByRole("heading", { level: 1, name: "donald@demo.example" }).waitFor();
   });
 });

@@ -115,7 +115,7 @@ describe("200", () => {
       id: channelIds[at],
       channel: "webhook",
       failing,
-      failingSince: null,
+      failingSince: failing ? timestamp : null,
       notDelivered: 0,
     });
     expect(await shown()).toEqual([channel(1, false), channel(0, false)]);

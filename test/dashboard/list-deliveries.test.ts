@@ -60,6 +60,7 @@ describe("200", () => {
         nextAttemptAt: null,
         failureReason: null,
         title: testSentence,
+        owner: null,
         waitsFor: null,
         lastResponse: { status: 204, durationMs: expect.any(Number), body: "" },
       })),

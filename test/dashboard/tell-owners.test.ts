@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { expectEveryHeader, expectRefusal, unknownId } from "../endpoints/reply.ts";
+import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
 import { addBreachedEmail } from "../service/alert-channels.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
@@ -43,6 +44,46 @@ test("202: one mail, with what leaked, what to do and a link to unsubscribe", as
   ]);
   expect((await fetch(url, { method: "POST", body: "List-Unsubscribe=One-Click" })).status).toBe(200);
   expect(await ownerOf()).toMatchObject({ hasUnsubscribed: true });
+});
+
+test("the messages are listed: to whom, what became of each and what it said", async () => {
+  const { api, ids, tell, user, ownerOf } = await create();
+  const path = "/alert-configs/owners/deliveries";
+  const list = async (query = "") => (await user.dashboard.get(path + query)).body;
+  expect(await list()).toEqual({ deliveries: [], total: 0 });
+  await tell({ ids });
+  await eventually(list, (body) => JSON.stringify(body).includes("delivered"));
+  const { deliveries, total } = await list("?status=delivered");
+  expect(total).toBe(1);
+  const [{ id, owner, ...listed }] = deliveries as [{ id: number; owner: { emailId: number } }];
+  expect(listed).toMatchObject({ type: "breach", attempts: 1, failureReason: null, waitsFor: null });
+  expect(listed).toMatchObject({ title: expect.stringMatching(/\(invented\) and 2 more: 1 person$/) });
+  expect(owner).toEqual({ emailId: expect.any(Number), email: "ada@demo.example" });
+  const { body } = await user.dashboard.get(`${path}/${id}`);
+  expect(body).toMatchObject({ id, owner, payload: expect.stringMatching(/^Subject: .*your address is in/) });
+  expect(body.payload).not.toMatch(/Unsubscribe|recipient#/);
+  expect(await ownerOf()).toMatchObject({ lastMessage: { status: "delivered" } });
+  await api.delete(`/emails?id=${owner.emailId}`);
+  expect(await list()).toMatchObject({ deliveries: [{ id, owner: null }] });
+  expectRefusal(
+    await user.dashboard.get("/alert-configs/others/deliveries"),
+    400,
+    /^id must be .* or owners/,
+  );
+});
+
+test("a message that waits says for what and until when, also on the command line", async () => {
+  const { id: org, ids, tell, user } = await create();
+  await admin("org mail-budget", { org, hour: 0, day: 0 });
+  await tell({ ids });
+  const waitsFor = { reason: "budget of e-mails is used up", until: timestamp };
+  const list = async () => (await user.dashboard.get("/alert-configs/owners/deliveries")).body;
+  const waiting = await eventually(list, (body) => JSON.stringify(body).includes(waitsFor.reason));
+  const [{ id, owner }] = waiting.deliveries as [{ id: number; owner: { emailId: number } }];
+  expect(waiting).toMatchObject({ deliveries: [{ status: "pending", attempts: 0, waitsFor }] });
+  expect(await admin("delivery list", { org, channel: "owners" })).toMatchObject({
+    deliveries: [{ id, status: "pending", waitsFor, emailId: owner.emailId }],
+  });
 });
 
 test("400: no ids, more than a hundred, or something else", async () => {

@@ -95,6 +95,12 @@ describe("400", () => {
     expectRefusal(await api.put(path, { ...defaults, [field]: value }), 400, new RegExp(`^${field}: `));
   });
 
+  test("PUT with an unknown field", async () => {
+    const { api, path } = await create(email);
+    expectRefusal(await api.put(path, { ...defaults, minSeverty: "high" }), 400, /has an unknown field/);
+    expect((await api.get(path)).body).toEqual(defaults);
+  });
+
   test("PUT with what the kind of the channel does not have", async () => {
     const hook = await create(webhook);
     for (const grouping of ["scan", "day", "week"])
@@ -117,5 +123,12 @@ describe("404", () => {
     const path = `/alert-configs/${unknownId}/options`;
     expectRefusal(await api.get(path), 404, /^No alert config/);
     expectRefusal(await api.put(path, defaults), 404, /^No alert config/);
+  });
+
+  test("a channel of another organization, which stays as it is", async () => {
+    const [{ api }, { api: owner, path }] = [await createOrganization(), await create(email)];
+    expectRefusal(await api.get(path), 404, /^No alert config/);
+    expectRefusal(await api.put(path, { ...defaults, minSeverity: "critical" }), 404, /^No alert config/);
+    expect((await owner.get(path)).body).toEqual(defaults);
   });
 });

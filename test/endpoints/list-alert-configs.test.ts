@@ -122,7 +122,7 @@ describe("200", () => {
         lastDeliveredAt: null,
         options: { name: null },
       },
-      { id: ids[1], failing: true, notDelivered: 0, lastDeliveredAt: null },
+      { id: ids[1], failing: true, failingSince: timestamp, notDelivered: 0, lastDeliveredAt: null },
       { id: ids[0], failing: false, lastDeliveredAt: timestamp, options: { name: "Tickets", ...options } },
     ]);
     const { configs: plain } = (await api.get("/alert-configs")).body;

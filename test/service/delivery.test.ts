@@ -291,6 +291,7 @@ describe.concurrent("deliveries over hours", () => {
           id: channelId,
           channel: "webhook",
           config: { urlPreview: `${receiver.origin}/...`, hasSecret: false },
+          failingSince: null,
         }),
       ],
     });

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { beforeAll, describe, expect, test } from "vitest";
 import { project } from "../docs/markdown.ts";
 import { admin } from "./admin.ts";
@@ -147,6 +148,27 @@ beforeAll(async () => {
       return { received: received as Received, secret };
     }),
   );
+});
+
+test("the library of Standard Webhooks accepts deliveries, in its raw format and by whsec_, and nothing that was changed", () => {
+  for (const { received, secret } of deliveries) {
+    const libraryOf = (secret: string): Webhook =>
+      secret.startsWith("whsec_") ? new Webhook(secret) : new Webhook(Buffer.from(secret), { format: "raw" });
+    const { body } = received;
+    const headers = received.headers as Record<string, string>;
+    expect(libraryOf(secret).verify(body, headers)).toEqual(JSON.parse(String(body)));
+    const earlier = String(Number(headers["webhook-timestamp"]) - 1);
+    for (const [otherSecret, otherBody, changed] of [
+      [`${secret.slice(0, -4)}AAA=`, body, {}],
+      [secret, Buffer.concat([body, Buffer.from(" ")]), {}],
+      [secret, body, { "webhook-timestamp": earlier }],
+      [secret, body, { "webhook-id": `${headers["webhook-id"]}0` }],
+      [secret, body, { "webhook-signature": "v1," }],
+    ] as const) {
+      const verify = () => libraryOf(otherSecret).verify(otherBody, { ...headers, ...changed });
+      expect(verify).toThrow(WebhookVerificationError);
+    }
+  }
 });
 
 describe("the code for receivers", () => {

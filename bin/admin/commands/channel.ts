@@ -3,6 +3,7 @@ import * as organizations from "../../../shared/access/organizations/organizatio
 import * as channels from "../../../shared/alerting/channels/channel.ts";
 import { sealAll } from "../../../shared/alerting/channels/seal.ts";
 import * as byHand from "../../../shared/alerting/deliveries/by-hand.ts";
+import { channelOf } from "../../../shared/alerting/owners/owner.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, notFound, parseId } from "../flags.ts";
@@ -12,11 +13,16 @@ type SealingOfAll = { organizations: number; sealed: number; unchanged: number; 
 
 export const channelCommands: Commands = {
   "channel list": {
-    about: "Lists the alert channels, newest first, without their secrets.",
+    about: "Lists the alert channels, newest first, without their secrets, and since when one fails.",
     flags: { org: "required ID" },
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
-      return { channels: (await channels.list(org)).map((channel) => channels.shown(org, channel)) };
+      return {
+        channels: (await channels.list(org)).map((channel) => ({
+          ...channels.shown(org, channel),
+          failingSince: channel.failingSince ?? null,
+        })),
+      };
     },
   },
   "channel seal": {
@@ -65,7 +71,7 @@ export const findReceivingChannel = async (
   { id: org, billing }: organizations.Organization,
   id: number,
 ): Promise<channels.Channel> => {
-  const channel = await channels.get(org, id);
+  const channel = await channelOf(org, id);
   if (channel === undefined) throw notFound("channel", id);
   if (!channel.isEnabled) {
     throw new CommandError(

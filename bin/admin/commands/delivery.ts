@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import type { Organization } from "../../../shared/access/organizations/organization.ts";
-import * as channels from "../../../shared/alerting/channels/channel.ts";
 import * as byHand from "../../../shared/alerting/deliveries/by-hand.ts";
 import { deliveries, typeOf } from "../../../shared/alerting/deliveries/delivery.ts";
 import * as deliveryList from "../../../shared/alerting/deliveries/delivery-list.ts";
 import { deliveryStatus } from "../../../shared/alerting/deliveries/delivery-schema.ts";
+import { channelIdOf, channelOf } from "../../../shared/alerting/owners/owner.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
-import type { Commands } from "../command.ts";
+import type { Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, nextPage, notFound, oneOf, parse, parseId, parsePage } from "../flags.ts";
 import { printPage } from "../print.ts";
@@ -21,7 +21,7 @@ export const deliveryCommands: Commands = {
   "delivery retry": {
     about:
       "Sends a delivery again at once; with --channel all that were given up of a channel, within about two minutes.",
-    flags: { org: "required ID", delivery: "optional ID", channel: "optional ID" },
+    flags: { org: "required ID", delivery: "optional ID", channel: "optional ID|owners" },
     isLongAct: () => true,
     run: async (flags) => {
       if ((flags.delivery === undefined) === (flags.channel === undefined)) {
@@ -32,15 +32,15 @@ export const deliveryCommands: Commands = {
       const organization = await findOrganization(flags);
       return flags.channel === undefined
         ? retry(organization, parseId("delivery", flags))
-        : retryAllOf(organization, parseId("channel", flags));
+        : retryAllOf(organization, parseChannel(flags));
     },
   },
   "delivery list": {
     about:
-      "Lists the deliveries of a channel, newest first, 100 unless --limit says otherwise (1000 at most).",
+      "Lists the deliveries of a channel, or those to owners of addresses, newest first, 100 unless --limit says otherwise (1000 at most).",
     flags: {
       org: "required ID",
-      channel: "required ID",
+      channel: "required ID|owners",
       status: `optional ${oneOf(statusFlag)}`,
       limit: "optional N",
       offset: "optional N",
@@ -49,14 +49,14 @@ export const deliveryCommands: Commands = {
       const page = parsePage(flags);
       const status = flags.status === undefined ? undefined : parse("status", statusFlag, flags.status);
       const { id: org } = await findOrganization(flags);
-      const channel = parseId("channel", flags);
+      const channel = parseChannel(flags);
       const { rows, total } = await deliveryList.page(org, channel, {
         ...page,
         status: deliveryStatus.options.find((each) => flagOf(each) === status),
       });
       // The channel is looked up only now, because the history of a removed channel is listed until it is
       // deleted.
-      if (rows.length === 0 && (await channels.get(org, channel)) === undefined) {
+      if (rows.length === 0 && (await channelOf(org, channel)) === undefined) {
         throw notFound("channel", channel);
       }
       return { deliveries: rows.map(shown), ...nextPage(page, total > page.offset + page.limit) };
@@ -64,6 +64,9 @@ export const deliveryCommands: Commands = {
     print: printPage,
   },
 };
+
+const parseChannel = (flags: Flags): number =>
+  channelIdOf(flags.channel === "owners" ? "owners" : parseId("channel", flags));
 
 const retry = async (organization: Organization, id: number) => {
   const delivery = await deliveries.get(organization.id, id);
@@ -98,4 +101,6 @@ const shown = (delivery: deliveryList.Shown) => ({
   attempts: delivery.attempts,
   lastAttemptAt: delivery.lastAttemptAt,
   failureReason: delivery.failureReason,
+  waitsFor: deliveryList.waitsOf(delivery),
+  ...(delivery.event.type === "owner" && { emailId: delivery.event.email.id }),
 });

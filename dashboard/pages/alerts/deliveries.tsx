@@ -14,6 +14,7 @@ import { useData, useRepeat } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { place } from "../../router.ts";
+import { inBothForms } from "../../text/domain-name.ts";
 import { number } from "../../text/words.ts";
 import { destinationOf, known, nameOf } from "./channel.ts";
 import { DeliveryDetails } from "./delivery-details.tsx";
@@ -32,9 +33,13 @@ const states: Record<Delivery["status"], { label: string; look: string }> = {
 };
 const stateChoices = Object.entries(states).map(([value, { label }]) => ({ value, label }));
 
-/** What one channel has sent, and what became of it. */
+/** In the URL, in place of a channel: the messages to owners of addresses. */
+export const owners = "owners";
+
+/** What one channel, or all owners of addresses were sent, and what became of it. */
 export function Deliveries({ id }: { id: string }) {
   const channel = known.get(id);
+  const isToOwners = id === owners;
   const { status, offset } = place.value.query;
   const query = { status, offset, limit: pageSize.value };
   const data = useData(JSON.stringify(query), (signal) =>
@@ -62,18 +67,23 @@ export function Deliveries({ id }: { id: string }) {
     <Page
       title="Alerts"
       actions={
-        <>
-          <Button onClick={() => setOpen("replay")}>Replay what failed</Button>
-          <Button isBusy={action.isBusy} onClick={() => void sendTest()}>
-            Send test
-          </Button>
-        </>
+        isToOwners ? undefined : (
+          <>
+            <Button onClick={() => setOpen("replay")}>Replay what failed</Button>
+            <Button isBusy={action.isBusy} onClick={() => void sendTest()}>
+              Send test
+            </Button>
+          </>
+        )
       }
     >
       <p>
         <a href={addressOf("/alerts")}>All channels</a>
       </p>
-      <h2>Deliveries{channel && ` by ${nameOf(channel)} to ${destinationOf(channel)}`}</h2>
+      <h2>
+        {isToOwners ? "Messages to owners of addresses" : "Deliveries"}
+        {channel && ` by ${nameOf(channel)} to ${destinationOf(channel)}`}
+      </h2>
       <div class="filters">
         <Filter label="State" name="status" choices={stateChoices} />
       </div>
@@ -84,14 +94,14 @@ export function Deliveries({ id }: { id: string }) {
         rowsOf={({ deliveries }) => deliveries}
         totalOf={({ total }) => total}
         keyOf={({ id }) => id}
-        columns={columns(setOpen, deliverAgain, action.isBusy)}
+        columns={[...columns(setOpen), isToOwners ? ownerColumn : actionColumn(deliverAgain, action.isBusy)]}
         empty={
-          <Empty
-            title={
-              status === undefined ? "Nothing was sent by this channel yet." : "No delivery is in this state."
-            }
-          >
-            <p>Scans send alerts when they find something. Send a test to see one now.</p>
+          <Empty title={status === undefined ? "Nothing was sent yet." : "No delivery is in this state."}>
+            <p>
+              {isToOwners
+                ? "Owners are told by hand, or by an e-mail channel with this option."
+                : "Scans send alerts when they find something. Send a test to see one now."}
+            </p>
           </Empty>
         }
       />
@@ -103,11 +113,7 @@ export function Deliveries({ id }: { id: string }) {
   );
 }
 
-const columns = (
-  onOpen: (delivery: Delivery) => void,
-  deliverAgain: (delivery: Delivery) => void,
-  isBusy: boolean,
-): Column<Delivery>[] => [
+const columns = (onOpen: (delivery: Delivery) => void): Column<Delivery>[] => [
   {
     name: "Event",
     kind: "main",
@@ -150,19 +156,31 @@ const columns = (
     width: "time",
     cell: ({ lastAttemptAt }) => <When time={lastAttemptAt} none="none yet" />,
   },
-  {
-    name: "Actions",
-    kind: "actions",
-    width: "time",
-    cell: (delivery) => (
-      <Button
-        kind="quiet"
-        aria-description={`${types[delivery.type]} ${delivery.id}`}
-        disabled={isBusy}
-        onClick={() => deliverAgain(delivery)}
-      >
-        Deliver again
-      </Button>
-    ),
-  },
 ];
+
+const actionColumn = (deliverAgain: (delivery: Delivery) => void, isBusy: boolean): Column<Delivery> => ({
+  name: "Actions",
+  kind: "actions",
+  width: "time",
+  cell: (delivery) => (
+    <Button
+      kind="quiet"
+      aria-description={`${types[delivery.type]} ${delivery.id}`}
+      disabled={isBusy}
+      onClick={() => deliverAgain(delivery)}
+    >
+      Deliver again
+    </Button>
+  ),
+});
+
+const ownerColumn: Column<Delivery> = {
+  name: "Owner of",
+  width: "name",
+  cell: ({ owner }) =>
+    owner === null ? (
+      <span class="muted">a removed address</span>
+    ) : (
+      <a href={addressOf(`/emails/${owner.emailId}`)}>{inBothForms(owner.email)}</a>
+    ),
+};

@@ -7,7 +7,7 @@ export const linkMessage = (url: string): LinkMessage =>
   render({
     subject: `Sign in to ${senderName}`,
     lead: `Somebody, probably you, asked for a link to sign in to ${senderName} with this address.`,
-    button: "Sign in",
+    label: "Sign in",
     url,
     notes: [
       "The link works once, for 15 minutes.",
@@ -27,7 +27,7 @@ export const invitationMessage = (
   render({
     subject: `You are invited to ${organizationName} on ${senderName}`,
     lead: `${invitedBy} invites you to ${organizationName}, whose e-mail addresses ${senderName} looks for in known data breaches.`,
-    button: "Sign in",
+    label: "Accept invitation",
     url,
     notes: [
       hasToken

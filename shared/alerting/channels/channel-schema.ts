@@ -179,10 +179,11 @@ export const detailedAlertConfig = z
     options: alertOptions,
     failing: z
       .boolean()
-      .check(z.meta({ description: "Whether the latest delivery is retrying or not delivered" })),
+      .check(z.meta({ description: "Whether an attempt failed, and nothing has arrived since then" })),
     failingSince: z.nullable(timestamp).check(
       z.meta({
-        description: "When a delivery was given up, or could not be sent for a day; null once one arrives",
+        description:
+          "When the first of these attempts failed, or a delivery had waited for a day; null once one arrives",
       }),
     ),
     notDelivered: count,

@@ -1,6 +1,6 @@
 /**
- * A channel that gave a delivery up, or could not send one for a day, is noted as failing, and the organization's other channels that
- * want scan errors are told, once until it delivers again.
+ * A channel fails from its first failed attempt until an attempt arrives. The organization's other channels that want scan errors are
+ * told, once until then, when that has lasted for a day, or a delivery is given up.
  */
 import * as queue from "../../aws/queue/queue.ts";
 import { condition } from "../../aws/table/condition.ts";
@@ -9,19 +9,29 @@ import * as table from "../../aws/table/table.ts";
 import { deliveries, raise } from "../deliveries/delivery.ts";
 import { type Channel, describe, list } from "./channel.ts";
 
-/** Call it before the delivery ends: if the process dies in between, the next attempt finds the note. */
-export const noteFailing = async (org: number, channel: Channel, failure: string): Promise<void> => {
-  if (channel.failingSince !== undefined) return;
-  const others = (await list(org)).filter(({ id }) => id !== channel.id);
+/**
+ * Call it before the delivery changes: if the process dies in between, the next attempt notes it. `isLasting`: the others are told. What
+ * was noted is not written again.
+ */
+export const noteFailing = async (
+  org: number,
+  channel: Channel,
+  failure: string,
+  isLasting: boolean,
+): Promise<void> => {
+  const { id, failingSince, isFailureTold } = channel;
+  if (isFailureTold || (!isLasting && failingSince !== undefined)) return;
+  const others = isLasting ? (await list(org)).filter((other) => other.id !== id) : [];
   const error = `Alerts do not reach ${describe(channel)}: ${failure}. Check its settings, then send it a test.`;
   const { writes, messages } = await raise(org, others, [{ type: "scan_error", error }]);
   // A failed condition means that another attempt has written the note, or that the channel was removed.
   const { written } = await table.attempt(
     table.transact([
       {
-        update: keys.channel(org, channel.id),
-        set: { failingSince: new Date().toISOString() },
-        if: condition("attribute_exists(#id) AND attribute_not_exists(#failingSince)"),
+        update: keys.channel(org, id),
+        setOnce: { failingSince: new Date().toISOString() },
+        ...(isLasting && { set: { isFailureTold: true } }),
+        if: condition("attribute_exists(#id) AND attribute_not_exists(#isFailureTold)"),
       },
       ...deliveries.writes(org, writes),
     ]),
@@ -34,7 +44,7 @@ export const noteWorking = async (org: number, { id, failingSince }: Channel): P
   if (failingSince === undefined) return;
   await table.attempt(
     table.update(keys.channel(org, id), {
-      remove: ["failingSince"],
+      remove: ["failingSince", "isFailureTold"],
       if: condition("attribute_exists(#failingSince)"),
     }),
   );

@@ -7,6 +7,7 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Channel } from "../channels/channel.ts";
 import * as channels from "../channels/channel.ts";
+import { channelOf } from "../owners/owner.ts";
 import { type AlertEvent, deliveries, ofChannel, raiseFor } from "./delivery.ts";
 import type { DeliveryStatus } from "./delivery-schema.ts";
 import { scheduleAgain } from "./transitions.ts";
@@ -56,7 +57,7 @@ export const redeliver = async (
   id: number,
   statuses?: readonly DeliveryStatus[],
 ): Promise<void> => {
-  const [channel, row] = await Promise.all([channels.get(org, channelId), deliveries.get(org, id)]);
+  const [channel, row] = await Promise.all([channelOf(org, channelId), deliveries.get(org, id)]);
   if (channel === undefined) throw new Refusal("channelNotFound");
   if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
     throw new Refusal("deliveryNotFound");

@@ -149,7 +149,7 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
     const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
     const until = new Date(Date.now() + seconds * 1000);
     const reason = "channel could not be opened";
-    if (Date.now() >= waitsUntil(row, settings)) await noteFailing(attempt, reason);
+    if (Date.now() >= waitsUntil(row, settings)) await noteFailing(attempt, reason, true);
     await transitions.postpone(org, row, until, reason, reason);
     logError(channelNotOpened, error);
     log("waiting");
@@ -208,13 +208,14 @@ const afterFailure = async (
   const isTooOld = Date.now() >= waitsUntil(row, settings);
   // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
   if (retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
+    await noteFailing(attempt, failure);
     await transitions.takeBack(org, claimed, { ...outcome, failure, retryAfterSeconds });
     await giveBack(outcome.reached.size);
     return log("throttled", failure);
   }
   const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
   const next = nextAfterFailure(left, settings.redispatchSeconds);
-  if (next.status === "not delivered") await noteFailing(attempt, failure);
+  await noteFailing(attempt, failure, next.status === "not delivered");
   const finished = await transitions.finish(org, claimed, next, { ...outcome, failure });
   log(next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {
@@ -268,15 +269,22 @@ const wait = async (
   log("waiting", reason);
 };
 
-/** An owner's mailbox is no channel, and fails none. */
-const noteFailing = async ({ org, channel }: Attempt, failure: string): Promise<void> => {
-  if (channel !== ownersChannel) await failing.noteFailing(org, channel, failure);
+/** An owner's mailbox is no channel, and fails none. `isOver`: the delivery is given up, or was held up for a day. */
+const noteFailing = async (
+  { org, channel, settings }: Attempt,
+  failure: string,
+  isOver = false,
+): Promise<void> => {
+  if (channel === ownersChannel) return;
+  const since = Date.parse(channel.failingSince ?? new Date().toISOString());
+  const isLasting = isOver || Date.now() >= since + settings.longestWaitSeconds * 1000;
+  await failing.noteFailing(org, channel, failure, isLasting);
 };
 
 const giveUp = async (attempt: Attempt, reason: string): Promise<undefined> => {
   const { org, row, channel, owner, log } = attempt;
   // Whom nobody serves does not fail.
-  if (notServed(channel, owner) === undefined) await noteFailing(attempt, reason);
+  if (notServed(channel, owner) === undefined) await noteFailing(attempt, reason, true);
   await transitions.giveUp(org, row, reason);
   log("given up", reason);
 };

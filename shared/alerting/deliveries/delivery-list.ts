@@ -4,10 +4,13 @@ import * as organizations from "../../access/organizations/organization.ts";
 import { chunk } from "../../aws/table/chunk.ts";
 import { condition } from "../../aws/table/condition.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { blockSize } from "../../lists/blocks.ts";
 import * as counts from "../../lists/counts.ts";
+import { emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as channels from "../channels/channel.ts";
 import type { DetailedAlertConfig } from "../channels/channel-schema.ts";
+import { channelOf } from "../owners/owner.ts";
 import { payloadOf } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
 import { breachesInTitle, titleOf } from "../senders/title.ts";
@@ -29,9 +32,26 @@ const shownAttributes = [
 ] as const;
 export type Shown = Pick<Delivery, "id" | (typeof shownAttributes)[number]>;
 
-type Titles = Parameters<typeof titleOf>[1];
+/** What the rows of deliveries name by ids. */
+type Named = { titles: Parameters<typeof titleOf>[1]; addresses: ReadonlyMap<number, string> };
 
-const shown = (row: Shown, titles: Titles, channel: channels.Channel): ListedDelivery => ({
+const readNamed = async (org: number, rows: readonly Pick<Delivery, "event">[]): Promise<Named> => {
+  const events = rows.map(({ event }) => event);
+  const owners = events.flatMap((event) => (event.type === "owner" ? [event.email.id] : []));
+  const [titles, found] = await Promise.all([
+    breachDetails.details(breachesInTitle(events)),
+    emails.getMany(org, owners),
+  ]);
+  return { titles, addresses: new Map(found.flatMap((row) => (row ? [[row.id, row.email]] : []))) };
+};
+
+const ownerIn = ({ event }: Shown, { addresses }: Named): ListedDelivery["owner"] => {
+  const emailId = event.type === "owner" ? event.email.id : 0;
+  const email = addresses.get(emailId);
+  return email === undefined ? null : { emailId, email };
+};
+
+const shown = (row: Shown, named: Named, channel: channels.Channel): ListedDelivery => ({
   id: row.id,
   type: typeOf(row.event),
   status: row.status,
@@ -41,33 +61,37 @@ const shown = (row: Shown, titles: Titles, channel: channels.Channel): ListedDel
   lastAttemptAt: row.lastAttemptAt,
   nextAttemptAt: row.dueAt ?? null,
   failureReason: row.failureReason,
-  title: titleOf(row.event, titles, channels.optionsOf(channel).sensitive === "discreet"),
-  waitsFor: waitsForOf(row, new Date()) ?? waitsAfterFailure(row),
+  title: titleOf(row.event, named.titles, channels.optionsOf(channel).sensitive === "discreet"),
+  owner: ownerIn(row, named),
+  waitsFor: waitsOf(row),
   lastResponse: row.lastResponse ?? null,
 });
 
-const waitsAfterFailure = ({ status, dueAt, lease }: Shown): WaitsFor | null =>
-  status === "retrying" && dueAt !== undefined && lease === undefined
-    ? { reason: "another attempt, after one that failed", until: dueAt }
-    : null;
+/** What an open delivery waits for, be it another attempt. */
+export const waitsOf = (row: Shown): WaitsFor | null => {
+  const { status, dueAt, lease } = row;
+  const isToRetry = status === "retrying" && dueAt !== undefined && lease === undefined;
+  return (
+    waitsForOf(row, new Date()) ??
+    (isToRetry ? { reason: "another attempt, after one that failed", until: dueAt } : null)
+  );
+};
 
 type Query = { limit: number; offset: number; status?: DeliveryStatus | undefined };
 
-/**
- * A page of a channel's deliveries, newest first, and how many match. Refuses `channelNotFound`.
- */
+/** A page of a channel's deliveries, newest first, and how many match. Refuses `channelNotFound`. */
 export const list = async (
   org: number,
   channelId: number,
   query: Query,
 ): Promise<{ deliveries: ListedDelivery[]; total: number }> => {
   const [channel, { rows, total }] = await Promise.all([
-    channels.get(org, channelId),
+    channelOf(org, channelId),
     page(org, channelId, query),
   ]);
   if (channel === undefined) throw new Refusal("channelNotFound");
-  const titles = await breachDetails.details(breachesInTitle(rows.map(({ event }) => event)));
-  return { deliveries: rows.map((row) => shown(row, titles, channel)), total };
+  const named = await readNamed(org, rows);
+  return { deliveries: rows.map((row) => shown(row, named, channel)), total };
 };
 
 /**
@@ -81,24 +105,21 @@ export const get = async (
   dashboardUrl: string | undefined,
 ): Promise<DeliveryInFull> => {
   const [channel, owner, row] = await Promise.all([
-    channels.get(org, channelId),
+    channelOf(org, channelId),
     organizations.get(org),
     deliveries.get(org, id),
   ]);
   if (channel === undefined) throw new Refusal("channelNotFound");
   if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
     throw new Refusal("deliveryNotFound");
-  const { event, lastAttemptAt } = row;
-  const [titles, content] = await Promise.all([
-    breachDetails.details(breachesInTitle([event])),
-    readContent(org, row, channel),
-  ]);
+  const { lastAttemptAt } = row;
+  const [named, content] = await Promise.all([readNamed(org, [row]), readContent(org, row, channel)]);
   const context = { organizationName: owner?.name ?? "", dashboardUrl };
   const payload =
     lastAttemptAt === null || content === undefined
       ? null
       : payloadOf(channel.channel, { deliveryId: id, at: new Date(lastAttemptAt) }, content, context);
-  return { ...shown(row, titles, channel), payload };
+  return { ...shown(row, named, channel), payload };
 };
 
 /**
@@ -154,20 +175,12 @@ const pageOfStatus = async (
 /** Deliveries at the end of a block among which the latest of each channel mostly is. */
 const usuallyEnough = 32;
 
-export type Health = {
-  /** The status of the latest delivery, if there is one. */
-  latest: DeliveryStatus | undefined;
-  /** When the newest of the latest deliveries that arrived did; undefined if none of them did. ISO 8601. */
-  deliveredAt: string | undefined;
-};
-
-/** Whether a channel's latest delivery is yet to arrive after an attempt that failed, or was given up. */
-export const isFailing = ({ latest }: Health): boolean => latest === "retrying" || latest === "not delivered";
-
-/** The channels, newest first, with what became of each one's latest deliveries. Two trips, mostly. */
-export const healthOf = async (org: number): Promise<({ channel: channels.Channel } & Health)[]> => {
-  const [all, directory] = await Promise.all([channels.list(org), deliveries.directory(org)]);
-  const latest = new Map<number, DeliveryStatus>();
+/** When the newest of the latest deliveries that arrived did, by channel, ISO 8601. */
+const lastDelivered = async (
+  org: number,
+  all: readonly channels.Channel[],
+  directory: Awaited<ReturnType<typeof deliveries.directory>>,
+): Promise<Map<number, string>> => {
   const deliveredAt = new Map<number, string>();
   const channelsOfBlock = new Map<number, number[]>();
   for (const { id: channelId } of all) {
@@ -175,42 +188,40 @@ export const healthOf = async (org: number): Promise<({ channel: channels.Channe
     const block = directory.find(({ counts: inBlock }) => (inBlock.get(groupKey) ?? 0) > 0)?.block;
     if (block !== undefined) channelsOfBlock.set(block, [...(channelsOfBlock.get(block) ?? []), channelId]);
   }
-  const note = (
-    block: number,
-    rows: readonly Pick<Delivery, "id" | "group" | "status" | "lastAttemptAt">[],
-  ): void => {
-    for (const row of rows.toSorted((one, other) => other.id - one.id)) {
-      const { channelId } = deliveries.groupOf(row);
-      if (!channelsOfBlock.get(block)?.includes(channelId)) continue;
-      if (!latest.has(channelId)) latest.set(channelId, row.status);
-      if (row.status === "delivered" && row.lastAttemptAt !== null && !deliveredAt.has(channelId))
-        deliveredAt.set(channelId, row.lastAttemptAt);
-    }
-  };
   const project = ["id", "group", "status", "lastAttemptAt"];
   await Promise.all(
     [...channelsOfBlock].map(async ([block, inBlock]) => {
-      note(block, await deliveries.members(org, block, { descending: true, limit: usuallyEnough, project }));
-      if (inBlock.some((channelId) => !latest.has(channelId)))
-        note(block, await deliveries.members(org, block, { project }));
+      const seen = new Set<number>();
+      for (const limit of [usuallyEnough, blockSize]) {
+        if (inBlock.every((channelId) => seen.has(channelId))) return;
+        const rows = await deliveries.members(org, block, { descending: true, limit, project });
+        for (const row of rows) {
+          const { channelId } = deliveries.groupOf(row);
+          seen.add(channelId);
+          if (!inBlock.includes(channelId) || deliveredAt.has(channelId)) continue;
+          if (row.status === "delivered" && row.lastAttemptAt !== null)
+            deliveredAt.set(channelId, row.lastAttemptAt);
+        }
+      }
     }),
   );
-  return all.map((channel) => ({
-    channel,
-    latest: latest.get(channel.id),
-    deliveredAt: deliveredAt.get(channel.id),
-  }));
+  return deliveredAt;
 };
 
-/** The channels, newest first, with their options and how their deliveries fare. */
+/** The channels, newest first, with their options and how their deliveries fare. Two trips, mostly. */
 export const inDetail = async (org: number): Promise<DetailedAlertConfig[]> => {
-  const [all, { notDelivered }] = await Promise.all([healthOf(org), counts.read(org)]);
-  return all.map(({ channel, ...health }) => ({
+  const [all, directory, { notDelivered }] = await Promise.all([
+    channels.list(org),
+    deliveries.directory(org),
+    counts.read(org),
+  ]);
+  const deliveredAt = await lastDelivered(org, all, directory);
+  return all.map((channel) => ({
     ...channels.shown(org, channel),
     options: channels.optionsOf(channel),
-    failing: isFailing(health),
+    failing: channel.failingSince !== undefined,
     failingSince: channel.failingSince ?? null,
     notDelivered: notDelivered.get(channel.id) ?? 0,
-    lastDeliveredAt: health.deliveredAt ?? null,
+    lastDeliveredAt: deliveredAt.get(channel.id) ?? null,
   }));
 };

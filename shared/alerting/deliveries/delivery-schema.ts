@@ -1,9 +1,15 @@
 import * as z from "zod/mini";
-import { count, idField } from "../../contract/page.ts";
+import { count, idField, idParameter } from "../../contract/page.ts";
 import { timestamp } from "../../contract/text.ts";
 
 export const deliveryStatus = z.enum(["pending", "retrying", "delivered", "not delivered"]);
 export type DeliveryStatus = z.infer<typeof deliveryStatus>;
+
+/** Whose deliveries: a channel by its id, or the owners of addresses. */
+export const senderParameter = z.union(
+  [z.literal("owners"), idParameter("id")],
+  "id must be a positive integer, or owners",
+);
 
 /** A delivery as the dashboard shows it. */
 export const listedDelivery = z
@@ -22,6 +28,11 @@ export const listedDelivery = z
       .check(
         z.meta({ description: "What it is about, without addresses", examples: ["PayrollPro: 1 person"] }),
       ),
+    owner: z.nullable(z.object({ emailId: idField, email: z.string() })).check(
+      z.meta({
+        description: "Who gets it, of a message to the owner of an address; null once the e-mail is removed",
+      }),
+    ),
     waitsFor: z
       .nullable(z.object({ reason: z.string(), until: timestamp }))
       .check(z.meta({ description: "Null when it is over, or an attempt is under way" })),

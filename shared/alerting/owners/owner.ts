@@ -19,6 +19,14 @@ export const ownersChannel: channels.Channel = {
   notifyOnScanError: false,
 };
 
+/** The id that API and command line call `owners`, and others as they are. */
+export const channelIdOf = (sender: "owners" | number): number =>
+  sender === "owners" ? ownersChannel.id : sender;
+
+/** A channel by its id, the one of messages to owners included. */
+export const channelOf = async (org: number, id: number): Promise<channels.Channel | undefined> =>
+  id === ownersChannel.id ? ownersChannel : channels.get(org, id);
+
 /** The severity, as a level, from which one of the channels has owners told. Undefined: none has. */
 export const leastTold = (all: readonly channels.Channel[]): number | undefined => {
   const levels = all

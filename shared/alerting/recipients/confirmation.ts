@@ -73,7 +73,7 @@ const request = ({ email, token }: Addressee, organizationName: string, dashboar
     ...linkMessage({
       subject: `Do you want alerts from ${name}?`,
       lead: `${name} wants to send you an e-mail when ${senderName} finds an e-mail address in a data breach.`,
-      button: "Say yes or no",
+      label: "Say yes or no",
       url: pageUrlOf(dashboardUrl, token),
       notes: ["If you do nothing, you get no alerts."],
     }),

@@ -2,6 +2,7 @@
  * An event in words for people. Slack and e-mail show the same notice, each in its own format and with its
  * own escaping. Text from Have I Been Pwned and from users is reduced to single lines of limited length here.
  */
+import { buttonColor, type Link } from "../../aws/mail/html.ts";
 import { unknownDate } from "../../contract/unknown-date.ts";
 import { inBothForms } from "../../monitoring/domains/written-name.ts";
 import { worstFirst } from "../../monitoring/hibp/data-classes.ts";
@@ -30,8 +31,6 @@ export type Notice = {
   link: Link | undefined;
   organizationName: string;
 };
-
-export type Link = { label: string; url: string };
 
 export type NoticeContext = {
   organizationName: string;
@@ -78,10 +77,10 @@ export const severityColors = {
   high: "#d9480f",
   medium: "#e0a100",
   low: "#5f6b7a",
-  none: "#1d4ed8",
+  none: buttonColor,
 } as const;
 
-const wordsFor = ({ event, exposure }: Report, dashboardUrl: string | undefined): Words => {
+const wordsFor = ({ event, exposure, scanId }: Report, dashboardUrl: string | undefined): Words => {
   const bare = {
     facts: [],
     items: [],
@@ -107,11 +106,19 @@ const wordsFor = ({ event, exposure }: Report, dashboardUrl: string | undefined)
     case "scan_error":
       return {
         ...bare,
-        // Errors of scans, domains that lost their proof, and tests of a channel: the sentence below says which.
-        headline: "A message about breach monitoring",
-        lead: asLine(event.data.error, maximumDetail),
+        // Of channels, domains, and the plan the overview tells more.
+        ...(scanId === undefined && { link: linkTo(dashboardUrl, "/", "See the overview") }),
+        ...wordsForError(asLine(event.data.error, maximumDetail)),
       };
   }
+};
+
+/** Up to its first colon or full stop it is the headline, unless that is too long, or all. */
+const wordsForError = (error: string): Pick<Words, "headline" | "lead"> => {
+  const [, headline, rest = ""] = /^(.{1,100}?)[:.] (.+?)\.?$/.exec(error) ?? [];
+  return headline === undefined
+    ? { headline: "A message about breach monitoring", lead: error }
+    : { headline, lead: `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.` };
 };
 
 type Breach = Extract<Event, { type: "breach" }>["data"]["breaches"][number];

@@ -68,6 +68,7 @@ export const noticeOfOwner = (
     advice: [
       "What you can do:",
       ...steps.map((step, index) => `${index + 1}. ${step}`),
+      "",
       `If you have questions, ask ${name}. This message asks for no password, and has no link to sign in.`,
     ].join("\n"),
     link: undefined,

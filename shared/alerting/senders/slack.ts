@@ -1,5 +1,6 @@
 /** Alerts as Slack messages (docs.slack.dev, "Block Kit" and "Formatting message text"). */
-import { attribution, type Link, type Notice, severityColors } from "./notice.ts";
+import type { Link } from "../../aws/mail/html.ts";
+import { attribution, type Notice, severityColors } from "./notice.ts";
 import { type AttemptResult, post } from "./outbound.ts";
 
 type MarkdownText = { type: "mrkdwn"; text: string; verbatim: true };

@@ -25,9 +25,10 @@ export const noticeOfSummary = (
   const name = asLine(organizationName, maximumOrganization);
   const { kind, breaches, discreetPeople, totals, scanId } = summary;
   const discreet =
-    discreetPeople === 0
+    // With nothing else, the headline says it.
+    discreetPeople === 0 || breaches.length === 0
       ? []
-      : [{ title: `a sensitive breach: ${peopleOf(discreetPeople, summary)}`, details: [], url: undefined }];
+      : [{ title: `A sensitive breach: ${peopleOf(discreetPeople, summary)}`, details: [], url: undefined }];
   const room = kind === "baseline" ? maximumOfBaseline : maximumItems - discreet.length;
   // What is left out has an entry too.
   const isCut = kind !== "baseline" && breaches.length > room;
@@ -64,7 +65,10 @@ export const noticeOfSummary = (
 const headlineOf = (summary: Summary, isSubject = false): string => {
   const { kind, breaches, discreetPeople, totals } = summary;
   const [worst] = breaches;
-  if (kind === "baseline") return `The first scan found ${peopleOf(totals.people, summary)} in data breaches`;
+  if (kind === "baseline") {
+    const found = `first scan found ${peopleOf(totals.people, summary)} in data breaches`;
+    return worst === undefined ? `The ${found}` : `${inWords(worst.severity)}the ${found}`;
+  }
   if (worst === undefined) {
     const what =
       kind === "risen" ? "A sensitive breach is worse than it was known to be" : "A sensitive breach";
@@ -78,7 +82,9 @@ const headlineOf = (summary: Summary, isSubject = false): string => {
 };
 
 const leadOf = (summary: Summary): string => {
-  const { kind, totals, bySeverity, totalEmails = 0, reopened = 0 } = summary;
+  const { kind, breaches, totals, bySeverity, totalEmails = 0, reopened = 0 } = summary;
+  const why =
+    breaches.length === 0 ? " This channel names neither the breach nor people: the dashboard does." : "";
   const people = peopleOf(totals.people, summary);
   const found = `${counted(totals.findings, "finding", "findings")} of ${people}`;
   if (kind === "risen") {
@@ -86,14 +92,14 @@ const leadOf = (summary: Summary): string => {
       reopened === 0
         ? ""
         : ` Acknowledged findings that are open again: ${reopened.toLocaleString("en-US")}.`;
-    return `The severity of a breach has risen. It concerns ${people}.${again}`;
+    return `The severity of a breach has risen. It concerns ${people}.${again}${why}`;
   }
-  if (kind === "found") return `New in all: ${found}.`;
+  if (kind === "found") return `New in all: ${found}.${why}`;
   const counts = severities.flatMap((severity) => {
     const count = bySeverity?.[severity] ?? 0;
     return count === 0 ? [] : [`${count.toLocaleString("en-US")} ${severity}`];
   });
-  return `Checked ${counted(totalEmails, "address", "addresses")}: ${found} (${counts.join(", ")}).`;
+  return `Checked ${counted(totalEmails, "address", "addresses")}: ${found} (${counts.join(", ")}).${why}`;
 };
 
 const itemOf = (

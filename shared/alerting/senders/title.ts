@@ -37,5 +37,5 @@ export const titleOf = (event: AlertEvent, titles: Titles, isDiscreet: boolean):
 export const breachesInTitle = (events: readonly AlertEvent[]): number[] =>
   events.flatMap((event) => {
     if (event.type === "risen") return [event.breachId];
-    return event.type === "breach" ? event.breachIds.slice(0, 1) : [];
+    return event.type === "breach" || event.type === "owner" ? event.breachIds.slice(0, 1) : [];
   });
