@@ -24,7 +24,7 @@ export const addPasskey = async (
 
 /** The options for a sign-in. */
 export const beginSignIn = async (): Promise<{ challenge: string; rpId: string }> =>
-  (await visitor().post("/sign-in", {})).body.options;
+  (await visitor().post("/sign-in", {})).body.options as { challenge: string; rpId: string };
 
 export const redeemPasskey = async (answer: object, headers: Record<string, string> = {}): Promise<Reply> =>
   visitor(headers).post("/sign-in", { answer });

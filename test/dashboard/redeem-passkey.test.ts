@@ -57,17 +57,20 @@ describe("201", () => {
       /^session=[0-9A-Za-z]{48}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
     );
     const { body } = await browserWith(cookieOf(reply)).dashboard.get("/sessions");
-    expect(body.sessions[0]).toMatchObject({
+    expect((body.sessions as object[])[0]).toMatchObject({
       isCurrent: true,
       createdBy: "user",
       browser: "Firefox on Linux",
     });
-    const [{ lastUsedAt, createdAt }] = (await dashboard.get("/sessions")).body.passkeys;
+    const { passkeys } = (await dashboard.get("/sessions")).body;
+    const [{ lastUsedAt = "", createdAt = "" } = {}] = passkeys as {
+      lastUsedAt?: string;
+      createdAt?: string;
+    }[];
     expect(lastUsedAt > createdAt).toBe(true);
-    const [shown] = (await admin("user list", { org })).users.filter(
-      ({ id }: { id: number }) => id === userId,
-    );
-    expect(shown.lastSignInAt >= lastUsedAt).toBe(true);
+    const users = (await admin("user list", { org })).users as { id: number; lastSignInAt: string }[];
+    const { lastSignInAt } = users.find(({ id }) => id === userId) ?? { lastSignInAt: "" };
+    expect(lastSignInAt >= createdAt).toBe(true);
   });
 
   test("ends the session of the browser's cookie", async () => {
