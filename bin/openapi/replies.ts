@@ -19,7 +19,8 @@ export const headers: Json = {
     example: '"address";q=100;w=60, "key";q=100;w=60',
   },
   RateLimit: {
-    description: "What is left of each limit (`r`), and for how many seconds (`t`)",
+    description:
+      "What is left of each limit (`r`), and for how many seconds (`t`). Not in replies of API Gateway itself, such as those over a limit of a minute",
     required: false,
     schema: { type: "string" },
     example: '"address";r=41;t=17, "key";r=41;t=17',
@@ -177,7 +178,6 @@ export const headersOf = (status: number): Json => {
   const names = [
     "X-Request-Id",
     "Cache-Control",
-    // API Gateway answers 401 without them, and of 429 those that are refused by a limit of a minute.
     ...(status === 401 ? [] : ["RateLimit-Policy", "RateLimit"]),
     ...(status === 401 ? ["WWW-Authenticate"] : []),
     ...(status === 429 || status === 503 ? ["Retry-After"] : []),

@@ -231,7 +231,7 @@ describe("the headers RateLimit and RateLimit-Policy", () => {
     return limits;
   };
 
-  test("tell what is left of the address's and the key's minute, also if it is 400 or 429", () =>
+  test("tell what is left of an address's and a key's minute, also at 400 and 429", () =>
     inOneWindow(60, async () => {
       const { id: org, api } = await createOrganization();
       await presetCount(subjects.organization(org, "scans"), 10, 3600);
