@@ -119,7 +119,7 @@ test("reads, writes and transactions take the time that is asked for", async () 
 });
 
 test("an index shows what the table held a while ago, and is queried as any other", async () => {
-  const { TableName, key, send } = await start({ indexLag: 300 });
+  const { TableName, key, send } = await start({ indexLag: 2_000 });
   const write = (sk: string, dueAt?: string) =>
     send(
       new PutItemCommand({

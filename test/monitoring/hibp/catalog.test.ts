@@ -558,15 +558,15 @@ describe("details", () => {
     expect(await version()).toBeDefined();
   });
 
-  test("of 2,000 breaches are synchronized, and do not fill the memory of an instance", async () => {
-    list = Array.from({ length: 2_000 }, (_, n) => breach(`V${n}`));
-    expect((await catalog.sync()).added).toHaveLength(2_000);
+  test("of 1,600 breaches are synchronized, and do not fill the memory of an instance", async () => {
+    list = Array.from({ length: 1_600 }, (_, n) => breach(`V${n}`));
+    expect((await catalog.sync()).added).toHaveLength(1_600);
     expect(await catalog.sync()).toEqual(nothing);
     await settle(61);
     const ids = [...(await catalog.ids()).values()];
     const first = await version();
-    expect((await details(ids, first)).size).toBe(2_000);
+    expect((await details(ids, first)).size).toBe(1_600);
     expect(await commandsOf(() => details(ids, first))).not.toEqual([]);
-    expect((await details(ids, first)).size).toBe(2_000);
+    expect((await details(ids, first)).size).toBe(1_600);
   });
 });
