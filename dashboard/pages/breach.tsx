@@ -1,5 +1,4 @@
 import { useRef, useState } from "preact/hooks";
-import { worstFirst } from "../../shared/monitoring/hibp/data-classes.ts";
 import { call } from "../api/client.ts";
 import type { Finding } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
@@ -13,6 +12,7 @@ import { place } from "../router.ts";
 import { dayName } from "../text/dates.ts";
 import { number } from "../text/words.ts";
 import { AcknowledgeDialog } from "./findings/acknowledge.tsx";
+import { exposedIn } from "./findings/columns.tsx";
 import { Advice, Description } from "./findings/details.tsx";
 import { filtersOf, inWords, openOnes } from "./findings/filters.ts";
 import { FindingList, useFindings } from "./findings/list.tsx";
@@ -131,7 +131,7 @@ function About({ breach }: { breach: Breach }) {
       <section class="about">
         <h2>What leaked</h2>
         <ul class="leaked">
-          {worstFirst(breach.dataClasses).map((dataClass) => (
+          {exposedIn(breach).map((dataClass) => (
             <li key={dataClass}>{dataClass}</li>
           ))}
         </ul>

@@ -77,6 +77,7 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
   { name: "Domain", kind: "main", width: "name", cell: ({ name }) => <bdi>{inBothForms(name)}</bdi> },
   {
     name: "State",
+    width: "time",
     cell: ({ isVerified, verifiedAt, checkedAt }) => (
       <>
         <span class={`state ${isVerified ? "good" : "open"}`}>
@@ -95,7 +96,7 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
       </>
     ),
   },
-  { name: "TXT record", width: "time", cell: (domain) => <Record domain={domain} /> },
+  { name: "TXT record", cell: (domain) => <Record domain={domain} /> },
   {
     name: "Covered by",
     cell: ({ coverage }) => (coverage === "domain_search" ? "Domain search" : "Address by address"),

@@ -1,4 +1,3 @@
-import { worstFirst } from "../../../shared/monitoring/hibp/data-classes.ts";
 import type { Finding } from "../../api/routes.ts";
 import { DetailsButton } from "../../components/button.tsx";
 import { Name } from "../../components/name.tsx";
@@ -71,9 +70,14 @@ export const state: Column<Finding> = {
   cell: (finding) => <FindingState finding={finding} />,
 };
 
-/** What leaked, worst first. */
-export function Exposed({ breach: { dataClasses } }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
-  const text = worstFirst(dataClasses).join(", ");
+/** In the order of Have I Been Pwned. What is in every breach stands last, because it tells the least. */
+export const exposedIn = ({ dataClasses }: Pick<Finding["breach"], "dataClasses">): string[] =>
+  dataClasses.toSorted((one, other) => Number(one === inAll) - Number(other === inAll));
+
+const inAll = "Email addresses";
+
+export function Exposed({ breach }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
+  const text = exposedIn(breach).join(", ");
   return (
     <span class="fine" title={text}>
       {text}

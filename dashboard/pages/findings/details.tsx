@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { worstFirst } from "../../../shared/monitoring/hibp/data-classes.ts";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
@@ -14,7 +13,7 @@ import { dayName } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
 import { number } from "../../text/words.ts";
 import { AcknowledgeDialog } from "./acknowledge.tsx";
-import { FindingState } from "./columns.tsx";
+import { exposedIn, FindingState } from "./columns.tsx";
 import { anyState } from "./filters.ts";
 
 /** Everything about a finding. */
@@ -53,7 +52,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </div>
         <div>
           <dt>Exposed</dt>
-          <dd>{worstFirst(breach.dataClasses).join(", ") || "not known"}</dd>
+          <dd>{exposedIn(breach).join(", ") || "not known"}</dd>
         </div>
         {finding.stealerLogDomains !== undefined && (
           <div>

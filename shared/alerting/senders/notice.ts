@@ -5,8 +5,7 @@
 import { buttonColor, type Link } from "../../aws/mail/html.ts";
 import { unknownDate } from "../../contract/unknown-date.ts";
 import { inBothForms } from "../../monitoring/domains/written-name.ts";
-import { worstFirst } from "../../monitoring/hibp/data-classes.ts";
-import { levelOf } from "../../monitoring/hibp/severity.ts";
+import { levelOf, severityOfTopic, topicOf } from "../../monitoring/hibp/severity.ts";
 import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 import type { Event } from "./envelope.ts";
 import type { ExposedEmail, Exposure, Report } from "./report.ts";
@@ -173,9 +172,17 @@ export const subjectOf = (
 ): string => {
   const name = asLine(title, maximumTitleInSubject);
   const more = others === 0 ? "" : ` and ${shown(others)} more`;
-  const [worst] = worstFirst(dataClasses);
+  const worst = worstClass(dataClasses);
   const what = worst === undefined ? "data" : asLine(worst, maximumClassInSubject);
   return `${name}${more}, ${lowerCase(what)} of ${people}`;
+};
+
+const worstClass = (dataClasses: readonly string[]): string | undefined => {
+  const levelOfClass = (dataClass: string): number => {
+    const topic = topicOf(dataClass);
+    return levelOf(topic === undefined ? "medium" : severityOfTopic[topic]);
+  };
+  return dataClasses.toSorted((one, other) => levelOfClass(other) - levelOfClass(one))[0];
 };
 
 /** "Passwords" is "passwords" within a sentence, and "IP addresses" stays. */

@@ -1,6 +1,5 @@
 /** What can be done, by what leaked: by the person who handles a finding, and by the owner of the address. */
-import { type Topic, topicOf } from "./data-classes.ts";
-import type { Exposure } from "./severity.ts";
+import { type Exposure, type Topic, topicOf } from "./severity.ts";
 
 export type Advice = { title: string; steps: string[] };
 

@@ -4,11 +4,13 @@ import { describe, expect, test } from "vitest";
 import { breachOf } from "../../../shared/monitoring/hibp/breach.ts";
 import {
   classesByTopic,
+  type Exposure,
+  levelOf,
+  severityAt,
+  severityOf,
   severityOfTopic,
   topicOf,
-  worstFirst,
-} from "../../../shared/monitoring/hibp/data-classes.ts";
-import { type Exposure, levelOf, severityAt, severityOf } from "../../../shared/monitoring/hibp/severity.ts";
+} from "../../../shared/monitoring/hibp/severity.ts";
 import { type Severity, severities } from "../../../shared/monitoring/hibp/severity-schema.ts";
 
 const project = join(import.meta.dirname, "..", "..", "..");
@@ -62,12 +64,6 @@ describe("rules", () => {
       expect(severityWith([name])).toBe("high");
     }
     expect(topicOf("International identity")).toBeUndefined();
-  });
-
-  test("what leaked is named worst first, and otherwise in HIBP's order", () => {
-    expect(
-      worstFirst(["Email addresses", "Names", "Phone numbers", "Bank account numbers", "Passwords"]),
-    ).toEqual(["Bank account numbers", "Passwords", "Phone numbers", "Email addresses", "Names"]);
   });
 
   test("sensitive and retired breaches keep their severity", () => {
