@@ -5,7 +5,7 @@ import { type Email, emails } from "../monitoring/emails/record.ts";
 import { adviceOf } from "../monitoring/hibp/advice.ts";
 import type { Breach } from "../monitoring/hibp/breach.ts";
 import * as breachDetails from "../monitoring/hibp/breach-details.ts";
-import { severityAt } from "../monitoring/hibp/severity.ts";
+import { severityAt, worstFirst } from "../monitoring/hibp/severity.ts";
 import * as teams from "../monitoring/teams/team.ts";
 import { described, emailsById } from "./finding.ts";
 import type { DetailedBreach, DetailedFinding } from "./finding-schema.ts";
@@ -82,5 +82,5 @@ const withOwners = async (
 /** A breach as clients see it in full. */
 export const detailed = (breach: Breach): DetailedBreach => {
   const { isSubscriptionFree: _, logoPath: __, ...shown } = breach;
-  return { ...shown, advice: adviceOf(breach) };
+  return { ...shown, dataClasses: worstFirst(breach.dataClasses), advice: adviceOf(breach) };
 };

@@ -57,7 +57,7 @@ function Owner({ finding: { ownerName, team } }: { finding: Finding }) {
   );
 }
 
-/** What leaked, in the order of Have I Been Pwned. */
+/** What leaked, worst first. */
 export function Exposed({ breach: { dataClasses } }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
   const text = dataClasses.join(", ");
   return (

@@ -229,6 +229,10 @@ const levelOfClass = (dataClass: string): number => {
   return levelOf(topic === undefined ? "medium" : severityOfTopic[topic]);
 };
 
+/** Data classes by what they expose; those of one level stay in HIBP's order. */
+export const worstFirst = (dataClasses: readonly string[]): string[] =>
+  dataClasses.toSorted((one, other) => levelOfClass(other) - levelOfClass(one));
+
 /** The severity of a breach. A data class that the table does not know is medium. */
 export const severityOf = (breach: Exposure): Severity => {
   if (breach.isStealerLog || breach.isMalware) return "critical";
