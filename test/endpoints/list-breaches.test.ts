@@ -228,6 +228,7 @@ describe("200", () => {
     expect(await idsOf(`severity=${one},${two}`)).toEqual(
       expected(({ severity }) => [one, two].includes(severity)),
     );
+    expect(await idsOf(`severity=${one},${one}`)).toEqual(expected(({ severity }) => severity === one));
     const breachId = full[0]?.breach.id;
     expect(await idsOf(`breachId=${breachId}`)).toEqual(expected(({ breach }) => breach.id === breachId));
     expect(await idsOf(`emailId=${emailId}&severity=${one}`)).toEqual(
@@ -270,6 +271,7 @@ describe("400", () => {
     ["acknowledged=", /^acknowledged/],
     ["severity=high,worst", /^severity/],
     ["severity=", /^severity/],
+    ["severity=high&severity=low", /^severity/],
     ["order=oldest", /^order/],
     ["include=everything", /^include/],
     ["breachId=x", /^breachId/],
