@@ -12,13 +12,16 @@ import type { DetailedBreach, DetailedFinding } from "./finding-schema.ts";
 import { type FindingQuery, page, type Shown } from "./page.ts";
 import { findings } from "./record.ts";
 
-/** A page of findings, as `finding.list` gives it. */
+/** A page of findings, as `finding.list` gives it. The e-mails, half of what a page reads, are read eventually consistent. */
 export const list = async (
   org: number,
   query: FindingQuery,
 ): Promise<{ breaches: DetailedFinding[]; total: number; unacknowledged: number }> => {
   const found = page(org, query);
-  const [breaches, { total, unacknowledged }] = await Promise.all([inFull(org, found), found]);
+  const [breaches, { total, unacknowledged }] = await Promise.all([
+    inFull(org, found, { consistent: false }),
+    found,
+  ]);
   return { breaches, total, unacknowledged };
 };
 
@@ -43,12 +46,14 @@ export const getMany = async (org: number, ids: readonly number[]): Promise<Deta
 export const inFull = async (
   org: number,
   found: Promise<{ rows: readonly Shown[] }>,
-): Promise<DetailedFinding[]> => (await withOwners(org, found)).map(({ finding }) => finding);
+  options: { consistent?: boolean } = {},
+): Promise<DetailedFinding[]> => (await withOwners(org, found, options)).map(({ finding }) => finding);
 
 /** `owner`: the e-mail; the removal of an e-mail deletes its row first, and its findings after it. */
 const withOwners = async (
   org: number,
   found: Promise<{ rows: readonly Shown[] }>,
+  options: { consistent?: boolean } = {},
 ): Promise<{ finding: DetailedFinding; owner: Email | undefined }[]> => {
   const [noted, allTeams, catalogVersion, { rows }] = await Promise.all([
     ownChecks(org),
@@ -60,6 +65,7 @@ const withOwners = async (
   const owners = emailsById(
     org,
     rows.map(({ emailId }) => emailId),
+    options,
   );
   const shown = await described(org, rows, noted, catalogVersion, () => owners);
   const ownersById = await owners;
