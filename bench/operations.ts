@@ -50,6 +50,17 @@ export const operationsOf = async (bench: Bench): Promise<Measuring[]> => {
     { ...few, name: "PATCH /emails/{id}, no change", function: "change-email", call: change(true) },
     {
       ...few,
+      name: "PATCH /emails/{id} of the dashboard, another owner's name",
+      function: "assign-email",
+      call: (index) => ({
+        method: "PATCH",
+        path: `/emails/${addedEmails[index]}`,
+        asUser: true,
+        body: { ownerName: "Other" },
+      }),
+    },
+    {
+      ...few,
       name: "DELETE /emails without findings",
       function: "remove-email",
       call: (index) => ({ method: "DELETE", path: `/emails?id=${addedEmails[index]}` }),

@@ -1,6 +1,6 @@
 /**
  * The morning after a first scan, through the real local service: `npx node bench/triage.ts` makes 3,000 addresses with 2,798 findings of 42
- * breaches, then asks what people ask first, and prints each call with its answer, round trips and units.
+ * breaches, then asks what people ask first and does what they do then, and prints each call with its answer, round trips and units.
  */
 import { scans } from "../shared/scanning/record.ts";
 import type { Call } from "./api.ts";
@@ -31,7 +31,15 @@ const accounts = (): Accounts => {
 
 type Body = Record<string, unknown>;
 /** `isOfApi`: of /api/v1, otherwise of the dashboard. */
-type Question = { question: string; path: string; isOfApi?: true; answer: (body: Body) => string };
+type Question = {
+  question: string;
+  path: string;
+  isOfApi?: true;
+  body?: Body;
+  answer: (body: Body) => string;
+};
+/** What the later questions are about. */
+type Ids = { finding: number; breach: number; emails: number[]; unwatched: number[] };
 
 type Finding = { email: string; breach: { title: string }; severity: string };
 
@@ -43,7 +51,7 @@ const firstOf = (body: Body): string => {
 
 const person = addressOf(8);
 
-const questionsOf = (scanId: number): Question[] => [
+const questionsOf = (scanId: number, ids: Ids): Question[] => [
   {
     question: "What is new?",
     path: "/overview",
@@ -95,7 +103,73 @@ const questionsOf = (scanId: number): Question[] => [
     answer: ({ checked, failed, skipped }) =>
       `${checked} checked, failed: ${JSON.stringify(failed)}, skipped: ${JSON.stringify(skipped)}`,
   },
+  {
+    question: "What is this finding?",
+    path: `/findings/${ids.finding}`,
+    answer: ({ email, severity }) => `of ${email}, ${severity}`,
+  },
+  {
+    question: "What leaked in this breach, and what is to be done?",
+    path: `/breaches/${ids.breach}`,
+    answer: ({ title, open, advice }) => `${title}, ${open} open, first: ${(advice as Body[])[0]?.title}`,
+  },
+  {
+    question: "What is known of this person?",
+    path: `/emails/${ids.emails[0]}`,
+    answer: ({ email, breachCount }) => `${email}, ${breachCount} breaches`,
+  },
+  {
+    question: "Name the owner of three addresses",
+    path: "/emails/changes",
+    body: { ids: ids.emails.slice(0, 3), set: { ownerName: "Grace Hopper" } },
+    answer: ({ changed, skipped }) => `${changed} changed, ${skipped} skipped`,
+  },
+  {
+    question: "What would it cost to watch this address?",
+    path: "/unwatched/watch",
+    body: { ids: ids.unwatched.slice(0, 1), dryRun: true },
+    answer: ({ quote }) => `${(quote as Body).newSeatsCount} seats`,
+  },
+  {
+    question: "Watch it",
+    path: "/unwatched/watch",
+    body: { ids: ids.unwatched.slice(0, 1) },
+    answer: ({ addedCount }) => `${addedCount} added`,
+  },
+  {
+    question: "Ignore another",
+    path: "/unwatched/ignore",
+    body: { ids: ids.unwatched.slice(1), ignored: true },
+    answer: ({ success }) => String(success),
+  },
+  {
+    question: "Acknowledge this finding",
+    path: "/breaches/acknowledge",
+    isOfApi: true,
+    body: { id: ids.finding },
+    answer: ({ success }) => String(success),
+  },
+  {
+    question: "Reopen it, without the work in the background",
+    path: "/breaches/reopenings",
+    isOfApi: true,
+    body: { ids: [ids.finding] },
+    answer: ({ matching }) => `${matching} matching`,
+  },
 ];
+
+const idsIn = async ({ api }: Bench): Promise<Ids> => {
+  const get = async (path: string) => (await api.send({ method: "GET", path, asUser: true })).body;
+  const [finding] = (await get("/findings?limit=1")).findings as { id: number; breach: { id: number } }[];
+  const emails = (await get("/emails?limit=3")).emails as { id: number }[];
+  const unwatched = (await get("/unwatched?limit=2")).addresses as { id: number }[];
+  return {
+    finding: finding?.id ?? 0,
+    breach: finding?.breach.id ?? 0,
+    emails: emails.map(({ id }) => id),
+    unwatched: unwatched.map(({ id }) => id),
+  };
+};
 
 const scan = async (bench: Bench): Promise<number> => {
   const started = await bench.api.send({ method: "POST", path: "/scans" });
@@ -108,14 +182,15 @@ const scan = async (bench: Bench): Promise<number> => {
   return id;
 };
 
-const ask = async (bench: Bench, { question, path, isOfApi, answer }: Question) => {
-  const call: Call = { method: "GET", path, ...(isOfApi ? {} : { asUser: true as const }) };
-  // The first call starts an instance of the function.
-  await bench.api.send(call);
-  const { result, trips, readUnits, writeUnits } = await bench.measure(call);
-  if (result.status !== 200)
+const ask = async (bench: Bench, { question, path, isOfApi, body, answer }: Question) => {
+  const method = body === undefined ? "GET" : "POST";
+  const call: Call = { method, path, ...(isOfApi ? {} : { asUser: true as const }) };
+  // The first call starts an instance of the function; a POST without its body does nothing else.
+  await bench.api.send(body === undefined ? call : { ...call, body: {} });
+  const { result, trips, readUnits, writeUnits } = await bench.measure({ ...call, body });
+  if (result.status >= 300)
     throw new Error(`${path} answered ${result.status}: ${JSON.stringify(result.body)}`);
-  return [question, `GET ${path}`, answer(result.body), trips, round(readUnits), round(writeUnits)];
+  return [question, `${method} ${path}`, answer(result.body), trips, round(readUnits), round(writeUnits)];
 };
 
 const run = async (): Promise<void> => {
@@ -127,7 +202,7 @@ const run = async (): Promise<void> => {
     const scanId = await scan(bench);
     await setCatalog(bench, "settled");
     const rows = [];
-    for (const question of questionsOf(scanId)) rows.push(await ask(bench, question));
+    for (const question of questionsOf(scanId, await idsIn(bench))) rows.push(await ask(bench, question));
     const title = `Triage of ${findings} findings of ${breaches} breaches at ${addresses} addresses`;
     const columns = ["Question", "Call", "Answer", "Round trips", "Read units", "Write units"];
     console.log(asText({ title, columns, rows }));

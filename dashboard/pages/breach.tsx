@@ -12,7 +12,6 @@ import { place } from "../router.ts";
 import { dayName } from "../text/dates.ts";
 import { number } from "../text/words.ts";
 import { AcknowledgeDialog } from "./findings/acknowledge.tsx";
-import { exposedIn } from "./findings/columns.tsx";
 import { Advice, Description } from "./findings/details.tsx";
 import { filtersOf, inWords, openOnes } from "./findings/filters.ts";
 import { FindingList, useFindings } from "./findings/list.tsx";
@@ -131,7 +130,7 @@ function About({ breach }: { breach: Breach }) {
       <section class="about">
         <h2>What leaked</h2>
         <ul class="leaked">
-          {exposedIn(breach).map((dataClass) => (
+          {breach.dataClasses.map((dataClass) => (
             <li key={dataClass}>{dataClass}</li>
           ))}
         </ul>

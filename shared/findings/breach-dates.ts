@@ -11,9 +11,12 @@ export type Dates = { first: number; last: number };
 
 type DatesRow = Key & Dates;
 
-/** By breach id. About a read unit for 50 breaches. */
-export const read = async (org: number): Promise<Map<number, Dates>> => {
-  const rows = await table.query<DatesRow>({ pk: keys.breachDates(org, 0).pk });
+/** By breach id. About a read unit for 60 breaches, or for 120 where it need not be `consistent`. */
+export const read = async (
+  org: number,
+  options: { consistent?: boolean } = {},
+): Promise<Map<number, Dates>> => {
+  const rows = await table.query<DatesRow>({ pk: keys.breachDates(org, 0).pk, ...options });
   return new Map(rows.map(({ sk, first, last }) => [Number(sk), { first, last }]));
 };
 

@@ -12,9 +12,16 @@ export const foundBreach = z
     open: count.check(z.meta({ description: "Findings of it that are not acknowledged" })),
     acknowledged: count,
     firstDetectedAt: timestamp.check(
-      z.meta({ description: "The earliest `firstDetectedAt` of its findings" }),
+      z.meta({
+        description:
+          "The earliest `firstDetectedAt` of its findings, those deleted with their e-mail included",
+      }),
     ),
-    lastDetectedAt: timestamp.check(z.meta({ description: "The latest `firstDetectedAt` of its findings" })),
+    lastDetectedAt: timestamp.check(
+      z.meta({
+        description: "The latest `firstDetectedAt` of its findings, those deleted with their e-mail included",
+      }),
+    ),
   })
   .check(z.meta({ id: "FoundBreach" }));
 export type FoundBreach = z.infer<typeof foundBreach>;

@@ -35,14 +35,17 @@ const orders: Record<FoundBreachOrder, Order> = {
   newest: byNewest,
 };
 
-/** Two trips to the table, and one more with `q`. What it reads does not grow with the number of findings. */
+/**
+ * Two trips to the table, and one more with `q`. What it reads does not grow with the number of findings. It reads eventually consistent, as the
+ * index by breach: what was found or acknowledged a moment ago can be missing.
+ */
 export const list = async (
   org: number,
   { limit, offset, state, severity, q, order }: BreachQuery,
 ): Promise<{ breaches: FoundBreach[]; total: number }> => {
   const [counted, dates, catalogVersion] = await Promise.all([
-    counts.read(org),
-    breachDates.read(org),
+    counts.read(org, { consistent: false }),
+    breachDates.read(org, { consistent: false }),
     breachDetails.version(),
   ]);
   const wanted = severity?.map(levelOf);

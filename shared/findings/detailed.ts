@@ -5,20 +5,23 @@ import { type Email, emails } from "../monitoring/emails/record.ts";
 import { adviceOf } from "../monitoring/hibp/advice.ts";
 import type { Breach } from "../monitoring/hibp/breach.ts";
 import * as breachDetails from "../monitoring/hibp/breach-details.ts";
-import { severityAt } from "../monitoring/hibp/severity.ts";
+import { severityAt, worstFirst } from "../monitoring/hibp/severity.ts";
 import * as teams from "../monitoring/teams/team.ts";
 import { described, emailsById } from "./finding.ts";
 import type { DetailedBreach, DetailedFinding } from "./finding-schema.ts";
 import { type FindingQuery, page, type Shown } from "./page.ts";
 import { findings } from "./record.ts";
 
-/** A page of findings, as `finding.list` gives it. */
+/** A page of findings, as `finding.list` gives it. The e-mails, half of what a page reads, are read eventually consistent. */
 export const list = async (
   org: number,
   query: FindingQuery,
 ): Promise<{ breaches: DetailedFinding[]; total: number; unacknowledged: number }> => {
   const found = page(org, query);
-  const [breaches, { total, unacknowledged }] = await Promise.all([inFull(org, found), found]);
+  const [breaches, { total, unacknowledged }] = await Promise.all([
+    inFull(org, found, { consistent: false }),
+    found,
+  ]);
   return { breaches, total, unacknowledged };
 };
 
@@ -43,12 +46,14 @@ export const getMany = async (org: number, ids: readonly number[]): Promise<Deta
 export const inFull = async (
   org: number,
   found: Promise<{ rows: readonly Shown[] }>,
-): Promise<DetailedFinding[]> => (await withOwners(org, found)).map(({ finding }) => finding);
+  options: { consistent?: boolean } = {},
+): Promise<DetailedFinding[]> => (await withOwners(org, found, options)).map(({ finding }) => finding);
 
 /** `owner`: the e-mail; the removal of an e-mail deletes its row first, and its findings after it. */
 const withOwners = async (
   org: number,
   found: Promise<{ rows: readonly Shown[] }>,
+  options: { consistent?: boolean } = {},
 ): Promise<{ finding: DetailedFinding; owner: Email | undefined }[]> => {
   const [noted, allTeams, catalogVersion, { rows }] = await Promise.all([
     ownChecks(org),
@@ -60,6 +65,7 @@ const withOwners = async (
   const owners = emailsById(
     org,
     rows.map(({ emailId }) => emailId),
+    options,
   );
   const shown = await described(org, rows, noted, catalogVersion, () => owners);
   const ownersById = await owners;
@@ -82,5 +88,5 @@ const withOwners = async (
 /** A breach as clients see it in full. */
 export const detailed = (breach: Breach): DetailedBreach => {
   const { isSubscriptionFree: _, logoPath: __, ...shown } = breach;
-  return { ...shown, advice: adviceOf(breach) };
+  return { ...shown, dataClasses: worstFirst(breach.dataClasses), advice: adviceOf(breach) };
 };

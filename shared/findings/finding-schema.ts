@@ -52,6 +52,7 @@ const advice = z
 export const detailedBreach = z
   .object({
     ...finding.shape.breach.shape,
+    dataClasses: z.array(z.string()).check(z.meta({ description: "Worst first" })),
     severity,
     addedDate: z.nullable(timestamp).check(z.meta({ description: "When Have I Been Pwned listed it" })),
     modifiedDate: z.nullable(timestamp),

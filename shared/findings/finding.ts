@@ -31,8 +31,12 @@ export const list = async (
 };
 
 /** Reads e-mails by id; those that are not there any more are left out. */
-export const emailsById = async (org: number, ids: readonly number[]): Promise<Map<number, Email>> => {
-  const rows = await emails.getMany(org, [...new Set(ids)]);
+export const emailsById = async (
+  org: number,
+  ids: readonly number[],
+  options: { consistent?: boolean } = {},
+): Promise<Map<number, Email>> => {
+  const rows = await emails.getMany(org, [...new Set(ids)], options);
   return new Map(rows.filter((row) => row !== undefined).map((row) => [row.id, row]));
 };
 

@@ -75,8 +75,12 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     get: (org: number, id: number): Promise<M | undefined> => table.get<M>(key(org, id)),
 
     /** Members in the order of `ids`, `undefined` for an id without a member. */
-    getMany: async (org: number, ids: readonly number[]): Promise<(M | undefined)[]> => {
-      const rows = await readIds(org, kind, ids);
+    getMany: async (
+      org: number,
+      ids: readonly number[],
+      options: { consistent?: boolean } = {},
+    ): Promise<(M | undefined)[]> => {
+      const rows = await readIds(org, kind, ids, options);
       const members = new Map([...rows].map(([id, row]) => [id, table.fromWire<M>(row)]));
       return ids.map((id) => members.get(id));
     },

@@ -123,10 +123,16 @@ const additions = (org: number, row: string, changes: Changes): Write[] => {
   return differences.size === 0 ? [] : [{ update: keys.counts(org, row), add }];
 };
 
+/** Half the read units, and what was counted a moment ago can be missing. */
+type ReadOptions = { consistent?: boolean };
+
 /** The rows added up by attribute, `writes` included. */
-export const readSums = async (org: number): Promise<Map<string, number>> => {
+export const readSums = async (org: number, options: ReadOptions = {}): Promise<Map<string, number>> => {
   const sums = new Map<string, number>();
-  for (const { pk: _, sk: __, ...counts } of await table.queryWire({ pk: keys.counts(org, "").pk })) {
+  for (const { pk: _, sk: __, ...counts } of await table.queryWire({
+    pk: keys.counts(org, "").pk,
+    ...options,
+  })) {
     for (const [name, value] of Object.entries(counts)) {
       sums.set(name, (sums.get(name) ?? 0) + Number(value.N));
     }
@@ -135,7 +141,8 @@ export const readSums = async (org: number): Promise<Map<string, number>> => {
 };
 
 /** All counts. A read unit for each 4 KB: about 18 bytes a breach in each of eight rows, and 1 KB for each row of few breaches. */
-export const read = async (org: number): Promise<Counts> => countsOf(await readSums(org));
+export const read = async (org: number, options: ReadOptions = {}): Promise<Counts> =>
+  countsOf(await readSums(org, options));
 
 const countsOf = (sums: ReadonlyMap<string, number>): Counts => {
   const counts: Counts = {

@@ -57,10 +57,10 @@ export const readIds = async (
   org: number,
   kind: ListKind,
   ids: readonly number[],
-  { project }: Projection = {},
+  options: Projection & { consistent?: boolean } = {},
 ): Promise<Map<number, table.WireRow>> => {
   const memberKeys = [...new Set(ids)].map((id) => keys.member(org, kind, blockOf(id), id));
-  const rows = await table.getManyWire(memberKeys, { project });
+  const rows = await table.getManyWire(memberKeys, options);
   return new Map(rows.map((row) => [Number(row.id?.N), row]));
 };
 

@@ -38,7 +38,7 @@ Team: Engines
 
 * Adobe (adobe.com) · high
   Date of the breach: 2013-10-04
-  Exposed: Email addresses, Passwords
+  Exposed: Passwords, Email addresses
   https://monitor.acme.example/api/app/findings?emailId=7&finding=101
 
 * Breach 2 · high
@@ -77,7 +77,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
       "Engines",
       "Adobe (adobe.com) · high",
       "Date of the breach: 2013-10-04",
-      "Exposed: Email addresses, Passwords",
+      "Exposed: Passwords, Email addresses",
       "Change the password.",
       "Acknowledge each finding once it is handled.",
       "See the findings of this address",

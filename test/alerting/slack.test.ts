@@ -62,6 +62,7 @@ describe("a Slack message", () => {
         severity: "low" as const,
         dataClasses: [],
         advice: [],
+        stealerLogDomains: [],
         people: 1,
         named: [],
       }));
@@ -100,7 +101,7 @@ describe("a Slack message", () => {
     });
     expect(markdownIn(message)).toEqual([
       "This monitored e-mail address was found in 2 data breaches that were not known before.",
-      `*Adobe (adobe.com) · high*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords\n<${findingsUrl}&amp;finding=101|Open the finding>`,
+      `*Adobe (adobe.com) · high*\nDate of the breach: 2013-10-04\nExposed: Passwords, Email addresses\n<${findingsUrl}&amp;finding=101|Open the finding>`,
       `*Breach 2 · high*\nIt is not known what was exposed.\n<${findingsUrl}&amp;finding=102|Open the finding>`,
       "Change the password.\nAcknowledge each finding once it is handled.",
       `Acme · Breach data: ${links}`,
@@ -141,7 +142,7 @@ describe("a Slack message", () => {
     ]);
     expect(markdownIn(message)).toEqual([
       "An address that is no longer monitored was found in a data breach that was not known before. Its findings were deleted when it was removed.",
-      "*Breach 1 (breach-1.example) · high*\nDate of the breach: 2013-10-04\nExposed: Email addresses, Passwords",
+      "*Breach 1 (breach-1.example) · high*\nDate of the breach: 2013-10-04\nExposed: Passwords, Email addresses",
       `Acme · Breach data: ${links}`,
     ]);
   });

@@ -132,6 +132,10 @@ describe("GET /breaches", () => {
       [`q=${encodeURIComponent(part.toUpperCase())}`, (breach) => has(breach, part)],
       ["q=.example", (breach) => has(breach, ".example")],
       ["q=nothing-has-this", () => false],
+      ["q=%25", (breach) => has(breach, "%")],
+      ["q=_", (breach) => has(breach, "_")],
+      ["q=*", (breach) => has(breach, "*")],
+      ["severity=high,high", ({ severity }) => severity === "high"],
       [
         "state=open&severity=high,medium&q=e",
         (breach) => breach.open > 0 && ["high", "medium"].includes(breach.severity) && has(breach, "e"),
@@ -152,6 +156,8 @@ describe("GET /breaches", () => {
     "q=",
     "q=%CC%81",
     "q=%C2%B4",
+    "q=e%00",
+    `q=${"e".repeat(10_000)}`,
     "limit=0",
     "offset=-1",
   ])("400 for ?%s", async (query) => {

@@ -10,7 +10,12 @@ type Detailed = {
   severity: string;
   ownerName: unknown;
   team: unknown;
-  breach: Record<string, unknown> & { id: number; severity: string; advice: unknown[] };
+  breach: Record<string, unknown> & {
+    id: number;
+    severity: string;
+    dataClasses: string[];
+    advice: unknown[];
+  };
 };
 
 type Listed = { total: number; unacknowledged: number; breaches: { id: number; email: string }[] };
@@ -145,7 +150,7 @@ describe("200", () => {
     for (const { firstDetectedAt, lastSeenAt } of ofSecond) expect(lastSeenAt).toBe(firstDetectedAt);
   });
 
-  test("include=details adds severity, owner and team, and changes no other field", async () => {
+  test("include=details adds severity, owner and team; data classes are worst first", async () => {
     const { breaches: plain, ...totals } = await list();
     const { breaches: full, ...same } = (await organization.api.get("/breaches?include=details")).body as {
       breaches: Detailed[];
@@ -156,10 +161,26 @@ describe("200", () => {
         const { id, name, title, domain, breachDate, dataClasses, pwnCount, description } = breach;
         return {
           ...rest,
-          breach: { id, name, title, domain, breachDate, dataClasses, pwnCount, description },
+          breach: {
+            id,
+            name,
+            title,
+            domain,
+            breachDate,
+            dataClasses: dataClasses.toSorted(),
+            pwnCount,
+            description,
+          },
         };
       }),
-    ).toEqual(plain);
+    ).toEqual(
+      (plain as unknown as Detailed[]).map(({ breach, ...rest }) => ({
+        ...rest,
+        breach: { ...breach, dataClasses: breach.dataClasses.toSorted() },
+      })),
+    );
+    const exposed = full.map(({ breach }) => breach.dataClasses).find((all) => all.includes("Passwords"));
+    expect(exposed?.[0]).toBe("Passwords");
     for (const { severity, ownerName, team, breach } of full) {
       expect({ severity, ownerName, team }).toEqual({
         severity: breach.severity,
@@ -207,6 +228,7 @@ describe("200", () => {
     expect(await idsOf(`severity=${one},${two}`)).toEqual(
       expected(({ severity }) => [one, two].includes(severity)),
     );
+    expect(await idsOf(`severity=${one},${one}`)).toEqual(expected(({ severity }) => severity === one));
     const breachId = full[0]?.breach.id;
     expect(await idsOf(`breachId=${breachId}`)).toEqual(expected(({ breach }) => breach.id === breachId));
     expect(await idsOf(`emailId=${emailId}&severity=${one}`)).toEqual(
@@ -249,6 +271,7 @@ describe("400", () => {
     ["acknowledged=", /^acknowledged/],
     ["severity=high,worst", /^severity/],
     ["severity=", /^severity/],
+    ["severity=high&severity=low", /^severity/],
     ["order=oldest", /^order/],
     ["include=everything", /^include/],
     ["breachId=x", /^breachId/],

@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { entries } from "../../shared/access/activity/activity.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import { findings } from "../../shared/findings/record.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail } from "../service/alert-channels.ts";
 import type { Client } from "../service/client.ts";
@@ -129,6 +130,10 @@ describe("format=ocsf", () => {
     const [first, second] = (await api.get("/breaches")).body.breaches as { id: number }[];
     await user.api.post("/breaches/acknowledge", { id: first?.id, resolution: "ignored", reason: "Known" });
     await api.post("/breaches/acknowledge", { id: second?.id, resolution: "handled" });
+    const websites = ["bank.example", "mail.example"];
+    await table.update(findings.key(organization.id, first?.id ?? 0), {
+      set: { stealerLogDomains: websites },
+    });
     await waitForEntries(organization);
     const { items } = await read(api, "?format=ocsf");
     for (const event of items) {
@@ -141,6 +146,11 @@ describe("format=ocsf", () => {
     expect(items.find(({ metadata }) => metadata.uid === `finding-${first?.id}`)).toMatchObject({
       status_id: 3,
       comment: "Known",
+      unmapped: { stealerLogDomains: websites },
+    });
+    const { items: native } = await read(api);
+    expect(native.find(({ finding }) => finding?.id === first?.id)).toMatchObject({
+      finding: { stealerLogDomains: websites },
     });
   });
 });

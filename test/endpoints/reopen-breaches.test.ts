@@ -125,6 +125,7 @@ describe("refusals", () => {
     ["neither ids nor filter", {}, /ids and filter/],
     ["an unknown severity", { filter: { severity: ["worst"] } }, /severity/],
     ["an empty severity", { filter: { severity: [] } }, /severity/],
+    ["more severities than there are", { filter: { severity: Array(5).fill("low") } }, /severity/],
     ["an unknown field in filter", { filter: { scan: 1 } }, /^filter/],
   ])("400 for %s", async (_, body, error) => {
     const { api } = await createOrganization();

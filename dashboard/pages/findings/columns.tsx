@@ -70,14 +70,9 @@ export const state: Column<Finding> = {
   cell: (finding) => <FindingState finding={finding} />,
 };
 
-/** In the order of Have I Been Pwned. What is in every breach stands last, because it tells the least. */
-export const exposedIn = ({ dataClasses }: Pick<Finding["breach"], "dataClasses">): string[] =>
-  dataClasses.toSorted((one, other) => Number(one === inAll) - Number(other === inAll));
-
-const inAll = "Email addresses";
-
-export function Exposed({ breach }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
-  const text = exposedIn(breach).join(", ");
+/** What leaked, worst first. */
+export function Exposed({ breach: { dataClasses } }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
+  const text = dataClasses.join(", ");
   return (
     <span class="fine" title={text}>
       {text}

@@ -13,7 +13,7 @@ import { dayName } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
 import { number } from "../../text/words.ts";
 import { AcknowledgeDialog } from "./acknowledge.tsx";
-import { exposedIn, FindingState } from "./columns.tsx";
+import { FindingState } from "./columns.tsx";
 import { anyState } from "./filters.ts";
 
 /** Everything about a finding. */
@@ -52,7 +52,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </div>
         <div>
           <dt>Exposed</dt>
-          <dd>{exposedIn(breach).join(", ") || "not known"}</dd>
+          <dd>{breach.dataClasses.join(", ") || "not known"}</dd>
         </div>
         {finding.stealerLogDomains !== undefined && (
           <div>

@@ -10,7 +10,7 @@ const concurrency = 8;
 /** For 131,072 findings. A million of them would take an attempt more time and memory than its function has. */
 const maximumBlocks = 131_072 / blockSize;
 
-const attributes = ["id", "group", "emailId", "email", "breachId"] as const;
+const attributes = ["id", "group", "emailId", "email", "breachId", "stealerLogDomains"] as const;
 export type FoundRow = Pick<FindingRecord, (typeof attributes)[number]>;
 
 /** `isWhole`: `rows` gives all findings, and not only those of the first blocks. */

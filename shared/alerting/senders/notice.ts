@@ -5,7 +5,7 @@
 import { buttonColor, type Link } from "../../aws/mail/html.ts";
 import { unknownDate } from "../../contract/unknown-date.ts";
 import { inBothForms } from "../../monitoring/domains/written-name.ts";
-import { levelOf, severityOfTopic, topicOf } from "../../monitoring/hibp/severity.ts";
+import { levelOf, worstFirst } from "../../monitoring/hibp/severity.ts";
 import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 import type { Event } from "./envelope.ts";
 import type { ExposedEmail, Exposure, Report } from "./report.ts";
@@ -132,10 +132,10 @@ const wordsForBreaches = (
   const found = `was found in ${howMany} that ${one ? "was" : "were"} not known before.`;
   const severityIn = ({ breachId }: Breach) => exposure?.findings.get(breachId)?.severity;
   const levelIn = (breach: Breach): number => levelOf(severityIn(breach) ?? "low");
-  const worstFirst = breaches.toSorted((one, other) => levelIn(other) - levelIn(one));
-  const [worst] = worstFirst;
+  const sorted = breaches.toSorted((one, other) => levelIn(other) - levelIn(one));
+  const [worst] = sorted;
   const severity = worst && severityIn(worst);
-  const items = worstFirst.map((breach) => itemOf(breach, exposure, dashboardUrl));
+  const items = sorted.map((breach) => itemOf(breach, exposure, dashboardUrl));
   const email = exposure?.email;
   if (email === undefined) {
     return {
@@ -150,7 +150,7 @@ const wordsForBreaches = (
   }
   return {
     severity,
-    ...(worst && { subject: inWords(severity) + subjectOf(worst, worstFirst.length - 1, "1 person") }),
+    ...(worst && { subject: inWords(severity) + subjectOf(worst, sorted.length - 1, "1 person") }),
     headline: `${inWords(severity)}${shortened(email.address)} appeared in ${howMany}`,
     lead: `This monitored e-mail address ${found}`,
     facts: factsOf(email),
@@ -172,17 +172,9 @@ export const subjectOf = (
 ): string => {
   const name = asLine(title, maximumTitleInSubject);
   const more = others === 0 ? "" : ` and ${shown(others)} more`;
-  const worst = worstClass(dataClasses);
+  const [worst] = worstFirst(dataClasses);
   const what = worst === undefined ? "data" : asLine(worst, maximumClassInSubject);
   return `${name}${more}, ${lowerCase(what)} of ${people}`;
-};
-
-const worstClass = (dataClasses: readonly string[]): string | undefined => {
-  const levelOfClass = (dataClass: string): number => {
-    const topic = topicOf(dataClass);
-    return levelOf(topic === undefined ? "medium" : severityOfTopic[topic]);
-  };
-  return dataClasses.toSorted((one, other) => levelOfClass(other) - levelOfClass(one))[0];
 };
 
 /** "Passwords" is "passwords" within a sentence, and "IP addresses" stays. */
@@ -213,12 +205,17 @@ export const breachInWords = ({
   severity,
   breachDate,
   dataClasses,
-}: Pick<Breach, "title" | "domain" | "dataClasses"> & { severity?: Severity; breachDate?: string }) => ({
+  stealerLogDomains,
+}: Pick<Breach, "title" | "domain" | "dataClasses"> & {
+  severity?: Severity;
+  breachDate?: string;
+  stealerLogDomains?: readonly string[] | undefined;
+}) => ({
   title: [
     asLine(title, maximumTitle) + (domain === "" ? "" : ` (${asLine(domain, maximumDomain)})`),
     ...(severity === undefined ? [] : [severity]),
   ].join(" · "),
-  details: [...dateOf(breachDate), exposedIn(dataClasses)],
+  details: [...dateOf(breachDate), exposedIn(dataClasses), ...stolenFor(stealerLogDomains)],
 });
 
 const factsOf = ({ address, ownerName, teamName }: ExposedEmail): Notice["facts"] =>
@@ -231,10 +228,14 @@ const factsOf = ({ address, ownerName, teamName }: ExposedEmail): Notice["facts"
 const dateOf = (breachDate = unknownDate): string[] =>
   breachDate === unknownDate ? [] : [`Date of the breach: ${asLine(breachDate, maximumName)}`];
 
-const exposedIn = (dataClasses: readonly string[]): string =>
+export const exposedIn = (dataClasses: readonly string[]): string =>
   dataClasses.length === 0
     ? "It is not known what was exposed."
-    : asLine(`Exposed: ${dataClasses.join(", ")}`, maximumDetail);
+    : asLine(`Exposed: ${worstFirst(dataClasses).join(", ")}`, maximumDetail);
+
+/** The websites whose logins a stealer log has. */
+export const stolenFor = (websites: readonly string[] = []): string[] =>
+  websites.length === 0 ? [] : [asLine(`Logins stolen for: ${websites.join(", ")}`, maximumDetail)];
 
 const findingsOf = ({ id }: ExposedEmail): string => `/findings?emailId=${id}`;
 

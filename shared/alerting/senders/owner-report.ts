@@ -18,9 +18,12 @@ import {
   type Notice,
   type NoticeContext,
 } from "./notice.ts";
+import { stealerLogDomains } from "./report.ts";
 
-/** `breaches`: worst first, at least one. */
-export type OwnerReport = { kind: "owner"; address: string; breaches: Breach[] };
+type OwnersBreach = Breach & { stealerLogDomains?: string[] | undefined };
+
+/** `breaches`: worst first, at least one; `stealerLogDomains`: as of the finding. */
+export type OwnerReport = { kind: "owner"; address: string; breaches: OwnersBreach[] };
 
 /**
  * Undefined: there is nobody to tell. The address was removed or disabled, its domain is no longer verified, or what leaked is sensitive, since the
@@ -40,7 +43,13 @@ export const readOwnerReport = async (
       (breach) => breach !== undefined && !breach.isSensitive && email.findings[breach.id] !== undefined,
     )
     .sort((one, other) => levelOf(other?.severity ?? "low") - levelOf(one?.severity ?? "low")) as Breach[];
-  return breaches.length === 0 ? undefined : { kind: "owner", address: email.email, breaches };
+  if (breaches.length === 0) return undefined;
+  const websites = await stealerLogDomains(org, breaches, (breachId) => email.findings[breachId]);
+  return {
+    kind: "owner",
+    address: email.email,
+    breaches: breaches.map((breach) => ({ ...breach, stealerLogDomains: websites.get(breach.id) })),
+  };
 };
 
 /** More than these are read by nobody. */

@@ -4,6 +4,7 @@
  * them.
  */
 
+import { findings } from "../../findings/record.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import { adviceOf } from "../../monitoring/hibp/advice.ts";
 import type { Breach } from "../../monitoring/hibp/breach.ts";
@@ -31,8 +32,14 @@ export type Exposure = {
   findings: ReadonlyMap<number, ExposedFinding>;
 };
 
-/** `breachDate` is YYYY-MM-DD; `advice`: the steps of the first advice for the breach. */
-type ExposedFinding = { id: number; breachDate: string; severity: Severity; advice: string[] };
+/** `breachDate` is YYYY-MM-DD; `advice`: the steps of the first advice for the breach; `stealerLogDomains`: as of the finding. */
+type ExposedFinding = {
+  id: number;
+  breachDate: string;
+  severity: Severity;
+  advice: string[];
+  stealerLogDomains?: string[] | undefined;
+};
 
 export type ExposedEmail = {
   id: number;
@@ -72,23 +79,47 @@ export const readReport = async (
       },
     },
     sensitive: breaches.filter(({ isSensitive }) => isSensitive).map(({ id }) => id),
-    exposure: named && { email, findings: findingsOf(breachIds, named, details) },
+    exposure: named && { email, findings: await exposedFindings(org, breachIds, named, breaches) },
   };
 };
 
-const findingsOf = (
+const exposedFindings = async (
+  org: number,
   breachIds: readonly number[],
   { findingIds }: EventEmail,
-  details: ReadonlyMap<number, Breach>,
-): Exposure["findings"] => {
-  const findings = new Map<number, ExposedFinding>();
-  for (const [index, breachId] of breachIds.entries()) {
-    const [id, breach] = [findingIds[index], details.get(breachId)];
-    if (id === undefined || breach === undefined) continue;
+  breaches: readonly Breach[],
+): Promise<Exposure["findings"]> => {
+  const idOf = (breachId: number): number | undefined => findingIds[breachIds.indexOf(breachId)];
+  const websites = await stealerLogDomains(org, breaches, idOf);
+  const exposed = new Map<number, ExposedFinding>();
+  for (const breach of breaches) {
     const { breachDate, severity } = breach;
-    findings.set(breachId, { id, breachDate, severity, advice: adviceOf(breach)[0]?.steps ?? [] });
+    const id = idOf(breach.id);
+    if (id === undefined) continue;
+    const advice = adviceOf(breach)[0]?.steps ?? [];
+    exposed.set(breach.id, {
+      id,
+      breachDate,
+      severity,
+      advice,
+      stealerLogDomains: websites.get(breach.id),
+    });
   }
-  return findings;
+  return exposed;
+};
+
+/** The websites of an e-mail's findings of stealer logs, by breach id. `findingIdOf`: by breach id. Reads nothing where there is no stealer log. */
+export const stealerLogDomains = async (
+  org: number,
+  breaches: readonly Breach[],
+  findingIdOf: (breachId: number) => number | undefined,
+): Promise<ReadonlyMap<number, string[]>> => {
+  const ids = breaches.filter(({ isStealerLog }) => isStealerLog).flatMap(({ id }) => findingIdOf(id) ?? []);
+  const websites = new Map<number, string[]>();
+  for (const row of await findings.getMany(org, ids)) {
+    if (row?.stealerLogDomains !== undefined) websites.set(row.breachId, row.stealerLogDomains);
+  }
+  return websites;
 };
 
 const readEmail = async (org: number, id: number): Promise<ExposedEmail | undefined> => {

@@ -1,12 +1,20 @@
 /** A summary in words for people (summary.ts). */
 import { severities } from "../../monitoring/hibp/severity-schema.ts";
-import { adviceFor, asLine, inWords, type Notice, type NoticeContext, subjectOf } from "./notice.ts";
+import {
+  adviceFor,
+  asLine,
+  exposedIn,
+  inWords,
+  type Notice,
+  type NoticeContext,
+  stolenFor,
+  subjectOf,
+} from "./notice.ts";
 import type { Summary, SummaryBreach } from "./summary.ts";
 
 /** Entries of a message, so that Slack shows all of them (slack.ts). Of a first scan it lists the worst five breaches. */
 const maximumItems = 10;
 const maximumOfBaseline = 5;
-const maximumText = 1000;
 const maximumOrganization = 100;
 const maximumOrganizationInSubject = 60;
 
@@ -103,7 +111,7 @@ const leadOf = (summary: Summary): string => {
 };
 
 const itemOf = (
-  { title, severity, people, named, dataClasses }: SummaryBreach,
+  { title, severity, people, named, dataClasses, stealerLogDomains }: SummaryBreach,
   summary: Summary,
 ): Notice["items"][number] => {
   const rest = people - named.length;
@@ -113,7 +121,8 @@ const itemOf = (
     title: `${asLine(title, 200)} · ${severity} · ${peopleOf(people, summary)}`,
     details: [
       ...(summary.kind === "baseline" || names.length === 0 ? [] : [[...names, ...others].join(", ")]),
-      ...(dataClasses.length === 0 ? [] : [asLine(`Exposed: ${dataClasses.join(", ")}`, maximumText)]),
+      ...(dataClasses.length === 0 ? [] : [exposedIn(dataClasses)]),
+      ...stolenFor(stealerLogDomains),
     ],
     url: undefined,
   };

@@ -17,6 +17,9 @@ import { type Report, readReport } from "./report.ts";
 /** A message names at most this many people, those of the worst breaches. */
 const maximumNamed = 10;
 
+/** As many as a finding keeps. */
+const maximumWebsites = 50;
+
 export type SummaryBreach = {
   title: string;
   domain: string;
@@ -24,6 +27,8 @@ export type SummaryBreach = {
   dataClasses: string[];
   /** The steps of the first advice. */
   advice: string[];
+  /** Of a stealer log: some of the websites whose logins were stolen. */
+  stealerLogDomains: string[];
   people: number;
   /** Addresses of some of them, at most ten. */
   named: string[];
@@ -95,9 +100,16 @@ const readGathered = async (
       people.add(row.emailId);
       const isTold = alreadyTold.has(row.id) || (baseline === undefined && level < levelOf(minSeverity));
       if (isTold) continue;
-      const ofBreach = byBreach.get(row.breachId) ?? { level, people: new Set(), first: [] };
+      const ofBreach = byBreach.get(row.breachId) ?? {
+        level,
+        people: new Set(),
+        first: [],
+        websites: new Set(),
+      };
       ofBreach.people.add(row.emailId);
       if (ofBreach.first.length < maximumNamed) ofBreach.first.push(row.email);
+      for (const website of row.stealerLogDomains ?? [])
+        if (ofBreach.websites.size < maximumWebsites) ofBreach.websites.add(website);
       byBreach.set(row.breachId, ofBreach);
     }
   }
@@ -109,14 +121,14 @@ const readGathered = async (
     ([, one], [, other]) => other.level - one.level || other.people.size - one.people.size,
   );
   const named = new Set<string>();
-  const breaches = worstFirst.flatMap(([breachId, { level, people, first }]) => {
+  const breaches = worstFirst.flatMap(([breachId, { level, people, first, websites }]) => {
     const breach = details.get(breachId);
     if (breach === undefined || !isNamed(breachId)) return [];
     const shown = first.filter((email) => {
       if (named.size < maximumNamed) named.add(email);
       return named.has(email);
     });
-    return [breachOf(breach, severityAt(level), people.size, shown)];
+    return [breachOf(breach, severityAt(level), people.size, shown, [...websites])];
   });
   const discreet = worstFirst.flatMap(([breachId, { people }]) => (isNamed(breachId) ? [] : [...people]));
   return {
@@ -135,11 +147,18 @@ const readGathered = async (
 };
 
 /** What was found of a breach. `people`: ids of e-mails; `first`: addresses of the first of them. */
-type BreachFound = { level: number; people: Set<number>; first: string[] };
+type BreachFound = { level: number; people: Set<number>; first: string[]; websites: Set<string> };
 
-const breachOf = (breach: Breach, severity: Severity, people: number, named: string[]): SummaryBreach => {
+const breachOf = (
+  breach: Breach,
+  severity: Severity,
+  people: number,
+  named: string[],
+  stealerLogDomains: string[],
+): SummaryBreach => {
   const { title, domain, dataClasses } = breach;
-  return { title, domain, severity, dataClasses, advice: adviceOf(breach)[0]?.steps ?? [], people, named };
+  const advice = adviceOf(breach)[0]?.steps ?? [];
+  return { title, domain, severity, dataClasses, advice, stealerLogDomains, people, named };
 };
 
 const readRisen = async (
@@ -151,7 +170,7 @@ const readRisen = async (
   const isNamed = !(isDiscreet && breach.isSensitive);
   return {
     kind: "risen",
-    breaches: isNamed ? [breachOf(breach, breach.severity, people, [])] : [],
+    breaches: isNamed ? [breachOf(breach, breach.severity, people, [], [])] : [],
     discreetPeople: isNamed ? 0 : people,
     totals: { findings: people, people },
     reopened,

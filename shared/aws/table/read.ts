@@ -71,6 +71,8 @@ export type QueryInput = {
    * `sort` attributes.
    */
   index?: { name: string; partition: string; sort: string } | undefined;
+  /** Default true, except for an index. */
+  consistent?: boolean | undefined;
   /** Attribute paths to return instead of whole rows. Not for an index, whose entries are small and have no version. */
   project?: readonly string[] | undefined;
   /**
@@ -87,7 +89,7 @@ export type QueryInput = {
 export async function* queryReplies(
   input: QueryInput & { select?: "COUNT" },
 ): AsyncGenerator<QueryCommandOutput, void, undefined> {
-  const { index, limit, from, to } = input;
+  const { index, limit, from, to, consistent = index === undefined } = input;
   if (input.where !== undefined && limit !== undefined)
     throw new Error("A query takes `where` or `limit`, not both");
   const expressions = expressionsOf(input);
@@ -100,7 +102,7 @@ export async function* queryReplies(
       IndexName: index?.name,
       ...expressions,
       Select: input.select,
-      ConsistentRead: index === undefined,
+      ConsistentRead: consistent,
       ScanIndexForward: !(input.descending ?? false),
       Limit: Number.isFinite(left) ? left : undefined,
       ExclusiveStartKey: start,

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
 import { timestamp } from "../../contract/text.ts";
-import { severity } from "../../monitoring/hibp/severity-schema.ts";
+import { severities, severity } from "../../monitoring/hibp/severity-schema.ts";
 import { acknowledgeReason, resolution } from "../finding-schema.ts";
 
 const time = z.pipe(
@@ -19,7 +19,11 @@ export const findingFilter = z
     severity: z.optional(
       z
         .array(severity)
-        .check(z.minLength(1), z.meta({ description: "One of these", examples: [["critical", "high"]] })),
+        .check(
+          z.minLength(1),
+          z.maxLength(severities.length),
+          z.meta({ description: "One of these", examples: [["critical", "high"]] }),
+        ),
     ),
     scanId: z.optional(idField.check(z.meta({ description: "The scan that first detected the finding" }))),
     detectedBefore: z.optional(

@@ -103,7 +103,7 @@ const inWords = async (org: number, filter: FindingFilter = {}): Promise<string>
   const words = [
     breachId !== undefined && `breach ${breaches.get(breachId)?.title ?? breachId}`,
     domainId !== undefined && `domain ${domain?.name ?? domainId}`,
-    severity !== undefined && `severity ${severity.join(" or ")}`,
+    severity !== undefined && `severity ${[...new Set(severity)].join(" or ")}`,
     emailId !== undefined && `e-mail ${emailId}`,
     scanId !== undefined && `scan ${scanId}`,
     acknowledged !== undefined && (acknowledged ? "acknowledged" : "open"),

@@ -91,6 +91,7 @@ const detectionFinding = (org: number, finding: DetailedFinding): OcsfEvent => {
       acknowledgedBy: finding.acknowledgedBy,
       acknowledgedByApiKey: finding.acknowledgedByApiKey,
       resolution: finding.resolution,
+      ...(finding.stealerLogDomains && { stealerLogDomains: finding.stealerLogDomains }),
     },
   };
 };

@@ -229,6 +229,13 @@ const levelOfClass = (dataClass: string): number => {
   return levelOf(topic === undefined ? "medium" : severityOfTopic[topic]);
 };
 
+/** Data classes by what they expose; those of one level stay in HIBP's order. E-mail addresses are in every breach, and come last. */
+export const worstFirst = (dataClasses: readonly string[]): string[] => {
+  const rank = (dataClass: string): number =>
+    comparable(dataClass) === "email addresses" ? 0 : levelOfClass(dataClass);
+  return dataClasses.toSorted((one, other) => rank(other) - rank(one));
+};
+
 /** The severity of a breach. A data class that the table does not know is medium. */
 export const severityOf = (breach: Exposure): Severity => {
   if (breach.isStealerLog || breach.isMalware) return "critical";

@@ -10,6 +10,7 @@ import {
   severityOf,
   severityOfTopic,
   topicOf,
+  worstFirst,
 } from "../../../shared/monitoring/hibp/severity.ts";
 import { type Severity, severities } from "../../../shared/monitoring/hibp/severity-schema.ts";
 
@@ -48,6 +49,17 @@ describe("rules", () => {
     expect(severityWith(["Passwords"], unverified)).toBe("medium");
     expect(severityWith(["Phone numbers"], unverified)).toBe("low");
     expect(severityWith(["Email addresses"], unverified)).toBe("low");
+  });
+
+  test("data classes come worst first, those of one level in HIBP's order, addresses last", () => {
+    expect(worstFirst(["Email addresses", "Phone numbers", "Names", "Passwords", "Dreams", "PINs"])).toEqual([
+      "Passwords",
+      "PINs",
+      "Phone numbers",
+      "Dreams",
+      "Names",
+      "Email addresses",
+    ]);
   });
 
   test("an unknown data class is medium; a breach without any is low", () => {

@@ -187,6 +187,24 @@ test("an address watched and removed before the next scan is listed again", asyn
   expect((await listAll(org)).addresses).toMatchObject([{ email: "user1@again.example" }]);
 });
 
+test("an address that vanishes is ignored by nobody, and is listed when it is back", async () => {
+  answer("again.example", { user1: ["Alpha"], user2: ["Alpha"] });
+  const org = await createOrganization({ "again.example": 1 });
+  await scan(org);
+  const ids = (await listAll(org)).addresses.map(({ id }) => id);
+  answer("again.example", { user2: ["Alpha"] });
+  await scan(org);
+  await ignore(org, ids, true, administrator);
+  expect(await listAll(org)).toMatchObject({ addresses: [{ email: "user2@again.example" }], unwatched: 0 });
+  answer("again.example", { user1: ["Alpha"], user2: ["Alpha"] });
+  await scan(org);
+  const { addresses } = await listAll(org);
+  expect(addresses.map(({ email, ignored }) => `${email} ${ignored}`).toSorted()).toEqual([
+    "user1@again.example false",
+    "user2@again.example true",
+  ]);
+});
+
 test("a removed domain leaves no row about its unwatched addresses", async () => {
   answer("removed.example", { user1: ["Alpha"], user2: ["Alpha"] });
   const org = await createOrganization({ "removed.example": 1 });
