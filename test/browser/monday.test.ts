@@ -45,7 +45,7 @@ afterAll(() => service?.stop());
 const signInHere = async () => signIn(await createUser(organization.id, { apiUrl: service.apiUrl }));
 
 describe("Monday", () => {
-  test("the owners of 212 new findings are told, and all is decided, undone and decided again in 10 clicks", async () => {
+  test("212 owners are told, and all is decided, undone and decided again in 10 clicks", async () => {
     const { api } = organization;
     const { page } = await signInHere();
     await go(page, "Overview");
