@@ -146,7 +146,7 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     await page.goto(urlOf("/emails"));
     await page.getByRole("link", { name: "ada@demo.example" }).click();
     await page
-      .getByRole("list")
+      .getByRole("rowheader")
       .getByRole("link", { name: /invented/ })
       .first()
       .click();
