@@ -21,8 +21,8 @@ try {
   const tests = spawn(process.execPath, [vitest, "run", ...(given.length > 0 ? given : defaultTests)], {
     cwd: project,
     stdio: "inherit",
-    // One engine for all files, whose code is compiled once. It is slower, so a few histories are played, which make every kind of request.
-    env: { RUNS: "3", ...process.env, AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint },
+    // One engine for all files, whose code is compiled once.
+    env: { ...process.env, AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint },
   });
   const [status] = await once(tests, "exit");
   process.exitCode = status ?? 1;
