@@ -345,7 +345,7 @@ describe("a transaction", () => {
       { update: two, add: { n: 1 } },
     ];
     await withTimeOfPeople(10, () => table.transact(writes));
-    expect(seen.length).toBe(3);
+    expect(seen.length).toBeGreaterThanOrEqual(3);
     expect(await table.getMany([one, two])).toEqual([
       { ...one, n: 1 },
       { ...two, n: 1 },
