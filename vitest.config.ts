@@ -32,6 +32,8 @@ export default defineConfig(({ mode }) => {
       testTimeout,
       hookTimeout,
       expect: { poll: { timeout: testTimeout / 2 } },
+      isolate: false,
+      setupFiles: "test/fresh.ts",
       ...settings,
     },
   });
@@ -42,11 +44,7 @@ export default defineConfig(({ mode }) => {
       reporters: ["default", ...(process.stdout.isTTY ? [] : ["./test/progress.ts"])],
       projects: [
         project("parts", "*", { exclude: [`test/${served}/**`] }),
-        project("service", served, {
-          globalSetup: "test/service/run.ts",
-          setupFiles: "test/service/fresh.ts",
-          isolate: false,
-        }),
+        project("service", served, { globalSetup: "test/service/run.ts" }),
       ],
     },
   };

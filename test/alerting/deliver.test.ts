@@ -187,7 +187,7 @@ test.each([
   ["slack", 429],
   ["webhook", 500],
 ] as const)(
-  "a %s channel that answers only %i fails from its first attempt, and the others are told a day later",
+  "%s that answers only %i fails at once, and others are told a day later",
   async (kind, status) => {
     const { org, channelId, deliver, row } = await deliveryFor(kind);
     const told = await addOther(org);

@@ -369,7 +369,7 @@ describe("what is gathered waits", () => {
   });
 });
 
-test("a summary that the budget has not enough copies for waits, and then goes to each recipient once", async () => {
+test("a summary beyond the budget waits, and then goes to each recipient once", async () => {
   const org = await organizationOf(20);
   const recipients = ["one@other.example", "two@other.example", "three@other.example"];
   await createChannel(org, { grouping: "day" }, { channel: "email", config: { recipients } });

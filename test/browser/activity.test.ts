@@ -30,6 +30,6 @@ describe("Activity", () => {
     await team.waitFor();
     expect(new URL(page.url()).searchParams.get("category")).toBe("teams");
     await page.getByLabel("Category").selectOption("Alerts");
-    await page.getByText("Nothing of this category happened.").waitFor();
+    await page.getByText("There is no activity in this category.").waitFor();
   });
 });

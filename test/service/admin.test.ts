@@ -137,7 +137,7 @@ describe.concurrent("help", () => {
   test("of a noun lists its commands, and without a noun all, each with a sentence", async ({ expect }) => {
     const { output } = await run(["delivery", "--help"]);
     expect(output.match(/^ {2}\S.*/gm)).toEqual([
-      "  delivery retry --org ID [--delivery ID] [--channel ID]",
+      "  delivery retry --org ID [--delivery ID] [--channel ID|owners]",
       expect.stringMatching(/^ {2}delivery list .* \[--status pending\|retrying\|delivered\|not-delivered\]/),
     ]);
     const all = (await run([])).output;

@@ -4,6 +4,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach } from "vitest";
 import { listenOnLoopback, startReceiver } from "../../../local/harness/receiver.ts";
 import { type AttemptResult, post } from "../../../shared/alerting/senders/outbound.ts";
+import { resetEnvironment } from "../../environment.ts";
 import { type Answer, type RecordType, startNameServer } from "../name-server.ts";
 
 const originalServers = getServers();
@@ -14,7 +15,7 @@ const originalCertificates = getCACertificates("default");
 export const closing: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  process.env = { ...originalEnvironment };
+  resetEnvironment(originalEnvironment);
   setServers(originalServers);
   setDefaultCACertificates(originalCertificates);
   await Promise.all(closing.splice(0).map((close) => close()));

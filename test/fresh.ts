@@ -1,4 +1,5 @@
 import { vi } from "vitest";
+import { resetEnvironment } from "./environment.ts";
 
 /**
  * Runs before each file of tests. The files share processes, so that npm packages are loaded once; but each has the environment that its
@@ -6,6 +7,5 @@ import { vi } from "vitest";
  */
 const processes = globalThis as { environment?: NodeJS.ProcessEnv };
 processes.environment ??= { ...process.env };
-for (const name of Object.keys(process.env)) if (!(name in processes.environment)) delete process.env[name];
-Object.assign(process.env, processes.environment);
+resetEnvironment(processes.environment);
 vi.resetModules();
