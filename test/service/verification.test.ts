@@ -150,7 +150,7 @@ beforeAll(async () => {
   );
 });
 
-test("the library of Standard Webhooks takes raw and whsec_ secrets, and refuses changes", () => {
+test("the library standardwebhooks takes raw and whsec_ secrets, and refuses changes", () => {
   for (const { received, secret } of deliveries) {
     const libraryOf = (secret: string): Webhook =>
       secret.startsWith("whsec_") ? new Webhook(secret) : new Webhook(Buffer.from(secret), { format: "raw" });

@@ -95,7 +95,7 @@ test("of 150 simultaneous requests with one key from one address 100 pass", asyn
   );
   vi.useRealTimers();
   const counts = Map.groupBy(decisions, (each) => ("refusal" in each ? each.refusal : "passed"));
-  const countOf = (outcome: string) => counts.get(outcome)?.length ?? 0;
+  const countOf = (outcome: "passed" | "keyLimit" | "addressLimit") => counts.get(outcome)?.length ?? 0;
   // A count that a busy machine does not answer in time is repeated, and may count the request twice.
   expect(countOf("passed") + countOf("keyLimit")).toBe(100);
   expect(countOf("passed")).toBeGreaterThan(90);
