@@ -92,6 +92,7 @@ describe("Tables", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await press(page, "Send test");
+    await page.getByText("A test is on its way.").waitFor();
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Replay what failed" }).getByLabel("Since").waitFor();
