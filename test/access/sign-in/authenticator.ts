@@ -22,8 +22,14 @@ type Changes = Partial<{
 const userPresent = 0x01;
 const userVerified = 0x04;
 const hasCredential = 0x40;
-/** Nobody was asked for a PIN, finger or face. */
-export const unverified = userPresent;
+
+/** What makes an answer wrong, to the options of a sign-in and to those of a new passkey alike. */
+export const wrongAnswers = [
+  ["of another site", { origin: "https://attacker.example" }],
+  ["for another host", { rpId: "attacker.example" }],
+  ["without a PIN, finger or face", { flags: userPresent }],
+  ["with a challenge that is none", { challenge: "x".repeat(3_000) }],
+] as const;
 
 const sha256 = (data: string | Buffer): Buffer => createHash("sha256").update(data).digest();
 
