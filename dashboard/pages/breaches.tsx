@@ -13,7 +13,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { count, number } from "../text/words.ts";
-import { Exposed, yearOf } from "./findings/columns.tsx";
+import { BreachName, Exposed } from "./findings/columns.tsx";
 
 const states = [
   { value: "open", label: "Open" },
@@ -71,11 +71,7 @@ const columns: Column<FoundBreach>[] = [
   {
     name: "Breach",
     kind: "main",
-    cell: ({ id, title, breachDate }) => (
-      <span class="tailed" title={title}>
-        <a href={addressOf(`/breaches/${id}`)}>{title}</a> <small>{yearOf(breachDate)}</small>
-      </span>
-    ),
+    cell: (breach) => <BreachName breach={breach} href={addressOf(`/breaches/${breach.id}`)} />,
   },
   { name: "Exposed", cell: (breach) => <Exposed breach={breach} /> },
   { name: "Open", kind: "number", width: "word", cell: ({ open }) => number(open) },

@@ -14,7 +14,7 @@ import { addressOf } from "../../place.ts";
 import { go } from "../../router.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count, number } from "../../text/words.ts";
-import { exposed, severity, state, yearOf } from "../findings/columns.tsx";
+import { BreachName, exposed, severity, state } from "../findings/columns.tsx";
 import { anyState, openOnes } from "../findings/filters.ts";
 import { TellDialog } from "../findings/tell.tsx";
 import { RemoveEmail } from "./change.tsx";
@@ -176,11 +176,7 @@ const columns: Column<Finding>[] = [
   {
     name: "Breach",
     kind: "main",
-    cell: ({ id, breach: { title, breachDate } }) => (
-      <span class="tailed" title={title}>
-        <a href={addressOf(`/findings/${id}`)}>{title}</a> <small>{yearOf(breachDate)}</small>
-      </span>
-    ),
+    cell: ({ id, breach }) => <BreachName breach={breach} href={addressOf(`/findings/${id}`)} />,
   },
   exposed,
   { name: "First seen", width: "time", cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },

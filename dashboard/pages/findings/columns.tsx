@@ -11,8 +11,17 @@ export function FindingState({ finding: { acknowledged, resolution } }: { findin
   return <span class="state">{resolution === "ignored" ? "Ignored" : "Handled"}</span>;
 }
 
-/** Of a date such as "2026-01-31". */
-export const yearOf = (date: string): string => date.slice(0, 4);
+type BreachNameProps = { breach: Pick<Finding["breach"], "title" | "breachDate">; href?: string };
+
+/** The title of a breach, which leads to `href`, and its year. */
+export function BreachName({ breach: { title, breachDate }, href }: BreachNameProps) {
+  return (
+    <span class="tailed" title={title}>
+      {href === undefined ? <span>{title}</span> : <a href={href}>{title}</a>}{" "}
+      <small>{breachDate.slice(0, 4)}</small>
+    </span>
+  );
+}
 
 type ColumnOptions = {
   /** The page around says which breach it is. */
@@ -52,11 +61,7 @@ export const severity: Column<Finding> = {
 
 const breachColumn: Column<Finding> = {
   name: "Breach",
-  cell: ({ breach: { title, breachDate } }) => (
-    <span class="tailed" title={title}>
-      <span>{title}</span> <small>{yearOf(breachDate)}</small>
-    </span>
-  ),
+  cell: ({ breach }) => <BreachName breach={breach} />,
 };
 
 export const exposed: Column<Finding> = {
