@@ -2,7 +2,7 @@
  * Sign-in links. A link's token is shown once and stored as a hash; it is bound to an address and redeemed once.
  */
 
-import { absent, type Change, condition, type Write } from "../../aws/table/condition.ts";
+import { absent, type Change, type Condition, condition, type Write } from "../../aws/table/condition.ts";
 import { keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
@@ -76,6 +76,10 @@ export const membershipsOf = async (bearer: Bearer): Promise<Membership[]> => {
 /** Whether an address alone opens nothing of the organization: people come by the identity provider, or a link of the operator. */
 export const needsVoucher = ({ organization }: Membership): boolean => organization.signIn === "provider";
 
+/** The condition that a row's time to live is not over: the table deletes rows some time after it. */
+export const unexpired = (now = Math.floor(Date.now() / 1000)): Condition =>
+  condition("#expiresAt > :now", { now });
+
 export type SignedIn = Membership & { cookie: string };
 
 /**
@@ -97,7 +101,7 @@ export const redeem = async (
   const all = await membershipsOf(link);
   const open = link.by === undefined ? all.filter((each) => !needsVoucher(each)) : all;
   const membership = choose(open, organizationId);
-  const signedIn = await enter(membership, [{ delete: key, if: condition("#expiresAt > :now", { now }) }], {
+  const signedIn = await enter(membership, [{ delete: key, if: unexpired(now) }], {
     replaced,
     browser,
   });

@@ -9,7 +9,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from "@simplewebauthn/server";
-import { allOf, asRead, condition, type Write } from "../../aws/table/condition.ts";
+import { allOf, asRead, type Write } from "../../aws/table/condition.ts";
 import { keys, timeToLive } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -172,7 +172,7 @@ const handOut = async <Options extends { challenge: string }>(
 /** Uses the challenge up. */
 const use = (challenge: string, session?: string): Write => ({
   delete: keys.passkeyChallenge(challenge),
-  if: allOf(condition("#expiresAt > :now", { now: Math.floor(Date.now() / 1000) }), asRead({ session })),
+  if: allOf(links.unexpired(), asRead({ session })),
   refusal: "attemptUnknown",
 });
 
