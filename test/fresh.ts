@@ -2,8 +2,8 @@ import { vi } from "vitest";
 import { resetEnvironment } from "./environment.ts";
 
 /**
- * Runs before each file of tests. The files share processes, so that npm packages are loaded once; but each has the environment that its
- * process began with, and the project's own modules anew: some keep what they have read in the environment of the service that a file uses.
+ * Runs before each file of tests. Files share processes, so that npm packages are loaded once. Each file gets the environment that its process
+ * began with, and loads the project's modules anew, because some of these remember settings of the service that a file uses.
  */
 const processes = globalThis as { environment?: NodeJS.ProcessEnv };
 processes.environment ??= { ...process.env };

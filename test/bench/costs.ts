@@ -28,7 +28,7 @@ export const start = async (size: number): Promise<Seeded> => {
   };
 };
 
-/** The hour of the day decides which block the boundary of 365 days divides, and moves large pages by a unit. */
+/** Seeded times follow the clock: a page of 160 read units read 159 at another hour. */
 const tolerance = 0.01;
 
 /**

@@ -84,7 +84,7 @@ test("a key with a wrong checksum is counted for its address and never read", as
   expect(capacity.take().readUnits).toBe(2);
 });
 
-test("of 150 simultaneous requests with one key from one address 100 pass", async () => {
+test("of 150 simultaneous requests with one key from one address at most 100 pass", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01T00:00:30Z") });
   const { key } = await apiKeys.create(org, "Burst", administrator);
   const decisions = await Promise.all(
