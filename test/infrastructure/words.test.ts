@@ -6,7 +6,9 @@ import { describe, expect, test } from "vitest";
 const project = join(import.meta.dirname, "..", "..");
 const files = [
   ...globSync("*.{md,json}", { cwd: project }),
-  ...globSync("{bin,bench,docs,functions,lib,local,shared,test}/**/*.{ts,mjs,md,json}", { cwd: project }),
+  ...globSync("{bin,bench,dashboard,docs,functions,lib,local,shared,test}/**/*.{ts,tsx,mjs,md,json}", {
+    cwd: project,
+  }),
 ];
 
 const read = (path: string): string => readFileSync(join(project, path), "utf8");
@@ -20,9 +22,9 @@ const titlesIn = (text: string): string[] => [...text.matchAll(title)].map(([, ,
 
 /**
  * The project was built to requirements outside of this repository. What they say stands in the code and in
- * docs/, where a reader can follow it; the names of their files would lead nowhere.
+ * docs/, where a reader can follow it; the names of their files, and temporary files of one machine, would lead nowhere.
  */
-const elsewhere = /\b(?:interface|decisions)\.md\b/i;
+const elsewhere = /\b(?:interface|decisions)\.md\b|["'`= ]\/tmp\//i;
 
 describe("words", () => {
   test("titles of tests have at most 80 characters", () => {
@@ -36,7 +38,7 @@ describe("words", () => {
     expect(long).toEqual([]);
   });
 
-  test("no file names documents that are not in the repository", () => {
+  test("no file names documents or folders that are not in the repository", () => {
     const named = files.flatMap((path) =>
       read(path)
         .split("\n")
