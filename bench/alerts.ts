@@ -3,7 +3,7 @@ import { connect } from "../bin/admin/connect.ts";
 import { deliverAlert } from "../functions/deliver-alert/worker.ts";
 import { type Receiver, startReceiver } from "../local/harness/receiver.ts";
 import { startService } from "../local/harness/service.ts";
-import { maximumInstancesOfWorkers } from "../local/lambda/definition.ts";
+import { initialBatches } from "../local/sqs/event-source.ts";
 import { administrator } from "../shared/access/activity/actor.ts";
 import * as organizations from "../shared/access/organizations/organization.ts";
 import * as channels from "../shared/alerting/channels/channel.ts";
@@ -33,8 +33,8 @@ const pacedEvents = 30;
 /** Milliseconds between two of these: with their channels, 20 deliveries a second. */
 const paceMilliseconds = 1_000;
 
-/** Deliveries at the same time: what a queue of a local run allows. */
-const concurrency = maximumInstancesOfWorkers * deliverAlert.batchSize;
+/** Deliveries at the same time: what a queue of a local run begins with. */
+const concurrency = initialBatches * deliverAlert.batchSize;
 
 /**
  * `raise`: one event of an organization, by its index; returns the ids of the deliveries, one for each of its

@@ -1,5 +1,4 @@
 /** A function as the template defines it, with the limits that a local run adds. */
-import { availableParallelism } from "node:os";
 import type { Assembly } from "../template/assembly.ts";
 
 export type FunctionDefinition = {
@@ -33,12 +32,8 @@ type FunctionProperties = {
  */
 const maximumInstances = 4;
 
-/**
- * Instances at most of a function that a queue feeds, which may wait long for servers elsewhere: two for each core, 4 to
- * 8. More would share the cores, and each compiles the code for itself. Event sources take as many batches
- * (sqs/event-source.ts).
- */
-export const maximumInstancesOfWorkers = Math.min(8, Math.max(4, 2 * availableParallelism()));
+/** Instances at most of a function that a queue feeds, which may wait long for servers elsewhere. */
+export const maximumInstancesOfWorkers = 8;
 
 export const readFunction = (assembly: Assembly, logicalId: string): FunctionDefinition => {
   const name = assembly.physicalId(logicalId);

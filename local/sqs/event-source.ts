@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { maximumInstancesOfWorkers } from "../lambda/definition.ts";
 import type { InvocationResult } from "../lambda/protocol.ts";
 import { eventOf } from "./event.ts";
@@ -19,8 +20,11 @@ export type EventSourceSettings = {
   reportsItemFailures: boolean;
 };
 
-/** Batches at once. More than the function has instances would only wait while they are invisible. */
-const concurrencyLimit = maximumInstancesOfWorkers;
+/** Batches at once to begin with: more would share the cores, and each instance compiles the code for itself. */
+export const initialBatches = Math.min(maximumInstancesOfWorkers, Math.max(4, 2 * availableParallelism()));
+
+/** As Lambda does, the source takes further batches while messages wait: one for each such time in which no batch has ended. */
+const growthMilliseconds = 1000;
 
 /** What one receive call gives at most; Lambda joins several for a larger batch. */
 const maximumReceived = 10;
@@ -35,8 +39,15 @@ const longestTimerMilliseconds = 2 ** 31 - 1;
  */
 export const openEventSource = (settings: EventSourceSettings): EventSource => {
   const { queue, batchSize } = settings;
-  const concurrency = Math.min(settings.maximumConcurrency ?? concurrencyLimit, concurrencyLimit);
+  // More than the function has instances would only wait while they are invisible.
+  const mostBatches = Math.min(
+    settings.maximumConcurrency ?? Number.POSITIVE_INFINITY,
+    maximumInstancesOfWorkers,
+  );
+  let limit = Math.min(initialBatches, mostBatches);
   let running = 0;
+  /** When a batch last began or ended, or the limit grew. */
+  let movedAt = 0;
   let isClosed = false;
   let isAwake = false;
   let timer: NodeJS.Timeout | undefined;
@@ -54,17 +65,27 @@ export const openEventSource = (settings: EventSourceSettings): EventSource => {
   const work = (): void => {
     clearTimeout(timer);
     queue.refresh();
-    while (!isClosed && running < concurrency && queue.available() > 0) {
+    while (!isClosed && running < limit && queue.available() > 0) {
       const batch = take(queue, batchSize);
       if (batch.length > 0) handle(batch);
     }
-    if (!isClosed && running < concurrency) sleep();
+    if (isClosed) return;
+    if (running < limit) sleep();
+    else if (limit < mostBatches) timer = setTimeout(grow, movedAt + growthMilliseconds - Date.now());
+  };
+
+  const grow = (): void => {
+    if (queue.available() > 0) limit += 1;
+    movedAt = Date.now();
+    work();
   };
 
   const handle = (batch: TakenMessage[]): void => {
     running += 1;
+    movedAt = Date.now();
     void deliver(settings, batch).finally(() => {
       running -= 1;
+      movedAt = Date.now();
       wake();
     });
   };

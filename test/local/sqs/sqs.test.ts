@@ -6,6 +6,8 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { afterAll, describe, expect, test } from "vitest";
+import { maximumInstancesOfWorkers } from "../../../local/lambda/definition.ts";
+import { initialBatches } from "../../../local/sqs/event-source.ts";
 import { startSqs } from "../../../local/sqs/sqs.ts";
 import { openWorkerTemplate } from "../template.ts";
 
@@ -166,6 +168,27 @@ describe.concurrent("an event source", () => {
     await expect.poll(() => order.length).toBe(13);
     expect(most).toBe(2);
     expect(order.indexOf("calm")).toBeLessThan(5);
+  });
+
+  test("takes further batches while messages wait and no batch ends, up to eight", async ({ expect }) => {
+    let running = 0;
+    const canEnd = Promise.withResolvers<void>();
+    const { sendBatch } = await start(
+      async () => {
+        running += 1;
+        await canEnd.promise;
+        running -= 1;
+        return undefined;
+      },
+      { mapping: { BatchSize: 1 }, queue: { VisibilityTimeout: 60 }, timeoutSeconds: 60 },
+    );
+    await sendBatch(Array.from({ length: 10 }, (_, index) => `${index}`));
+    await expect.poll(() => running).toBe(initialBatches);
+    await expect.poll(() => running).toBe(maximumInstancesOfWorkers);
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    expect(running).toBe(maximumInstancesOfWorkers);
+    canEnd.resolve();
+    await expect.poll(() => running).toBe(0);
   });
 
   test("receives messages that the runtime itself sends", async ({ expect }) => {
