@@ -20,7 +20,8 @@ const readyWithinMilliseconds = 150_000;
 /**
  * Starts a local service as `npm start` does, on a free port unless the options name one, and waits until it
  * is ready. `parts`: environment variables, such as AWS_ENDPOINT_URL_DYNAMODB for another engine. `assembly`:
- * the path of the cloud assembly to run; without it the service synthesizes one.
+ * the path of the cloud assembly to run; without it the service synthesizes one. TRANSACTION_KEYS in the environment runs all tests
+ * with other keys that IAM sees (docs/decisions/0043-roles-by-key.md).
  */
 export const startService = async (
   options: readonly string[],
@@ -28,15 +29,10 @@ export const startService = async (
   assembly?: string,
 ): Promise<LocalService> => {
   const port = options.includes("--port") ? [] : ["--port", "0"];
+  const { TRANSACTION_KEYS: seen = "all" } = process.env;
   const child = spawn(
     process.execPath,
-    [
-      ...(process.env.OPS_PROF ? ["--cpu-prof", "--cpu-prof-dir=/tmp/ops-synth/start"] : []),
-      join(project, "local/start.ts"),
-      "--no-demo",
-      ...port,
-      ...options,
-    ],
+    [join(project, "local/start.ts"), "--no-demo", ...port, "--transaction-keys", seen, ...options],
     {
       cwd: project,
       stdio: ["ignore", "pipe", "pipe"],
