@@ -102,9 +102,11 @@ const prepare = async (
 };
 
 /** The values of `cdk deploy -c` with which a local run is synthesized. */
-const contextOf = ({ identityProvider }: Settings): Record<string, string> => ({
+const contextOf = ({ identityProvider, transactionKeys }: Settings): Record<string, string> => ({
   senderEmail,
   requestsPerSecond,
+  // With guards nothing would be written in a transaction.
+  ...(transactionKeys === "none" && { keyGuards: "false" }),
   ...(identityProvider && {
     oidcIssuer: identityProvider.issuer,
     oidcClientId: identityProvider.clientId,

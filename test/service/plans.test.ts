@@ -24,6 +24,7 @@ const answersOf = async (apiUrl?: string): Promise<Record<string, string>> => {
 
 const always = {
   "subscription/status": "yes",
+  latestbreach: "yes",
   breaches: "yes",
   dataclasses: "yes",
   breachedaccount: "yes",

@@ -41,7 +41,8 @@ test.each([
 });
 
 test("IAM sees none keys, all guards: a transaction is refused, and writes nothing", async () => {
-  const service = await startOwnService(["--memory", "--transaction-keys", "none"]);
+  const guarded = synthesizeWith({ keyGuards: "true" });
+  const service = await startOwnService(["--memory", "--transaction-keys", "none"], {}, guarded);
   try {
     const { api, domainId } = await createOrganization({}, { apiUrl: service.apiUrl });
     expect((await api.post("/emails", { email, domainId })).status).toBe(500);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as domainRows from "../../../shared/monitoring/domains/domain.ts";
 import {
+  latestBreach,
   probe,
   type Resource,
   type SubscribedDomain,
@@ -104,6 +105,7 @@ const testAll = async (): Promise<Probe[]> => {
   };
 
   const status = await tell("subscription/status", subscriptionStatus);
+  await tell("latestbreach", latestBreach);
   for (const endpoint of ["breaches", "dataclasses"] as const) await tell(endpoint, () => probe(endpoint));
   await tell("breachedaccount", () => probe("breachedaccount", testAddress));
   const lacksRange = status?.includesKAnon === false ? "IncludesKAnon is false" : undefined;

@@ -104,6 +104,15 @@ describe("a rotated key", () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
+  test("may have white space around it, as people paste it", async () => {
+    upstream.answer = (_path, request, response) =>
+      request.headers["hibp-api-key"] === "key-3"
+        ? reply(response, 200, [{ Name: "A" }])
+        : reply(response, 401);
+    upstream.secret = " key-3\r\n";
+    expect(await hibp.breachedAccount(address)).toEqual(["A"]);
+  });
+
   test("that is unusable or unreadable is a failure whose message does not show it", async () => {
     upstream.answer = (_path, _request, response) => reply(response, 401);
     for (const [secret, kind] of [
