@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import type { Endpoint, Route, Upload } from "../../shared/contract/endpoint.ts";
 import { countedRequests, organizationLimits } from "../../shared/contract/limits.ts";
+import { exampleOf } from "./example.ts";
 import type { Part } from "./parts.ts";
 import { headersOf, refusalReplies, refusedBy } from "./replies.ts";
 import { type Json, jsonContent, jsonSchema, type Schemas } from "./schema.ts";
@@ -9,36 +10,41 @@ import { type Json, jsonContent, jsonSchema, type Schemas } from "./schema.ts";
 export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
   const { routes } = part;
   const { method, name, endpoint } = route;
+  const { upload, body } = endpoint;
   const paragraphs = [
     endpoint.description,
     endpoint.access === "admin" ? "Needs the role `admin`." : undefined,
     limitOf(route, routes),
   ].filter((text) => text !== undefined);
+  const tag = tagOf(route, part);
+  const content = (schema: z.core.$ZodType, io: "input" | "output"): Json =>
+    jsonContent(jsonSchema(schema, io, schemas), tag, schemas);
   const parameters = [
-    ...parametersOf("path", endpoint.path, schemas),
-    ...parametersOf("query", endpoint.query, schemas),
+    ...parametersOf("path", endpoint.path, tag, schemas),
+    ...parametersOf("query", endpoint.query, tag, schemas),
     ...(endpoint.repeatable ? [idempotencyKey] : []),
   ];
   return {
     operationId: camelCase(name),
     summary: endpoint.summary,
     ...(paragraphs.length > 0 && { description: paragraphs.join("\n\n") }),
-    tags: [tagOf(route, part)],
+    tags: [tag],
     ...(endpoint.access === "anyone" && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...bodyOf(endpoint, schemas),
+    ...(upload && { requestBody: { required: true, content: { "multipart/form-data": form(upload) } } }),
+    ...(body && { requestBody: { required: true, content: content(body, "input") } }),
     responses: {
       ...(endpoint.instead && {
         [endpoint.instead.status]: {
           description: endpoint.instead.when,
           headers: headersOf(endpoint.instead.status),
-          content: jsonContent(jsonSchema(endpoint.instead.reply, "output", schemas)),
+          content: content(endpoint.instead.reply, "output"),
         },
       }),
       [endpoint.status]: {
         description: { 200: "Done", 201: "Created", 202: "Accepted", 303: "The page" }[endpoint.status],
         headers: { ...headersOf(endpoint.status), ...cookieHeader(endpoint), ...locationHeader(endpoint) },
-        content: jsonContent(jsonSchema(endpoint.reply, "output", schemas)),
+        content: content(endpoint.reply, "output"),
         ...linksOf(route, routes),
       },
       ...refusalReplies(refusedBy(method, endpoint), part.name),
@@ -116,6 +122,7 @@ const limitOf = (route: Route, routes: readonly Route[]): string | undefined => 
 const parametersOf = (
   where: "path" | "query",
   schema: z.ZodMiniObject | undefined,
+  tag: string,
   schemas: Schemas,
 ): Json[] =>
   Object.entries(schema?.shape ?? {}).map(([name, value]) => {
@@ -128,15 +135,9 @@ const parametersOf = (
       // Values separated by commas.
       ...(json.type === "array" && { style: "form", explode: false }),
       schema: json,
+      example: exampleOf(json, [tag, name], schemas),
     };
   });
-
-const bodyOf = ({ body, upload }: Endpoint, schemas: Schemas): Json => {
-  if (upload) return { requestBody: { required: true, content: { "multipart/form-data": form(upload) } } };
-  if (body)
-    return { requestBody: { required: true, content: jsonContent(jsonSchema(body, "input", schemas)) } };
-  return {};
-};
 
 const form = ({ field, extensions, maximumBytes }: Upload): Json => ({
   schema: {
@@ -151,6 +152,7 @@ const form = ({ field, extensions, maximumBytes }: Upload): Json => ({
       },
     },
   },
+  example: { [field]: "Email,Name,Team\nada@demo.example,Ada Lovelace,Finance\n" },
   encoding: {
     [field]: {
       headers: {

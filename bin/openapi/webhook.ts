@@ -34,7 +34,10 @@ export const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): 
         },
         ...standardHeaders,
       ],
-      requestBody: { required: true, content: jsonContent(jsonSchema(envelope, "output", schemas)) },
+      requestBody: {
+        required: true,
+        content: jsonContent(jsonSchema(envelope, "output", schemas), "webhooks", schemas),
+      },
       responses: {
         "2XX": { description: "Delivered" },
         default: { description: "A failed attempt" },

@@ -33,10 +33,14 @@ const maximumWordCharacters = 40;
 /** So that the rows of two names, an old and a new one, fit into a transaction. */
 export const maximumWords = 20;
 
-/** The words of a text: what stands between characters that are neither letters nor digits. */
+/**
+ * The words of a text: what stands between characters that are neither letters nor digits. Words of one letter alone, such as those
+ * of 王 明, are taken for one word, since no word of theirs is long enough to be found by.
+ */
 export const wordsOf = (text: string): string[] => {
   const words = fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
-  return [...new Set(words.map((word) => [...word].slice(0, maximumWordCharacters).join("")))];
+  const cut = [...new Set(words.map((word) => [...word].slice(0, maximumWordCharacters).join("")))];
+  return cut.some(isLongEnough) ? cut : [cut.join("")];
 };
 
 export const isLongEnough = (text: string): boolean => [...text].length >= minimumCharacters;

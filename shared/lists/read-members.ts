@@ -1,12 +1,15 @@
 /** Reads members of a list: those of a plan (plan.ts), those with given ids, or those of a block. */
 import { allOf, type Condition, condition } from "../aws/table/condition.ts";
-import { keys, type ListKind, padded } from "../aws/table/keys.ts";
+import { type Key, keys, type ListKind, padded } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { blockOf } from "./blocks.ts";
 import { type BoundaryRead, type IdsRead, type RangeRead, type Read, wholeBlock } from "./plan.ts";
 
 /** How many values DynamoDB takes in one `IN`. */
 const maximumValues = 100;
+
+/** How many rows one request reads by their keys. */
+const maximumKeys = 100;
 
 type Projection = { project?: readonly string[] | undefined };
 
@@ -52,19 +55,31 @@ const readNoted = async (
 
 const groupKeyIn = (row: table.WireRow): string => row.group?.S ?? "";
 
-/** Rows by id. */
+/**
+ * Rows by id, and others. Where several requests would read the ids of a block, and every other id of their range is among them, one
+ * query reads the range: a dozen rows for a read unit.
+ */
 export const readIds = async (
   org: number,
   kind: ListKind,
   ids: readonly number[],
   options: Projection & { consistent?: boolean } = {},
 ): Promise<Map<number, table.WireRow>> => {
-  const memberKeys = [...new Set(ids)].map((id) => keys.member(org, kind, blockOf(id), id));
-  const rows = await table.getManyWire(memberKeys, options);
-  return new Map(rows.map((row) => [Number(row.id?.N), row]));
+  const single: Key[] = [];
+  const ranges: Promise<table.WireRow[]>[] = [];
+  for (const [block, some] of Map.groupBy(new Set(ids), blockOf)) {
+    const [fromId, toId] = [Math.min(...some), Math.max(...some)];
+    if (some.length > maximumKeys && 2 * some.length > toId - fromId)
+      ranges.push(readBlock(org, kind, block, { ...options, fromId, toId }));
+    else single.push(...some.map((id) => keys.member(org, kind, block, id)));
+  }
+  const rows = await Promise.all([table.getManyWire(single, options), ...ranges]);
+  return new Map(rows.flat().map((row) => [Number(row.id?.N), row]));
 };
 
 export type BlockRead = Projection & {
+  /** Default true. */
+  consistent?: boolean | undefined;
   fromId?: number | undefined;
   toId?: number | undefined;
   descending?: boolean;

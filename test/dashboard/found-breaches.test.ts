@@ -152,6 +152,7 @@ describe("GET /breaches", () => {
   test.each([
     "state=all",
     "severity=worst",
+    "severity=high&severity=low",
     "order=best",
     "q=",
     "q=%CC%81",

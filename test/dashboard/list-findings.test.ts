@@ -150,6 +150,7 @@ describe("400", () => {
     "scanId=",
     "limit=0",
     "severity=worst",
+    "severity=high&severity=low",
     "order=best",
   ])("for ?%s", async (query) => {
     const reply = await user.dashboard.get(`/findings?${query}`);

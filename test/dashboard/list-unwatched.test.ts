@@ -73,8 +73,15 @@ describe("200", () => {
 });
 
 describe("400", () => {
-  test.each(["severity=worst", "severity=", "ignored=1", "domainId=x", "limit=0", "limit=101"])(
-    "%s",
-    async (query) => expectRefusal(await unwatched.user.dashboard.get(`/unwatched?${query}`), 400, /./),
-  );
+  test.each([
+    "severity=worst",
+    "severity=",
+    "severity=high&severity=low",
+    "ignored=1",
+    "domainId=x",
+    "limit=0",
+    "limit=101",
+  ])("%s", async (query) => {
+    expectRefusal(await unwatched.user.dashboard.get(`/unwatched?${query}`), 400, /./);
+  });
 });

@@ -3,16 +3,20 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
+import * as z from "zod/mini";
 import { openApiDocument } from "../../bin/openapi/document.ts";
 import { dashboard, type Part, v1 } from "../../bin/openapi/parts.ts";
 import type { Route } from "../../shared/contract/endpoint.ts";
 import { refusals } from "../../shared/contract/errors.ts";
 
-type Response = { headers: Record<string, unknown>; content: Record<string, { schema: unknown }> };
+type Content = Record<string, { schema: unknown; example?: unknown }>;
+type Response = { headers: Record<string, unknown>; content: Content };
 type Operation = {
   operationId: string;
   description?: string;
   security?: unknown[];
+  parameters?: { name: string; in: "path" | "query" | "header"; example?: unknown }[];
+  requestBody?: { content: Content };
   responses: Record<string, Response | { $ref: string }>;
 };
 type Document = {
@@ -73,6 +77,28 @@ describe.each([
       expect(content).toContain(refusal.error);
       if (refusal.code !== undefined)
         expect(content).toMatch(new RegExp(`"enum":\\[[^\\]]*"${refusal.code}"`));
+    }
+  });
+
+  test.each(operations)("has examples of $title that its contract takes", ({ route, operation }) => {
+    const { path, query, body, upload, reply, instead, status } = route.endpoint;
+    for (const [where, schema] of [["path", path] as const, ["query", query] as const]) {
+      const given = (operation.parameters ?? []).filter((each) => each.in === where);
+      expect(given.map(({ name }) => name)).toEqual(Object.keys(schema?.shape ?? {}));
+      const values = Object.fromEntries(given.map(({ name, example }) => [name, String(example)]));
+      if (schema !== undefined) expect(z.safeParse(schema, values)).toMatchObject({ success: true });
+    }
+    const content = operation.requestBody?.content;
+    if (body !== undefined)
+      expect(z.safeParse(body, content?.["application/json"]?.example)).toMatchObject({ success: true });
+    if (upload !== undefined)
+      expect(content?.["multipart/form-data"]?.example).toMatchObject({
+        [upload.field]: expect.any(String),
+      });
+    for (const [code, schema] of [[status, reply] as const, [instead?.status, instead?.reply] as const]) {
+      if (code === undefined || schema === undefined) continue;
+      const example = responseOf(operation, code)?.content["application/json"]?.example;
+      expect(z.safeParse(schema, example)).toEqual({ success: true, data: example });
     }
   });
 

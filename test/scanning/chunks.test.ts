@@ -10,6 +10,7 @@ import { check } from "../../shared/scanning/check.ts";
 import { chunkName, maximumRanges, rangesOfChunk } from "../../shared/scanning/email-chunks.ts";
 import { end } from "../../shared/scanning/end.ts";
 import { plan } from "../../shared/scanning/plan.ts";
+import { recordCapacity } from "../aws/table/engine.ts";
 import {
   changesIn,
   createOrganization,
@@ -91,6 +92,16 @@ test("blocks with few changes share a chunk; a block with many has its own", asy
     newBreachesFound: 151,
   });
   expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(155);
+});
+
+test("a chunk of many e-mails reads several of them, and of its breaches, at once", async () => {
+  for (let index = 300; index < 900; index++) setBreached({ [index]: [`Many${index % 60}`, "Gamma"] });
+  const { chunks } = await planned();
+  expect(await changeCounts(chunks)).toEqual([600]);
+  const capacity = recordCapacity();
+  await check(chunks[0] as Message<"scan-checks">, invocation());
+  // One by one, the e-mails alone would take 600, and the 61 breaches and their dates as many again.
+  expect(capacity.take().readUnits).toBeLessThan(200);
 });
 
 test("a chunk whose message is lost is sent again, without another question to HIBP", async () => {

@@ -47,9 +47,9 @@ export const recordedToken = async (): Promise<string | undefined> => {
 };
 
 /** The catalog's version, for `details`. Undefined while a sync writes and for a minute after it. */
-export const version = async (): Promise<string | undefined> => {
+export const version = async ({ consistent = false } = {}): Promise<string | undefined> => {
   // An older version does no harm: its cache holds details of then or newer ones.
-  const { token, recorded } = (await table.get<State>(stateKey(), { consistent: false })) ?? {};
+  const { token, recorded } = (await table.get<State>(stateKey(), { consistent })) ?? {};
   const settledBefore = new Date(Date.now() - settledMilliseconds).toISOString();
   return recorded !== undefined && recorded.token === token && recorded.at < settledBefore
     ? token
@@ -92,29 +92,32 @@ export const details = async (
 /** The row of a name. `hash`, of everything that HIBP lists about the breach, is missing until a sync has announced it. */
 export type NameRow = { id: number; title: string; domain: string; hash?: string };
 
-/** By name. Strongly consistent: 25 read units for a thousand breaches. */
-export const readNames = async (): Promise<Map<string, NameRow>> => {
+/** By name. 25 read units for a thousand breaches, half of them where it need not be `consistent`. */
+export const readNames = async (options: { consistent?: boolean } = {}): Promise<Map<string, NameRow>> => {
   const { pk, sk: prefix } = keys.breachName("");
-  const rows = await table.query<NameRow & Key>({ pk, prefix });
+  const rows = await table.query<NameRow & Key>({ pk, prefix, ...options });
   return new Map(rows.map((row) => [row.sk.slice(prefix.length), row]));
 };
 
-/** The same, read once by this instance as long as the catalog has this version. */
+/** The same, as `details`: read once by this instance as long as the catalog has this version. */
 export const names = async (catalogVersion: string | undefined): Promise<Map<string, NameRow>> => {
   const known = cacheOf(catalogVersion);
-  known.names ??= await readNames();
+  known.names ??= await readNames({ consistent: false });
   return known.names;
 };
 
 /** The severity of a breach as a level, and whether HIBP says that it is sensitive. */
 export type Grade = { level: number; isSensitive: boolean };
 
-/** id → grade, without ids that are unknown. Strongly consistent, so that what is written by it is not behind a sync. */
+/** id → grade, without ids that are unknown. Never behind a sync, so that what is written by it is not either. */
 export const grades = async (breachIds: Iterable<number>): Promise<Map<number, Grade>> => {
-  const rows = await table.getMany<Breach & Key>([...new Set(breachIds)].map(keys.breach));
+  const ids = [...new Set(breachIds)];
+  const settled = await version({ consistent: true });
+  const breaches =
+    settled === undefined
+      ? (await table.getMany<Breach>(ids.map(keys.breach))).filter((row) => row !== undefined)
+      : [...(await details(ids, settled)).values()];
   return new Map(
-    rows
-      .filter((row) => row !== undefined)
-      .map(({ id, severity, isSensitive }) => [id, { level: levelOf(severity), isSensitive }]),
+    breaches.map(({ id, severity, isSensitive }) => [id, { level: levelOf(severity), isSensitive }]),
   );
 };

@@ -61,6 +61,7 @@ describe("an address is found", () => {
     ["Anne-Marie O’Neill", ["anne", "marie", "neill", "anne marie", "o neill"], ["oneill"]],
     ["محمد علي", ["محمد", "عل"], ["حمد"]],
     ["王小明", ["王小", "王小明"], ["小明"]],
+    ["王 明", ["王 明", "王明"], ["明 王"]],
     ["Ольга Петрова", ["ольга", "ПЕТР"], ["льга"]],
     ["김민준", ["김민"], ["민준"]],
     ["J. R. R. Tolkien", ["tolk", "j tolkien", "tolkien r"], ["x tolkien"]],

@@ -24,13 +24,14 @@ import {
   createOrganization,
   invocation,
   runChecks,
+  runLookUps,
   takeMessage,
   takeMessages,
   useWorkers,
 } from "../../scanning/in-process-workers.ts";
 
 const seeds = [0, 1];
-const scanned = [...seeds.map((seed) => `property${seed}`), "again", "removed", "kept", "sub"];
+const scanned = [...seeds.map((seed) => `property${seed}`), "again", "removed", "kept", "lost", "sub"];
 const workers = useWorkers({ breached: Object.fromEntries(scanned.map((name) => [`${name}.example`, {}])) });
 
 /** Aliases and the names of their breaches, as HIBP answers about a domain. */
@@ -232,6 +233,21 @@ test("a domain without verification keeps its list, and the date of the last ans
   await domains.setVerified(org, domain?.id ?? 0, false);
   expect(await listAll(org)).toMatchObject({
     addresses: [{ email: "user1@kept.example" }],
+    domains: [{ unwatched: 1, asOf, isCurrent: false }],
+  });
+});
+
+test("a domain that HIBP does not search any more keeps its list, and the date", async () => {
+  answer("lost.example", { user1: ["Alpha"] });
+  const org = await createOrganization({ "lost.example": 1 });
+  await scan(org);
+  const { asOf } = (await listAll(org)).domains[0] ?? {};
+  workers.failureOf = (path) => (path === "breacheddomain/lost.example" ? 403 : undefined);
+  await scan(org);
+  await runLookUps();
+  workers.failureOf = () => undefined;
+  expect(await listAll(org)).toMatchObject({
+    addresses: [{ email: "user1@lost.example" }],
     domains: [{ unwatched: 1, asOf, isCurrent: false }],
   });
 });

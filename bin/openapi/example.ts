@@ -1,0 +1,168 @@
+/** Examples of what goes in and comes out, made of the examples that the contracts' fields have and of the values below. */
+import type { Json, Schemas } from "./schema.ts";
+
+/**
+ * Values of fields whose contract has no example, or whose example would contradict another one, by the end of their path: the tag
+ * of the operation and the names of properties. A field whose value is undefined is left out.
+ */
+const values: Json = {
+  acknowledgedByApiKey: null,
+  acknowledgeReason: "Password changed",
+  actor: { type: "user", label: "Grace Hopper" },
+  "addresses.email": "alan@demo.example",
+  "addresses.ignored": false,
+  "advice.title": "Change the password",
+  after: "AAAAAZrCcgA",
+  "alert-configs.config": { recipients: ["security@demo.example"] },
+  "alert-configs.id": 1,
+  "alert-configs.status": "delivered",
+  answer: "code=4kq3n8&state=Zm9vYmFy",
+  "answer.id": "3q2-7wEjRWeJq83vEjRWeA",
+  "api-keys.label": "Ticket system",
+  "apiKeys.label": "Ticket system",
+  attribution: "security researchers",
+  authenticatorData: "SZYN5YgOjGh0NBcPZHZgW4",
+  body: "ok",
+  "breach.domain": "payrollpro.example",
+  "breach.name": "PayrollPro",
+  "breach.severity": "high",
+  "breaches.domain": "payrollpro.example",
+  // Either these or a filter.
+  "breaches.ids": undefined,
+  "breaches.filter": { breachId: 1, severity: ["critical", "high"] },
+  "breaches.name": "PayrollPro",
+  "breaches.reason": "Password changed",
+  "breaches.status": "completed",
+  browser: "Firefox on Windows",
+  clientDataJSON: "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0",
+  columns: { used: ["Email", "Name", "Team"], ignored: ["Phone"] },
+  "configs.channel": "webhook",
+  cursor: "AAAAAZrCcgA",
+  dataClasses: ["Passwords", "Email addresses"],
+  "deliveries.status": "delivered",
+  description: "In January 2026 PayrollPro lost the passwords of its customers.",
+  disabledCount: 0,
+  "deliveries.owner": null,
+  "alert-configs.owner": null,
+  "domain.name": "demo.example",
+  "domains.name": "demo.example",
+  "domains.reason": null,
+  durationMs: 84,
+  email: "ada@demo.example",
+  "emails.ids": [1, 2],
+  // Either this or `set`.
+  "emails.remove": undefined,
+  error: "2 e-mails could not be scanned",
+  errorMessage: null,
+  failedAttempts: 0,
+  failing: false,
+  failingSince: null,
+  failureReason: null,
+  found: ["breach-monitor=3q2-7wEjRWeJq83v"],
+  handled: undefined,
+  isFabricated: false,
+  isMalware: false,
+  isRetired: false,
+  isSensitive: false,
+  isSpamList: false,
+  isStealerLog: false,
+  key: "bms_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2y",
+  label: "Grace Hopper",
+  location: "https://breach-monitor.example/api/app/unsubscribe",
+  "members.name": "Grace Hopper",
+  nextAttemptAt: null,
+  notices: [],
+  "options.minSeverity": "low",
+  "options.name": "Security team",
+  "alert-configs.name": "Security team",
+  "alert-configs.minSeverity": "low",
+  "organization.name": "Demo",
+  ownerName: "Ada Lovelace",
+  "passkeys.id": "3q2-7wEjRWeJq83vEjRWeA",
+  payload: '{"id":1,"type":"breach","timestamp":"2026-11-21T09:30:00.000Z","data":{"breaches":[]}}',
+  plan: "Pro 1",
+  preview: "bms_0aB1cD2e…",
+  "provider.name": "Demo's identity provider",
+  pwnCount: 1_200_000,
+  rawId: "3q2-7wEjRWeJq83vEjRWeA",
+  "billing.reason": null,
+  "billing.status": "active",
+  "config.recipients": ["security@demo.example"],
+  "record.name": "_breach-monitor.demo.example",
+  "record.value": "breach-monitor=3q2-7wEjRWeJq83v",
+  revokedAt: null,
+  "lastResponse.status": 200,
+  "lastScan.status": "completed",
+  "scan.status": "completed",
+  "scans.status": "completed",
+  severity: "high",
+  "sign-in.token": "3q2-7wEjRWeJq83vEjRWeA",
+  signature: "MEUCIQDvX",
+  skipped: 0,
+  "skipped.reason": "the domain is not verified",
+  skippedCount: 0,
+  // Of stealer logs alone.
+  stealerLogDomains: undefined,
+  steps: ["Change the password at PayrollPro, and wherever it was used again."],
+  "subAddresses.email": "ada+shop@demo.example",
+  summary: "Added ada@demo.example",
+  team: "Finance",
+  "team.name": "Finance",
+  "teams.name": "Finance",
+  "breach.title": "PayrollPro",
+  "breaches.title": "PayrollPro",
+  "topBreaches.title": "PayrollPro",
+  token: "7.3q2-7wEjRWeJq83vEjRWeA.EjRWeJq83vEjRWeJq83vEA",
+  trialEndsAt: null,
+  url: "https://identity.example/authorize?client_id=breach-monitor",
+  "user.name": "Grace Hopper",
+  userHandle: "MTI",
+  waitsFor: null,
+};
+
+/** The type of a value as JSON Schema calls it. */
+const typeOf = (value: unknown): string => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value === "number" ? "integer" : typeof value;
+};
+
+const alternativesIn = ({ anyOf, oneOf }: Json): Json[] => (anyOf ?? oneOf ?? []) as Json[];
+
+/** A schema without a type is a reference. */
+const isA = (value: unknown, schema: Json): boolean =>
+  [schema, ...alternativesIn(schema)].some(({ type, $ref }) =>
+    $ref === undefined ? [type].flat().includes(typeOf(value)) : value !== null,
+  );
+
+/** An example of a schema. `path`: its tag, and the names of the properties that lead to it. Throws when a text has no example. */
+export const exampleOf = (schema: Json, path: readonly string[], schemas: Schemas): unknown => {
+  const ends = path.map((_, index) => path.slice(index).join("."));
+  const named = ends.find((end) => end in values && (values[end] === undefined || isA(values[end], schema)));
+  if (named !== undefined) return values[named];
+  if ("const" in schema) return schema.const;
+  if (Array.isArray(schema.examples)) return schema.examples[0];
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  if ("default" in schema) return schema.default;
+  if (typeof schema.$ref === "string")
+    return exampleOf(schemas[schema.$ref.replace("#/components/schemas/", "")] as Json, path, schemas);
+  const [alternative] = alternativesIn(schema);
+  if (alternative !== undefined) return exampleOf(alternative, path, schemas);
+  switch ([schema.type].flat()[0]) {
+    case "object":
+      return Object.fromEntries(
+        Object.entries((schema.properties ?? {}) as Record<string, Json>).map(([name, property]) => [
+          name,
+          exampleOf(property, [...path, name], schemas),
+        ]),
+      );
+    case "array":
+      return [exampleOf(schema.items as Json, path, schemas)];
+    case "integer":
+      return Math.max(1, Number(schema.minimum ?? 1));
+    case "boolean":
+      return true;
+    default:
+      throw new Error(`The OpenAPI document has no example of ${path.join(".")}: add one to its contract`);
+  }
+};
