@@ -28,25 +28,15 @@ export const startService = async (
   assembly?: string,
 ): Promise<LocalService> => {
   const port = options.includes("--port") ? [] : ["--port", "0"];
-  const child = spawn(
-    process.execPath,
-    [
-      ...(process.env.OPS_PROF ? ["--cpu-prof", "--cpu-prof-dir=/tmp/ops-synth/start"] : []),
-      join(project, "local/start.ts"),
-      "--no-demo",
-      ...port,
-      ...options,
-    ],
-    {
-      cwd: project,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        ...withoutAwsVariables(),
-        ...parts,
-        ...(assembly !== undefined && { CLOUD_ASSEMBLY: assembly }),
-      },
+  const child = spawn(process.execPath, [join(project, "local/start.ts"), "--no-demo", ...port, ...options], {
+    cwd: project,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...withoutAwsVariables(),
+      ...parts,
+      ...(assembly !== undefined && { CLOUD_ASSEMBLY: assembly }),
     },
-  );
+  });
   const lines: string[] = [];
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const apiUrl = await new Promise<string>((resolve, reject) => {
