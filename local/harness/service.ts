@@ -20,8 +20,7 @@ const readyWithinMilliseconds = 150_000;
 /**
  * Starts a local service as `npm start` does, on a free port unless the options name one, and waits until it
  * is ready. `parts`: environment variables, such as AWS_ENDPOINT_URL_DYNAMODB for another engine. `assembly`:
- * the path of the cloud assembly to run; without it the service synthesizes one. TRANSACTION_KEYS in the environment runs all tests
- * with other keys that IAM sees (docs/decisions/0043-roles-by-key.md).
+ * the path of the cloud assembly to run; without it the service synthesizes one.
  */
 export const startService = async (
   options: readonly string[],
@@ -29,20 +28,15 @@ export const startService = async (
   assembly?: string,
 ): Promise<LocalService> => {
   const port = options.includes("--port") ? [] : ["--port", "0"];
-  const { TRANSACTION_KEYS: seen = "all" } = process.env;
-  const child = spawn(
-    process.execPath,
-    [join(project, "local/start.ts"), "--no-demo", ...port, "--transaction-keys", seen, ...options],
-    {
-      cwd: project,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        ...withoutAwsVariables(),
-        ...parts,
-        ...(assembly !== undefined && { CLOUD_ASSEMBLY: assembly }),
-      },
+  const child = spawn(process.execPath, [join(project, "local/start.ts"), "--no-demo", ...port, ...options], {
+    cwd: project,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...withoutAwsVariables(),
+      ...parts,
+      ...(assembly !== undefined && { CLOUD_ASSEMBLY: assembly }),
     },
-  );
+  });
   const lines: string[] = [];
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const apiUrl = await new Promise<string>((resolve, reject) => {

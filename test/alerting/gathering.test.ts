@@ -195,6 +195,19 @@ describe("the first scan", () => {
     expect(mails.texts[0]).not.toContain(`@${domain}`);
   });
 
+  test("is summed up without breaches below a channel's least severity", async () => {
+    const org = await organizationOf(20, { first: true });
+    await catalog.idsFor(["Worse", "Mild"]);
+    await describeBreach("Worse", { severity: "high" });
+    await describeBreach("Mild", { severity: "low" });
+    await createChannel(org, { minSeverity: "high" });
+    await scan(org, inBreaches(6, "Worse", "Mild"));
+    await sendAll();
+    expect(mails.subjects).toEqual(["High: the first scan found 6 people in data breaches at Test"]);
+    expect(mails.texts[0]).toContain("* Worse · high · 6 people");
+    expect(mails.texts[0]).not.toContain("Mild");
+  });
+
   test("with up to five people makes a message for each", async () => {
     const org = await organizationOf(20, { first: true });
     const channelId = await createChannel(org);
@@ -254,6 +267,8 @@ describe("a sensitive breach", () => {
     ]);
     const secret = mails.texts.filter((text) => text.includes("sensitive"));
     for (const text of secret) expect(text).not.toMatch(/Secret|user\d|emailId|breachId/);
+    const threadOf = (subject: string) => mails.references[mails.subjects.indexOf(subject)];
+    expect(threadOf("A sensitive breach: 1 person at Test")).toMatch(/^<scan-\d+@breach-monitor\.invalid>$/);
     await expectEachToldOnce(org, discreet);
     const hooks = (await channels.list(org)).filter(({ channel }) => channel === "webhook");
     const events = await deliveriesOf(org, hooks[0]?.id ?? 0);

@@ -1,10 +1,17 @@
 /** How many copies of alerts an organization can send to people who never asked. */
 import { expect, test } from "vitest";
 import * as organizations from "../../shared/access/organizations/organization.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
 import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
-import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import {
+  type AlertEvent,
+  deliveries,
+  raiseFor as raiseDeliveries,
+} from "../../shared/alerting/deliveries/delivery.ts";
 import { defaultMailBudget, giveBackCopies, takeCopies } from "../../shared/aws/mail/budget.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
+import { createChannel } from "./channels.ts";
 import { attempt, mails, raiseFor, statusesOf, useMailServer } from "./mail-deliveries.ts";
 
 useWorkers();
@@ -57,6 +64,23 @@ test("what is over the budget of an hour waits for the next, without using an at
   const nextHour = (Math.floor(Date.now() / 3_600_000) + 1) * 3_600_000;
   expect(Date.parse(waiting?.dueAt ?? "")).toBeGreaterThanOrEqual(nextHour - 1_000);
   expect(Date.parse(waiting?.dueAt ?? "")).toBeLessThanOrEqual(nextHour + 301_000);
+});
+
+test("messages about single addresses leave a tenth of a day to others as well", async () => {
+  const org = await createOrganization({});
+  const mailBudget = { hour: 1_000, day: 20 };
+  await organizations.setMailBudget(org, mailBudget);
+  expect(await takeCopies(org, 18, mailBudget, new Date())).toBeUndefined();
+  const channelId = await createChannel(org);
+  const channel = (await channels.get(org, channelId)) as channels.Channel;
+  const single: AlertEvent = { type: "breach", breachIds: [1], email: { id: 1, findingIds: [1] } };
+  const { writes, messages } = await raiseDeliveries(org, [
+    { channel, event: single },
+    { channel, event: { type: "scan_error", error: "Measured" } },
+  ]);
+  await table.transact(deliveries.writes(org, writes));
+  for (const { message } of messages) await attempt(message);
+  expect(mails.subjects).toEqual([expect.stringMatching(/^A message about breach monitoring/)]);
 });
 
 test("copies that SES was too busy to take do not count against the budget", async () => {

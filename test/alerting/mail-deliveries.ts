@@ -22,6 +22,8 @@ export const mails = {
   received: [] as string[],
   subjects: [] as string[],
   texts: [] as string[],
+  deliveryIds: [] as string[],
+  references: [] as string[],
   /** Whose messages SES refuses. */
   refused: (_address: string): boolean => false,
   /** Whose messages are beyond SES's rate. */
@@ -45,6 +47,10 @@ export const useMailServer = (): void => {
       mails.received.push(address);
       mails.subjects.push(Content.Simple.Subject.Data);
       mails.texts.push(Content.Simple.Body.Text.Data);
+      const headers = Content.Simple.Headers as { Name: string; Value: string }[];
+      const header = (name: string) => headers.find(({ Name }) => Name === name)?.Value ?? "";
+      mails.deliveryIds.push(header("X-Delivery-Id"));
+      mails.references.push(header("References"));
       response.end(JSON.stringify({ MessageId: "1" }));
     });
     const listening = await listenOnLoopback(server);
@@ -54,7 +60,8 @@ export const useMailServer = (): void => {
   }, 60_000);
   beforeEach(() => {
     const none = () => false;
-    Object.assign(mails, { received: [], subjects: [], texts: [], refused: none, throttled: none });
+    const empty = { received: [], subjects: [], texts: [], deliveryIds: [], references: [] };
+    Object.assign(mails, { ...empty, refused: none, throttled: none });
   });
   afterAll(() => close?.());
 };

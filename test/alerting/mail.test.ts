@@ -303,7 +303,10 @@ describe("sending", () => {
             Headers: [
               { Name: "Auto-Submitted", Value: "auto-generated" },
               { Name: "X-Delivery-Id", Value: "41" },
-              { Name: "References", Value: "<scan-12@breach-monitor.invalid>" },
+              {
+                Name: "References",
+                Value: "<breach-1@breach-monitor.invalid> <scan-12@breach-monitor.invalid>",
+              },
               {
                 Name: "List-Unsubscribe",
                 Value: "<https://monitor.example/api/dashboard/recipients/1.name.0/unsubscribe>",

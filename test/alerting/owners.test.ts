@@ -1,5 +1,5 @@
 /** Messages to the owners of breached addresses: whom a scan tells, whom people tell by hand, and that nobody gets two, whoever dies. */
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { entries } from "../../shared/access/activity/activity.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
@@ -15,7 +15,6 @@ import { takeCopies } from "../../shared/aws/mail/budget.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
-import { findings } from "../../shared/findings/record.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { changeMany } from "../../shared/monitoring/emails/changes.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
@@ -71,13 +70,13 @@ const refuse = async (org: number, address: string): Promise<void> => {
   expect(await setConsent(addressee?.token ?? "", "refused")).toBe(true);
 };
 
-/** Lets a day pass since owners were told. */
-const ageTold = async (org: number): Promise<void> => {
-  const toldAt = new Date(Date.now() - 24 * 3600_000 - 1).toISOString();
-  for (const { id } of await findingsOf(org)) {
-    await table.update(findings.key(org, id), { set: { toldAt } });
-  }
+/** From now on it is a day later, until the end of the test. */
+const letDayPass = (): void => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 24 * 3600_000 + 1_000 });
 };
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe("a channel that tells owners", () => {
   test("has each owner written to once, however many channels do, in words for them", async () => {
@@ -198,7 +197,7 @@ describe("by hand", () => {
     expect(summaries.map(({ summary }) => summary)).toEqual([
       "Told the owners of 40 emails of their findings",
     ]);
-    await ageTold(org);
+    letDayPass();
     expect(await tell(org, ids.slice(0, 1))).toBe(1);
   });
 
@@ -218,7 +217,7 @@ describe("by hand", () => {
     await disable(org, 0);
     await refuse(org, `user1@${domain}`);
     expect(await tell(org)).toBe(2);
-    await ageTold(org);
+    letDayPass();
     const [row] = await domains.list(org);
     await domains.setVerified(org, row?.id ?? 0, false);
     expect(await tell(org)).toBe(0);
@@ -230,7 +229,8 @@ describe("by hand", () => {
     await scan(org, inBreaches(60, "Alpha"));
     const counts = await Promise.all([tell(org), tell(org), tell(org)]);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(60);
-    await ageTold(org);
+    expect(await sendAll()).toHaveLength(60);
+    letDayPass();
     let seen = 0;
     const restore = intercept<Request>("build", (next) => async (sent) => {
       const isWrite = String(sent.request.headers["x-amz-target"]).endsWith("TransactWriteItems");
@@ -306,6 +306,36 @@ describe("a message on its way", () => {
       expect(await takeCopies(org, 18, budget, new Date())).toBeUndefined();
     });
     expect([sent, row && waitsForOf(row, new Date())?.reason]).toEqual([[], "budget of e-mails is used up"]);
+  });
+
+  test("that waits, or has arrived late, is not sent once more by hand", async () => {
+    const { org, row } = await toldBut(async (org) => {
+      await organizations.setMailBudget(org, { hour: 0, day: 0 });
+    });
+    letDayPass();
+    expect(await tell(org)).toBe(0);
+    await organizations.setMailBudget(org, { hour: 500, day: 2_000 });
+    if (row !== undefined) await attemptOf(org, row);
+    expect(await sendAll()).toHaveLength(1);
+    expect(await tell(org)).toBe(0);
+  });
+
+  test("that was given up and told again by hand is not sent when it is retried", async () => {
+    const { org } = await toldBut(async () => {
+      mails.refused = (address) => address.endsWith(`@${domain}`);
+    });
+    for (let count = 1; count < 30; count++) {
+      const [now] = await toOwners(org);
+      if (now !== undefined) await attemptOf(org, now);
+    }
+    mails.refused = () => false;
+    letDayPass();
+    expect(await tell(org)).toBe(1);
+    expect(await sendAll()).toHaveLength(1);
+    expect(await retryAll(org, ownersChannel.id)).toBe(1);
+    for (const now of await toOwners(org)) await attemptOf(org, now);
+    expect(await sendAll()).toHaveLength(1);
+    expect((await toOwners(org)).map(({ status }) => status)).toEqual(["delivered"]);
   });
 
   test("that bounces fails no channel, however often", async () => {

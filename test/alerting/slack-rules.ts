@@ -19,6 +19,9 @@ export const slackFaults = (message: unknown): string[] => {
     check(attached.length >= 1 && attached.length <= 50, "1 to 50 blocks in an attachment");
   }
   const all = [...blocks, ...attachments.flatMap(({ blocks: attached }) => attached)];
+  const length = (JSON.stringify(all).match(/"(?:text|url)":"(?:[^"\\]|\\.)*"/g) ?? []).join("").length;
+  // What Slack was seen to take in all (github.com/slackapi/bolt-js/issues/2509).
+  check(length <= 12_000, `${length} of 12,000 characters in all`);
   const checkText = (value: Text, types: string[], maximum: number, where: string) => {
     const { type, text: content } = value;
     check(types.includes(type as string), `${where}: type`);

@@ -57,6 +57,7 @@ describe("a Slack message", () => {
     "of %i breaches, and %i people in sensitive ones, counts what it leaves out",
     (count, discreetPeople, shown, more) => {
       const breaches = Array.from({ length: count }, (_, index) => ({
+        breachId: index,
         title: `Breach ${index}`,
         domain: "",
         severity: "low" as const,
@@ -164,6 +165,49 @@ describe("a Slack message", () => {
       expect(slackFaults(message)).toEqual([]);
       expect(JSON.stringify(message).length).toBeLessThan(20_000);
     }
+  });
+
+  test("of people in 80 breaches with names of 1,100 characters is within Slack's limits", () => {
+    for (const character of ["x", "&", "<", "@channel ", "\u202e👍"]) {
+      const text = character.repeat(1_100);
+      const address = `${"&".repeat(64)}@${"a".repeat(180)}.example`;
+      const breach = { breachId: 1, title: text, domain: text, severity: "critical" as const, people: 212 };
+      const said = { dataClasses: [text, text], advice: [text], stealerLogDomains: Array(50).fill(text) };
+      const summary = {
+        kind: "found" as const,
+        breaches: Array(80).fill({ ...breach, ...said, named: Array(10).fill(address) }),
+        discreetPeople: 3,
+        totals: { findings: 80, people: 212 },
+        scanId: 12,
+      };
+      expect(
+        slackFaults(messageOf(noticeOfSummary(summary, { organizationName: text, dashboardUrl }))),
+      ).toEqual([]);
+    }
+  });
+
+  test("of one breach gives ten long addresses, how many more there are, and what leaked", () => {
+    const named = Array.from(
+      { length: 10 },
+      (_, index) => `${index}${"a".repeat(63)}@${"b".repeat(60)}.example`,
+    );
+    const breach = {
+      breachId: 1,
+      title: "PayrollPro",
+      domain: "",
+      severity: "high" as const,
+      people: 212,
+      named,
+    };
+    const said = { dataClasses: ["Passwords"], advice: [], stealerLogDomains: [] };
+    const summary = { kind: "found" as const, breaches: [{ ...breach, ...said }], discreetPeople: 0 };
+    const totals = { findings: 212, people: 212 };
+    const [, text] = markdownIn(
+      messageOf(noticeOfSummary({ ...summary, totals, scanId: 12 }, { organizationName: "Acme" })),
+    );
+    expect(text).toBe(
+      `*PayrollPro · high · 212 people*\n${named.join(", ")}, and 202 more\nExposed: Passwords`,
+    );
   });
 
   test("of a scan tells the counts or the problem, and leads to the scans", () => {

@@ -74,8 +74,14 @@ const retry = async (organization: Organization, id: number) => {
   const { channelId } = deliveries.groupOf(delivery);
   await findReceivingChannel(organization, channelId);
   if (delivery.status === "delivered") throw new CommandError("The delivery was delivered.");
-  if (delivery.status === "pending")
-    throw new CommandError("The delivery is pending: its first attempt is about to be made.");
+  if (delivery.status === "pending") {
+    const waitsFor = deliveryList.waitsOf(delivery);
+    throw new CommandError(
+      waitsFor === null
+        ? "The delivery is pending: its first attempt is about to be made."
+        : `The delivery waits until ${waitsFor.until}: ${waitsFor.reason}.`,
+    );
+  }
   try {
     await byHand.redeliver(organization.id, channelId, id, ["retrying", "not delivered"]);
   } catch (error) {

@@ -10,7 +10,14 @@ import { type FindingRecord, findings } from "../../findings/record.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
-import { deliveries, type OwnerEvent, type Raised, raiseFor, reserveIds } from "../deliveries/delivery.ts";
+import {
+  type Delivery,
+  deliveries,
+  type OwnerEvent,
+  type Raised,
+  raiseFor,
+  reserveIds,
+} from "../deliveries/delivery.ts";
 import { enqueueAlerts } from "../deliveries/enqueue.ts";
 import { consentsOf } from "../recipients/recipient.ts";
 import { eventFor, ownersChannel } from "./owner.ts";
@@ -122,9 +129,14 @@ const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[];
     reachableOf(org, [...new Set(untold.map(({ emailId }) => emailId))]),
     breachDetails.grades(untold.map(({ breachId }) => breachId)),
   ]);
+  const messages = await deliveries.getMany(
+    org,
+    reachable.map(({ ownerDelivery = 0 }) => ownerDelivery),
+  );
   let isAll = true;
-  const due = reachable.flatMap((email): Due[] => {
-    const ofEmail = untold.filter(({ emailId }) => emailId === email.id);
+  const due = reachable.flatMap((email, index): Due[] => {
+    const toldLate = findingsToldLate(messages[index], latest);
+    const ofEmail = untold.filter(({ id, emailId }) => emailId === email.id && !toldLate.includes(id));
     const breaches = ofEmail.flatMap(({ id, breachId }) => {
       const grade = grades.get(breachId);
       return grade === undefined || grade.isSensitive ? [] : [{ findingId: id, breachId, ...grade }];
@@ -135,6 +147,13 @@ const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[];
     return [{ email, event, rows: ofEmail.filter(({ id }) => event.email.findingIds.includes(id)) }];
   });
   return { due, isAll };
+};
+
+/** The findings of a message that had to wait: it is still on its way, or has arrived since `latest`. */
+const findingsToldLate = (message: Delivery | undefined, latest: string): readonly number[] => {
+  if (message?.event.type !== "owner") return [];
+  const hasArrived = message.status === "delivered" && (message.lastAttemptAt ?? "") > latest;
+  return message.dueAt !== undefined || hasArrived ? message.event.email.findingIds : [];
 };
 
 /** Those of the e-mails that are active, of a verified domain, and whose owners have not unsubscribed. */

@@ -19,8 +19,12 @@ const confirmationSeconds = 3_600;
 /** Spreads what waits for the same hour or day. */
 const spreadSeconds = 300;
 
-/** Messages about single addresses leave the rest of an hour to summaries, scan errors and notices, which also go first in it. */
+/** Messages about single addresses leave the rest of an hour and a day to summaries, scan errors and notices, which also go first in an hour. */
 const shareOfSingles = 0.9;
+
+/** Of a budget of one, that one. */
+const singlesOf = (copies: number): number =>
+  Math.max(Math.min(1, copies), Math.floor(copies * shareOfSingles));
 
 /** Decides who of an e-mail channel's recipients gets a copy now, and takes the copies out of the budget. */
 export const planMail = async (
@@ -47,11 +51,8 @@ export const planMail = async (
   const recipients = all.filter(({ email }) => row.reached?.has(fingerprint(org, email)) !== true);
   const takenAt = new Date();
   const isSingle = row.event.type === "breach" || row.event.type === "owner";
-  // Of a budget of one, that one.
-  const hour = isSingle
-    ? Math.max(Math.min(1, mailBudget.hour), Math.floor(mailBudget.hour * shareOfSingles))
-    : mailBudget.hour;
-  const usedUpUntil = await takeCopies(org, recipients.length, { ...mailBudget, hour }, takenAt);
+  const budget = isSingle ? { hour: singlesOf(mailBudget.hour), day: singlesOf(mailBudget.day) } : mailBudget;
+  const usedUpUntil = await takeCopies(org, recipients.length, budget, takenAt);
   if (usedUpUntil === undefined) {
     const giveBack = (sent: number): Promise<void> =>
       giveBackCopies(org, recipients.length - sent, takenAt).catch((error: Error) => {

@@ -67,8 +67,10 @@ const messageTo = (
 });
 
 /** Messages that name the same one, which nobody has sent, are shown as one thread (RFC 5322, 3.6.4). */
-const threadOf = ({ thread }: Notice): { Name: string; Value: string }[] =>
-  thread === undefined ? [] : [{ Name: "References", Value: `<${thread}@breach-monitor.invalid>` }];
+const threadOf = ({ threads }: Notice): { Name: string; Value: string }[] =>
+  threads.length === 0
+    ? []
+    : [{ Name: "References", Value: threads.map((each) => `<${each}@breach-monitor.invalid>`).join(" ") }];
 
 /** A notice as an e-mail: the subject, and the same content as text and as HTML. `unsubscribeUrl`: where its reader unsubscribes. */
 export const messageOf = (

@@ -13,8 +13,8 @@ import type { ExposedEmail, Exposure, Report } from "./report.ts";
 export type Notice = {
   /** Of the worst breach; the headline says it in words. */
   severity?: Severity | undefined;
-  /** Names what further messages may be about too: letters, digits and hyphens. */
-  thread?: string | undefined;
+  /** Names of what further messages may be about too, the breach before the scan: letters, digits and hyphens. */
+  threads: string[];
   /** One line that is understood without the rest, such as a subject. */
   summary: string;
   /** At most 100 characters. */
@@ -63,12 +63,19 @@ export const noticeOf = (report: Report, { organizationName, dashboardUrl }: Not
     subject === undefined
       ? `${words.headline} (${name})`
       : `${subject} at ${asLine(organizationName, maximumOrganizationInSubject)}`;
-  const thread = report.scanId === undefined ? undefined : `scan-${report.scanId}`;
-  return { summary, organizationName: name, thread, ...words };
+  const breachIds =
+    report.event.type === "breach" ? report.event.data.breaches.map((each) => each.breachId) : [];
+  return { summary, organizationName: name, threads: threadsOf(breachIds, report.scanId), ...words };
 };
 
+/** Of several breaches none is a thread. */
+export const threadsOf = (breachIds: readonly number[], scanId: number | undefined): string[] => [
+  ...(breachIds.length === 1 ? [`breach-${breachIds[0]}`] : []),
+  ...(scanId === undefined ? [] : [`scan-${scanId}`]),
+];
+
 /** `subject`: the beginning of the summary, which ends with the organization. */
-type Words = Omit<Notice, "summary" | "organizationName"> & { subject?: string };
+type Words = Omit<Notice, "summary" | "organizationName" | "threads"> & { subject?: string };
 
 /** With `none` for what has no severity. */
 export const severityColors = {

@@ -1,4 +1,5 @@
 /** What the owner of a breached address is told, read when the message is sent, and in words for this person, who need not know the service. */
+import { findings } from "../../findings/record.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { inBothForms } from "../../monitoring/domains/written-name.ts";
 import { emails } from "../../monitoring/emails/record.ts";
@@ -6,7 +7,7 @@ import { stepsForOwner } from "../../monitoring/hibp/advice.ts";
 import type { Breach } from "../../monitoring/hibp/breach.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { levelOf } from "../../monitoring/hibp/severity.ts";
-import type { OwnerEvent } from "../deliveries/delivery.ts";
+import type { Delivery, OwnerEvent } from "../deliveries/delivery.ts";
 import {
   asLine,
   breachesInWords,
@@ -26,18 +27,22 @@ type OwnersBreach = Breach & { stealerLogDomains?: string[] | undefined };
 export type OwnerReport = { kind: "owner"; address: string; breaches: OwnersBreach[] };
 
 /**
- * Undefined: there is nobody to tell. The address was removed or disabled, its domain is no longer verified, or what leaked is sensitive, since the
- * delivery was created.
+ * Undefined: there is nobody to tell. The address was removed or disabled, its domain is no longer verified, what leaked is sensitive, or a later
+ * message has told it, since the delivery was created.
  */
 export const readOwnerReport = async (
   org: number,
-  { breachIds, email: { id } }: OwnerEvent,
+  delivery: Pick<Delivery, "id" | "createdAt" | "dueAt">,
+  { breachIds, email: { id, findingIds } }: OwnerEvent,
 ): Promise<OwnerReport | undefined> => {
   const [details, email] = await Promise.all([breachDetails.details(breachIds), emails.get(org, id)]);
   const group = email && emails.groupOf(email);
   if (email === undefined || group?.isActive !== true) return undefined;
   if ((await domains.get(org, group.domainId))?.verified !== true) return undefined;
+  const isLatest = email.ownerDelivery === delivery.id || delivery.dueAt === undefined;
+  const toldAgain = isLatest ? [] : await toldAfter(org, delivery, findingIds);
   const breaches = breachIds
+    .filter((breachId) => !toldAgain.includes(breachId))
     .map((breachId) => details.get(breachId))
     .filter(
       (breach) => breach !== undefined && !breach.isSensitive && email.findings[breach.id] !== undefined,
@@ -51,6 +56,21 @@ export const readOwnerReport = async (
     breaches: breaches.map((breach) => ({ ...breach, stealerLogDomains: websites.get(breach.id) })),
   };
 };
+
+/** Longer than from a delivery to its note in a finding (`toldAt`). That of a later one comes after a day. */
+const marginMilliseconds = 3_600_000;
+
+/** The breaches of those findings that a later message has told, because this one had been given up. */
+const toldAfter = async (
+  org: number,
+  { createdAt }: Pick<Delivery, "createdAt">,
+  findingIds: readonly number[],
+): Promise<number[]> =>
+  (await findings.getMany(org, findingIds)).flatMap((row) =>
+    row !== undefined && Date.parse(row.toldAt ?? createdAt) > Date.parse(createdAt) + marginMilliseconds
+      ? [row.breachId]
+      : [],
+  );
 
 /** More than these are read by nobody. */
 const maximumSteps = 6;
@@ -69,6 +89,7 @@ export const noticeOfOwner = (
   const severity = worst?.severity;
   return {
     severity,
+    threads: [],
     summary: `${inWords(severity)}your address is in the data breach ${title}${others} (${asLine(organizationName, maximumOrganizationInSubject)})`,
     headline: `${inWords(severity)}your address is in ${breachesInWords(breaches.length)}`,
     lead: `${name} watches the addresses of its domains for data breaches, and yours, ${asLine(inBothForms(address), 2 * maximumAddress)}, is in ${breachesInWords(breaches.length)}: strangers may know what is listed here. It need not be a mistake of yours.`,

@@ -22,12 +22,15 @@ export type SlackMessage = {
 /** A message lists at most this many breaches, so that it stays readable; Slack allows 50 blocks. */
 const maximumItems = 10;
 
-/**
- * Limits in characters of the escaped text. A title, details and a link share a section, for which Slack
- * allows 3000.
- */
+/** Limits in characters of the escaped text. A title, details and a link share a section, for which Slack allows 3000. */
 const maximumTitle = 300;
-const maximumDetails = 500;
+const maximumSection = 2_900;
+/**
+ * Slack refuses messages of more than about 13,200 characters in all (github.com/slackapi/bolt-js/issues/2509). The worst breaches
+ * come first, and leave each of the others this many.
+ */
+const maximumSections = 7_500;
+const leastOfSection = 650;
 const maximumText = 1000;
 /** Three facts share a section. */
 const maximumFact = 600;
@@ -72,7 +75,7 @@ export const messageOf = ({
         blocks: [
           section(escaped(lead, maximumText)),
           ...(facts.length === 0 ? [] : [factsSection(facts)]),
-          ...items.slice(0, maximumItems).map(itemSection),
+          ...itemSections(items.slice(0, maximumItems)),
           ...(more > 0 ? [section(`… and ${more} more.`)] : []),
           ...(advice === undefined ? [] : [section(escaped(advice, maximumText))]),
           ...(link === undefined ? [] : [button(link)]),
@@ -110,13 +113,21 @@ const factsSection = (facts: Notice["facts"]): Block => {
   return { type: "section", text: plain(lines.join("\n")) };
 };
 
-const itemSection = ({ title, details, url }: Notice["items"][number]): Block => {
-  const lines = [
-    `*${escaped(title, maximumTitle)}*`,
-    escaped(details.join("\n"), maximumDetails),
-    ...(url === undefined ? [] : [linked({ label: "Open the finding", url })]),
-  ];
-  return section(lines.join("\n"));
+const itemSections = (items: Notice["items"]): Block[] => {
+  let left = maximumSections;
+  return items.map((item, index) => {
+    const others = leastOfSection * (items.length - index - 1);
+    const text = itemText(item, Math.min(maximumSection, left - others));
+    left -= text.length;
+    return section(text);
+  });
+};
+
+const itemText = ({ title, details, url }: Notice["items"][number], maximum: number): string => {
+  const name = `*${escaped(title, maximumTitle)}*`;
+  const link = url === undefined ? [] : [linked({ label: "Open the finding", url })];
+  const room = [name, ...link].reduce((left, line) => left - line.length - 1, maximum);
+  return [name, escaped(details.join("\n"), room), ...link].filter((line) => line !== "").join("\n");
 };
 
 /** A link of ours: neither the label nor the url is cut. */

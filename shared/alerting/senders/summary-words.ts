@@ -9,6 +9,7 @@ import {
   type NoticeContext,
   stolenFor,
   subjectOf,
+  threadsOf,
 } from "./notice.ts";
 import type { Summary, SummaryBreach } from "./summary.ts";
 
@@ -45,7 +46,7 @@ export const noticeOfSummary = (
   const more = breaches.length - shown.length;
   return {
     severity: worst?.severity,
-    thread: scanId === undefined ? undefined : `scan-${scanId}`,
+    threads: threadsOf(discreetPeople === 0 ? breaches.map(({ breachId }) => breachId) : [], scanId),
     summary: `${headlineOf(summary, true)} at ${asLine(organizationName, maximumOrganizationInSubject)}`,
     organizationName: name,
     headline: headlineOf(summary),

@@ -21,6 +21,7 @@ const maximumNamed = 10;
 const maximumWebsites = 50;
 
 export type SummaryBreach = {
+  breachId: number;
   title: string;
   domain: string;
   severity: Severity;
@@ -58,10 +59,11 @@ export type Summary = {
 /** What an attempt tells a channel. Undefined: nothing is left to tell, or the channel's kind has no such message. */
 export const readContent = async (
   org: number,
-  { event, scans = new Set() }: Delivery,
+  delivery: Delivery,
   channel: Channel,
 ): Promise<Report | Summary | OwnerReport | undefined> => {
-  if (event.type === "owner") return readOwnerReport(org, event);
+  const { event, scans = new Set() } = delivery;
+  if (event.type === "owner") return readOwnerReport(org, delivery, event);
   const isDiscreet = optionsOf(channel).sensitive === "discreet";
   const isWebhook = channel.channel === "webhook";
   if (event.type === "gathered") return isWebhook ? undefined : readGathered(org, event, scans, channel);
@@ -79,7 +81,7 @@ export const readContent = async (
     breaches: [],
     discreetPeople: 1,
     totals: { findings: report.event.data.breaches.length, people: 1 },
-    scanId: undefined,
+    scanId: report.scanId,
   };
 };
 
@@ -98,8 +100,7 @@ const readGathered = async (
     for (const row of some) {
       const level = findings.groupOf(row).severity;
       people.add(row.emailId);
-      const isTold = alreadyTold.has(row.id) || (baseline === undefined && level < levelOf(minSeverity));
-      if (isTold) continue;
+      if (alreadyTold.has(row.id) || level < levelOf(minSeverity)) continue;
       const ofBreach = byBreach.get(row.breachId) ?? {
         level,
         people: new Set(),
@@ -156,9 +157,9 @@ const breachOf = (
   named: string[],
   stealerLogDomains: string[],
 ): SummaryBreach => {
-  const { title, domain, dataClasses } = breach;
+  const { id: breachId, title, domain, dataClasses } = breach;
   const advice = adviceOf(breach)[0]?.steps ?? [];
-  return { title, domain, severity, dataClasses, advice, stealerLogDomains, people, named };
+  return { breachId, title, domain, severity, dataClasses, advice, stealerLogDomains, people, named };
 };
 
 const readRisen = async (
