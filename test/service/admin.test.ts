@@ -248,7 +248,7 @@ test("session list shows what session revoke needs, newest first, and no secret"
   expect(await list()).toEqual([shown(first)]);
 });
 
-test("passkey list shows those of a user, and passkey remove removes one, which the mail says", async () => {
+test("passkey list shows those of a user; passkey remove removes one and tells of it", async () => {
   const { id: org } = await createOrganization();
   const user = await signedIn(org);
   const { id } = await addPasskey(user.dashboard);
