@@ -15,7 +15,7 @@ if (executable === undefined)
   throw new Error("Usage: node test/deploy/record-setup.ts <ministack executable>");
 
 const ownLines =
-  /^(AWS account|Note|This will|Permissions|Confirm|Open within| {2}\d+\. |\[\d+\/|\d+ checks|(ok|failed|skipped) {2,})/;
+  /^(AWS account|Note|This will|Permissions|Confirm|Open within| {2}\d+\. |\[\d+\/|\d+ checks|(ok|failed|skipped) +)/;
 const directory = mkdtempSync(join(tmpdir(), "breach-monitor-setup-"));
 const hibp = await startHibpServer();
 const receiver = await startReceiver({ respond: (_, response) => response.writeHead(204).end() });
