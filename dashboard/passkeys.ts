@@ -17,15 +17,32 @@ export const createPasskey = (options: unknown) =>
     }),
   );
 
-/** Has one answer the options of the service. @throws Failure */
-export const askPasskey = (options: unknown) =>
+let question = new AbortController();
+
+/** Ends the question before, since browsers have one at a time. The signal is of the next one. */
+export function nextQuestion(): AbortSignal {
+  question.abort();
+  question = new AbortController();
+  return question.signal;
+}
+
+/**
+ * Has one answer the options of the service: at once, or with `mediation` among the suggestions of a field with the autocompletion
+ * "webauthn", until somebody chooses it there. @throws Failure
+ */
+export const askPasskey = (options: unknown, signal: AbortSignal, mediation?: "conditional") =>
   ask<AuthenticationResponseJSON & { response: { userHandle: string } }>(() =>
     navigator.credentials.get({
       publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(
         options as PublicKeyCredentialRequestOptionsJSON,
       ),
+      signal,
+      ...(mediation && { mediation }),
     }),
   );
+
+export const canSuggest = async (): Promise<boolean> =>
+  hasPasskeys() && (await PublicKeyCredential.isConditionalMediationAvailable());
 
 /** Browsers tell a page little of why they give nothing. */
 async function ask<Answer>(request: () => Promise<Credential | null>) {

@@ -190,6 +190,7 @@ export class BreachMonitor extends Construct {
         : { HibpApiKeyParameter: hibpApiKey.parameter }),
       ...(options.hibpContact !== undefined && { HibpContact: options.hibpContact }),
       ChannelKeyParameter: channelKeyParameter,
+      ...(sender !== undefined && { SenderEmail: sender.address }),
       ...(identityProvider !== undefined && {
         OidcIssuer: identityProvider.issuer,
         OidcClientSecretParameter: identityProvider.clientSecretParameter,

@@ -10,6 +10,7 @@ import { findingCommands } from "./commands/finding.ts";
 import { keyCommands } from "./commands/key.ts";
 import { operatorLogCommands } from "./commands/operator-log.ts";
 import { orgCommands } from "./commands/org.ts";
+import { passkeyCommands } from "./commands/passkey.ts";
 import { scanCommands } from "./commands/scan.ts";
 import { sessionCommands } from "./commands/session.ts";
 import { teamCommands } from "./commands/team.ts";
@@ -23,6 +24,7 @@ export const commands: Commands = {
   ...teamCommands,
   ...userCommands,
   ...sessionCommands,
+  ...passkeyCommands,
   ...keyCommands,
   ...emailCommands,
   ...scanCommands,

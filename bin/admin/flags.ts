@@ -1,6 +1,7 @@
 /** Parsers of the values that flags take. Each throws a `CommandError` that names the flag. */
 import { resolve } from "node:path";
 import * as z from "zod/mini";
+import * as users from "../../shared/access/members/user.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import { text } from "../../shared/contract/text.ts";
 import { valid } from "../../shared/contract/valid.ts";
@@ -58,6 +59,15 @@ export const findOrganization = async (flags: Flags): Promise<organizations.Orga
   const organization = await organizations.get(id);
   if (organization === undefined || organization.deleting === true) throw noOrganization(id);
   return organization;
+};
+
+/** The user, not removed, that `--user` names in the organization that `--org` names. */
+export const findUser = async (flags: Flags): Promise<{ org: number; user: users.User }> => {
+  const { id: org } = await findOrganization(flags);
+  const id = parseId("user", flags);
+  const user = await users.get(org, id);
+  if (user === undefined || user.removed) throw notFound("user", id);
+  return { org, user };
 };
 
 export const noOrganization = (id: number): CommandError =>

@@ -45,7 +45,7 @@ type TextFieldProps = {
   maxLength?: number;
   placeholder?: string;
   accept?: string;
-  autocomplete?: "off" | "email";
+  autocomplete?: "off" | "email webauthn";
   /** "auto" for what may be written from right to left. */
   dir?: "auto";
   onInput?: (event: TargetedEvent<HTMLInputElement>) => void;

@@ -118,6 +118,7 @@ function WaysIn({ email = "", isOverPage = false }: { email?: string; isOverPage
     <>
       {provider !== null && <ProviderButton name={provider.name} isOverPage={isOverPage} />}
       <PasskeyButton
+        hasField={mail}
         onSignedIn={({ user, organization }) => (isOverPage ? enter() : welcome(user, organization))}
       />
       {(mail || provider === null) && <LinkRequest canMail={mail} email={email} />}

@@ -1,5 +1,6 @@
 import { serve } from "../../shared/access/api/serve.ts";
 import * as passkeys from "../../shared/access/sign-in/passkey.ts";
+import { remove } from "../../shared/access/sign-in/passkey-removal.ts";
 import { changePasskeys } from "./endpoint.ts";
 
 export const handler = serve(changePasskeys, async ({ org, actor, session, body, origin, browser }) => {
@@ -10,7 +11,7 @@ export const handler = serve(changePasskeys, async ({ org, actor, session, body,
       await passkeys.add(org, actor.id, body.answer, { session: session.hash, origin, browser });
       return { success: true };
     case "remove":
-      await passkeys.remove(org, actor.id, body.id);
+      await remove(org, actor.id, body.id);
       return { success: true };
   }
 });

@@ -16,13 +16,6 @@ export const handler = serve(listSessions, async ({ org, actor, session, query: 
       ...(each.browser !== undefined && { browser: each.browser }),
     })),
     total: all.length,
-    passkeys: Object.entries(user?.passkeys ?? {})
-      .map(([id, { createdAt, lastUsedAt = null, browser }]) => ({
-        id,
-        createdAt,
-        lastUsedAt,
-        ...(browser !== undefined && { browser }),
-      }))
-      .sort((one, other) => other.createdAt.localeCompare(one.createdAt)),
+    passkeys: user === undefined ? [] : users.passkeysOf(user),
   };
 });

@@ -11,7 +11,9 @@ import { type HibpServer, startHibpServer } from "../../local/harness/hibp-serve
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
+import { createPasskey } from "../access/sign-in/authenticator.ts";
 import { slackFaults } from "../alerting/slack-rules.ts";
+import { addPasskey } from "../dashboard/passkeys.ts";
 import { project } from "../docs/markdown.ts";
 import { writeAddresses } from "../service/addresses-file.ts";
 import { admin } from "../service/admin.ts";
@@ -230,6 +232,7 @@ describe("what people get", () => {
       role: "member",
     });
     await dashboard.post("/sign-in/links", { email: "joan.clarke@acme.example" });
+    await addPasskey(dashboard, createPasskey(new URL(service.apiUrl).origin));
     const pictures: Record<string, RegExp> = {
       "first-scan": /the first scan found/,
       "many-people": /PayrollPro, .+ of 2\d\d people/,
@@ -240,6 +243,7 @@ describe("what people get", () => {
       owner: /your address is in/,
       invitation: /^You are invited/,
       "sign-in": /^Sign in to/,
+      passkey: /^A passkey was added/,
     };
     const isThere = (all: Message[]) => (pattern: RegExp) => all.some(({ subject }) => pattern.test(subject));
     const all = await eventually(mails, (some) => Object.values(pictures).every(isThere(some)), 60);

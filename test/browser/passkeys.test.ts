@@ -14,8 +14,16 @@ const named = (url: string): string => {
   return renamed.href;
 };
 
-/** Gives the browser a device that has passkeys, and knows its user by a finger. */
-const attachAuthenticator = async (page: Page): Promise<{ session: CDPSession; authenticatorId: string }> => {
+/**
+ * Gives the browser a device that has passkeys, and knows its user by a finger. It answers by itself, as if somebody had chosen its passkey
+ * among suggestions: tests of the button have a browser without these.
+ */
+const attachAuthenticator = async (
+  page: Page,
+  { suggests = false }: { suggests?: boolean } = {},
+): Promise<{ session: CDPSession; authenticatorId: string }> => {
+  if (!suggests)
+    await page.addInitScript("PublicKeyCredential.isConditionalMediationAvailable = async () => false");
   const session = await page.context().newCDPSession(page);
   await session.send("WebAuthn.enable");
   const { authenticatorId } = await session.send("WebAuthn.addVirtualAuthenticator", {
@@ -98,9 +106,31 @@ describe("a passkey", () => {
     expect(await page.getByRole("searchbox").first().inputValue()).toBe("typed");
   });
 
+  test("is suggested in the field for the address, once somebody is at the page", async () => {
+    const { page, watch, email } = await signInAtName();
+    await attachAuthenticator(page, { suggests: true });
+    await openSessions(page);
+    await page.getByRole("button", { name: "Add passkey" }).click();
+    await page.getByText("The passkey was added.").waitFor();
+    await page.context().clearCookies();
+    await page.goto(named(urlOf("/")));
+    const field = page.getByRole("textbox", { name: "E-mail address" });
+    watch.expect("401 /api/dashboard/overview");
+    await field.waitFor();
+    expect(await field.getAttribute("autocomplete")).toBe("email webauthn");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
+    await page.reload();
+    await field.waitFor();
+    expect(asked).not.toContain("POST /api/dashboard/sign-in");
+    await page.mouse.move(10, 10);
+    await page.getByText(`Signed in as ${email} to Acme Passkeys.`).waitFor();
+  });
+
   test("says so where a device has one of the user already, and where it has none", async () => {
     const { page, watch } = await signInAtName();
-    const { session, authenticatorId } = await attachAuthenticator(page);
+    // Where nothing can be suggested, that question waits until the button asks another one.
+    const { session, authenticatorId } = await attachAuthenticator(page, { suggests: true });
     await openSessions(page);
     const add = page.getByRole("button", { name: "Add passkey" });
     await add.click();

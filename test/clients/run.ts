@@ -9,6 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startService } from "../../local/harness/service.ts";
+import { needPython } from "../needs.ts";
+
+needPython();
 
 const project = join(import.meta.dirname, "../..");
 const document = join(project, "openapi.json");

@@ -5,6 +5,7 @@ import { createPasskey, wrongAnswers } from "../access/sign-in/authenticator.ts"
 import { countStatuses, expectRefusal, timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
+import { mailsTo } from "./outbox.ts";
 import { addPasskey, beginPasskey, beginSignIn, ownOrigin } from "./passkeys.ts";
 import { browserWith, createSession, signedIn } from "./signed-in.ts";
 
@@ -79,6 +80,20 @@ describe("200", () => {
     for (const _ of [1, 2])
       expect(await remove(user)).toMatchObject({ status: 200, body: { success: true } });
     expect(await passkeysOf(user)).toEqual([expect.objectContaining({ id: kept.id })]);
+  });
+
+  test("the user gets an e-mail about each that is added or removed", async () => {
+    const { org, ...user } = await newUser();
+    const { id } = await addPasskey(user.dashboard);
+    const subjects = async () =>
+      (await mailsTo(user.email)).map((mail) => /^Subject: (.+?)\r?$/m.exec(mail)?.[1]);
+    const added = "A passkey was added: Acme on Breach Monitor";
+    await expect.poll(subjects).toEqual([added]);
+    const [mail = ""] = await mailsTo(user.email);
+    expect(mail).toMatch(/^http:\S+\/api\/app\/settings\/sessions\r?$/m);
+    const remove = () => user.dashboard.patch("/sessions", { action: "remove", id });
+    await Promise.all([remove(), remove()]);
+    await expect.poll(subjects).toEqual([added, "A passkey was removed: Acme on Breach Monitor"]);
   });
 
   test("of 20 that are added at the same time 10 are kept", async () => {

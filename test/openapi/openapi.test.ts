@@ -1,4 +1,5 @@
 /** Compares the OpenAPI documents with the contracts that they are derived from. */
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -133,4 +134,13 @@ test("only the document of /api/v1 describes the events that a webhook receives"
 test("the dashboard takes sessions only, /api/v1 also API keys", () => {
   expect(documentOf(v1).security).toEqual([{ apiKey: [] }, { session: [] }]);
   expect(documentOf(dashboard).security).toEqual([{ session: [] }]);
+});
+
+test("an option is refused, and nothing is written", () => {
+  const program = join(import.meta.dirname, "../../bin/openapi/write.ts");
+  const { status, stderr } = spawnSync(process.execPath, [program, "--check"], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: '"npm run openapi" takes no options, and "--check" is one. Nothing was written.\n',
+  });
 });

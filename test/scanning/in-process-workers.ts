@@ -168,6 +168,16 @@ export const createOrganization = async (
     billing: activeBilling,
     scanEvery: "never",
   });
+  await addDomains(org, addressCounts, perBlock);
+  return org;
+};
+
+/** Gives an organization verified domains with addresses, as `createOrganization` does. */
+export const addDomains = async (
+  org: number,
+  addressCounts: Readonly<Record<string, number>>,
+  perBlock = Number.POSITIVE_INFINITY,
+): Promise<void> => {
   const rows: { email: string; domainId: number }[] = [];
   for (const [name, count] of Object.entries(addressCounts)) {
     const domain = await domains.create(org, { name, verified: true });
@@ -179,7 +189,6 @@ export const createOrganization = async (
     await importAll(org, some, administrator);
     if (some.length === perBlock) await reserve(org, "EMAIL", blockSize);
   }
-  return org;
 };
 
 /** Starts a scan, plans it and returns its id. */

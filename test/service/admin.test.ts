@@ -8,8 +8,11 @@ import { commands } from "../../bin/admin/commands.ts";
 import { print, printPage } from "../../bin/admin/print.ts";
 import type * as sessions from "../../shared/access/sessions/session.ts";
 import { condition } from "../../shared/aws/table/condition.ts";
-import { type Key, keys } from "../../shared/aws/table/keys.ts";
+import { dueIndex, dueShardsOf, type Key, keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import { addPasskey } from "../dashboard/passkeys.ts";
+import { signedIn } from "../dashboard/signed-in.ts";
+import { timestamp } from "../endpoints/reply.ts";
 import { writeAddresses } from "./addresses-file.ts";
 import { admin } from "./admin.ts";
 import { createOrganization } from "./organization.ts";
@@ -243,6 +246,28 @@ test("session list shows what session revoke needs, newest first, and no secret"
   expect(await list()).toEqual([shown(second), shown(first)]);
   await admin("session revoke", { org, session: second.id });
   expect(await list()).toEqual([shown(first)]);
+});
+
+test("passkey list shows those of a user; passkey remove removes one and tells of it", async () => {
+  const { id: org } = await createOrganization();
+  const user = await signedIn(org);
+  const { id } = await addPasskey(user.dashboard);
+  const list = async () => (await admin("passkey list", { org, user: user.userId })).passkeys;
+  expect(await list()).toEqual([{ id, createdAt: timestamp, lastUsedAt: null, browser: null }]);
+  const remove = () => admin("passkey remove", { org, user: user.userId, passkey: id });
+  expect(await remove()).toEqual({ id, removed: true });
+  expect(await list()).toEqual([]);
+  await expect(remove()).rejects.toThrow(`The user has no passkey ${id}`);
+  const due = dueShardsOf("SIGN-IN-MAIL").map((pk) => table.query<Key>({ index: dueIndex, pk }));
+  const mails = await Promise.all((await Promise.all(due)).flat().map((key) => table.get(key)));
+  expect(mails).toContainEqual(
+    expect.objectContaining({
+      email: user.email,
+      passkey: expect.objectContaining({ change: "removed" }),
+    }),
+  );
+  const { entries } = await admin("operator-log list", { org });
+  expect(entries).toContainEqual(expect.objectContaining({ command: "passkey remove" }));
 });
 
 test("scan list shows scans, newest first, by page and status", async () => {

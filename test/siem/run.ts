@@ -1,5 +1,5 @@
 /**
- * Runs the files of docs/siem that other systems read by the programs of these systems: Splunk's AppInspect, Elasticsearch, and
+ * Validates items of the feed by the published schemas of OCSF, and runs the files of docs/siem that other systems read by the programs of these systems: Splunk's AppInspect, Elasticsearch, and
  * Microsoft's parser of KQL; where there are items, with real ones of the feed. With MITO_PATH, where Elastic's program for CEL is
  * (https://github.com/elastic/mito), the program of Filebeat's input too. Needs npm, Python 3 with venv and pip, and a JDK of 17 or
  * newer; it fetches packages into a folder of this run.
@@ -12,13 +12,13 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
-import {
-  fetchArtifacts,
-  findJava,
-  mavenRepository,
-  readArtifacts,
-} from "../../local/dynamodb/dynamodb-local.ts";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { fetchArtifacts, mavenRepository, readArtifacts } from "../../local/dynamodb/dynamodb-local.ts";
 import { startService } from "../../local/harness/service.ts";
+import { needJava, needPython } from "../needs.ts";
+
+needPython();
+const java = await needJava();
 
 // biome-ignore lint/suspicious/noExplicitAny: what other systems define
 type Json = Record<string, any>;
@@ -92,8 +92,6 @@ const splunk = async (): Promise<string> => {
 
 /** The last version of Elasticsearch whose modules are in a Maven repository is 7.10.2. */
 const elasticPipeline = async (): Promise<string> => {
-  const java = await findJava();
-  assert(java !== undefined, "There is no Java of 17 or newer.");
   const jars = await fetchArtifacts(readArtifacts(join(import.meta.dirname, "elasticsearch.sha256")), {
     repository: mavenRepository(),
     directory: join(scratch, "jars"),
@@ -222,8 +220,24 @@ const sentinel = async (): Promise<string> => {
   return `KQL: the transformation gives the table's columns, ${alertRules.length} rules know them`;
 };
 
+/** By the schemas that schema.ocsf.io publishes. */
+const ocsf = async (): Promise<string> => {
+  const schemas = await readJson(join(project, "test/cases/ocsf/classes.json"));
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  const events = await readFeed("ocsf");
+  const names: Json = { 2004: "detection_finding", 6003: "api_activity" };
+  const valid = Object.entries(names).map(([uid, name]) => {
+    const ofClass = events.filter(({ class_uid }) => class_uid === Number(uid));
+    const validate = ajv.compile(schemas[name]);
+    for (const event of ofClass) assert(validate(event), JSON.stringify(validate.errors));
+    assert(ofClass.length > 0, name);
+    return `${ofClass.length} of ${name}`;
+  });
+  return `Ajv: ${valid.join(" and ")} are valid by OCSF 1.8.0`;
+};
+
 try {
-  const checks = [splunk, elasticPipeline, elasticInput, sentinel];
+  const checks = [ocsf, splunk, elasticPipeline, elasticInput, sentinel];
   for (const line of await Promise.all(checks.map((check) => check()))) console.log(`ok: ${line}`);
 } finally {
   await service.stop();

@@ -1,7 +1,6 @@
-import * as users from "../../../shared/access/members/user.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
 import type { Commands } from "../command.ts";
-import { findOrganization, notFound, parseId } from "../flags.ts";
+import { findOrganization, findUser, notFound, parseId } from "../flags.ts";
 
 export const sessionCommands: Commands = {
   "session create": {
@@ -10,14 +9,11 @@ export const sessionCommands: Commands = {
     flags: { org: "required ID", user: "required ID" },
     isAct: true,
     run: async (flags, stack, also) => {
-      const { id: org } = await findOrganization(flags);
-      const userId = parseId("user", flags);
-      const user = await users.get(org, userId);
-      if (user === undefined || user.removed) throw notFound("user", userId);
+      const { org, user } = await findUser(flags);
       const { id, value, expiresAt } = await sessions.create(org, user, also);
       return {
         id,
-        userId,
+        userId: user.id,
         expiresAt,
         // Browsers accept the `__Host-` prefix over HTTPS only.
         cookie: `${stack.isLocal ? "session" : "__Host-session"}=${value}`,

@@ -5,7 +5,7 @@ import { Refusal } from "../../../shared/contract/errors.ts";
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
-import { findOrganization, notFound, oneOf, parse, parseId, parseName } from "../flags.ts";
+import { findOrganization, findUser, notFound, oneOf, parse, parseId, parseName } from "../flags.ts";
 
 export const userCommands: Commands = {
   "user create": {
@@ -47,16 +47,16 @@ export const userCommands: Commands = {
     flags: { org: "required ID", user: "required ID" },
     isAct: true,
     run: async (flags, stack, also) => {
-      const { id: org } = await findOrganization(flags);
-      const id = parseId("user", flags);
-      const user = await users.get(org, id);
-      if (user === undefined || user.removed) throw notFound("user", id);
+      const {
+        org,
+        user: { id, email },
+      } = await findUser(flags);
       const { token, expiresAt } = await links.create(
-        { email: user.email, organizationId: org, userId: id, by: "operator" },
+        { email, organizationId: org, userId: id, by: "operator" },
         links.lifetimes.link,
         also,
       );
-      return { id, email: user.email, expiresAt, url: links.urlOf(stack.outputs.DashboardUrl ?? "", token) };
+      return { id, email, expiresAt, url: links.urlOf(stack.outputs.DashboardUrl ?? "", token) };
     },
   },
   "user remove": {

@@ -54,7 +54,7 @@ export function LinkRequest({ canMail, email }: { canMail: boolean; email: strin
         label="E-mail address"
         name="email"
         type="email"
-        autocomplete="email"
+        autocomplete="email webauthn"
         defaultValue={email}
         required
         maxLength={254}

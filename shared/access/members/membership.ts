@@ -1,4 +1,4 @@
-import type { Write } from "../../aws/table/condition.ts";
+import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { ActivityEntry } from "../activity/activity-schema.ts";
@@ -23,6 +23,9 @@ export const shownActor = (actor: Actor, { members, removed }: Membership): Acti
     ? { type: "removed", label: "Removed user" }
     : { type: "support", label: "Support" };
 };
+
+/** For a write that needs the user to be a member of the organization still. */
+export const notRemoved = condition("#removed = :no", { no: false });
 
 /** For the transaction that creates the user. */
 export const addMember = (org: number, user: number): Write => ({

@@ -8,7 +8,7 @@ import * as activity from "../activity/activity.ts";
 import type { Actor } from "../activity/actor.ts";
 import type { Member, Role } from "../organizations/organization-schema.ts";
 import * as session from "../sessions/session.ts";
-import { addMember, removeMember } from "./membership.ts";
+import { addMember, notRemoved, removeMember } from "./membership.ts";
 
 /** The row of a removed user stays, so that the activity log still tells a removed user from a stranger. */
 export type User = {
@@ -108,6 +108,17 @@ export const shown = (user: User): Member => ({
   lastSignInAt: user.lastSignInAt ?? null,
 });
 
+/** The passkeys of a user as they are listed, newest first. */
+export const passkeysOf = ({ passkeys = {} }: User) =>
+  Object.entries(passkeys)
+    .map(([id, { createdAt, lastUsedAt = null, browser }]) => ({
+      id,
+      createdAt,
+      lastUsedAt,
+      ...(browser !== undefined && { browser }),
+    }))
+    .sort((one, other) => other.createdAt.localeCompare(one.createdAt));
+
 /**
  * Invites a user again, who has never signed in. `invitation` gives its write; without it nothing is sent, and nothing changes. Refuses
  * `memberNotFound` and `memberJoined`.
@@ -140,9 +151,6 @@ export const inviteAgain = (
     ]);
     return { ...user, invitedAt };
   });
-
-/** For the transaction of a write that needs the user to be a member of the organization. */
-export const notRemoved = condition("#removed = :no", { no: false });
 
 const isAdmin = condition("#removed = :no AND #role = :admin", { no: false, admin: "admin" });
 

@@ -1,9 +1,10 @@
-import { absent, allOf, type Change, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { absent, allOf, type Change, exists, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys, padded, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { drawId } from "../../lists/blocks.ts";
 import { hashOf, mintSession } from "../keys/secret.ts";
+import { notRemoved } from "../members/membership.ts";
 import { expiredAt, expiry, isLive, type Session } from "./last-use.ts";
 
 export type { Session } from "./last-use.ts";
@@ -64,7 +65,7 @@ export const prepare = async (
         update: keys.user(org, user.id),
         set: { lastSignInAt: createdAt, ...change?.set },
         setOnce: { joinedAt: createdAt },
-        if: allOf(condition("#removed = :no", { no: false }), change?.if),
+        if: allOf(notRemoved, change?.if),
       },
       { put: { ...keys.session(org, user.id, hashOf(value)), ...session }, if: absent },
     ],

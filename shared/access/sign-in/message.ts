@@ -1,6 +1,7 @@
-/** What mails with sign-in links say. */
+/** What mails about signing in say. */
 import { type LinkMessage, linkMessage as render } from "../../aws/mail/link-message.ts";
 import { senderName } from "../../aws/mail/mail.ts";
+import type { PasskeyChange } from "./request.ts";
 
 /** The mail that somebody asked for with the address. */
 export const linkMessage = (url: string): LinkMessage =>
@@ -36,3 +37,25 @@ export const invitationMessage = (
       "If you do not know who this is, do nothing.",
     ],
   });
+
+/** The mail about a passkey that was added or removed, perhaps by somebody else than its user. */
+export const passkeyMessage = (
+  url: string,
+  organizationName: string,
+  { change, browser = "an unknown browser", createdAt }: PasskeyChange,
+): LinkMessage => {
+  const added = `in ${browser} on ${createdAt.slice(0, 10)} at ${createdAt.slice(11, 16)} UTC`;
+  return render({
+    subject: `A passkey was ${change}: ${organizationName} on ${senderName}`,
+    lead:
+      change === "added"
+        ? `A passkey of yours for ${organizationName} was added ${added}. It signs in as you, without a link.`
+        : `Your passkey for ${organizationName}, which was added ${added}, was removed. Nobody can sign in with it any more.`,
+    label: "Your passkeys and sessions",
+    url,
+    notes: [
+      `If it was you${change === "removed" ? " or the operator" : ""}, there is nothing to do.`,
+      `If not, somebody else has used your account: ${change === "added" ? "remove the passkey, " : ""}sign out everywhere else on that page, and tell an admin of ${organizationName}.`,
+    ],
+  });
+};

@@ -14,11 +14,13 @@ import { keys, timeToLive } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import * as users from "../members/user.ts";
+import { notRemoved } from "../members/membership.ts";
+import type * as users from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { SessionName } from "../sessions/session.ts";
 import * as links from "./link.ts";
 import type { NewPasskey, PasskeyAnswer } from "./passkey-schema.ts";
+import { preparePasskeyNotice } from "./request.ts";
 
 const maximumPasskeys = 10;
 /** People may have to look for their key or telephone. */
@@ -48,7 +50,7 @@ export const begin = async (org: number, userId: number, session: string, origin
 };
 
 /**
- * Adds the passkey that the browser has made by the options of `begin`. Refuses `passkeyRefused`, `attemptUnknown` and
+ * Adds the passkey that the browser has made by the options of `begin`, and tells the user by e-mail. Refuses `passkeyRefused`, `attemptUnknown` and
  * `passkeyLimitReached`.
  */
 export const add = async (
@@ -72,29 +74,24 @@ export const add = async (
     createdAt: new Date().toISOString(),
     ...(browser !== undefined && { browser }),
   };
-  await withOptimisticRetry(async () => {
-    const { passkeys } = (await membershipOf(org, userId)).user;
+  const notices = await withOptimisticRetry(async () => {
+    const { user } = await membershipOf(org, userId);
+    const { passkeys } = user;
     const all = { ...passkeys, [found.id]: passkey };
     if (Object.keys(all).length > maximumPasskeys) throw new Refusal("passkeyLimitReached");
+    const notices = preparePasskeyNotice(org, user, "added", passkey);
     await table.transact([
       {
         update: keys.user(org, userId),
         set: { passkeys: all },
-        if: allOf(users.notRemoved, asRead({ passkeys })),
+        if: allOf(notRemoved, asRead({ passkeys })),
       },
       use(challenge, session),
+      ...notices.map(({ write }) => write),
     ]);
+    return notices;
   });
-};
-
-/** Removes a passkey of the user, and does nothing if there is none: the very next sign-in by it is refused. */
-export const remove = async (org: number, userId: number, id: string): Promise<void> => {
-  const { user } = await membershipOf(org, userId);
-  const passkey = user.passkeys?.[id];
-  if (passkey === undefined) return;
-  const path = `passkeys.${id}`;
-  const isThere = asRead({ [`${path}.createdAt`]: passkey.createdAt });
-  await table.attempt(table.update(keys.user(org, userId), { remove: [path], if: isThere }));
+  for (const notice of notices) await notice.send();
 };
 
 /** The WebAuthn options to sign in, the same for everybody. */

@@ -1,29 +1,41 @@
 /**
- * Requests for mails with sign-in links. Whoever asks for one learns nothing of the address: a request writes one
- * row and sends one message, whoever it is for, and a worker looks up later whether somebody has the address
+ * Requests for mails about signing in: links, invitations, and notices of passkeys. Whoever asks for a link learns nothing of the address:
+ * a request writes one row and sends one message, whoever it is for, and a worker looks up later whether somebody has the address
  * (mail.ts). A due row sends the message again when it was lost.
  */
 import { randomInt, randomUUID } from "node:crypto";
+import { isMailSetUp } from "../../aws/mail/setting.ts";
 import * as queue from "../../aws/queue/queue.ts";
 import { absent, condition, type Write } from "../../aws/table/condition.ts";
 import { dueShard, type Key, keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as limits from "../api/limits.ts";
+import type { Passkey } from "../members/user.ts";
 import type { Bearer } from "./link.ts";
 
-export type Mail = Bearer & {
-  kind: keyof typeof triedSeconds;
-  /** Who invites, as the mail names them. */
-  invitedBy?: string;
-  dueShard: string;
-  dueAt: string;
-  /** Epoch seconds. After it nothing is sent any more. */
-  expiresAt: number;
-};
+/** What a mail is about. `invitedBy`: who invites, as the mail names them. */
+type About =
+  | { kind: "link" }
+  | { kind: "invitation"; invitedBy: string }
+  | { kind: "passkey"; passkey: PasskeyChange };
 
-/** How long a mail is tried: nobody waits longer for a link, and an invitation can be repeated. */
-const triedSeconds = { link: 15 * 60, invitation: 24 * 60 * 60 } as const;
+export type Mail = Bearer &
+  About & {
+    dueShard: string;
+    dueAt: string;
+    /** Epoch seconds. After it nothing is sent any more. */
+    expiresAt: number;
+  };
+
+/** `createdAt` and `browser`: when and where the passkey was added. */
+export type PasskeyChange = Pick<Passkey, "createdAt" | "browser"> & { change: "added" | "removed" };
+
+/**
+ * How long a mail is tried: nobody waits longer for a link, an invitation can be repeated, and a notice of a passkey outlasts a day whose
+ * budget of mails is used up.
+ */
+const triedSeconds = { link: 15 * 60, invitation: 24 * 60 * 60, passkey: 48 * 60 * 60 } as const;
 /** By when a message has done its work or was lost. */
 const againAfterSeconds = 5 * 60;
 
@@ -33,7 +45,7 @@ const secondsFrom = (now: Date, seconds: number): string =>
 /** A mail that is to be sent: the write of its row, and its message, for after the row is written. */
 export type Prepared = { write: Write; send: () => Promise<void> };
 
-const prepare = (mail: Bearer & Pick<Mail, "kind" | "invitedBy">): Prepared => {
+const prepare = (mail: Bearer & About): Prepared => {
   const id = randomUUID();
   const now = new Date();
   const row: Mail = {
@@ -56,6 +68,21 @@ export const prepareInvitation = (
   invitedBy: string,
 ): Prepared =>
   prepare({ kind: "invitation", email: user.email, organizationId: org, userId: user.id, invitedBy });
+
+/**
+ * Prepares the mail that tells a user of a change of a passkey, for the transaction of the change: whoever has somebody's session could
+ * make it unseen. None where no e-mail is sent.
+ */
+export const preparePasskeyNotice = (
+  org: number,
+  user: { id: number; email: string },
+  change: PasskeyChange["change"],
+  { createdAt, browser }: Passkey,
+): Prepared[] => {
+  if (!isMailSetUp()) return [];
+  const passkey = { change, createdAt, ...(browser !== undefined && { browser }) };
+  return [prepare({ kind: "passkey", email: user.email, organizationId: org, userId: user.id, passkey })];
+};
 
 /**
  * Sees to it that a link is mailed if somebody has the address. What it does, and so how long it takes, does not

@@ -1,5 +1,6 @@
 /** Rows that keep names and addresses unique. */
-import * as users from "../../access/members/user.ts";
+import { notRemoved } from "../../access/members/membership.ts";
+import type { User } from "../../access/members/user.ts";
 import { asRead, type Condition, exists, type Item, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
@@ -26,7 +27,7 @@ export const compareAllNames = async (org: number): Promise<Problem[]> => {
   ] as const;
   const allDomains = await domains.list(org);
   const allTeams = await teams.list(org);
-  const allUsers = await table.query<users.User>({ pk: keys.user(org, 0).pk });
+  const allUsers = await table.query<User>({ pk: keys.user(org, 0).pk });
   const signInKey = (email: string): Key => keys.signInAddress(email, org);
   const emailsOfUsers = allUsers.map(({ email }) => email);
   const signInRows = await single<{ organizationId: number; userId: number }>(emailsOfUsers, signInKey);
@@ -49,7 +50,7 @@ export const compareAllNames = async (org: number): Promise<Problem[]> => {
     allUsers.filter(({ removed }) => !removed),
     keys.user,
     ({ email }) => email,
-    () => users.notRemoved,
+    () => notRemoved,
   );
   const proved = named(
     allDomains.filter(({ verifiedBy }) => verifiedBy === "record"),

@@ -8,6 +8,7 @@ import * as organizations from "../../../shared/access/organizations/organizatio
 import * as sessions from "../../../shared/access/sessions/session.ts";
 import { withTimeOfPeople } from "../../../shared/aws/table/patience.ts";
 import { recordCapacity, useEngine } from "../../aws/table/engine.ts";
+import { intercept, type Request } from "../../aws/table/intercept.ts";
 import { activeBilling } from "../organizations/billing.ts";
 
 useEngine();
@@ -87,17 +88,29 @@ test("a key with a wrong checksum is counted for its address and never read", as
 test("of 150 simultaneous requests with one key from one address at most 100 pass", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01T00:00:30Z") });
   const { key } = await apiKeys.create(org, "Burst", administrator);
+  // A count that a busy machine does not answer in time is repeated, and may count its request twice.
+  let repeated = 0;
+  const stop = intercept<Request>(
+    "finalizeRequest",
+    (next) => (sent) =>
+      next(sent).catch((error: Error) => {
+        if (error.name === "TimeoutError") repeated += 1;
+        throw error;
+      }),
+  );
   const decisions = await Promise.all(
     // As the authorizer's handler does: a connection that a busy machine does not open in time is tried again.
     Array.from({ length: 150 }, () =>
       withTimeOfPeople(60, () => authenticateBy("https", { authorization: `Bearer ${key}` })),
     ),
   );
+  stop();
   vi.useRealTimers();
   const counts = Map.groupBy(decisions, (each) => ("refusal" in each ? each.refusal : "passed"));
   const countOf = (outcome: "passed" | "keyLimit" | "addressLimit") => counts.get(outcome)?.length ?? 0;
-  // A count that a busy machine does not answer in time is repeated, and may count the request twice.
-  expect(countOf("passed") + countOf("keyLimit")).toBe(100);
-  expect(countOf("passed")).toBeGreaterThan(90);
-  expect(countOf("addressLimit")).toBe(50);
+  const admitted = countOf("passed") + countOf("keyLimit");
+  expect(admitted).toBeLessThanOrEqual(100);
+  expect(admitted + repeated).toBeGreaterThanOrEqual(100);
+  expect(countOf("passed") + repeated).toBeGreaterThan(90);
+  expect(countOf("addressLimit")).toBe(150 - admitted);
 });

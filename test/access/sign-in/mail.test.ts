@@ -6,7 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import * as users from "../../../shared/access/members/user.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { deliver } from "../../../shared/access/sign-in/mail.ts";
-import { prepareInvitation, requestLink, sendAgain } from "../../../shared/access/sign-in/request.ts";
+import {
+  prepareInvitation,
+  preparePasskeyNotice,
+  requestLink,
+  sendAgain,
+} from "../../../shared/access/sign-in/request.ts";
 import { dueIndex, dueShardsOf, type Key, keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
@@ -187,6 +192,54 @@ describe("the worker", () => {
     await deliver(second);
     expect(mails).toHaveLength(3);
     expect(await table.get(keys.signInMail(second))).toBeUndefined();
+  });
+
+  test("tells of a passkey out of the same budget, and the next day if it is used up", async () => {
+    const { id } = await organizations.create({
+      name: "Thrifty",
+      billing: activeBilling,
+      scanEvery: "never",
+    });
+    const setBudget = (day: number) =>
+      table.update(keys.organization(id), { set: { mailBudget: { hour: 500, day } } });
+    await setBudget(1);
+    const user = await users.create(id, { email: "keyed@acme.example", name: null });
+    if (user === "exists") throw new Error("There is such a user");
+    const passkey = { publicKey: "", counter: 0, createdAt: "2026-02-03T04:05:06.789Z" };
+    for (const change of ["added", "removed"] as const) {
+      const [notice] = preparePasskeyNotice(id, user, change, { ...passkey, browser: "Firefox on Windows" });
+      if (notice === undefined) throw new Error("There is a sender");
+      await table.transact([notice.write]);
+      await notice.send();
+      await deliver(lastMessage());
+    }
+    expect(mails.map(({ Destination }) => Destination.ToAddresses)).toEqual([["keyed@acme.example"]]);
+    expect(mails[0]?.Content.Simple.Body.Text.Data).toMatch(
+      /^A passkey of yours for Thrifty was added in Firefox on Windows on 2026-02-03 at 04:05 UTC\..*#?https:\/\/breaches\.acme\.example\/api\/app\/settings\/sessions$/ms,
+    );
+    const waiting = await table.get<{ dueAt: string; expiresAt: number }>(keys.signInMail(lastMessage()));
+    const tomorrow = Math.ceil(Date.now() / 86_400_000) * 86_400_000;
+    expect(Date.parse(waiting?.dueAt ?? "")).toBe(tomorrow);
+    expect(waiting?.expiresAt).toBeGreaterThan(tomorrow / 1000 + 3_600);
+    await setBudget(2);
+    await deliver(lastMessage());
+    expect(mails[1]?.Content.Simple.Body.Text.Data).toContain("which was added in Firefox on Windows");
+  });
+
+  test("nobody is told of a passkey where no e-mail is sent, nor a removed user", async () => {
+    const user = await createUser("silent@acme.example");
+    const passkey = { publicKey: "", counter: 0, createdAt: new Date().toISOString() };
+    const [notice] = preparePasskeyNotice(org, user, "added", passkey);
+    if (notice === undefined) throw new Error("There is a sender");
+    await createUser("other-admin@acme.example");
+    await users.remove(org, user.id);
+    await table.transact([notice.write]);
+    await notice.send();
+    await deliver(lastMessage());
+    expect(mails).toEqual([]);
+    process.env.SENDER_EMAIL = "";
+    expect(preparePasskeyNotice(org, user, "added", passkey)).toEqual([]);
+    process.env.SENDER_EMAIL = "alerts@acme.example";
   });
 
   test("shows the link as text, since mail programs cut off what follows its #", async () => {
