@@ -25,13 +25,13 @@ const addDisabled = async ({ api, domainId }: Organization, email: string): Prom
 describe("200", () => {
   test("include=columns adds the columns, which are not part of the plan", async () => {
     const { api } = await createOrganization();
-    const file = "email,name,phone\nada@demo.example,Ada,1";
+    const file = "email,name,phone\nada@demo.example,Ada,1\n,Bob,2";
     const reply = await api.request("POST", "/emails/import/preview?include=columns", {
       raw: multipart([{ name: "file", filename: "people.csv", content: file }]),
       headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
     });
     const { columns, ...plan } = reply.body;
-    expect(columns).toEqual({ used: ["email", "name"], ignored: ["phone"] });
+    expect(columns).toEqual({ used: ["email", "name"], ignored: ["phone"], withoutAddress: ["Bob"] });
     expect((await preview(api, file)).body).toEqual(plan);
     expect(await api.post("/emails/import/commit", reply.body)).toMatchObject({ status: 200 });
   });

@@ -16,6 +16,8 @@ export type Header = {
   teamColumn?: number;
   /** Their cells are never read, since a password may look like an address. */
   passwordColumns: readonly number[];
+  /** These, and columns of managers and other people. Their cells are not read where a row's addresses may be in any cell. */
+  unreadColumns: readonly number[];
   /**
    * The rank of the best address column. The lower the rank, the surer it is that this record is a header.
    */
@@ -103,9 +105,8 @@ export const firstHeader = (records: readonly (readonly string[])[]): Header | u
       addressColumns: isOfAddresses ? columns.map(({ index }) => index) : [],
       nameColumns: nameColumnsOf(headings),
       ...teamColumnOf(headings),
-      passwordColumns: headings.flatMap((heading, index) =>
-        heading.some((text) => passwordHeadings.test(text)) ? [index] : [],
-      ),
+      passwordColumns: columnsHeaded(headings, passwordHeadings),
+      unreadColumns: [...columnsHeaded(headings, passwordHeadings), ...columnsHeaded(headings, otherPeople)],
       rank,
     };
     if (isOfAddresses && filled(cells).length > 1) return header;
@@ -163,6 +164,9 @@ const rankOf = (headings: readonly string[], whole: string): number => {
   const rank = ranks.filter((each) => each >= 0).sort()[0] ?? -1;
   return rank >= 0 && furtherHeadings.test(whole) ? furtherRank : rank;
 };
+
+const columnsHeaded = (headings: readonly (readonly string[])[], pattern: RegExp): number[] =>
+  headings.flatMap((heading, index) => (heading.some((text) => pattern.test(text)) ? [index] : []));
 
 const nameColumnsOf = (headings: readonly (readonly string[])[]): NameColumns[] => {
   const headed = (words: Set<string>): number[] => {
