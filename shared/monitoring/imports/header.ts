@@ -32,14 +32,14 @@ export type NameColumns = readonly number[];
  * matches.
  */
 const addressHeadings = [
-  /^(primary|work|business|company|corporate|user|employee|contact)?e?mail(adresse?|address|adres|value)?$/,
+  /^(primary|work|business|company|corporate|user|employee|contact)?e?mail(adresse?|address|adres|value|dienstlich|geschaftlich|privat)?$/,
   /email|mailad|courriel|correo|epost|postaelettronica/,
   /userprincipalname|^(user|login|logon|account)name$|^(user)?log[io]n$/,
 ] as const;
 
 /** Headings of addresses of other people. */
 const otherPeople =
-  /manager|supervisor|assistant|emergency|approver|sponsor|(created|modified|invited|added)by|reportsto|vorgesetzt|superieur|superior|responsab|jefe|leidinggevende/;
+  /manager|supervisor|assistant|deputy|delegate|substitut|vertret|emergency|approver|sponsor|(created|modified|invited|added)by|reportsto|vorgesetzt|superieur|superior|responsab|jefe|leidinggevende/;
 
 /** Headings of columns that only mention e-mail. */
 const mentions = /password|status|verified|type|label|format|optin|date|domain|sent|count/;
@@ -53,7 +53,9 @@ const passwordHeadings =
   /password|passwort|kennwort|motdepasse|contrasena|senha|wachtwoord|passphrase|passcode|pass$|pwd|secret/;
 
 const fullNames = new Set([
-  ..."displayname fullname legalname contactname".split(" "),
+  ..."displayname userdisplayname primaryuserdisplayname fullname legalname payrollname contactname".split(
+    " ",
+  ),
   ..."ownername owner employeename anzeigename vollstandigername".split(" "),
   ..."nomcomplet nombrecompleto nomecompleto nomeecognome volledigenaam".split(" "),
 ]);
