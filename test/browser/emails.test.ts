@@ -72,11 +72,13 @@ describe("E-mails", () => {
       "somebody@other.example,,,4",
       "no address,,,5",
       "alan@demo.example,Alan,,6",
+      ",Bob,Navy,7",
     ];
     await choose(Buffer.from(lines.join("\n")));
     const all = "1 malformed, 1 of another domain, 1 repeated, 1 already watched, 2 to import";
     await dialog.getByText(`6 rows: ${all}`).waitFor();
     await dialog.getByText("Columns that are read: email, name, department; ignored: phone").waitFor();
+    await dialog.getByText("1 row has no address and will not be imported: Bob").waitFor();
     await dialog.getByText("Teams that will be created: Navy").waitFor();
     expect(await dialog.getByRole("rowheader").allInnerTexts()).toEqual([
       "no address",

@@ -74,5 +74,7 @@ export function summaryOf(parts: Part[]): Omit<Preview, "guess" | "allRows"> {
     isEstimate = true;
   }
   const quote = { ...first.quote, newActiveCount, newSeatsCount, estimatedDeltaCents, isEstimate };
-  return { parts, rows, quote, columns: first.columns ?? { used: [], ignored: [] } };
+  const { used = [], ignored = [] } = first.columns ?? {};
+  const withoutAddress = parts.flatMap(({ plan }) => plan.columns?.withoutAddress ?? []);
+  return { parts, rows, quote, columns: { used, ignored, withoutAddress } };
 }

@@ -54,7 +54,10 @@ const columns: Column<Row>[] = [
 /** More are counted. */
 const mostShown = 500;
 
-type PlanProps = { rows: readonly ImportRow[]; columns: { used: string[]; ignored: string[] } };
+/** Names of those without an address are shown up to so many. */
+const mostNames = 20;
+
+type PlanProps = { rows: readonly ImportRow[]; columns: NonNullable<ImportPlan["columns"]> };
 
 /** What becomes of the file's rows, how many of each kind there are, and what of the file is read. */
 export function PlanRows({ rows, columns: headings }: PlanProps) {
@@ -65,6 +68,7 @@ export function PlanRows({ rows, columns: headings }: PlanProps) {
     const found = all.filter((row) => row.kind === kind).length;
     return found === 0 ? [] : [`${number(found)} ${kinds[kind].many}`];
   });
+  const { withoutAddress } = headings;
   const names = all.flatMap(({ kind, team }) => (kind === "will_import" && team ? [team] : []));
   return (
     <>
@@ -75,6 +79,13 @@ export function PlanRows({ rows, columns: headings }: PlanProps) {
         <p>
           Columns that are read: <bdi>{headings.used.join(", ") || "none"}</bdi>; ignored:{" "}
           <bdi>{headings.ignored.join(", ") || "none"}</bdi>
+        </p>
+      )}
+      {withoutAddress.length > 0 && (
+        <p>
+          {count(withoutAddress.length, "row has", "rows have")} no address and will not be imported:{" "}
+          <bdi>{withoutAddress.slice(0, mostNames).join(", ")}</bdi>
+          {withoutAddress.length > mostNames && ", …"}
         </p>
       )}
       {names.length > 0 && <NewTeams names={names} />}

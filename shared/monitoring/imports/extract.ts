@@ -15,20 +15,19 @@ import { importedAddress, maximumAddressCharacters, maximumRows } from "./import
 /** One entry of the file: an address in lower case, or the text that stands where an address should be. */
 export type Candidate = { email: string; ownerName?: string | undefined; team?: string | undefined };
 
-/** Headings of a file: of columns that were read, and of those that were not. */
-export type Columns = { used: string[]; ignored: string[] };
+/** Headings of a file: of columns that were read, and of those that were not. `withoutAddress`: whose rows have no address. */
+export type Columns = { used: string[]; ignored: string[]; withoutAddress: string[] };
 
 type Reading = { found: Candidate[]; columns: Columns };
 
 /**
  * The addresses of a file, in its order, including repeated and malformed ones, and its columns. Refuses `invalidInput` when
- * the file is not text, has quotes that nothing can make sense of, holds nothing like an address or a team whose name no team can have,
- * and `tooManyAddresses`.
+ * the file is not text, holds nothing like an address or a team whose name no team can have, and `tooManyAddresses`.
  */
 export const extract = (bytes: Uint8Array): Reading => {
   const text = decode(bytes);
   if (text.trim() === "") throw invalidFile("is empty");
-  const { found, columns } = entriesOf(text);
+  const { found, columns } = entriesIn(recordsOf(text));
   if (found.length === 0) throw invalidFile("holds no e-mail addresses");
   for (const { team } of found) {
     const problem = z.optional(teamName).safeParse(team).error?.issues[0]?.message;
@@ -37,38 +36,11 @@ export const extract = (bytes: Uint8Array): Reading => {
   return { found, columns };
 };
 
-/** The entries as the file's quotes group its lines, or without stray quotes if those swallow lines. */
-const entriesOf = (text: string): Reading => {
-  const records = recordsOf(text);
-  if (records !== undefined && !records.some((cells) => cells.some(holdsLines))) return entriesIn(records);
-  const unquotedRecords = recordsOf(withoutStrayQuotes(text));
-  if (unquotedRecords === undefined) throw invalidFile("has a quoted field that never ends");
-  const unquoted = entriesIn(unquotedRecords);
-  if (records === undefined) return unquoted;
-  // A cell may hold lines of its own. Read without its quotes they give no more addresses, unless they are
-  // lines of other people.
-  const quoted = entriesIn(records);
-  return addressCount(quoted.found) < addressCount(unquoted.found) ? unquoted : quoted;
-};
-
-/** Whether a cell spans lines, in which somebody's address stands. */
-const holdsLines = (cell: string): boolean => isAddressLike(cell) && /[\r\n]/.test(cell);
-
-/** The text without its empty rows, and without the quotes of lines that have an odd number of them. */
-const withoutStrayQuotes = (text: string): string =>
-  text.replace(/[^\r\n]+/g, (line) => {
-    if (/^[,;\s]*$/.test(line)) return "";
-    return line.split('"').length % 2 === 0 ? line.replaceAll('"', "") : line;
-  });
-
-const addressCount = (found: readonly Candidate[]): number =>
-  found.filter(({ email }) => importedAddress.safeParse(email).success).length;
-
 const entriesIn = (records: readonly string[][]): Reading => {
   const header = firstHeader(records);
   const reading = header && inColumns(records, header);
   if (reading !== undefined) return reading;
-  const { nameColumns = [], teamColumn = -1, passwordColumns = [] } = header ?? {};
+  const { nameColumns = [], teamColumn = -1, unreadColumns = [] } = header ?? {};
   return {
     found: inAnyCell(records, header),
     columns: {
@@ -77,7 +49,8 @@ const entriesIn = (records: readonly string[][]): Reading => {
         header,
         (index) => nameColumns.flat().includes(index) || index === teamColumn,
       ),
-      ignored: headingsOf(records, header, (index) => passwordColumns.includes(index)),
+      ignored: headingsOf(records, header, (index) => unreadColumns.includes(index)),
+      withoutAddress: [],
     },
   };
 };
@@ -97,14 +70,63 @@ const headingsOf = (
 
 const lineEnds = ["\r\n", "\n", "\r"];
 
-/** Undefined if a quoted field never ends: reading on would silently lose every address behind the quote. */
-const recordsOf = (text: string): string[][] | undefined => {
+/** The records as the quotes of the file group its cells, but for those that a stray quote has made of several. */
+const recordsOf = (text: string): string[][] => {
+  const delimiter = delimiterOf(text);
+  const withoutStray = (part: string): string[][] => parsed(withoutStrayQuotes(part), delimiter);
+  const whole = parsedIfClosed(text, delimiter) ?? withoutStray(text);
+  // Spreadsheets that took a table for a single column quote each line as a whole.
+  const areLines = whole[0]?.[0]?.includes(delimiter) && whole.every(({ length }) => length === 1);
+  const records = areLines ? withoutStray(whole.join("\n")) : whole;
+  const width = firstHeader(records)?.columnCount ?? records[0]?.length ?? 0;
+  let tries = maximumRows;
+  return records.flatMap((cells) => {
+    if (!isAsIfOfSeveral(cells, width, delimiter) || tries-- <= 0) return [cells];
+    const apart = withoutStray(cells.map(rewritten).join(delimiter));
+    return withAddress(apart) > withAddress([cells]) ? apart : [cells];
+  });
+};
+
+/** A cell as it stands in a file, less the stray quote around what it may hold. */
+const rewritten = (cell: string): string =>
+  /[,;\t]/.test(cell) && !mayHoldCells(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+
+/** Whether a record has as many delimiters and lines in its cells as if a stray quote had swallowed other cells. */
+const isAsIfOfSeveral = (cells: readonly string[], width: number, delimiter: string): boolean => {
+  if (width < 2 || !cells.some(mayHoldCells)) return false;
+  const text = cells.join(delimiter);
+  const lines = text.split(/\r\n?|\n/).length;
+  return (lines > 1 || cells.length < width) && text.split(delimiter).length > lines * (width - 1);
+};
+
+/** Whether a cell spans lines, or has one address beside a delimiter. */
+const mayHoldCells = (cell: string): boolean =>
+  /[\r\n]/.test(cell) || (/^[^@]*@[^@]*$/.test(cell) && /[,;\t]/.test(cell));
+
+const isAddress = (cell: string): boolean =>
+  isAddressLike(cell) && !mayHoldCells(cell) && importedAddress.safeParse(cell).success;
+
+const withAddress = (records: readonly string[][]): number =>
+  records.filter((cells) => cells.some(isAddress)).length;
+
+const quotedCells = /(?<=^|[,;\t])=?"(?:[^"]|"")*"(?=[,;\t]|$)/g;
+const quotesAroundCells = /(?<=^|[,;\t])=?"+|"+(?=[,;\t]|$)/g;
+
+/**
+ * The text without its empty rows, and without the quotes at the edges of cells in lines whose quotes are not all around cells,
+ * or around the line. No cell of it spans lines.
+ */
+const withoutStrayQuotes = (text: string): string =>
+  text.replace(/[^\r\n]+/g, (line) => {
+    if (/^[,;\s]*$/.test(line)) return "";
+    const rest = line.replace(quotedCells, "");
+    return rest === "" || rest.includes('"') ? line.replace(quotesAroundCells, "") : line;
+  });
+
+/** Undefined if a quoted cell never ends, which would hold every address behind its quote. */
+const parsedIfClosed = (text: string, delimiter: string): string[][] | undefined => {
   try {
-    const delimiter = delimiterOf(text);
-    const records = parsed(text, delimiter);
-    // Spreadsheets that took a table for a single column quote each line as a whole.
-    const areLines = records[0]?.[0]?.includes(delimiter) && records.every(({ length }) => length === 1);
-    return areLines ? parsed(records.join("\n"), delimiter) : records;
+    return parsed(text, delimiter);
   } catch (error) {
     if ((error as CsvError).code === "CSV_QUOTE_NOT_CLOSED") return undefined;
     throw error;
@@ -175,13 +197,19 @@ const inColumns = (records: readonly string[][], header: Header): Reading | unde
   const columns = header.addressColumns.filter((index) => withAddresses.has(index)).slice(0, maximumColumns);
   if (columns.length === 0) return undefined;
   const found: Candidate[] = [];
+  const withoutAddress: string[] = [];
   for (const cells of rows) {
     const texts = columns.map((index) => (cells[index] ?? "").trim());
     const inColumn = texts.find(isAddressLike);
     const mayBeShifted = cells.length > header.columnCount && header.passwordColumns.length === 0;
     const shifted = inColumn === undefined && mayBeShifted ? cells.find(isAddressLike) : undefined;
     const cell = inColumn ?? shifted ?? texts[0] ?? "";
-    if (cell === "") continue;
+    if (cell === "") {
+      const who = ownerOf(cells, header.nameColumns) ?? nameIn(cells.find((each) => each.trim() !== ""));
+      if (who !== "" && withoutAddress.length < maximumRows)
+        withoutAddress.push(shorten(who, maximumHeadingCharacters));
+      continue;
+    }
     const about = shifted === undefined ? aboutOf(cells, header) : {};
     const addresses = addressesInColumn(cell);
     for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, { email, ...about });
@@ -192,6 +220,7 @@ const inColumns = (records: readonly string[][], header: Header): Reading | unde
     columns: {
       used: headingsOf(records, header, (index) => used.has(index)),
       ignored: headingsOf(records, header, (index) => !used.has(index)),
+      withoutAddress,
     },
   };
 };
@@ -217,7 +246,7 @@ const inAnyCell = (records: readonly string[][], header: Header | undefined): Ca
     if (!cells.some(isAddressLike) || isExample(cells)) continue;
     const about = header === undefined ? {} : aboutBeside(cells, header);
     for (const [index, cell] of cells.entries()) {
-      if (header?.passwordColumns.includes(index)) continue;
+      if (header?.unreadColumns.includes(index)) continue;
       for (const email of addressesIn(cell)) add(found, { email, ...about });
     }
   }

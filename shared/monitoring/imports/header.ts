@@ -16,6 +16,8 @@ export type Header = {
   teamColumn?: number;
   /** Their cells are never read, since a password may look like an address. */
   passwordColumns: readonly number[];
+  /** These, and columns of managers and other people. Their cells are not read where a row's addresses may be in any cell. */
+  unreadColumns: readonly number[];
   /**
    * The rank of the best address column. The lower the rank, the surer it is that this record is a header.
    */
@@ -30,14 +32,14 @@ export type NameColumns = readonly number[];
  * matches.
  */
 const addressHeadings = [
-  /^(primary|work|business|company|corporate|user|employee|contact)?e?mail(adresse?|address|adres|value)?$/,
+  /^(primary|work|business|company|corporate|user|employee|contact)?e?mail(adresse?|address|adres|value|dienstlich|geschaftlich|privat)?$/,
   /email|mailad|courriel|correo|epost|postaelettronica/,
   /userprincipalname|^(user|login|logon|account)name$|^(user)?log[io]n$/,
 ] as const;
 
 /** Headings of addresses of other people. */
 const otherPeople =
-  /manager|supervisor|assistant|emergency|approver|sponsor|(created|modified|invited|added)by|reportsto|vorgesetzt|superieur|superior|responsab|jefe|leidinggevende/;
+  /manager|supervisor|assistant|deputy|delegate|substitut|vertret|emergency|approver|sponsor|(created|modified|invited|added)by|reportsto|vorgesetzt|superieur|superior|responsab|jefe|leidinggevende/;
 
 /** Headings of columns that only mention e-mail. */
 const mentions = /password|status|verified|type|label|format|optin|date|domain|sent|count/;
@@ -51,7 +53,9 @@ const passwordHeadings =
   /password|passwort|kennwort|motdepasse|contrasena|senha|wachtwoord|passphrase|passcode|pass$|pwd|secret/;
 
 const fullNames = new Set([
-  ..."displayname fullname legalname contactname".split(" "),
+  ..."displayname userdisplayname primaryuserdisplayname fullname legalname payrollname contactname".split(
+    " ",
+  ),
   ..."ownername owner employeename anzeigename vollstandigername".split(" "),
   ..."nomcomplet nombrecompleto nomecompleto nomeecognome volledigenaam".split(" "),
 ]);
@@ -103,9 +107,8 @@ export const firstHeader = (records: readonly (readonly string[])[]): Header | u
       addressColumns: isOfAddresses ? columns.map(({ index }) => index) : [],
       nameColumns: nameColumnsOf(headings),
       ...teamColumnOf(headings),
-      passwordColumns: headings.flatMap((heading, index) =>
-        heading.some((text) => passwordHeadings.test(text)) ? [index] : [],
-      ),
+      passwordColumns: columnsHeaded(headings, passwordHeadings),
+      unreadColumns: [...columnsHeaded(headings, passwordHeadings), ...columnsHeaded(headings, otherPeople)],
       rank,
     };
     if (isOfAddresses && filled(cells).length > 1) return header;
@@ -163,6 +166,9 @@ const rankOf = (headings: readonly string[], whole: string): number => {
   const rank = ranks.filter((each) => each >= 0).sort()[0] ?? -1;
   return rank >= 0 && furtherHeadings.test(whole) ? furtherRank : rank;
 };
+
+const columnsHeaded = (headings: readonly (readonly string[])[], pattern: RegExp): number[] =>
+  headings.flatMap((heading, index) => (heading.some((text) => pattern.test(text)) ? [index] : []));
 
 const nameColumnsOf = (headings: readonly (readonly string[])[]): NameColumns[] => {
   const headed = (words: Set<string>): number[] => {

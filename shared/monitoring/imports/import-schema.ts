@@ -57,11 +57,21 @@ export type ImportPlan = z.infer<typeof importPlan>;
 export const importPreview = z.object({
   ...importPlan.shape,
   columns: z.optional(
-    z.object({ used: z.array(z.string()), ignored: z.array(z.string()) }).check(
-      z.meta({
-        description:
-          "With `include=columns`: the headings of the columns that were read, and of those that were not. Not part of the plan",
-      }),
-    ),
+    z
+      .object({
+        used: z.array(z.string()),
+        ignored: z.array(z.string()),
+        withoutAddress: z
+          .array(z.string())
+          .check(
+            z.meta({ description: "Whose rows have no address: at most 500 names, or else first cells" }),
+          ),
+      })
+      .check(
+        z.meta({
+          description:
+            "With `include=columns`: the headings of the columns that were read, and of those that were not. Not part of the plan",
+        }),
+      ),
   ),
 });

@@ -135,6 +135,27 @@ describe("what stands above the header or beside the address is nobody's", () =>
   });
 });
 
+describe("other people's addresses are nobody's", () => {
+  const cases: Case[] = [
+    [
+      "a deputy's",
+      "Name,E-mail,Deputy e-mail,Line manager's email\nAda,,eve@a.example,boss@a.example\nBob,bob@a.example,eve@a.example,\n",
+      ["bob@a.example, Bob"],
+    ],
+    [
+      "a substitute's, beside addresses at work and at home in German",
+      "Anzeigename;Mail dienstlich;Mail privat;Vertretung E-Mail\nAda;ada@a.example;al@home.example;bob@a.example\nBob;;bk@home.example;ada@a.example\n",
+      ["ada@a.example, Ada", "bk@home.example, Bob"],
+    ],
+    [
+      "of devices in Intune, the user's",
+      '"Device name","Primary user UPN","Primary user email address","Primary user display name"\n"d1","al@a.example","ada@a.example","Ada L"\n',
+      ["ada@a.example, Ada L"],
+    ],
+  ];
+  test.each(cases)("%s", (_, file, expected) => expect(read(file)).toEqual(expected));
+});
+
 describe("a person without an address in the first column is found in another", () => {
   const cases: Case[] = [
     [
