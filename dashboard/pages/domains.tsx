@@ -152,7 +152,7 @@ function Record({ domain: { id, name, record, isVerified, verifiedAt, checkedAt 
         </dd>
       </div>
       <div>
-        <dt>{isVerified ? "Verified" : "Last checked"}</dt>
+        <dt>{isVerified ? "Proved" : "Last checked"}</dt>
         <dd>
           <When time={isVerified ? verifiedAt : checkedAt} none="not yet" />
         </dd>
