@@ -162,7 +162,7 @@ test.each([1, 2, 5, 11])(
         skippedCount: first.all,
       });
       expect(await counted(org)).toEqual({ all: 500, active: 300 });
-      expect((await summaries(org))[0]).toMatch(new RegExp(`^Imported ${rest} email`));
+      expect((await summaries(org))[0]).toMatch(new RegExp(`^Imported ${rest} address`));
     }
   },
 );
