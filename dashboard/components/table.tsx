@@ -18,6 +18,7 @@ export type Column<Row> = {
 type TableProps<Row> = {
   /** For screen readers. */
   caption: string;
+  /** Others draw the rows anew; what their cells show of signals has to be read where they are made. */
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
