@@ -50,7 +50,7 @@ test("the messages are listed: to whom, what became of each and what it said", a
   const { api, ids, tell, user, ownerOf } = await create();
   const path = "/alert-configs/owners/deliveries";
   const list = async (query = "") => (await user.dashboard.get(path + query)).body;
-  expect(await list()).toEqual({ deliveries: [], total: 0 });
+  expect(await list()).toEqual({ channel: null, deliveries: [], total: 0 });
   await tell({ ids });
   await eventually(list, (body) => JSON.stringify(body).includes("delivered"));
   const { deliveries, total } = await list("?status=delivered");
