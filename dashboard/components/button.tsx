@@ -25,7 +25,7 @@ export function Button({
       {...rest}
       type={isSubmit ? "submit" : "button"}
       class={`button ${kind ?? ""}`}
-      aria-busy={isBusy}
+      aria-busy={isBusy || undefined}
       aria-disabled={isOff || undefined}
       onClick={(event) => {
         if (isOff) event.preventDefault();

@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext, type TargetedEvent } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 
-/** What the service says is wrong with a field of the form, such as "must be a domain name". */
+/** What the service says is wrong with a field of the form, such as "must be a domain name", or a sentence without the field. */
 export const FieldProblem = createContext<{ name: string; text: string } | undefined>(undefined);
 
 type Control = HTMLInputElement | HTMLTextAreaElement;
@@ -13,7 +13,8 @@ function useProblem(label: string, name: string, missing = `${label} is missing.
   const refused = useContext(FieldProblem);
   useEffect(() => {
     if (refused?.name !== name) return;
-    setProblem(`${label} ${refused.text}`);
+    const { text } = refused;
+    setProblem(/^(must|is|has|can)\b/.test(text) ? `${label} ${text}` : text);
     control.current?.focus();
   }, [refused]);
   const onInvalid = (event: TargetedEvent<Control>): void => {

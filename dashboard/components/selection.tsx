@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { number } from "../text/words.ts";
 import { Button } from "./button.tsx";
 import type { Column } from "./table.tsx";
@@ -14,10 +14,17 @@ type Options<Row> = {
   belongsTo: string;
 };
 
+type Selected = { belongsTo: string; chosen: ReadonlySet<number>; isAll: boolean };
+
+const none: ReadonlySet<number> = new Set();
+
 /** Rows that are selected, on whatever page of the list. */
 export function useSelection<Row extends { id: number }>({ shown, labelOf, most, belongsTo }: Options<Row>) {
-  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const [isAll, setAll] = useState(false);
+  const nothing = { belongsTo, chosen: none, isAll: false };
+  const [selection, select] = useState<Selected>(nothing);
+  // Before anything is drawn, so that rows are drawn once.
+  if (selection.belongsTo !== belongsTo) select(nothing);
+  const { chosen, isAll } = selection;
   /** The row that was clicked last: a range begins there. */
   const last = useRef<number>(undefined);
   const ids = shown.map(({ id }) => id);
@@ -28,7 +35,7 @@ export function useSelection<Row extends { id: number }>({ shown, labelOf, most,
       if (!isOn) next.delete(id);
       else if (next.size < most) next.add(id);
     }
-    setChosen(next);
+    select({ belongsTo, chosen: next, isAll });
   };
   const click = (id: number, isOn: boolean, isRange: boolean): void => {
     const [from, to] = [ids.indexOf(last.current ?? id), ids.indexOf(id)].sort((one, other) => one - other);
@@ -39,40 +46,37 @@ export function useSelection<Row extends { id: number }>({ shown, labelOf, most,
     last.current = id;
   };
 
-  const clear = (): void => {
-    setChosen(new Set());
-    setAll(false);
-  };
-  useEffect(clear, [belongsTo]);
-
-  const column: Column<Row> = {
-    name: "Select",
-    kind: "select",
-    head: (
-      <input
-        type="checkbox"
-        aria-label="Select this page"
-        checked={isAll || (ids.length > 0 && ids.every((id) => chosen.has(id)))}
-        disabled={isAll}
-        onChange={(event) => toggle(ids, event.currentTarget.checked)}
-      />
-    ),
-    cell: (row) => (
-      <input
-        type="checkbox"
-        aria-label={labelOf(row)}
-        checked={isAll || chosen.has(row.id)}
-        disabled={isAll}
-        onClick={(event) => click(row.id, event.currentTarget.checked, event.shiftKey)}
-      />
-    ),
-  };
+  const column = useMemo(
+    (): Column<Row> => ({
+      name: "Select",
+      kind: "select",
+      head: (
+        <input
+          type="checkbox"
+          aria-label="Select this page"
+          checked={isAll || (ids.length > 0 && ids.every((id) => chosen.has(id)))}
+          disabled={isAll}
+          onChange={(event) => toggle(ids, event.currentTarget.checked)}
+        />
+      ),
+      cell: (row) => (
+        <input
+          type="checkbox"
+          aria-label={labelOf(row)}
+          checked={isAll || chosen.has(row.id)}
+          disabled={isAll}
+          onClick={(event) => click(row.id, event.currentTarget.checked, event.shiftKey)}
+        />
+      ),
+    }),
+    [shown, belongsTo, chosen, isAll],
+  );
   return {
     column,
     chosen,
     isAll,
-    selectAll: () => setAll(true),
-    clear,
+    selectAll: () => select({ belongsTo, chosen, isAll: true }),
+    clear: () => select(nothing),
   };
 }
 

@@ -10,22 +10,7 @@ export const severityName = (severity: Severity): string =>
 
 export const severityChoices = severities.map((value) => ({ value, label: severityName(value) }));
 
-/** A shape for each, so that none is told by its colour alone. */
-const shapes: Record<Severity, string> = {
-  critical: "M6 0l6 6-6 6-6-6z",
-  high: "M6 1l6 10H0z",
-  medium: "M2 2h8v8H2z",
-  low: "M6 3a3 3 0 1 1 0 6 3 3 0 0 1 0-6z",
-};
-
-/** How bad it is: shape, word and colour. */
+/** How bad it is: word, colour and a shape, so that none is told by its colour alone. */
 export function SeverityMark({ severity }: { severity: Severity }) {
-  return (
-    <span class={`severity ${severity}`}>
-      <svg viewBox="0 0 12 12" aria-hidden="true">
-        <path d={shapes[severity]} />
-      </svg>
-      {severityName(severity)}
-    </span>
-  );
+  return <span class={`severity ${severity}`}>{severityName(severity)}</span>;
 }

@@ -14,6 +14,7 @@ const shortcuts = [
   ["Enter", "Open the row"],
   ["x", "Select the row; with Shift and a click, all rows up to it"],
   ["e", "Acknowledge what is selected, or the row"],
+  ["z", "Undo what was just acknowledged"],
   ["/", "Search the page, or else for an address or its owner"],
   ["?", "Show this list"],
 ] as const;

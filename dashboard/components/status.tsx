@@ -34,7 +34,11 @@ export function Status() {
   return (
     <div class="status">
       <p role="status">{said && <span key={said.id}>{said.text}</span>}</p>
-      {offer && <Button onClick={take}>{offer.name}</Button>}
+      {offer && (
+        <Button aria-keyshortcuts="z" onClick={take}>
+          {offer.name}
+        </Button>
+      )}
     </div>
   );
 }

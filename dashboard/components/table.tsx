@@ -1,18 +1,24 @@
 import type { ComponentChildren } from "preact";
+import { useMemo, useRef } from "preact/hooks";
 
 export type Column<Row> = {
   name: string;
+  /** What it shows. Hundreds are drawn at once: what needs no hook is called here as a function, since each component takes time. */
   cell: (row: Row) => ComponentChildren;
   /** What stands in the head instead of the name. */
   head?: ComponentChildren;
   kind?: "main" | "number" | "actions" | "select";
-  /** On wide screens: as wide as a word, as "11 months ago", as a name, or as five buttons; "rest": all that the others leave. */
-  width?: "word" | "time" | "name" | "wide" | "rest";
+  /**
+   * On wide screens: as wide as a word, as "11 months ago", as a name, an address, the title of a breach, or five buttons; "rest": all
+   * that the others leave.
+   */
+  width?: "word" | "time" | "name" | "address" | "title" | "wide" | "rest";
 };
 
 type TableProps<Row> = {
   /** For screen readers. */
   caption: string;
+  /** Others draw the rows anew; what their cells show of signals has to be read where they are made. */
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
@@ -29,6 +35,37 @@ function showWhole({ target }: { target: EventTarget | null }): void {
 
 /** A table: each row is one line, and on narrow screens a block in which each cell names its column. */
 export function Table<Row>({ caption, columns, rows, keyOf, isBusy = false }: TableProps<Row>) {
+  const before = useRef<{ keys: ReadonlySet<string | number>; page: number }>({ keys: new Set(), page: 0 });
+  // Rows are drawn once for what they list, and not again while others load.
+  const body = useMemo(() => {
+    // Another page comes as a whole: one change of the document instead of one for each row.
+    const isOther = !rows.some((row) => before.current.keys.has(keyOf(row)));
+    const page = before.current.page + (isOther ? 1 : 0);
+    before.current = { keys: new Set(rows.map(keyOf)), page };
+    return (
+      <tbody key={page}>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ name, cell, kind }) =>
+              kind === "main" ? (
+                <th key={name} scope="row" class="main">
+                  {cell(row)}
+                </th>
+              ) : (
+                <td
+                  key={name}
+                  class={kind}
+                  data-name={kind === undefined || kind === "number" ? name : undefined}
+                >
+                  {cell(row)}
+                </td>
+              ),
+            )}
+          </tr>
+        ))}
+      </tbody>
+    );
+  }, [rows, columns]);
   return (
     <div class="table-box">
       <table aria-busy={isBusy} onPointerOver={showWhole}>
@@ -42,27 +79,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isBusy = false }: Ta
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ name, cell, kind }) =>
-                kind === "main" ? (
-                  <th key={name} scope="row" class="main">
-                    {cell(row)}
-                  </th>
-                ) : (
-                  <td
-                    key={name}
-                    class={kind}
-                    data-name={kind === undefined || kind === "number" ? name : undefined}
-                  >
-                    {cell(row)}
-                  </td>
-                ),
-              )}
-            </tr>
-          ))}
-        </tbody>
+        {body}
       </table>
     </div>
   );

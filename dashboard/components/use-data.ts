@@ -12,31 +12,24 @@ export type Data<Value> = {
 
 /** Loads when the component appears and whenever `key` changes; what is not wanted any more is aborted. */
 export function useData<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>): Data<Value> {
-  const [{ loaded, ...state }, setState] = useState<Omit<Data<Value>, "reload"> & { loaded?: string }>({
-    value: undefined,
-    failure: undefined,
-    isLoading: true,
-  });
+  const [{ loaded, ...state }, setState] = useState<
+    Pick<Data<Value>, "value" | "failure"> & { loaded?: string }
+  >({ value: undefined, failure: undefined });
   const [round, setRound] = useState(0);
+  const wanted = `${round} ${key}`;
   useEffect(() => {
     const abort = new AbortController();
-    setState((before) => (before.isLoading ? before : { ...before, isLoading: true }));
     load(abort.signal).then(
-      (value) =>
-        abort.signal.aborted || setState({ loaded: key, value, failure: undefined, isLoading: false }),
+      (value) => abort.signal.aborted || setState({ loaded: wanted, value, failure: undefined }),
       (error: unknown) => {
         if (abort.signal.aborted || isAbort(error)) return;
-        setState(({ value }) => ({ loaded: key, value, failure: asFailure(error), isLoading: false }));
+        setState(({ value }) => ({ loaded: wanted, value, failure: asFailure(error) }));
       },
     );
     return () => abort.abort();
-  }, [key, round]);
-  // With another key it loads from this rendering on: the effect runs after it.
-  return {
-    ...state,
-    isLoading: state.isLoading || loaded !== key,
-    reload: () => setRound((before) => before + 1),
-  };
+  }, [wanted]);
+  // That it loads follows from what is there: a state of its own would draw the page once more.
+  return { ...state, isLoading: loaded !== wanted, reload: () => setRound((before) => before + 1) };
 }
 
 /** Reloads every few seconds while `isOn` and the page is visible. */

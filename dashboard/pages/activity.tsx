@@ -20,8 +20,8 @@ const categories: Record<Entry["category"], string> = {
   teams: "Teams",
   api_keys: "API keys",
 };
-const actors: Record<Entry["actor"]["type"], string> = {
-  user: "User",
+/** What a label does not say: those of users are addresses. */
+const actors: Partial<Record<Entry["actor"]["type"], string>> = {
   api_key: "API key",
   system: "System",
   removed: "Former member",
@@ -72,25 +72,21 @@ const columns: Column<Entry>[] = [
     name: "What",
     kind: "main",
     width: "rest",
-    cell: ({ summary, action }) => (
-      <>
-        <span dir="auto">{summary}</span>
-        <small>{action}</small>
-      </>
-    ),
+    cell: ({ summary }) => <span dir="auto">{summary}</span>,
   },
   { name: "Category", width: "time", cell: ({ category }) => categories[category] },
   {
     name: "Who",
     width: "name",
-    cell: ({ actor }) => (
-      <>
-        <bdi>{actor.label}</bdi>
-        {actor.label.toLowerCase() !== actors[actor.type].toLowerCase() && (
-          <small>{actors[actor.type]}</small>
-        )}
-      </>
-    ),
+    cell: ({ actor }) => {
+      const kind = actors[actor.type];
+      return (
+        <>
+          <bdi>{actor.label}</bdi>
+          {kind !== undefined && kind.toLowerCase() !== actor.label.toLowerCase() && <small>{kind}</small>}
+        </>
+      );
+    },
   },
   { name: "When", width: "time", cell: ({ createdAt }) => <When time={createdAt} /> },
 ];

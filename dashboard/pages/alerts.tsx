@@ -4,6 +4,7 @@ import type { Channel } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
 import { FormDialog } from "../components/dialog.tsx";
 import { Listing } from "../components/listing.tsx";
+import { Name } from "../components/name.tsx";
 import { Empty, FailureNotice } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { say } from "../components/status.tsx";
@@ -14,7 +15,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place, setQuery } from "../router.ts";
 import { exactTime } from "../text/dates.ts";
-import { destinationOf, flags, kinds, known, nameOf } from "./alerts/channel.ts";
+import { destinationOf, flags, kinds, nameOf } from "./alerts/channel.ts";
 import { ChannelDialog } from "./alerts/channel-dialog.tsx";
 import { Deliveries, owners } from "./alerts/deliveries.tsx";
 import { Verification } from "./alerts/verification.tsx";
@@ -104,40 +105,38 @@ const columns = ({ setOpen, test, enable, isBusy }: Options): Column<Channel>[] 
     name: "Name",
     kind: "main",
     width: "name",
-    cell: (channel) => (
-      <>
-        {nameOf(channel)}
-        {channel.options.name !== null && <small>{kinds[channel.channel]}</small>}
-      </>
-    ),
+    cell: (channel) => <Name text={nameOf(channel)} />,
   },
-  { name: "Destination", cell: (channel) => <span class="fine">{destinationOf(channel)}</span> },
+  {
+    name: "Destination",
+    cell: (channel) => <span title={kinds[channel.channel]}>{destinationOf(channel)}</span>,
+  },
   {
     name: "Alerts of",
-    cell: (channel) =>
-      flags
-        .filter(({ name }) => channel[name])
-        .map(({ label }) => label)
-        .join(", ") || <span class="muted">nothing</span>,
+    cell: (channel) => {
+      const told = flags.filter(({ name }) => channel[name]);
+      if (told.length === 0) return <span class="muted">nothing</span>;
+      if (told.length === flags.length) return "everything";
+      return told.map(({ label }) => label).join(", ");
+    },
   },
   {
     name: "State",
     width: "word",
     cell: ({ isEnabled, failing, failingSince }) => {
       if (!isEnabled) return <span class="state off">Disabled</span>;
-      if (!failing) return <span class="state">Enabled</span>;
+      if (!failing || failingSince === null) return <span class="state">Enabled</span>;
       return (
-        <>
-          <span class="state bad">Failing</span>
-          {failingSince !== null && <small>since {exactTime(Date.parse(failingSince))}</small>}
-        </>
+        <span class="state bad" title={`since ${exactTime(Date.parse(failingSince))}`}>
+          Failing
+        </span>
       );
     },
   },
   {
     name: "Delivered",
     width: "time",
-    cell: ({ lastDeliveredAt }) => <When time={lastDeliveredAt} none="nothing" />,
+    cell: ({ lastDeliveredAt }) => <When time={lastDeliveredAt} none="none lately" />,
   },
   {
     name: "Actions",
@@ -155,14 +154,7 @@ const columns = ({ setOpen, test, enable, isBusy }: Options): Column<Channel>[] 
           >
             Send test
           </Button>
-          <Button
-            kind="quiet"
-            {...about}
-            onClick={() => {
-              known.set(String(channel.id), channel);
-              setQuery({ channel: channel.id });
-            }}
-          >
+          <Button kind="quiet" {...about} onClick={() => setQuery({ channel: channel.id })}>
             Deliveries
           </Button>
           <Button kind="quiet" {...about} onClick={() => setOpen({ kind: "edit", channel })}>

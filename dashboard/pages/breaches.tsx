@@ -13,7 +13,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { count, number } from "../text/words.ts";
-import { BreachName, Exposed } from "./findings/columns.tsx";
+import { BreachName, exposedBy } from "./findings/columns.tsx";
 
 const states = [
   { value: "open", label: "Open" },
@@ -73,7 +73,7 @@ const columns: Column<FoundBreach>[] = [
     kind: "main",
     cell: (breach) => <BreachName breach={breach} href={addressOf(`/breaches/${breach.id}`)} />,
   },
-  { name: "Exposed", cell: (breach) => <Exposed breach={breach} /> },
+  { name: "Exposed", cell: exposedBy },
   { name: "Open", kind: "number", width: "word", cell: ({ open }) => number(open) },
   { name: "Acknowledged", kind: "number", width: "time", cell: ({ acknowledged }) => number(acknowledged) },
   { name: "Last seen", width: "time", cell: ({ lastDetectedAt }) => <When time={lastDetectedAt} /> },

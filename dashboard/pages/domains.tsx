@@ -74,31 +74,26 @@ export function DomainsPage() {
 }
 
 const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
-  { name: "Domain", kind: "main", width: "name", cell: ({ name }) => <bdi>{inBothForms(name)}</bdi> },
   {
-    name: "State",
-    width: "time",
-    cell: ({ isVerified, verifiedAt, checkedAt }) => (
+    name: "Domain",
+    kind: "main",
+    width: "rest",
+    cell: (domain) => (
       <>
-        <span class={`state ${isVerified ? "good" : "open"}`}>
-          {isVerified ? "Verified" : "Not verified"}
-        </span>
-        {isVerified && verifiedAt !== null && (
-          <small>
-            <When time={verifiedAt} />
-          </small>
-        )}
-        {!isVerified && checkedAt !== null && (
-          <small>
-            checked <When time={checkedAt} />
-          </small>
-        )}
+        <bdi>{inBothForms(domain.name)}</bdi> <Record domain={domain} />
       </>
     ),
   },
-  { name: "TXT record", cell: (domain) => <Record domain={domain} /> },
+  {
+    name: "State",
+    width: "time",
+    cell: ({ isVerified }) => (
+      <span class={`state ${isVerified ? "good" : "open"}`}>{isVerified ? "Verified" : "Not verified"}</span>
+    ),
+  },
   {
     name: "Covered by",
+    width: "name",
     cell: ({ coverage }) => (coverage === "domain_search" ? "Domain search" : "Address by address"),
   },
   {
@@ -133,7 +128,7 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
 ];
 
 /** The record that proves a domain, in parts to copy. It is open for whoever has just added the domain. */
-function Record({ domain: { id, name, record, isVerified } }: { domain: Domain }) {
+function Record({ domain: { id, name, record, isVerified, verifiedAt, checkedAt } }: { domain: Domain }) {
   const host = hostIn(record.name, name);
   const parts = (
     <dl class="record">
@@ -156,11 +151,17 @@ function Record({ domain: { id, name, record, isVerified } }: { domain: Domain }
           <CopyButton text={record.value} about={`The value for ${record.name}`} />
         </dd>
       </div>
+      <div>
+        <dt>{isVerified ? "Proved" : "Last checked"}</dt>
+        <dd>
+          <When time={isVerified ? verifiedAt : checkedAt} none="not yet" />
+        </dd>
+      </div>
     </dl>
   );
   return (
     <details open={added.has(id)}>
-      <summary>{isVerified ? "Show" : "Record to publish"}</summary>
+      <summary>{isVerified ? "TXT record" : "Record to publish"}</summary>
       {parts}
     </details>
   );

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Email } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
@@ -68,6 +68,11 @@ export function EmailsPage() {
       data.reload();
     });
 
+  const shownColumns = useMemo(
+    () => [column, ...columns(setOpen, enable, action.isBusy)],
+    [column, action.isBusy],
+  );
+
   return (
     <Page
       title="E-mails"
@@ -118,7 +123,7 @@ export function EmailsPage() {
         rowsOf={({ emails }) => emails}
         totalOf={({ total }) => total}
         keyOf={({ id }) => id}
-        columns={[column, ...columns(setOpen, enable, action.isBusy)]}
+        columns={shownColumns}
         empty={<NoEmails hasFilters={hasFilters} />}
       />
       {open?.kind === "add" && <AddEmail onClose={close} onDone={data.reload} />}
@@ -139,6 +144,7 @@ const columns = (
   {
     name: "Address",
     kind: "main",
+    width: "address",
     cell: ({ id, email }) => (
       <a href={addressOf(`/emails/${id}`)} title={email}>
         <bdi>{inBothForms(email)}</bdi>
@@ -149,16 +155,12 @@ const columns = (
     name: "Owner and team",
     cell: ({ ownerName, team }) => (
       <span class="tailed">
-        <Name text={ownerName} />
-        {team !== null && (
-          <small>
-            <Name text={team.name} />
-          </small>
-        )}
+        {Name({ text: ownerName })}
+        {team !== null && <small>{Name({ text: team.name })}</small>}
       </span>
     ),
   },
-  { name: "Breaches", width: "time", cell: (email) => <Breaches email={email} /> },
+  { name: "Breaches", width: "time", cell: Breaches },
   {
     name: "Last checked",
     width: "time",
@@ -200,12 +202,12 @@ const columns = (
 ];
 
 /** How many, and the worst that is open. */
-function Breaches({ email: { id, breachCount, severity } }: { email: Email }) {
+function Breaches({ id, breachCount, severity }: Email) {
   if (breachCount === 0) return <span class="muted">0</span>;
   return (
     <>
       <a href={addressOf("/findings", { acknowledged: anyState, emailId: id })}>{number(breachCount)}</a>{" "}
-      {severity !== null && <SeverityMark severity={severity} />}
+      {severity !== null && SeverityMark({ severity })}
     </>
   );
 }

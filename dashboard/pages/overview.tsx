@@ -215,9 +215,17 @@ function FailingChannels({ channels }: { channels: Overview["channels"] }) {
   if (failing.length === 0) return null;
   return (
     <ul class="notice failure">
-      {failing.map(({ id, channel, failingSince, notDelivered }) => (
+      {failing.map(({ id, channel, name, failingSince, notDelivered }) => (
         <li key={id}>
-          Alerts by {kinds[channel]} {failingSince === null ? "fail" : "have failed"}
+          Alerts{" "}
+          {name === null ? (
+            `by ${kinds[channel]}`
+          ) : (
+            <>
+              to <bdi>{name}</bdi>
+            </>
+          )}{" "}
+          {failingSince === null ? "fail" : "have failed"}
           {failingSince !== null && ` since ${exactTime(Date.parse(failingSince))}`}
           {notDelivered > 0 && `: ${count(notDelivered, "alert was", "alerts were")} not delivered`}.{" "}
           <a href={addressOf("/alerts", { channel: id })}>See why</a>

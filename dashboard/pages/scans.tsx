@@ -12,6 +12,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { number } from "../text/words.ts";
+import { anyState } from "./findings/filters.ts";
 
 const isRunning = ({ status }: Scan): boolean => status === "pending" || status === "running";
 
@@ -100,5 +101,7 @@ function Checked({ scan }: { scan: Scan }) {
 function NewFindings({ scan: { id, newBreachesFound, findingsItemized } }: { scan: Scan }) {
   if (newBreachesFound === 0) return <span class="muted">0</span>;
   if (!findingsItemized) return <>{number(newBreachesFound)}</>;
-  return <a href={addressOf("/findings", { scanId: id })}>{number(newBreachesFound)}</a>;
+  return (
+    <a href={addressOf("/findings", { scanId: id, acknowledged: anyState })}>{number(newBreachesFound)}</a>
+  );
 }

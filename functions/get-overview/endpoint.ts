@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { detailedAlertConfig } from "../../shared/alerting/channels/channel-schema.ts";
+import { alertOptions, detailedAlertConfig } from "../../shared/alerting/channels/channel-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
@@ -63,6 +63,7 @@ const overview = z.object({
     z.object({
       id: idField,
       channel: detailedAlertConfig.shape.channel,
+      name: alertOptions.shape.name,
       failing: detailedAlertConfig.shape.failing,
       failingSince: detailedAlertConfig.shape.failingSince,
       notDelivered: detailedAlertConfig.shape.notDelivered,

@@ -47,9 +47,10 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
     },
     lastScan,
     nextScanAt: organizations.nextScanAt(owner, now),
-    channels: shownChannels.map(({ id, channel, failingSince = null }) => ({
+    channels: shownChannels.map(({ id, channel, name = null, failingSince = null }) => ({
       id,
       channel,
+      name,
       failing: failingSince !== null,
       failingSince,
       notDelivered: notDelivered.get(id) ?? 0,

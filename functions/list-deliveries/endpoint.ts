@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { alertConfig, alertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import {
   deliveryStatus,
   listedDelivery,
@@ -17,7 +18,13 @@ export const listDeliveries = defineEndpoint({
     status: z.optional(deliveryStatus).check(z.meta({ description: "Only deliveries with this status" })),
   }),
   status: 200,
-  reply: z.object({ deliveries: z.array(listedDelivery), total }),
+  reply: z.object({
+    channel: z
+      .nullable(z.object({ ...alertConfig.shape, options: alertOptions }))
+      .check(z.meta({ description: "Null for `owners`" })),
+    deliveries: z.array(listedDelivery),
+    total,
+  }),
   refusals: ["channelNotFound"],
   uses: ["table:read"],
 });

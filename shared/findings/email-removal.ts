@@ -85,7 +85,7 @@ export const removeMany = async (
   const { done, skipped } = await inBulkById<EmailWrites & { id: number }>(org, {
     ids,
     action: "emails.removed",
-    summaryOf: ({ length }) => `Removed ${length} ${length === 1 ? "email" : "emails"}`,
+    summaryOf: ({ length }) => `Removed ${length} ${length === 1 ? "address" : "addresses"}`,
     actor,
     writesOf: async (rows) =>
       rows.map((row) => {

@@ -139,7 +139,7 @@ export const acknowledge = (
       ...counts.writesOfOne(org, { ...row, from, to }),
       ...activity.writes(org, slot, {
         action: "finding.acknowledged",
-        summary: `Acknowledged a breach of ${row.email} as ${resolution}`,
+        summary: `Acknowledged a finding of ${row.email} as ${resolution}`,
         actor,
       }),
     ]);

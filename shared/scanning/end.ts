@@ -114,7 +114,7 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
       ...activity.writes(org, slot, {
         action: isCompleted ? "scan.completed" : "scan.failed",
         summary: isCompleted
-          ? `Scanned ${scannedCount} of ${totalEmails} emails: ${newBreachCount} new breach findings${failedCount > 0 ? ` in those; ${failedCount} could not be scanned` : ""}`
+          ? `Scanned ${scannedCount} of ${totalEmails} addresses: ${newBreachCount} new ${newBreachCount === 1 ? "finding" : "findings"}${failedCount > 0 ? ` in those; ${failedCount} could not be scanned` : ""}`
           : (errorMessage ?? "The scan failed"),
         actor: service,
       }),

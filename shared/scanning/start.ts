@@ -50,7 +50,7 @@ export const start = async (
     ...starting(org, reserved, type, { totalEmails, skippedEmails, isFirst }),
     ...activity.writes(org, slot, {
       action: "scan.started",
-      summary: `Started a ${type.replace("_", "-")} scan of ${totalEmails} ${totalEmails === 1 ? "email" : "emails"}`,
+      summary: `Started a ${type.replace("_", "-")} scan of ${totalEmails} ${totalEmails === 1 ? "address" : "addresses"}`,
       actor,
     }),
   ]);

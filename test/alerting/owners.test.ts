@@ -195,7 +195,7 @@ describe("by hand", () => {
     expect(await tell(org, ids)).toBe(0);
     const summaries = (await rowsOf(org, entries)).filter(({ action }) => action === "findings.told");
     expect(summaries.map(({ summary }) => summary)).toEqual([
-      "Told the owners of 40 emails of their findings",
+      "Told the owners of 40 addresses of their findings",
     ]);
     letDayPass();
     expect(await tell(org, ids.slice(0, 1))).toBe(1);

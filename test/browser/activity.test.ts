@@ -21,10 +21,10 @@ describe("Activity", () => {
     await dialog.waitFor({ state: "detached" });
 
     await go(page, "Activity");
-    const team = page.getByRole("row").filter({ hasText: "team.created" });
+    const team = page.getByRole("row").filter({ hasText: "Created the team Finance" });
     await team.getByText(user.email).waitFor();
-    const key = page.getByRole("row").filter({ hasText: "api_key.created" });
-    await key.getByText("Created the API key").waitFor();
+    const key = page.getByRole("row").filter({ hasText: "Created the API key" });
+    await key.waitFor();
     await page.getByLabel("Category").selectOption("Teams");
     await key.waitFor({ state: "detached" });
     await team.waitFor();

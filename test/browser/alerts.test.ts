@@ -45,7 +45,7 @@ describe("Alerts", () => {
     });
 
     const row = page.getByRole("row").filter({ hasText: "Tickets" });
-    await row.getByText("Webhook").waitFor();
+    await row.getByTitle("Webhook").waitFor();
     await row.getByText("New breaches, Scan complete").waitFor();
     expect(await page.content()).not.toContain("browser-alerts");
     expect((await api.get("/alert-configs")).body.configs).toMatchObject([
@@ -147,6 +147,6 @@ describe("Alerts", () => {
     await page.getByRole("link", { name: "See why" }).click();
     await row.waitFor();
     await go(page, "Alerts");
-    await page.getByText(/^since \d+ \w+ \d{4}, \d\d:\d\d$/).waitFor();
+    await page.getByTitle(/^since \d+ \w+ \d{4}, \d\d:\d\d$/).waitFor();
   });
 });

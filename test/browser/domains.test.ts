@@ -13,7 +13,16 @@ describe("Domains", () => {
     const { page, watch } = await signInTo(organization);
     await go(page, "Domains");
     await page.getByRole("button", { name: "Add domain" }).click();
-    await page.getByRole("dialog").getByLabel("Name").fill("https://www.checked.example/");
+    const name = page.getByRole("dialog").getByLabel("Name");
+    watch.expect("400 /api/dashboard/domains");
+    await name.fill("gmail.com");
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("alert")
+      .filter({ hasText: /^gmail\.com is a provider of mailboxes/ })
+      .waitFor();
+    expect(await name.getAttribute("aria-invalid")).toBe("true");
+    await name.fill("https://www.checked.example/");
     await page.keyboard.press("Enter");
     const row = page.getByRole("row").filter({ hasText: "_breach-monitor.checked.example" });
     await row.getByText("Not verified").waitFor();

@@ -93,7 +93,7 @@ describe("E-mails", () => {
     await dialog.getByText("Already further up in the file").waitFor();
     expect(await note.count()).toBe(0);
     await status("watched@demo.example").getByText("Already watched").waitFor();
-    await status("somebody@other.example").getByText("not one that you have verified").waitFor();
+    await status("somebody@other.example").getByText("Not at a domain that you have verified").waitFor();
     await dialog.getByText("3 addresses are watched").waitFor();
     expect((await api.get("/emails")).body.total).toBe(1);
 

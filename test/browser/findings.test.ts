@@ -89,6 +89,9 @@ describe("Findings", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
     await page.getByText("Acknowledged 1 finding.").waitFor();
     expect((await api.get("/breaches")).body.unacknowledged).toBe(total - 1);
+    await page.keyboard.press("z");
+    await page.getByText("Reopened 1 finding.").waitFor();
+    expect((await api.get("/breaches")).body.unacknowledged).toBe(total);
 
     await page.keyboard.press("?");
     await sheet.getByLabel("Use these keys").uncheck();

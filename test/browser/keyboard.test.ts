@@ -112,6 +112,51 @@ describe("the keyboard alone", () => {
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   });
 
+  test("acknowledges a breach as a whole, undoes that, and tells its owners", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    for (const name of ["grace", "donald"]) await addEmail(api, domainId, `${name}@demo.example`);
+    await scan(api);
+    const { page } = await signInTo(organization);
+    await follow(page, "Breaches");
+    await press(page, "Example Shop (invented)");
+    await page.getByRole("heading", { level: 1, name: "Example Shop (invented)" }).waitFor();
+    await isLoaded(page);
+    await press(page, "Acknowledge all");
+    await page.getByRole("dialog", { name: "Acknowledge 2 findings" }).waitFor();
+    await press(page, "Acknowledge");
+    await page.getByText("All 2 handled.").waitFor();
+    expect((await api.get("/breaches?acknowledged=true")).body.total).toBe(2);
+    await page.keyboard.press("z");
+    await page.getByRole("button", { name: "grace@demo.example" }).waitFor();
+    expect((await api.get("/breaches?acknowledged=true")).body.total).toBe(0);
+    await press(page, "Tell all owners");
+    await page.getByText("2 people get an e-mail at the breached address.").waitFor();
+    await press(page, "Tell the owners");
+    await page.getByText("2 e-mails are on the way.").waitFor();
+  });
+
+  test("ignores and watches breached addresses", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    for (const name of ["grace", "barbara"]) await addEmail(api, domainId, `${name}@demo.example`);
+    await scan(api);
+    const { page } = await signInTo(organization);
+    await page.goto(urlOf("/domains/unwatched"));
+    await isLoaded(page);
+    const select = async () => {
+      for (const key of ["j", "x"]) await page.keyboard.press(key);
+      await page.getByText("1 selected").waitFor();
+    };
+    await select();
+    await press(page, "Ignore");
+    await page.getByText("Ignored 1 address.").waitFor();
+    await select();
+    await press(page, "Watch");
+    await page.getByText("3 addresses are watched").waitFor();
+    await press(page, "Watch");
+    await page.getByText("1 address watched.").waitFor();
+    expect((await api.get("/emails")).body.total).toBe(3);
+  });
+
   test("imports a file", async () => {
     const { api, ...organization } = await createOrganization();
     const { page } = await signInTo(organization);

@@ -84,7 +84,7 @@ describe("Tables", () => {
     await press(page, "Deliveries");
     // An attempt that is under way would refuse another.
     await page.getByText("3 failed").waitFor();
-    await press(page, "New breaches");
+    await press(page, await page.getByRole("rowheader").first().innerText());
     await page
       .getByRole("dialog")
       .getByText(/^HTTP 500 after/)

@@ -41,7 +41,9 @@ describe("200", () => {
     expect((await user.dashboard.get("/emails?q=lovelace")).body.total).toBe(100);
     expect((await change({ ids, set })).body).toEqual({ changed: 0, skipped: 100 });
     const entries = (await logged()).filter(({ action }) => action === "emails.updated");
-    expect(entries).toMatchObject([{ summary: "Changed 100 emails: disabled, team Sales, another owner" }]);
+    expect(entries).toMatchObject([
+      { summary: "Changed 100 addresses: disabled, team Sales, another owner" },
+    ]);
     expect((await change({ ids, set: { teamId: null, ownerName: null } })).body).toMatchObject({
       changed: 100,
     });
@@ -75,7 +77,7 @@ describe("200", () => {
     expect((await change({ ids, remove: true })).body).toEqual({ changed: 63, skipped: 0 });
     expect((await list()).total).toBe(0);
     expect((await api.get("/breaches")).body).toMatchObject({ total: 0 });
-    expect((await logged())[0]).toMatchObject({ action: "emails.removed", summary: "Removed 63 emails" });
+    expect((await logged())[0]).toMatchObject({ action: "emails.removed", summary: "Removed 63 addresses" });
     expect(await admin("check", { org })).toMatchObject({ differences: [] });
     // The addresses are free again.
     await addEmail(api, domainId, "ada@demo.example");

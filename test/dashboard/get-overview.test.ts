@@ -110,10 +110,13 @@ describe("200", () => {
       const created = await api.post("/alert-configs", { channel: "webhook", config: { url } });
       channelIds.push(created.body.id as number);
     }
+    const options = (await api.get(`/alert-configs/${channelIds[0]}/options`)).body;
+    await api.put(`/alert-configs/${channelIds[0]}/options`, { ...options, name: "Tickets" });
     const shown = async () => (await overview()).channels;
     const channel = (at: number, failing: boolean) => ({
       id: channelIds[at],
       channel: "webhook",
+      name: at === 0 ? "Tickets" : null,
       failing,
       failingSince: failing ? timestamp : null,
       notDelivered: 0,

@@ -10,7 +10,7 @@ import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { type SignedIn, signedIn } from "./signed-in.ts";
 
-type Listed = { deliveries: { id: number; status: string }[]; total: number };
+type Listed = { channel: unknown; deliveries: { id: number; status: string }[]; total: number };
 
 const testSentence = "This is a test of the alert channel, sent by an administrator. No scan had a problem.";
 
@@ -39,8 +39,9 @@ afterAll(() => vi.unstubAllEnvs());
 
 describe("200", () => {
   test("nothing of a channel without deliveries", async () => {
-    expect(await list(working)).toEqual({ deliveries: [], total: 0 });
-    expect(await list(working, "?status=pending")).toEqual({ deliveries: [], total: 0 });
+    const channel = { id: working, channel: "webhook", options: { name: null } };
+    expect(await list(working)).toMatchObject({ channel, deliveries: [], total: 0 });
+    expect(await list(working, "?status=pending")).toMatchObject({ channel, deliveries: [], total: 0 });
   });
 
   test("deliveries of the channel alone, newest first, with attempts and failures", async () => {
@@ -116,14 +117,13 @@ describe("200", () => {
   });
 
   test("by status and page, with the total of what matches", async () => {
-    const { deliveries } = await list(working);
-    expect(await list(working, "?status=delivered&limit=1&offset=1")).toEqual({
-      deliveries: deliveries.slice(1),
-      total: 2,
-    });
-    expect(await list(working, "?limit=1")).toEqual({ deliveries: deliveries.slice(0, 1), total: 2 });
-    expect(await list(working, "?status=not%20delivered")).toEqual({ deliveries: [], total: 0 });
-    expect(await list(working, "?offset=9")).toEqual({ deliveries: [], total: 2 });
+    const { channel, deliveries } = await list(working);
+    const one = { channel, deliveries: deliveries.slice(1), total: 2 };
+    expect(await list(working, "?status=delivered&limit=1&offset=1")).toEqual(one);
+    expect(await list(working, "?limit=1")).toEqual({ ...one, deliveries: deliveries.slice(0, 1) });
+    const none = { channel, deliveries: [], total: 0 };
+    expect(await list(working, "?status=not%20delivered")).toEqual(none);
+    expect(await list(working, "?offset=9")).toEqual({ ...none, total: 2 });
   });
 });
 

@@ -40,7 +40,7 @@ test("202: one mail, with what leaked, what to do and a link to unsubscribe", as
     (owner) => (owner as { lastMessage: { status: string } }).lastMessage.status === "delivered",
   );
   expect(await activity(user.v1, "findings.told")).toMatchObject([
-    { summary: "Told the owner of 1 email of their findings", actor: { label: user.email } },
+    { summary: "Told the owner of 1 address of their findings", actor: { label: user.email } },
   ]);
   expect((await fetch(url, { method: "POST", body: "List-Unsubscribe=One-Click" })).status).toBe(200);
   expect(await ownerOf()).toMatchObject({ hasUnsubscribed: true });
@@ -50,7 +50,7 @@ test("the messages are listed: to whom, what became of each and what it said", a
   const { api, ids, tell, user, ownerOf } = await create();
   const path = "/alert-configs/owners/deliveries";
   const list = async (query = "") => (await user.dashboard.get(path + query)).body;
-  expect(await list()).toEqual({ deliveries: [], total: 0 });
+  expect(await list()).toEqual({ channel: null, deliveries: [], total: 0 });
   await tell({ ids });
   await eventually(list, (body) => JSON.stringify(body).includes("delivered"));
   const { deliveries, total } = await list("?status=delivered");

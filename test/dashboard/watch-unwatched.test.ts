@@ -13,7 +13,7 @@ test("201: watches them as an import does, and the next scan makes their finding
     body: { addedCount: 2, disabledCount: 0 },
   });
   expect(await list()).toMatchObject({ total: 10, unwatched: 10 });
-  expect(await logged()).toContain("emails.imported: Imported 2 emails");
+  expect(await logged()).toContain("emails.imported: Imported 2 addresses");
   expect((await scan(api)).newBreachesFound).toBe(4);
   expect((await list()).total).toBe(10);
   expect(await admin("check", { org })).toMatchObject({ differences: [] });

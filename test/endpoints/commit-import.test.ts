@@ -91,7 +91,7 @@ describe("200", () => {
       {
         category: "monitoring",
         action: "emails.imported",
-        summary: "Imported 500 emails",
+        summary: "Imported 500 addresses",
         actor: { type: "user", label },
       },
       { action: "email.added" },
@@ -128,7 +128,7 @@ describe("200", () => {
     const inactive = (await api.get("/emails?isActive=false&limit=100")).body.emails as { email: string }[];
     expect(inactive.map(({ email }) => email).reverse()).toEqual(numberedAddresses(100).slice(59));
     expect((await api.get("/activity?limit=1")).body.activity).toMatchObject([
-      { summary: "Imported 100 emails, 41 of them disabled beyond the seat allowance" },
+      { summary: "Imported 100 addresses, 41 of them disabled beyond the seat allowance" },
     ]);
     expectRefusal(await api.post("/emails", { email: "b@demo.example", domainId }), 400, /allowance/, {
       code: "seat_allowance_reached",

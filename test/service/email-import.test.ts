@@ -20,7 +20,7 @@ describe("admin email import", () => {
     });
     expect((await api.get("/emails?limit=1")).body.total).toBe(120);
     expect((await api.get("/activity?category=monitoring")).body.activity).toMatchObject([
-      { action: "emails.imported", summary: "Imported 120 emails", actor: { label: "Administrator" } },
+      { action: "emails.imported", summary: "Imported 120 addresses", actor: { label: "Administrator" } },
     ]);
     expect(await admin("email import", { org, file })).toMatchObject({ added: 0, skipped: 120 });
   });

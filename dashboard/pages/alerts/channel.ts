@@ -8,10 +8,8 @@ export const kinds: Record<Channel["channel"], string> = {
 };
 
 /** What people call it, or its kind. */
-export const nameOf = ({ channel, options: { name } }: Channel): string => name ?? kinds[channel];
-
-/** Channels that were listed, by id: the deliveries' page names its channel without loading all. */
-export const known = new Map<string, Channel>();
+export const nameOf = ({ channel, options: { name } }: Pick<Channel, "channel" | "options">): string =>
+  name ?? kinds[channel];
 
 /** What a channel can be told of, by the contract's fields. */
 export const flags = [
@@ -21,7 +19,7 @@ export const flags = [
 ] as const;
 
 /** Where a channel sends to, as far as the service tells: urls are secrets. */
-export function destinationOf({ config }: Channel): string {
+export function destinationOf({ config }: Pick<Channel, "config">): string {
   if ("recipients" in config) return config.recipients.map(inBothForms).join(", ");
   if ("urlPreview" in config) return `${config.urlPreview}${config.hasSecret ? "" : " (not signed)"}`;
   return config.hasWebhookUrl ? "Slack webhook" : "none";

@@ -16,15 +16,10 @@ import { addressOf } from "../../place.ts";
 import { place } from "../../router.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { number } from "../../text/words.ts";
-import { destinationOf, known, nameOf } from "./channel.ts";
+import { destinationOf, nameOf } from "./channel.ts";
 import { DeliveryDetails } from "./delivery-details.tsx";
 import { ReplayDialog } from "./replay.tsx";
 
-const types: Record<Delivery["type"], string> = {
-  breach: "New breaches",
-  scan_complete: "Scan complete",
-  scan_error: "Notice or test",
-};
 const states: Record<Delivery["status"], { label: string; look: string }> = {
   delivered: { label: "Delivered", look: "good" },
   pending: { label: "Pending", look: "" },
@@ -38,13 +33,13 @@ export const owners = "owners";
 
 /** What one channel, or all owners of addresses were sent, and what became of it. */
 export function Deliveries({ id }: { id: string }) {
-  const channel = known.get(id);
   const isToOwners = id === owners;
   const { status, offset } = place.value.query;
   const query = { status, offset, limit: pageSize.value };
   const data = useData(JSON.stringify(query), (signal) =>
     call("GET /dashboard/alert-configs/{id}/deliveries", { path: { id }, query }, { signal }),
   );
+  const { channel } = data.value ?? {};
   const isMoving = data.value?.deliveries.some(({ status }) => status === "pending" || status === "retrying");
   useRepeat(isMoving ?? false, 4, data.reload);
   const [open, setOpen] = useState<Delivery | "replay">();
@@ -119,12 +114,9 @@ const columns = (onOpen: (delivery: Delivery) => void): Column<Delivery>[] => [
     kind: "main",
     width: "rest",
     cell: (delivery) => (
-      <>
-        <DetailsButton about={`Details of the delivery ${delivery.id}`} onClick={() => onOpen(delivery)}>
-          {types[delivery.type]}
-        </DetailsButton>
-        <small>{delivery.title}</small>
-      </>
+      <DetailsButton about={`Details of the delivery ${delivery.id}`} onClick={() => onOpen(delivery)}>
+        {delivery.title}
+      </DetailsButton>
     ),
   },
   { name: "Created", width: "time", cell: ({ createdAt }) => <When time={createdAt} /> },
@@ -144,12 +136,13 @@ const columns = (onOpen: (delivery: Delivery) => void): Column<Delivery>[] => [
     name: "Attempts",
     kind: "number",
     width: "word",
-    cell: ({ attempts, failedAttempts }) => (
-      <>
-        {number(attempts)}
-        {failedAttempts > 0 && <small>{number(failedAttempts)} failed</small>}
-      </>
-    ),
+    cell: ({ attempts, failedAttempts }) =>
+      [
+        (failedAttempts < attempts || attempts === 0) && number(attempts),
+        failedAttempts > 0 && `${number(failedAttempts)} failed`,
+      ]
+        .filter((part) => part !== false)
+        .join(", "),
   },
   {
     name: "Last attempt",
@@ -165,7 +158,7 @@ const actionColumn = (deliverAgain: (delivery: Delivery) => void, isBusy: boolea
   cell: (delivery) => (
     <Button
       kind="quiet"
-      aria-description={`${types[delivery.type]} ${delivery.id}`}
+      aria-description={`${delivery.title}, ${delivery.id}`}
       disabled={isBusy}
       onClick={() => deliverAgain(delivery)}
     >

@@ -33,7 +33,7 @@ export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
           <div>
             <dt>Waits for</dt>
             <dd>
-              {waitsFor.reason}, until <When time={waitsFor.until} />
+              {waitsFor.reason}: <When time={waitsFor.until} />
             </dd>
           </div>
         )}
@@ -55,8 +55,7 @@ export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
       {value === undefined && failure === undefined && <Loading what="what was sent" />}
       {payload !== null && (
         <section class="code">
-          <h3>Sent</h3>
-          <CopyButton text={payload} about="What was sent" />
+          <h3>Sent</h3> <CopyButton text={payload} about="What was sent" />
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
           <pre class="scroll" tabIndex={0}>
             <code>{payload}</code>

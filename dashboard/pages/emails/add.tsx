@@ -34,7 +34,11 @@ export function AddEmail({ onClose, onDone }: { onClose: () => void; onDone: () 
     const teamId = Number(fields.get("teamId"));
     // Whoever is faster than the list of domains need not wait for it.
     const domainId = fields.get("domainId") || domainOf(email, await domainChoices());
-    if (domainId === undefined) throw new Failure("Choose the domain of the address.", { status: 400 });
+    if (domainId === undefined) {
+      const name = email.split("@").at(-1);
+      const sentence = `${name} is not one of your domains: add it under Domains first.`;
+      throw new Failure(sentence, { status: 400 });
+    }
     await call("POST /v1/emails", {
       body: {
         email,

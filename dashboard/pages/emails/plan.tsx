@@ -11,7 +11,7 @@ type Row = ImportRow & { line: number; kind: Kind };
 /** Problems first: what is said of a row, and of how many rows. */
 const kinds: Record<Kind, { about: string; many: string }> = {
   malformed: { about: "Not an e-mail address", many: "malformed" },
-  foreign: { about: "Another domain: not one that you have verified", many: "of another domain" },
+  foreign: { about: "Not at a domain that you have verified", many: "of another domain" },
   duplicate: { about: "Already further up in the file", many: "repeated" },
   already_monitored: { about: "Already watched", many: "already watched" },
   will_import: { about: "Will be imported", many: "to import" },
@@ -28,7 +28,7 @@ export function Quote({ plan: { quote } }: { plan: Pick<ImportPlan, "quote"> }) 
   const { estimatedDeltaCents: delta, interval } = quote;
   return (
     <p class="quote">
-      After it <strong>{count(quote.newActiveCount, "address is", "addresses are")} watched</strong> and{" "}
+      After that <strong>{count(quote.newActiveCount, "address is", "addresses are")} watched</strong> and{" "}
       {count(quote.newSeatsCount, "seat is", "seats are")} paid:{" "}
       <strong>
         {delta === 0 ? "the price stays the same" : `${delta > 0 ? "+" : ""}${money(delta)} per ${interval}`}

@@ -39,13 +39,14 @@ export const columns = (
   {
     name: "Address",
     kind: "main",
+    width: "address",
     cell: (finding) => (
       <DetailsButton about="Details of this finding" title={finding.email} onClick={() => onOpen(finding)}>
         {inBothForms(finding.email)}
       </DetailsButton>
     ),
   },
-  { name: "Owner", cell: ({ ownerName }) => <Name text={ownerName} /> },
+  { name: "Owner", cell: ({ ownerName }) => Name({ text: ownerName }) },
   ...(isOfBreach
     ? [{ name: "Team", cell: ({ team }: Finding) => <Name text={team?.name ?? null} /> }]
     : [breachColumn, exposed]),
@@ -56,31 +57,26 @@ export const columns = (
 export const severity: Column<Finding> = {
   name: "Severity",
   width: "word",
-  cell: ({ severity }) => <SeverityMark severity={severity} />,
+  cell: SeverityMark,
 };
 
 const breachColumn: Column<Finding> = {
   name: "Breach",
-  cell: ({ breach }) => <BreachName breach={breach} />,
+  width: "title",
+  cell: BreachName,
 };
 
 export const exposed: Column<Finding> = {
   name: "Exposed",
-  cell: ({ breach }) => <Exposed breach={breach} />,
+  cell: ({ breach }) => exposedBy(breach),
 };
 
 export const state: Column<Finding> = {
   name: "State",
   width: "word",
-  cell: (finding) => <FindingState finding={finding} />,
+  cell: (finding) => FindingState({ finding }),
 };
 
 /** What leaked, worst first. */
-export function Exposed({ breach: { dataClasses } }: { breach: Pick<Finding["breach"], "dataClasses"> }) {
-  const text = dataClasses.join(", ");
-  return (
-    <span class="fine" title={text}>
-      {text}
-    </span>
-  );
-}
+export const exposedBy = ({ dataClasses }: Pick<Finding["breach"], "dataClasses">): string =>
+  dataClasses.join(", ");

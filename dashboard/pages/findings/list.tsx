@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Finding, Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
@@ -70,10 +70,15 @@ export function FindingList({ filters, data, heading }: ListProps) {
   const details = shown.find(({ id }) => String(id) === place.value.query.finding);
   const setDetails = (finding: number | undefined): void =>
     setQuery({ finding, offset: place.value.query.offset });
+  const isOfBreach = heading !== undefined;
+  const shownColumns = useMemo(
+    () => [column, ...columns(({ id }) => setDetails(id), { isOfBreach, isOpen })],
+    [column, isOfBreach, isOpen],
+  );
   return (
     <>
       <FilterBar>
-        {heading !== undefined && (
+        {isOfBreach && (
           <>
             <h2>{heading}</h2>
             <span class="space" />
@@ -85,7 +90,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
           choices={states}
           none={{ value: openOnes, label: "Open" }}
         />
-        {heading === undefined && (
+        {!isOfBreach && (
           <>
             <Filter label="Severity" name="severity" choices={severityChoices} />
             <Filter
@@ -99,7 +104,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
         <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={domainOf(first)} />
         <Filter label="Scan" name="scanId" choices={scanChoices} />
         {/* Findings of one breach have one severity. */}
-        {heading === undefined && (
+        {!isOfBreach && (
           <Filter
             label="Order"
             name="order"
@@ -112,7 +117,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
             Only {first?.email ?? "one address"}: show all
           </Button>
         )}
-        {heading === undefined && <span class="space" />}
+        {!isOfBreach && <span class="space" />}
         <Button kind="quiet" disabled={total === 0} onClick={() => setOpen("export")}>
           Export CSV
         </Button>
@@ -134,10 +139,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
         rowsOf={({ findings }) => findings}
         totalOf={({ total }) => total}
         keyOf={({ id }) => id}
-        columns={[
-          column,
-          ...columns(({ id }) => setDetails(id), { isOfBreach: heading !== undefined, isOpen }),
-        ]}
+        columns={shownColumns}
         empty={<NoFindings filters={filters} handled={value?.handled} />}
       />
       {details !== undefined && (

@@ -66,7 +66,7 @@ export function Members() {
         rowsOf={({ members }) => members}
         totalOf={({ total }) => total}
         keyOf={({ id }) => id}
-        columns={columns(setOpen, resend)}
+        columns={columns({ setOpen, resend, ownId: session.value?.user.id })}
         empty={<Empty title="There are no members." />}
       />
       {open?.kind === "invite" && <Invite onClose={close} onDone={data.reload} />}
@@ -76,14 +76,20 @@ export function Members() {
   );
 }
 
-const columns = (setOpen: (open: Open) => void, resend: (member: Member) => void): Column<Member>[] => [
+type ColumnOptions = {
+  setOpen: (open: Open) => void;
+  resend: (member: Member) => void;
+  ownId: number | undefined;
+};
+
+const columns = ({ setOpen, resend, ownId }: ColumnOptions): Column<Member>[] => [
   {
     name: "E-mail address",
     kind: "main",
     cell: ({ id, email }) => (
       <>
         {inBothForms(email)}
-        {session.value?.user.id === id && <small>you</small>}
+        {id === ownId && <small>you</small>}
       </>
     ),
   },

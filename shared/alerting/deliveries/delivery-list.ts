@@ -9,8 +9,8 @@ import * as counts from "../../lists/counts.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as channels from "../channels/channel.ts";
-import type { DetailedAlertConfig } from "../channels/channel-schema.ts";
-import { channelOf } from "../owners/owner.ts";
+import type { AlertConfig, DetailedAlertConfig } from "../channels/channel-schema.ts";
+import { channelOf, ownersChannel } from "../owners/owner.ts";
 import { payloadOf } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
 import { breachesInTitle, titleOf } from "../senders/title.ts";
@@ -79,19 +79,30 @@ export const waitsOf = (row: Shown): WaitsFor | null => {
 
 type Query = { limit: number; offset: number; status?: DeliveryStatus | undefined };
 
-/** A page of a channel's deliveries, newest first, and how many match. Refuses `channelNotFound`. */
+/** A channel with a page of its deliveries, newest first, and how many match. Refuses `channelNotFound`. */
 export const list = async (
   org: number,
   channelId: number,
   query: Query,
-): Promise<{ deliveries: ListedDelivery[]; total: number }> => {
+): Promise<{
+  channel: (AlertConfig & Pick<DetailedAlertConfig, "options">) | null;
+  deliveries: ListedDelivery[];
+  total: number;
+}> => {
   const [channel, { rows, total }] = await Promise.all([
     channelOf(org, channelId),
     page(org, channelId, query),
   ]);
   if (channel === undefined) throw new Refusal("channelNotFound");
   const named = await readNamed(org, rows);
-  return { deliveries: rows.map((row) => shown(row, named, channel)), total };
+  return {
+    channel:
+      channel === ownersChannel
+        ? null
+        : { ...channels.shown(org, channel), options: channels.optionsOf(channel) },
+    deliveries: rows.map((row) => shown(row, named, channel)),
+    total,
+  };
 };
 
 /**

@@ -45,7 +45,7 @@ export const tellByHand = async (
     logOf: (count, isLogged) =>
       activity.counting(org, slot, isLogged, {
         action: "findings.told",
-        summary: `Told the ${count === 1 ? "owner of 1 email" : `owners of ${count} emails`} of their findings`,
+        summary: `Told the ${count === 1 ? "owner of 1 address" : `owners of ${count} addresses`} of their findings`,
         actor,
       }),
   });

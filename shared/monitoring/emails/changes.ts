@@ -226,7 +226,8 @@ export const changeMany = async (
   const { done, skipped } = await inBulkById(org, {
     ids,
     action: "emails.updated",
-    summaryOf: ({ length }) => `Changed ${length} ${length === 1 ? "email" : "emails"}: ${words.join(", ")}`,
+    summaryOf: ({ length }) =>
+      `Changed ${length} ${length === 1 ? "address" : "addresses"}: ${words.join(", ")}`,
     actor,
     writesOf: async (rows, owner) => {
       const [{ billing }, active, domainsById] = await Promise.all([

@@ -138,7 +138,7 @@ export const importAll = async (
 
 const summaryOf = (done: readonly EmailWrites[]): string => {
   const { imported, disabled } = totalOf(done);
-  return `Imported ${imported} ${imported === 1 ? "email" : "emails"}${
+  return `Imported ${imported} ${imported === 1 ? "address" : "addresses"}${
     disabled > 0 ? `, ${disabled} of them disabled beyond the seat allowance` : ""
   }`;
 };

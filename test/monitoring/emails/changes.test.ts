@@ -39,7 +39,7 @@ test.each([
     expect(done).toBeGreaterThan(0);
     expect(done).toBeLessThan(count);
     expect(await activeCount(org)).toBe(count - done);
-    expect(await summaries(org, "emails.updated")).toEqual([`Changed ${done} emails: disabled`]);
+    expect(await summaries(org, "emails.updated")).toEqual([`Changed ${done} addresses: disabled`]);
     expect(await changeMany(org, ids, { isActive: false }, administrator)).toEqual({
       changed: count - done,
       skipped: done,
@@ -57,7 +57,7 @@ test("a removal of many that is cut off leaves the others, which can be removed"
   expect(left.length).toBeGreaterThan(0);
   expect(left.length).toBeLessThan(count);
   expect(await activeCount(org)).toBe(left.length);
-  expect(await summaries(org, "emails.removed")).toEqual([`Removed ${count - left.length} emails`]);
+  expect(await summaries(org, "emails.removed")).toEqual([`Removed ${count - left.length} addresses`]);
   // One of them is gone: nothing is done.
   await expect(removeMany(org, ids, administrator)).rejects.toMatchObject({ refusal: "emailNotFound" });
   expect(await removeMany(org, left, administrator)).toEqual({ changed: left.length, skipped: 0 });

@@ -113,7 +113,7 @@ test("500 addresses are imported in transactions of at most 100 writes", async (
   expect(transactions).toBeLessThanOrEqual(12);
   expect(largest).toBeLessThanOrEqual(100);
   expect(await counted(org)).toEqual({ all: 500, active: 500 });
-  expect(await summaries(org)).toEqual(["Imported 500 emails"]);
+  expect(await summaries(org)).toEqual(["Imported 500 addresses"]);
 });
 
 test("transactions stay bounded with a domain for each address and across blocks", async () => {
@@ -162,7 +162,7 @@ test.each([1, 2, 5, 11])(
         skippedCount: first.all,
       });
       expect(await counted(org)).toEqual({ all: 500, active: 300 });
-      expect((await summaries(org))[0]).toMatch(new RegExp(`^Imported ${rest} email`));
+      expect((await summaries(org))[0]).toMatch(new RegExp(`^Imported ${rest} address`));
     }
   },
 );
@@ -180,7 +180,7 @@ test("an address that is added during the import is skipped, all others are impo
     skippedCount: 2,
   });
   expect(await counted(org)).toEqual({ all: 100, active: 100 });
-  expect(await summaries(org)).toEqual(["Imported 98 emails"]);
+  expect(await summaries(org)).toEqual(["Imported 98 addresses"]);
 });
 
 test("an import is refused and not logged if its addresses were all added before it", async () => {
@@ -285,7 +285,7 @@ describe("teams", () => {
       importedCount: 100,
     });
     expect(await teamSizes(org)).toEqual({ Größe: 40, Sales: 60 });
-    expect(await summaries(org)).toEqual(["Imported 100 emails"]);
+    expect(await summaries(org)).toEqual(["Imported 100 addresses"]);
     expect(await summaries(org, "team.created")).toEqual([
       "Created the team Sales",
       "Created the team Größe",
@@ -300,7 +300,7 @@ describe("teams", () => {
     );
     expect(largest).toBeLessThanOrEqual(100);
     expect(Object.keys(await teamSizes(org))).toHaveLength(500);
-    expect(await summaries(org)).toEqual(["Imported 500 emails"]);
+    expect(await summaries(org)).toEqual(["Imported 500 addresses"]);
     const told = await summaries(org, "team.created");
     expect(told.at(-1)).toBe("Created the teams Team 0, Team 1, Team 2, Team 3, Team 4 and 35 more");
   });
