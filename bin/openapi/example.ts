@@ -34,6 +34,7 @@ const values: Json = {
   "breaches.reason": "Password changed",
   "breaches.status": "completed",
   browser: "Firefox on Windows",
+  "channels.name": "Ticket system",
   clientDataJSON: "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0",
   columns: { used: ["Email", "Name", "Team"], ignored: ["Phone"] },
   "configs.channel": "webhook",
@@ -163,6 +164,6 @@ export const exampleOf = (schema: Json, path: readonly string[], schemas: Schema
     case "boolean":
       return true;
     default:
-      throw new Error(`The OpenAPI document has no example of ${path.join(".")}: add one to its contract`);
+      throw new Error(`The OpenAPI document has no example of ${path.join(".")}: add one to its contract, or here`);
   }
 };
