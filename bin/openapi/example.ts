@@ -36,7 +36,7 @@ const values: Json = {
   browser: "Firefox on Windows",
   "channels.name": "Ticket system",
   clientDataJSON: "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0",
-  columns: { used: ["Email", "Name", "Team"], ignored: ["Phone"] },
+  columns: { used: ["Email", "Name", "Team"], ignored: ["Phone"], withoutAddress: [] },
   "configs.channel": "webhook",
   cursor: "AAAAAZrCcgA",
   dataClasses: ["Passwords", "Email addresses"],
@@ -164,6 +164,8 @@ export const exampleOf = (schema: Json, path: readonly string[], schemas: Schema
     case "boolean":
       return true;
     default:
-      throw new Error(`The OpenAPI document has no example of ${path.join(".")}: add one to its contract, or here`);
+      throw new Error(
+        `The OpenAPI document has no example of ${path.join(".")}: add one to its contract, or here`,
+      );
   }
 };
