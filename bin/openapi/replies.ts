@@ -13,7 +13,7 @@ export const headers: Json = {
   },
   "RateLimit-Policy": {
     description:
-      "The limits of a minute that the request counted against, by draft-ietf-httpapi-ratelimit-headers-10",
+      "The limits of a minute that the request counted against, by draft-ietf-httpapi-ratelimit-headers-11",
     required: false,
     schema: { type: "string" },
     example: '"address";q=100;w=60, "key";q=100;w=60',

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { noBrowser, startBrowser } from "../../local/harness/chromium.ts";
 
 const project = join(import.meta.dirname, "../..");
@@ -66,15 +66,19 @@ const note = (step: string): void => {
   clicks.push(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s  ${step}`);
 };
 
-/** Starts the local service with its demo organization; resolves to the sign-in link that it prints. */
+/** Starts the local service with its demo organization; resolves to the sign-in link that it prints, at a name, where browsers have passkeys. */
 const startService = async (): Promise<{ service: ChildProcess; link: string }> => {
-  const service = spawn(process.execPath, [join(project, "local/start.ts"), "--memory", "--port", "0"], {
+  // The page has a button for the provider, which nobody presses.
+  const provider = ["--oidc-issuer", "http://127.0.0.1:9", "--oidc-client-id", "pictures"];
+  const args = [join(project, "local/start.ts"), "--memory", "--port", "0", ...provider];
+  const service = spawn(process.execPath, args, {
     cwd: project,
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, OIDC_CLIENT_SECRET: "none" },
   });
   for await (const line of createInterface({ input: service.stdout as NonNullable<typeof service.stdout> })) {
     const [link] = /http\S+\/sign-in#\S+/.exec(line) ?? [];
-    if (link !== undefined) return { service, link };
+    if (link !== undefined) return { service, link: link.replace("127.0.0.1", "localhost") };
   }
   throw new Error("The local service ended before it printed a sign-in link.");
 };
@@ -101,6 +105,33 @@ const acknowledgeFirst = async (page: Page, link: string): Promise<void> => {
   await dialog.getByRole("button", { name: "Acknowledge" }).click();
   await page.getByText("Acknowledged 1 finding.").waitFor();
   note("click 6, Acknowledge: the finding is acknowledged");
+};
+
+/** The page of somebody who is not signed in. Opening a link changes nothing. */
+const takeSignIn = async (browser: Browser, name: string, url: string, button: string, width = 640) => {
+  const page = await browser.newPage({ locale: "en-US", viewport: { width, height: 640 } });
+  await page.goto(url);
+  await page.getByRole("button", { name: button, exact: true }).waitFor();
+  await page.screenshot({ path: join(directory, `${name}.png`) });
+  await page.close();
+};
+
+/** Gives the user a passkey, of a device that the browser invents. */
+const addPasskey = async (page: Page): Promise<void> => {
+  const session = await page.context().newCDPSession(page);
+  await session.send("WebAuthn.enable");
+  const options = {
+    protocol: "ctap2",
+    transport: "internal",
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+    automaticPresenceSimulation: true,
+  } as const;
+  await session.send("WebAuthn.addVirtualAuthenticator", { options });
+  await page.goto(new URL("/api/app/settings/sessions", page.url()).href);
+  await page.getByRole("button", { name: "Add passkey" }).click();
+  await page.getByText("The passkey was added.").waitFor();
 };
 
 /** Fills the pages that the demo organization leaves empty, as a user would. */
@@ -154,11 +185,14 @@ const { service, link } = await startService();
 note("npm start has printed the link");
 const browser = await startBrowser();
 try {
+  await mkdir(directory, { recursive: true });
+  await takeSignIn(browser, "sign-in-link", link, "Sign in");
+  await takeSignIn(browser, "sign-in", link.replace(/sign-in#.*/, ""), "Sign in with a passkey");
   const page = await browser.newPage({ locale: "en-US", timezoneId: "UTC" });
   await acknowledgeFirst(page, link);
   console.log(clicks.join("\n"));
   await fill(page);
-  await mkdir(directory, { recursive: true });
+  await addPasskey(page);
   for (const picture of pictures) await take(page, picture);
 } finally {
   await browser.close();

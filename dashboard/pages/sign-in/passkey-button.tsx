@@ -17,7 +17,7 @@ const newOptions = async (): Promise<unknown> =>
   ((await redeem()) as unknown as { options: unknown }).options;
 const goodForMilliseconds = 4.5 * 60_000;
 
-/** Resolves with the first sign of a person at the page. Each offer is a row at the service, and pages are opened without anybody at them. */
+/** Resolves with the first sign of a person at the page: options cost the service a row, and many pages are open without anybody at them. */
 const somebody = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     for (const event of ["pointermove", "pointerdown", "keydown"])

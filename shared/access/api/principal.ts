@@ -62,7 +62,7 @@ export const toContext = (decision: Decision): Record<string, string> => {
   };
 };
 
-/** The values of the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10). */
+/** The values of the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11). */
 const toRateLimits = (limits: NonNullable<Principal["limits"]>): Record<string, string> => {
   const all = Object.entries(limits) as [keyof typeof limits, Counted][];
   if (all.length === 0) return {};

@@ -49,8 +49,8 @@ export const passkeyMessage = (
     subject: `A passkey was ${change}: ${organizationName} on ${senderName}`,
     lead:
       change === "added"
-        ? `A passkey of yours for ${organizationName} was added ${added}. It signs in as you, without a link.`
-        : `Your passkey for ${organizationName}, which was added ${added}, was removed. Nobody can sign in with it any more.`,
+        ? `A passkey was added to your account at ${organizationName} ${added}. Whoever has it signs in as you, without a link.`
+        : `The passkey that was added to your account at ${organizationName} ${added} was removed. Nobody can sign in with it any more.`,
     label: "Your passkeys and sessions",
     url,
     notes: [
