@@ -159,8 +159,13 @@ export const testSeeds = (seeds: readonly string[]): void => {
           ["Alpha", ...(index % 2 ? ["Beta"] : []), ...(index % 5 ? [] : ["Secret"])],
         ]),
       );
-      const scanId = await start(org, "manual", administrator);
-      const isScanOver = async () => (await readScan(org, scanId)).status === "completed";
+      const scanIds = [await start(org, "manual", administrator)];
+      const setEnabled = (isEnabled: (name: string) => boolean) =>
+        Promise.all(
+          Object.entries(all).map(([name, id]) =>
+            table.update(keys.channel(org, id), { set: { isEnabled: isEnabled(name) } }),
+          ),
+        );
       const openOnes = async () =>
         (await Promise.all([...Object.values(all), ownersChannel.id].map((id) => deliveriesOf(org, id))))
           .flat()
@@ -172,19 +177,18 @@ export const testSeeds = (seeds: readonly string[]): void => {
       try {
         for (let isOver = false; !isOver && rounds < maximumRounds; rounds++) {
           await runRound(`round ${rounds}`);
+          const { status, failedEmails } = await readScan(org, scanIds.at(-1) ?? 0);
           const open = await openOnes();
-          isOver = (await isScanOver()) && open.length === 0;
-          const nextDue = Math.min(...open.map(({ dueAt = "" }) => Date.parse(dueAt)));
-          const later = Date.now() + 150_000;
-          if (!(await isScanOver())) {
-            vi.setSystemTime(later);
-            continue;
-          }
-          vi.setSystemTime(Math.max(later, Number.isFinite(nextDue) ? nextDue + 300_000 : 0));
-          for (const [name, id] of Object.entries(all))
-            await table.update(keys.channel(org, id), {
-              set: { isEnabled: chance.draw(`round ${rounds}, ${name}`) < 0.7 },
-            });
+          const isScanOver = status === "completed" || status === "failed";
+          isOver = isScanOver && failedEmails === 0 && open.length === 0;
+          const soon = Date.now() + 150_000;
+          const dueTimes = open.map(({ dueAt = "" }) => Date.parse(dueAt) + 300_000);
+          vi.setSystemTime(isScanOver && open.length > 0 ? Math.max(soon, Math.min(...dueTimes)) : soon);
+          if (isScanOver && failedEmails !== 0) {
+            // The sweep gives up a scan whose workers die again and again, and the next one finds the rest.
+            await setEnabled(() => true);
+            scanIds.push(await start(org, "manual", administrator));
+          } else if (isScanOver) await setEnabled((name) => chance.draw(`round ${rounds}, ${name}`) < 0.7);
         }
       } finally {
         restore();
@@ -194,6 +198,7 @@ export const testSeeds = (seeds: readonly string[]): void => {
       expect(rows.filter(({ status }) => status !== "delivered")).toEqual([]);
 
       const found = await findingsOf(org);
+      expect(new Set(found.map(({ emailId }) => emailId)).size).toBe(people);
       const ids = await catalog.idsFor(["Alpha", "Beta", "Secret"]);
       const countOf = (name: string) => found.filter(({ breachId }) => breachId === ids.get(name)).length;
       const expected = { Alpha: countOf("Alpha"), Beta: countOf("Beta"), Secret: countOf("Secret") };
@@ -216,11 +221,11 @@ export const testSeeds = (seeds: readonly string[]): void => {
       for (const body of slack) expect(slackFaults(JSON.parse(body))).toEqual([]);
       expect([...textsTo("scan"), ...textsTo("day")].join()).not.toContain("Secret");
       expect(toldIn(textsTo("scan"))).toEqual(expected);
-      expect(textsTo("scan").length).toBeLessThanOrEqual(5);
+      expect(textsTo("scan").length).toBeLessThanOrEqual(5 * scanIds.length);
       expect(toldIn(textsTo("day"))).toEqual(expected);
-      expect(textsTo("day")).toHaveLength(1);
+      expect(textsTo("day").length).toBeLessThanOrEqual(scanIds.length);
       expect(toldIn(slack.map(textOfSlack))).toEqual(expected);
-      expect(slack.length).toBeLessThanOrEqual(5);
+      expect(slack.length).toBeLessThanOrEqual(5 * scanIds.length);
       const events = new Map(
         receiver.requests
           .filter(({ path }) => path === "/webhook")
@@ -233,7 +238,7 @@ export const testSeeds = (seeds: readonly string[]): void => {
       expect(new Set(toOwners.map(({ address }) => address)).size).toBe(people);
       expect(new Set(toOwners.map(({ id }) => id)).size).toBe(people);
       console.log(
-        `FAULTS_SEED=${seed}: ${found.length} findings of ${people} people in ${rounds} rounds with`,
+        `FAULTS_SEED=${seed}: ${found.length} findings of ${people} people, ${scanIds.length} scans, ${rounds} rounds`,
         counts,
         `${textsTo("scan").length} mails, ${slack.length} Slack messages, ${events.size} events, ${toOwners.length} mails to owners`,
       );
