@@ -35,8 +35,10 @@ import {
   deliveriesOf,
   describeBreach,
   domain,
+  expectEachToldOnce,
   findingsOf,
   inBreaches,
+  timesTold,
   useBreachedPeople,
 } from "./breached-people.ts";
 import { createChannel, defaults, webhook } from "./channels.ts";
