@@ -100,6 +100,18 @@ describe("one message for a scan", () => {
     await expectEachToldOnce(org, channelId);
   });
 
+  test("holds for workers that record at once", async () => {
+    const org = await organizationOf(40, { perBlock: 2 });
+    const channelId = await createChannel(org);
+    workers.breached[domain] = inBreaches(40, "Alpha");
+    await startAndPlan(org);
+    const messages = await takeMessages("scan-checks");
+    expect(messages).toHaveLength(3);
+    await Promise.all(messages.map((message) => check(message, invocation())));
+    expect(await deliveriesOf(org, channelId)).toHaveLength(5);
+    await expectEachToldOnce(org, channelId);
+  });
+
   test("about more findings than are read counts people as at least as many", async () => {
     const org = await createOrganization({ [domain]: 300 });
     const channelId = await createChannel(org);
