@@ -8,7 +8,7 @@ export const arms = {
   scans: "Scans of 100,000 addresses",
   contention: "Many calls of one organization at once, and a scan with conflicts",
   acknowledgements: "Acknowledging all findings of a first scan at once",
-  alerts: "Throughput and latency of alerts, also while some endpoints never answer",
+  alerts: "Throughput and latency of alerts, also while some endpoints never answer, and those of one scan",
   cost: "What operations and a month cost, line by line",
 } as const;
 

@@ -70,3 +70,25 @@ export const findingsOf = (org: number): Promise<FindingRecord[]> => rowsOf(org,
 
 export const deliveriesOf = async (org: number, channelId: number): Promise<Delivery[]> =>
   (await rowsOf(org, deliveries)).filter((row) => deliveries.groupOf(row).channelId === channelId);
+
+/** How often the deliveries of a channel tell each finding. */
+export const timesTold = async (org: number, channelId: number): Promise<Map<number, number>> => {
+  const times = new Map<number, number>();
+  const all = await findingsOf(org);
+  for (const { id } of all) times.set(id, 0);
+  const tell = (id: number) => times.set(id, (times.get(id) ?? 0) + 1);
+  for (const { event, scans } of await deliveriesOf(org, channelId)) {
+    if (event.type === "breach") event.email.findingIds.forEach(tell);
+    if (event.type !== "gathered") continue;
+    for (const row of all) {
+      if (scans?.has(findings.groupOf(row).scanId ?? 0) && !event.told.includes(row.id)) tell(row.id);
+    }
+  }
+  return times;
+};
+
+export const expectEachToldOnce = async (org: number, channelId: number): Promise<void> => {
+  const times = await timesTold(org, channelId);
+  expect([...times.values()].filter((count) => count !== 1)).toEqual([]);
+  expect(times.size).toBeGreaterThan(0);
+};

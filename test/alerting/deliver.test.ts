@@ -232,8 +232,10 @@ test("the other channels are told of one that gives up, once until it delivers a
   await attempt({ status: 410 });
   expect(await told()).toEqual([sentence]);
   await attempt({ status: 200 });
+  await table.update(keys.channel(org, channelId), { set: { name: "Security" } });
   await attempt({ status: 404, text: "no_service" });
-  expect(await told()).toEqual([sentence, sentence]);
+  const named = sentence.replace("its settings", 'the settings of "Security"');
+  expect((await told()).toSorted()).toEqual([sentence, named].toSorted());
   await takeMessages("deliveries");
 });
 

@@ -21,7 +21,14 @@ import { start } from "../../shared/scanning/start.ts";
 import { sweepScan } from "../../shared/scanning/sweep.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
 import { invocation, readScan, takeMessages } from "../scanning/in-process-workers.ts";
-import { deliveriesOf, describeBreach, domain, findingsOf, useBreachedPeople } from "./breached-people.ts";
+import {
+  deliveriesOf,
+  describeBreach,
+  domain,
+  expectEachToldOnce,
+  findingsOf,
+  useBreachedPeople,
+} from "./breached-people.ts";
 import { createChannel } from "./channels.ts";
 import { deliverOne } from "./deliver-one.ts";
 import { Chance } from "./faults/chance.ts";
@@ -132,7 +139,8 @@ export const testSeeds = (seeds: readonly string[]): void => {
       asked = 0;
       Object.assign(counts, { deaths: 0, lost: 0, repeated: 0, refused: 0 });
       receiver.requests.length = 0;
-      const org = await organizationOf(people, { perBlock: 20 });
+      // Blocks of two addresses make three chunks, which workers check at the same time.
+      const org = await organizationOf(people, { perBlock: 2 });
       await organizations.setMailBudget(org, { hour: 20, day: 1_000 });
       await describeBreach("Secret", { isSensitive: true });
       const form = (name: string): ChannelForm => ({
@@ -159,8 +167,13 @@ export const testSeeds = (seeds: readonly string[]): void => {
           ["Alpha", ...(index % 2 ? ["Beta"] : []), ...(index % 5 ? [] : ["Secret"])],
         ]),
       );
-      const scanId = await start(org, "manual", administrator);
-      const isScanOver = async () => (await readScan(org, scanId)).status === "completed";
+      const scanIds = [await start(org, "manual", administrator)];
+      const setEnabled = (isEnabled: (name: string) => boolean) =>
+        Promise.all(
+          Object.entries(all).map(([name, id]) =>
+            table.update(keys.channel(org, id), { set: { isEnabled: isEnabled(name) } }),
+          ),
+        );
       const openOnes = async () =>
         (await Promise.all([...Object.values(all), ownersChannel.id].map((id) => deliveriesOf(org, id))))
           .flat()
@@ -172,19 +185,18 @@ export const testSeeds = (seeds: readonly string[]): void => {
       try {
         for (let isOver = false; !isOver && rounds < maximumRounds; rounds++) {
           await runRound(`round ${rounds}`);
+          const { status, failedEmails } = await readScan(org, scanIds.at(-1) ?? 0);
           const open = await openOnes();
-          isOver = (await isScanOver()) && open.length === 0;
-          const nextDue = Math.min(...open.map(({ dueAt = "" }) => Date.parse(dueAt)));
-          const later = Date.now() + 150_000;
-          if (!(await isScanOver())) {
-            vi.setSystemTime(later);
-            continue;
-          }
-          vi.setSystemTime(Math.max(later, Number.isFinite(nextDue) ? nextDue + 300_000 : 0));
-          for (const [name, id] of Object.entries(all))
-            await table.update(keys.channel(org, id), {
-              set: { isEnabled: chance.draw(`round ${rounds}, ${name}`) < 0.7 },
-            });
+          const isScanOver = status === "completed" || status === "failed";
+          isOver = isScanOver && failedEmails === 0 && open.length === 0;
+          const soon = Date.now() + 150_000;
+          const dueTimes = open.map(({ dueAt = "" }) => Date.parse(dueAt) + 300_000);
+          vi.setSystemTime(isScanOver && open.length > 0 ? Math.max(soon, Math.min(...dueTimes)) : soon);
+          if (isScanOver && failedEmails !== 0) {
+            // The sweep gives up a scan whose workers die again and again, and the next one finds the rest.
+            await setEnabled(() => true);
+            scanIds.push(await start(org, "manual", administrator));
+          } else if (isScanOver) await setEnabled((name) => chance.draw(`round ${rounds}, ${name}`) < 0.7);
         }
       } finally {
         restore();
@@ -193,7 +205,9 @@ export const testSeeds = (seeds: readonly string[]): void => {
       const rows = (await Promise.all(Object.values(all).map((id) => deliveriesOf(org, id)))).flat();
       expect(rows.filter(({ status }) => status !== "delivered")).toEqual([]);
 
+      for (const id of Object.values(all)) await expectEachToldOnce(org, id);
       const found = await findingsOf(org);
+      expect(new Set(found.map(({ emailId }) => emailId)).size).toBe(people);
       const ids = await catalog.idsFor(["Alpha", "Beta", "Secret"]);
       const countOf = (name: string) => found.filter(({ breachId }) => breachId === ids.get(name)).length;
       const expected = { Alpha: countOf("Alpha"), Beta: countOf("Beta"), Secret: countOf("Secret") };
@@ -216,11 +230,11 @@ export const testSeeds = (seeds: readonly string[]): void => {
       for (const body of slack) expect(slackFaults(JSON.parse(body))).toEqual([]);
       expect([...textsTo("scan"), ...textsTo("day")].join()).not.toContain("Secret");
       expect(toldIn(textsTo("scan"))).toEqual(expected);
-      expect(textsTo("scan").length).toBeLessThanOrEqual(5);
+      expect(textsTo("scan").length).toBeLessThanOrEqual(5 * scanIds.length);
       expect(toldIn(textsTo("day"))).toEqual(expected);
-      expect(textsTo("day")).toHaveLength(1);
+      expect(textsTo("day").length).toBeLessThanOrEqual(scanIds.length);
       expect(toldIn(slack.map(textOfSlack))).toEqual(expected);
-      expect(slack.length).toBeLessThanOrEqual(5);
+      expect(slack.length).toBeLessThanOrEqual(5 * scanIds.length);
       const events = new Map(
         receiver.requests
           .filter(({ path }) => path === "/webhook")
@@ -233,11 +247,12 @@ export const testSeeds = (seeds: readonly string[]): void => {
       expect(new Set(toOwners.map(({ address }) => address)).size).toBe(people);
       expect(new Set(toOwners.map(({ id }) => id)).size).toBe(people);
       console.log(
-        `FAULTS_SEED=${seed}: ${found.length} findings of ${people} people in ${rounds} rounds with`,
+        `FAULTS_SEED=${seed}: ${found.length} findings of ${people} people, ${scanIds.length} scans, ${rounds} rounds`,
         counts,
         `${textsTo("scan").length} mails, ${slack.length} Slack messages, ${events.size} events, ${toOwners.length} mails to owners`,
       );
-      expect(Math.min(...Object.values(counts))).toBeGreaterThan(5);
+      expect(counts.deaths).toBeGreaterThan(20);
+      expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);
     },
     600_000,
   );

@@ -1,4 +1,4 @@
-/** Which messages about new breaches a scan makes, and that each finding is in exactly one message of a channel, whoever dies. */
+/** Which messages about new breaches a scan makes, and that each finding is in exactly one message of a channel. */
 import { describe, expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
@@ -22,14 +22,11 @@ import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
 import { check } from "../../shared/scanning/check.ts";
-import { intercept, type Request } from "../aws/table/intercept.ts";
 import { addFindings, idsInNewBlock } from "../findings/acknowledgements/findings.ts";
 import {
   createOrganization,
-  endEarly,
   invocation,
   onTableRequest,
-  readScan,
   runChecks,
   startAndPlan,
   takeMessages,
@@ -38,8 +35,10 @@ import {
   deliveriesOf,
   describeBreach,
   domain,
+  expectEachToldOnce,
   findingsOf,
   inBreaches,
+  timesTold,
   useBreachedPeople,
 } from "./breached-people.ts";
 import { createChannel, defaults, webhook } from "./channels.ts";
@@ -58,28 +57,6 @@ const sendAll = async (): Promise<void> => {
 
 const attemptOf = (org: number, channelId: number, { id, attempts }: Delivery): Promise<void> =>
   attempt({ organizationId: org, deliveryId: id, channelId, attempt: attempts + 1 });
-
-/** How often the deliveries of a channel tell each finding. */
-const timesTold = async (org: number, channelId: number): Promise<Map<number, number>> => {
-  const times = new Map<number, number>();
-  const all = await findingsOf(org);
-  for (const { id } of all) times.set(id, 0);
-  const tell = (id: number) => times.set(id, (times.get(id) ?? 0) + 1);
-  for (const { event, scans } of await deliveriesOf(org, channelId)) {
-    if (event.type === "breach") event.email.findingIds.forEach(tell);
-    if (event.type !== "gathered") continue;
-    for (const row of all) {
-      if (scans?.has(findings.groupOf(row).scanId ?? 0) && !event.told.includes(row.id)) tell(row.id);
-    }
-  }
-  return times;
-};
-
-const expectEachToldOnce = async (org: number, channelId: number): Promise<void> => {
-  const times = await timesTold(org, channelId);
-  expect([...times.values()].filter((count) => count !== 1)).toEqual([]);
-  expect(times.size).toBeGreaterThan(0);
-};
 
 describe("one message for a scan", () => {
   test("up to four people are told one by one while it runs", async () => {
@@ -120,6 +97,18 @@ describe("one message for a scan", () => {
     expect(last).toContain(`/findings?scanId=${scanId}`);
     expect(last).toMatch(/Alpha · low · 2\d people/);
     expect(new Set(last.match(/user\d+@acme\.example/g)).size).toBe(10);
+    await expectEachToldOnce(org, channelId);
+  });
+
+  test("holds for workers that record at once", async () => {
+    const org = await organizationOf(40, { perBlock: 2 });
+    const channelId = await createChannel(org);
+    workers.breached[domain] = inBreaches(40, "Alpha");
+    await startAndPlan(org);
+    const messages = await takeMessages("scan-checks");
+    expect(messages).toHaveLength(3);
+    await Promise.all(messages.map((message) => check(message, invocation())));
+    expect(await deliveriesOf(org, channelId)).toHaveLength(5);
     await expectEachToldOnce(org, channelId);
   });
 
@@ -267,8 +256,8 @@ describe("a sensitive breach", () => {
     ]);
     const secret = mails.texts.filter((text) => text.includes("sensitive"));
     for (const text of secret) expect(text).not.toMatch(/Secret|user\d|emailId|breachId/);
-    const threadOf = (subject: string) => mails.references[mails.subjects.indexOf(subject)];
-    expect(threadOf("A sensitive breach: 1 person at Test")).toMatch(/^<scan-\d+@breach-monitor\.invalid>$/);
+    // A thread of the scan would lead to messages that name the person.
+    expect(mails.references.filter((each) => each === "")).toHaveLength(2);
     await expectEachToldOnce(org, discreet);
     const hooks = (await channels.list(org)).filter(({ channel }) => channel === "webhook");
     const events = await deliveriesOf(org, hooks[0]?.id ?? 0);
@@ -284,6 +273,7 @@ describe("a sensitive breach", () => {
     const [row] = await deliveriesOf(org, channelId);
     if (row === undefined) throw new Error("a delivery was expected");
     await attemptOf(org, channelId, row);
+    expect(mails.subjects).toEqual(["Low: Open and 1 more, 11 people at Test"]);
     expect(mails.texts[0]).toContain("A sensitive breach: 3 people");
     expect(mails.texts[0]).not.toMatch(/Secret|user8@|user9@/);
   });
@@ -439,57 +429,4 @@ test("a webhook that became discreet gets no sensitive breach of events from bef
     );
   expect(await titlesFor(before)).toEqual([["Open", "Secret"], ["Secret"]]);
   expect(await titlesFor(after)).toEqual([["Open"], undefined]);
-});
-
-describe("each finding is in exactly one message of a channel", () => {
-  test.each(["scan", "day"] as const)(
-    "while workers of a scan meet, die before and after their writes, and repeat (%s)",
-    async (grouping) => {
-      const people = 240;
-      const org = await organizationOf(people, { perBlock: 60 });
-      const channelIds = [
-        await createChannel(org, { grouping }),
-        await createChannel(org, { grouping, minSeverity: "low", sensitive: "named" }),
-      ];
-      workers.breached[domain] = inBreaches(people, "Alpha", "Beta", "Gamma");
-      const scanId = await startAndPlan(org);
-      const messages = await takeMessages("scan-checks");
-      expect(messages.length).toBeGreaterThan(1);
-      let deaths = 0;
-      let seed = 1;
-      const random = (): number => {
-        seed = (seed * 48271) % 2147483647;
-        return seed / 2147483647;
-      };
-      const restore = intercept<Request>("build", (next) => async (sent) => {
-        const isWrite = String(sent.request.headers["x-amz-target"]).endsWith("TransactWriteItems");
-        const die = (): void => {
-          deaths++;
-          throw new Error("The worker died");
-        };
-        if (isWrite && random() < 0.25) die();
-        const reply = await next(sent);
-        if (isWrite && random() < 0.25) die();
-        return reply;
-      });
-      const isOver = async () => (await readScan(org, scanId)).status === "completed";
-      try {
-        for (let round = 0; round < 60 && !(await isOver()); round++) {
-          await Promise.allSettled([...messages, ...messages].map((message) => check(message, invocation())));
-          // What the sweep would do for a scan whose last worker died as it ended it.
-          const { remaining } = await readScan(org, scanId);
-          if (Object.values(remaining ?? {}).every((chunks) => Object.keys(chunks).length === 0))
-            await endEarly(org, scanId).catch(() => {});
-        }
-      } finally {
-        restore();
-      }
-      expect(await isOver()).toBe(true);
-      expect(deaths).toBeGreaterThan(5);
-      for (const channelId of channelIds) {
-        await expectEachToldOnce(org, channelId);
-        expect((await deliveriesOf(org, channelId)).length).toBeLessThanOrEqual(grouping === "scan" ? 5 : 1);
-      }
-    },
-  );
 });

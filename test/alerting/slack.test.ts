@@ -68,7 +68,8 @@ describe("a Slack message", () => {
         named: [],
       }));
       const totals = { findings: count, people: count };
-      const summary = { kind: "found" as const, breaches, discreetPeople, totals, scanId: 12 };
+      const people = count + discreetPeople;
+      const summary = { kind: "found" as const, breaches, discreetPeople, people, totals, scanId: 12 };
       const message = messageOf(noticeOfSummary(summary, { organizationName: "Acme" }));
       const texts = markdownIn(message);
       expect(texts.filter((text) => text.startsWith("*Breach "))).toHaveLength(shown);
@@ -177,6 +178,7 @@ describe("a Slack message", () => {
         kind: "found" as const,
         breaches: Array(80).fill({ ...breach, ...said, named: Array(10).fill(address) }),
         discreetPeople: 3,
+        people: 212,
         totals: { findings: 80, people: 212 },
         scanId: 12,
       };
@@ -200,7 +202,12 @@ describe("a Slack message", () => {
       named,
     };
     const said = { dataClasses: ["Passwords"], advice: [], stealerLogDomains: [] };
-    const summary = { kind: "found" as const, breaches: [{ ...breach, ...said }], discreetPeople: 0 };
+    const summary = {
+      kind: "found" as const,
+      breaches: [{ ...breach, ...said }],
+      discreetPeople: 0,
+      people: 212,
+    };
     const totals = { findings: 212, people: 212 };
     const [, text] = markdownIn(
       messageOf(noticeOfSummary({ ...summary, totals, scanId: 12 }, { organizationName: "Acme" })),

@@ -26,7 +26,7 @@ describe("the code for PagerDuty", () => {
     return JSON.parse(JSON.stringify(events));
   };
 
-  test("makes an incident of each breach event and scan error, not of completed scans", () => {
+  test("makes an incident of breach events and scan errors, none of completed scans", () => {
     const incident = { event_type: "trigger", incident_key: "breach-monitor-41" };
     expect(emitted(breachReport([{ title: "Adobe" }, { title: "Shop" }]).event)).toMatchObject([
       { ...incident, description: "A monitored address is in a data breach: Adobe, Shop" },

@@ -7,7 +7,7 @@ import { condition } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { deliveries, raise } from "../deliveries/delivery.ts";
-import { type Channel, describe, list } from "./channel.ts";
+import { type Channel, describe, list, optionsOf } from "./channel.ts";
 
 /**
  * Call it before the delivery changes: if the process dies in between, the next attempt notes it. `isLasting`: the others are told. What
@@ -22,7 +22,9 @@ export const noteFailing = async (
   const { id, failingSince, isFailureTold } = channel;
   if (isFailureTold || (!isLasting && failingSince !== undefined)) return;
   const others = isLasting ? (await list(org)).filter((other) => other.id !== id) : [];
-  const error = `Alerts do not reach ${describe(channel)}: ${failure}. Check its settings, then send it a test.`;
+  const { name } = optionsOf(channel);
+  const settings = name === null ? "its settings" : `the settings of "${name}"`;
+  const error = `Alerts do not reach ${describe(channel)}: ${failure}. Check ${settings}, then send it a test.`;
   const { writes, messages } = await raise(org, others, [{ type: "scan_error", error }]);
   // A failed condition means that another attempt has written the note, or that the channel was removed.
   const { written } = await table.attempt(

@@ -70,7 +70,7 @@ export const noticeOfSummary = (
   };
 };
 
-/** `isSubject`: also says what leaked. */
+/** `isSubject`: also says what leaked in a single breach. */
 const headlineOf = (summary: Summary, isSubject = false): string => {
   const { kind, breaches, discreetPeople, totals } = summary;
   const [worst] = breaches;
@@ -84,9 +84,10 @@ const headlineOf = (summary: Summary, isSubject = false): string => {
     return `${what}: ${peopleOf(discreetPeople, summary)}`;
   }
   const others = breaches.length - 1 + (discreetPeople > 0 ? 1 : 0);
-  const what = isSubject
-    ? subjectOf(worst, others, peopleOf(worst.people, summary))
-    : `${asLine(worst.title, 50)}${others === 0 ? "" : ` and ${others.toLocaleString("en-US")} more`}, ${peopleOf(worst.people, summary)}`;
+  const more = others === 0 ? "" : ` and ${others.toLocaleString("en-US")} more`;
+  const people = peopleOf(summary.people, summary);
+  const what =
+    isSubject && others === 0 ? subjectOf(worst, 0, people) : `${asLine(worst.title, 50)}${more}, ${people}`;
   return `${kind === "risen" ? "Now " : ""}${inWords(worst.severity)}${what}`;
 };
 
@@ -103,7 +104,9 @@ const leadOf = (summary: Summary): string => {
         : ` Acknowledged findings that are open again: ${reopened.toLocaleString("en-US")}.`;
     return `The severity of a breach has risen. It concerns ${people}.${again}${why}`;
   }
-  if (kind === "found") return `New in all: ${found}.${why}`;
+  // What a scan found besides one person in a sensitive breach is not known.
+  if (kind === "found")
+    return breaches.length === 0 && totals.people === 1 ? why.trim() : `New in all: ${found}.${why}`;
   const counts = severities.flatMap((severity) => {
     const count = bySeverity?.[severity] ?? 0;
     return count === 0 ? [] : [`${count.toLocaleString("en-US")} ${severity}`];

@@ -42,6 +42,8 @@ export type Summary = {
   breaches: SummaryBreach[];
   /** People in sensitive breaches that the channel must not name. */
   discreetPeople: number;
+  /** In all these breaches. */
+  people: number;
   /** There are so many findings that people were counted in some of them only: there are at least as many. */
   isPart?: boolean;
   /** Of all that the scans found, also what other messages told. */
@@ -80,8 +82,10 @@ export const readContent = async (
     kind: "found",
     breaches: [],
     discreetPeople: 1,
+    people: 1,
     totals: { findings: report.event.data.breaches.length, people: 1 },
-    scanId: report.scanId,
+    // Other messages about the scan may name the person: neither the link nor a thread leads to them.
+    scanId: undefined,
   };
 };
 
@@ -136,6 +140,7 @@ const readGathered = async (
     kind: baseline === undefined ? "found" : "baseline",
     breaches,
     discreetPeople: new Set(discreet).size,
+    people: new Set(worstFirst.flatMap(([, found]) => [...found.people])).size,
     isPart: !isWhole,
     totals: {
       findings: Object.values(bySeverity).reduce((sum, count) => sum + count),
@@ -173,6 +178,7 @@ const readRisen = async (
     kind: "risen",
     breaches: isNamed ? [breachOf(breach, breach.severity, people, [], [])] : [],
     discreetPeople: isNamed ? 0 : people,
+    people,
     totals: { findings: people, people },
     reopened,
     scanId: undefined,

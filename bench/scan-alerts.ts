@@ -1,0 +1,185 @@
+/** What channels get of a scan that finds many people, and when. */
+import { setTimeout } from "node:timers/promises";
+import type { HibpServer } from "../local/harness/hibp-server.ts";
+import type { Receiver } from "../local/harness/receiver.ts";
+import { administrator } from "../shared/access/activity/actor.ts";
+import * as organizations from "../shared/access/organizations/organization.ts";
+import type { ChannelForm } from "../shared/alerting/channels/channel.ts";
+import * as configure from "../shared/alerting/channels/configure.ts";
+import * as findings from "../shared/findings/finding.ts";
+import * as domains from "../shared/monitoring/domains/domain.ts";
+import { importAll } from "../shared/monitoring/imports/commit.ts";
+import { scans } from "../shared/scanning/record.ts";
+import { start } from "../shared/scanning/start.ts";
+import type { Cell, Context, Table } from "./arm.ts";
+import { round, verdict } from "./measure.ts";
+import { activeBilling } from "./seed/organization.ts";
+
+const addresses = 1_200;
+const people = 1_090;
+const channelsOfEachKind = 3;
+const mostMessages = 5;
+const mostSeconds = 120;
+
+/** Requests a minute: addresses that are looked up one by one take longer than a first message may. */
+export const rpm = 400;
+
+/** The domain of each method is a key. Have I Been Pwned searches only the first one whole. */
+const methods = { "searched.example": "By domain search", "looked-up.example": "Address by address" };
+export const covered = Object.keys(methods).slice(0, 1);
+
+/** Seconds from the first finding, and the numbers of messages of each channel. */
+type Measured = {
+  ended: number;
+  /** Of the channel that waits longest for its first message. */
+  first: number;
+  slack: number[];
+  mails: number[];
+  events: number[];
+};
+
+/** The service must send its mails to the receiver. */
+export const measureScanAlerts = async (
+  surroundings: { receiver: Receiver; hibp: HibpServer },
+  progress: Context["progress"],
+): Promise<Table> => {
+  const measured: Measured[] = [];
+  for (const [domain, method] of Object.entries(methods)) {
+    progress(`alerts: a scan that finds ${people} people: ${method.toLowerCase()}`);
+    measured.push(await measure(surroundings, domain));
+  }
+  return asTable(measured);
+};
+
+const measure = async (
+  { receiver, hibp }: { receiver: Receiver; hibp: HibpServer },
+  domain: string,
+): Promise<Measured> => {
+  const { id: org } = await organizations.create({
+    name: "Measured",
+    billing: activeBilling,
+    scanEvery: "never",
+  });
+  const created = await domains.create(org, { name: domain, verified: true });
+  if (created === "exists") throw new Error(`The domain ${domain} exists`);
+  const all = Array.from({ length: addresses }, (_, index) => `person-${index}@${domain}`);
+  await importAll(
+    org,
+    all.map((email) => ({ email, domainId: created.id })),
+    administrator,
+  );
+  const flags = { isEnabled: true, notifyOnNewBreach: true, notifyOnScanComplete: false };
+  for (let index = 0; index < channelsOfEachKind; index++) {
+    const url = (kind: string): string => `${receiver.origin}/${domain}/${kind}/${index}`;
+    const forms: ChannelForm[] = [
+      { channel: "slack", config: { webhookUrl: url("slack") } },
+      { channel: "email", config: { recipients: [`channel-${index}@${domain}`] } },
+      { channel: "webhook", config: { url: url("webhook") } },
+    ];
+    for (const form of forms)
+      await configure.create(
+        org,
+        { ...flags, notifyOnScanError: true, ...form },
+        administrator,
+        async () => {},
+      );
+  }
+  // A first scan would be summed up.
+  await scan(org);
+  for (const address of all.slice(0, people)) hibp.accounts[address] = ["Alpha"];
+  const ended = await scan(org);
+  const arrivals = (kind: "slack" | "webhook" | "mail"): number[][] =>
+    Array.from({ length: channelsOfEachKind }, (_, index) =>
+      receiver.requests
+        .filter(({ path, body }) =>
+          kind === "mail"
+            ? path.startsWith("/v2/email/") && body.includes(`"channel-${index}@${domain}"`)
+            : path === `/${domain}/${kind}/${index}`,
+        )
+        .map(({ receivedAt }) => receivedAt.getTime()),
+    );
+  await until(() => arrivals("webhook").every(({ length }) => length >= people));
+  await quiet(receiver);
+  // Newest first.
+  const { breaches } = await findings.list(org, { limit: 1, offset: people - 1 });
+  const began = Date.parse(breaches[0]?.firstDetectedAt ?? "");
+  const [slack, mails, events] = [arrivals("slack"), arrivals("mail"), arrivals("webhook")];
+  const firsts = [...slack, ...mails].map((times) => Math.min(...times));
+  const counted = (times: number[][]): number[] => times.map(({ length }) => length);
+  return {
+    ended: (ended - began) / 1_000,
+    first: (Math.max(...firsts) - began) / 1_000,
+    slack: counted(slack),
+    mails: counted(mails),
+    events: counted(events),
+  };
+};
+
+/** Scans, and gives when the scan ended, in milliseconds since 1970. */
+const scan = async (org: number): Promise<number> => {
+  const id = await start(org, "manual", administrator);
+  let completedAt: string | null | undefined;
+  await until(async () => {
+    completedAt = (await scans.get(org, id))?.completedAt;
+    return typeof completedAt === "string";
+  });
+  return Date.parse(completedAt ?? "");
+};
+
+const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  for (const deadline = Date.now() + 900_000; !(await isSo()); await setTimeout(200)) {
+    if (Date.now() > deadline) throw new Error("A scan or its alerts took more than fifteen minutes");
+  }
+};
+
+/** Waits until nothing has arrived for some seconds: what comes once too often must not be missed. */
+const quiet = async ({ requests }: Receiver): Promise<void> => {
+  for (let before = -1; before !== requests.length; await setTimeout(5_000)) before = requests.length;
+};
+
+const asTable = (measured: readonly Measured[]): Table => {
+  const row = (label: string, of: (each: Measured) => number, target: (value: number) => string): Cell[] => {
+    const values = measured.map(of);
+    return [label, ...values.map(round), target(Math.max(...values))];
+  };
+  const most = (what: string, value: number) => verdict(what, value, mostMessages);
+  return {
+    title: `Alerts of a scan that finds ${people.toLocaleString("en-US")} people`,
+    columns: ["", ...Object.values(methods), "Targets"],
+    rows: [
+      row(
+        "First finding to the end of the scan, s",
+        ({ ended }) => ended,
+        () => "",
+      ),
+      row(
+        "First finding to the first message of each Slack and e-mail channel, s",
+        ({ first }) => first,
+        (value) => verdict("seconds", value, mostSeconds),
+      ),
+      row(
+        "Slack messages, most of a channel",
+        ({ slack }) => Math.max(...slack),
+        (value) => most("messages", value),
+      ),
+      row(
+        "E-mails, most of a channel",
+        ({ mails }) => Math.max(...mails),
+        (value) => most("e-mails", value),
+      ),
+      row(
+        "Webhook events, fewest of a channel",
+        ({ events }) => Math.min(...events),
+        () => "",
+      ),
+      row(
+        "Webhook events, most of a channel",
+        ({ events }) => Math.max(...events),
+        (value) => verdict("events", value, people),
+      ),
+    ],
+    notes: [
+      `${addresses.toLocaleString("en-US")} addresses, ${channelsOfEachKind} channels of each kind with their defaults, and a scan before that found nobody. Have I Been Pwned allows ${rpm} requests a minute.`,
+    ],
+  };
+};
