@@ -1,16 +1,16 @@
 /**
- * The morning after a first scan, through the real local service: `npx node bench/triage.ts` makes 3,000 addresses with 2,798 findings of 42
- * breaches, then asks what people ask first and does what they do then, and prints each call with its answer, round trips and units.
+ * The morning after a first scan: what people ask first of 3,000 addresses with 2,798 findings of 42 breaches, and what they do then. Each
+ * call with its answer, round trips and units.
  */
 import { scans } from "../shared/scanning/record.ts";
 import type { Call } from "./api.ts";
+import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { setCatalog } from "./catalog.ts";
 import { round } from "./measure.ts";
-import { asText } from "./print.ts";
 import { scanEnds } from "./scan-ends.ts";
 import { addressOf, isActive } from "./seed/addresses.ts";
 import { breachName } from "./seed/breaches.ts";
-import { type Bench, makeDatabase, removeScratch, startBench } from "./service.ts";
+import { type Bench, makeDatabase, startBench } from "./service.ts";
 import { type Accounts, startUpstream } from "./upstream.ts";
 
 const addresses = 3_000;
@@ -39,7 +39,7 @@ type Question = {
   answer: (body: Body) => string;
 };
 /** What the later questions are about. */
-type Ids = { finding: number; breach: number; emails: number[]; unwatched: number[] };
+type Ids = { finding: number; breach: number; person: number; emails: number[]; unwatched: number[] };
 
 type Finding = { email: string; breach: { title: string }; severity: string };
 
@@ -115,13 +115,13 @@ const questionsOf = (scanId: number, ids: Ids): Question[] => [
   },
   {
     question: "What is known of this person?",
-    path: `/emails/${ids.emails[0]}`,
+    path: `/emails/${ids.person}`,
     answer: ({ email, breachCount }) => `${email}, ${breachCount} breaches`,
   },
   {
     question: "Name the owner of three addresses",
     path: "/emails/changes",
-    body: { ids: ids.emails.slice(0, 3), set: { ownerName: "Grace Hopper" } },
+    body: { ids: ids.emails, set: { ownerName: "Grace Hopper" } },
     answer: ({ changed, skipped }) => `${changed} changed, ${skipped} skipped`,
   },
   {
@@ -160,12 +160,14 @@ const questionsOf = (scanId: number, ids: Ids): Question[] => [
 
 const idsIn = async ({ api }: Bench): Promise<Ids> => {
   const get = async (path: string) => (await api.send({ method: "GET", path, asUser: true })).body;
-  const [finding] = (await get("/findings?limit=1")).findings as { id: number; breach: { id: number } }[];
+  const { findings } = await get("/findings?limit=1");
+  const [finding] = findings as { id: number; emailId: number; breach: { id: number } }[];
   const emails = (await get("/emails?limit=3")).emails as { id: number }[];
   const unwatched = (await get("/unwatched?limit=2")).addresses as { id: number }[];
   return {
     finding: finding?.id ?? 0,
     breach: finding?.breach.id ?? 0,
+    person: finding?.emailId ?? 0,
     emails: emails.map(({ id }) => id),
     unwatched: unwatched.map(({ id }) => id),
   };
@@ -182,7 +184,7 @@ const scan = async (bench: Bench): Promise<number> => {
   return id;
 };
 
-const ask = async (bench: Bench, { question, path, isOfApi, body, answer }: Question) => {
+const ask = async (bench: Bench, { question, path, isOfApi, body, answer }: Question): Promise<Cell[]> => {
   const method = body === undefined ? "GET" : "POST";
   const call: Call = { method, path, ...(isOfApi ? {} : { asUser: true as const }) };
   // The first call starts an instance of the function; a POST without its body does nothing else.
@@ -190,27 +192,25 @@ const ask = async (bench: Bench, { question, path, isOfApi, body, answer }: Ques
   const { result, trips, readUnits, writeUnits } = await bench.measure({ ...call, body });
   if (result.status >= 300)
     throw new Error(`${path} answered ${result.status}: ${JSON.stringify(result.body)}`);
-  return [question, `${method} ${path}`, answer(result.body), trips, round(readUnits), round(writeUnits)];
+  const shownCall = `${method} ${isOfApi ? "/v1" : "/dashboard"}${path}`;
+  return [question, shownCall, answer(result.body), trips, round(readUnits), round(writeUnits)];
 };
 
-const run = async (): Promise<void> => {
-  const progress = (line: string): void => console.error(line);
+const run = async ({ progress }: Context): Promise<Table[]> => {
   const database = await makeDatabase("triage", { findings: 0, addresses }, { progress, isScanned: false });
   const hibp = await startUpstream(accounts(), database.seeded.domains);
   const bench = await startBench(database, { hibpUrl: hibp.url });
   try {
     const scanId = await scan(bench);
     await setCatalog(bench, "settled");
-    const rows = [];
+    const rows: Cell[][] = [];
     for (const question of questionsOf(scanId, await idsIn(bench))) rows.push(await ask(bench, question));
-    const title = `Triage of ${findings} findings of ${breaches} breaches at ${addresses} addresses`;
     const columns = ["Question", "Call", "Answer", "Round trips", "Read units", "Write units"];
-    console.log(asText({ title, columns, rows }));
+    return [{ title: "The morning after a first scan", columns, rows }];
   } finally {
     await bench.close();
     await hibp.close();
-    removeScratch();
   }
 };
 
-await run();
+export const triage: Arm = { name: "triage", about: "What people ask the morning after a first scan", run };
