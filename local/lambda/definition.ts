@@ -1,4 +1,5 @@
 /** A function as the template defines it, with the limits that a local run adds. */
+import { availableParallelism } from "node:os";
 import type { Assembly } from "../template/assembly.ts";
 
 export type FunctionDefinition = {
@@ -27,10 +28,8 @@ type FunctionProperties = {
   Timeout?: number;
 };
 
-/**
- * Instances of one function at most: a developer's machine has few cores, and an instance takes about 100 MB.
- */
-const maximumInstances = 4;
+/** Instances of one function at most: one for each core, 2 to 4. Each takes about 100 MB, and compiles the code for itself. */
+export const maximumInstances = Math.min(4, Math.max(2, availableParallelism()));
 
 /** Instances at most of a function that a queue feeds, which may wait long for servers elsewhere. */
 export const maximumInstancesOfWorkers = 8;

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { maximumInstances } from "../../../local/lambda/definition.ts";
 import { type Lambda, openLambda } from "../../../local/lambda/lambda.ts";
 import { openAssembly } from "../../../local/template/assembly.ts";
 
@@ -107,9 +108,9 @@ describe("an invocation", () => {
     for (const name of ["PARENT_SECRET", "PATH", "HOME"]) expect(payload.env).not.toHaveProperty(name);
   });
 
-  test("has an instance for itself; at most four instances are started and kept", async () => {
+  test("has an instance for itself; at most one for each core, two to four, are kept", async () => {
     const lambda = functions({
-      // No instance answers before four have started, however slow their start is.
+      // No instance answers before all have started, however slow their start is.
       Busy: `import { readdirSync, writeFileSync } from "node:fs";
         import { setTimeout } from "node:timers/promises";
         let served = 0, running = 0;
@@ -119,7 +120,7 @@ describe("an invocation", () => {
         export const handler = async () => {
           running += 1; served += 1;
           const overlap = running > 1;
-          do await setTimeout(20); while (started().length < 4);
+          do await setTimeout(20); while (started().length < ${maximumInstances});
           running -= 1;
           return { id, served, overlap };
         };`,
@@ -127,7 +128,7 @@ describe("an invocation", () => {
     const results = await Promise.all(Array.from({ length: 40 }, () => lambda.invoke(arnOf("Busy"), {})));
     const payloads = results.map(({ payload }) => payload as { id: string; overlap: boolean });
     expect(payloads.every(({ overlap }) => overlap === false)).toBe(true);
-    expect(new Set(payloads.map(({ id }) => id)).size).toBe(4);
+    expect(new Set(payloads.map(({ id }) => id)).size).toBe(maximumInstances);
     const later = await lambda.invoke(arnOf("Busy"), {});
     expect(payloads.map(({ id }) => id)).toContain((later.payload as { id: string }).id);
   });
