@@ -5,18 +5,15 @@ import { type HibpServer, startHibpServer } from "../local/harness/hibp-server.t
 import { type Receiver, startReceiver } from "../local/harness/receiver.ts";
 import { startService } from "../local/harness/service.ts";
 import { initialBatches } from "../local/sqs/event-source.ts";
-import { administrator } from "../shared/access/activity/actor.ts";
-import * as organizations from "../shared/access/organizations/organization.ts";
 import * as channels from "../shared/alerting/channels/channel.ts";
-import * as configure from "../shared/alerting/channels/configure.ts";
 import { deliveries, raise } from "../shared/alerting/deliveries/delivery.ts";
 import * as queue from "../shared/aws/queue/queue.ts";
 import * as table from "../shared/aws/table/table.ts";
 import type { Arm, Cell, Context } from "./arm.ts";
 import { startBullMq } from "./bullmq.ts";
-import { quantile, verdict } from "./measure.ts";
+import { createChannels, createOrganization, webhook } from "./channels.ts";
+import { quantile, until, verdict } from "./measure.ts";
 import { covered, measureScanAlerts, rpm } from "./scan-alerts.ts";
-import { activeBilling } from "./seed/organization.ts";
 import { assembly } from "./service.ts";
 
 const organizationCount = 5;
@@ -119,8 +116,8 @@ const startOwn = async (
   const service = await startService(options, { AWS_ENDPOINT_URL_SESV2: receiver.origin }, await assembly());
   try {
     await connect({ port: String(service.port), stack: undefined });
-    const created: Awaited<ReturnType<typeof createOrganization>>[] = [];
-    for (const own of urls) created.push(await createOrganization(own));
+    const created: Awaited<ReturnType<typeof createReceivers>>[] = [];
+    for (const own of urls) created.push(await createReceivers(own));
     return {
       raise: async (organization) => {
         const { org, recipients } = created[organization] as (typeof created)[number];
@@ -138,23 +135,10 @@ const startOwn = async (
   }
 };
 
-const createOrganization = async (urls: readonly string[]) => {
-  const { id: org } = await organizations.create({
-    name: "Measured",
-    billing: activeBilling,
-    scanEvery: "never",
-  });
-  await createChannels(org, urls);
+const createReceivers = async (urls: readonly string[]) => {
+  const { id: org } = await createOrganization();
+  await createChannels(org, urls.map(webhook));
   return { org, recipients: await channels.list(org) };
-};
-
-/** Creates webhook channels that are told of new breaches and of failed scans. */
-export const createChannels = async (org: number, urls: readonly string[]): Promise<void> => {
-  const flags = { isEnabled: true, notifyOnNewBreach: true, notifyOnScanComplete: false };
-  for (const url of urls) {
-    const channel = { channel: "webhook", config: { url }, ...flags, notifyOnScanError: true } as const;
-    await configure.create(org, channel, administrator, async () => undefined);
-  }
 };
 
 type Surroundings = {
@@ -192,11 +176,8 @@ const measure = async (
     return first;
   };
   const isHealthy = ({ path }: { path: string }): boolean => !isFaulty(path);
-  const until = async (isComplete: () => boolean): Promise<void> => {
-    for (const deadline = Date.now() + 600_000; !isComplete(); await setTimeout(100)) {
-      if (Date.now() > deadline) throw new Error(`${name} did not deliver everything in ten minutes`);
-    }
-  };
+  const delivered = (isComplete: () => boolean): Promise<void> =>
+    until(isComplete, { minutes: 10, what: `${name} to deliver everything` });
 
   try {
     let from = receiver.requests.length;
@@ -207,7 +188,7 @@ const measure = async (
       const deliveries = await raise(organizationCount);
       // Two of the deliveries of an event fail, and each is tried twice more.
       const expected = deliveries * (1 + (2 * 2) / channelsPerOrganization);
-      await until(() => receiver.requests.length - from >= expected);
+      await delivered(() => receiver.requests.length - from >= expected);
       letFaulty("answer");
     };
 
@@ -215,7 +196,7 @@ const measure = async (
     from = receiver.requests.length;
     const began = Date.now();
     const burst = await raise(burstEvents);
-    await until(() => receiver.requests.length - from >= burst);
+    await delivered(() => receiver.requests.length - from >= burst);
     const last = Math.max(...[...arrivals(from).values()].map(({ at }) => at));
     const perSecond = burst / ((last - began) / 1000);
 
@@ -223,7 +204,7 @@ const measure = async (
       from = receiver.requests.length;
       const expected = (await raise(pacedEvents, paceMilliseconds)) * (1 - 2 / channelsPerOrganization);
       let healthy: [number, { at: number; path: string }][] = [];
-      await until(() => {
+      await delivered(() => {
         healthy = [...arrivals(from)].filter(([, arrival]) => isHealthy(arrival));
         return healthy.length >= expected;
       });

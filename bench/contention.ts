@@ -21,8 +21,8 @@ import * as emails from "../shared/monitoring/emails/email.ts";
 import { check } from "../shared/scanning/check.ts";
 import { plan } from "../shared/scanning/plan.ts";
 import { start } from "../shared/scanning/start.ts";
-import { createChannels } from "./alerts.ts";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
+import { createChannels, webhook } from "./channels.ts";
 import { tableOf } from "./database.ts";
 import { quantile, round, verdict } from "./measure.ts";
 import { domainNames } from "./seed/addresses.ts";
@@ -219,7 +219,7 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
   const { without, scanned, crowd } = await contend(progress, async (contended) => {
     await createChannels(
       contended.org,
-      Array.from({ length: channels }, (_, index) => `https://192.0.32.8/hooks/${index}`),
+      Array.from({ length: channels }, (_, index) => webhook(`https://192.0.32.8/hooks/${index}`)),
     );
     progress("contention: a scan without conflicts");
     contended.letNext(0, false);

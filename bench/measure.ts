@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { Call, Reply } from "./api.ts";
 import type { Cell } from "./arm.ts";
 import { functionsOf } from "./functions.ts";
@@ -107,3 +108,13 @@ export const round = (value: number): number => Math.round(value * 10) / 10;
 /** A sentence on whether a value keeps to its target. */
 export const verdict = (what: string, value: number, most: number): string =>
   `${what} ≤ ${most} ${value <= most ? "met" : "MISSED"}`;
+
+/** Looks again and again whether it is so. Throws when it is not after so many minutes of waiting for `what`. */
+export const until = async (
+  isSo: () => boolean | Promise<boolean>,
+  { minutes, what }: { minutes: number; what: string },
+): Promise<void> => {
+  for (const deadline = Date.now() + minutes * 60_000; !(await isSo()); await setTimeout(100)) {
+    if (Date.now() > deadline) throw new Error(`Waited more than ${minutes} minutes for ${what}`);
+  }
+};

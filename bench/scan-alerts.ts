@@ -3,17 +3,14 @@ import { setTimeout } from "node:timers/promises";
 import type { HibpServer } from "../local/harness/hibp-server.ts";
 import type { Receiver } from "../local/harness/receiver.ts";
 import { administrator } from "../shared/access/activity/actor.ts";
-import * as organizations from "../shared/access/organizations/organization.ts";
-import type { ChannelForm } from "../shared/alerting/channels/channel.ts";
-import * as configure from "../shared/alerting/channels/configure.ts";
 import * as findings from "../shared/findings/finding.ts";
 import * as domains from "../shared/monitoring/domains/domain.ts";
 import { importAll } from "../shared/monitoring/imports/commit.ts";
 import { scans } from "../shared/scanning/record.ts";
 import { start } from "../shared/scanning/start.ts";
 import type { Cell, Context, Table } from "./arm.ts";
-import { round, verdict } from "./measure.ts";
-import { activeBilling } from "./seed/organization.ts";
+import { createChannels, createOrganization, webhook } from "./channels.ts";
+import { round, until, verdict } from "./measure.ts";
 
 const addresses = 1_200;
 const people = 1_090;
@@ -55,11 +52,7 @@ const measure = async (
   { receiver, hibp }: { receiver: Receiver; hibp: HibpServer },
   domain: string,
 ): Promise<Measured> => {
-  const { id: org } = await organizations.create({
-    name: "Measured",
-    billing: activeBilling,
-    scanEvery: "never",
-  });
+  const { id: org } = await createOrganization();
   const created = await domains.create(org, { name: domain, verified: true });
   if (created === "exists") throw new Error(`The domain ${domain} exists`);
   const all = Array.from({ length: addresses }, (_, index) => `person-${index}@${domain}`);
@@ -68,21 +61,13 @@ const measure = async (
     all.map((email) => ({ email, domainId: created.id })),
     administrator,
   );
-  const flags = { isEnabled: true, notifyOnNewBreach: true, notifyOnScanComplete: false };
   for (let index = 0; index < channelsOfEachKind; index++) {
     const url = (kind: string): string => `${receiver.origin}/${domain}/${kind}/${index}`;
-    const forms: ChannelForm[] = [
+    await createChannels(org, [
       { channel: "slack", config: { webhookUrl: url("slack") } },
       { channel: "email", config: { recipients: [`channel-${index}@${domain}`] } },
-      { channel: "webhook", config: { url: url("webhook") } },
-    ];
-    for (const form of forms)
-      await configure.create(
-        org,
-        { ...flags, notifyOnScanError: true, ...form },
-        administrator,
-        async () => {},
-      );
+      webhook(url("webhook")),
+    ]);
   }
   // A first scan would be summed up.
   await scan(org);
@@ -98,7 +83,10 @@ const measure = async (
         )
         .map(({ receivedAt }) => receivedAt.getTime()),
     );
-  await until(() => arrivals("webhook").every(({ length }) => length >= people));
+  await until(() => arrivals("webhook").every(({ length }) => length >= people), {
+    minutes: 15,
+    what: "the alerts of a scan",
+  });
   await quiet(receiver);
   // Newest first.
   const { breaches } = await findings.list(org, { limit: 1, offset: people - 1 });
@@ -119,17 +107,12 @@ const measure = async (
 const scan = async (org: number): Promise<number> => {
   const id = await start(org, "manual", administrator);
   let completedAt: string | null | undefined;
-  await until(async () => {
+  const isOver = async (): Promise<boolean> => {
     completedAt = (await scans.get(org, id))?.completedAt;
     return typeof completedAt === "string";
-  });
+  };
+  await until(isOver, { minutes: 15, what: "a scan" });
   return Date.parse(completedAt ?? "");
-};
-
-const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const deadline = Date.now() + 900_000; !(await isSo()); await setTimeout(200)) {
-    if (Date.now() > deadline) throw new Error("A scan or its alerts took more than fifteen minutes");
-  }
 };
 
 /** Waits until nothing has arrived for some seconds: what comes once too often must not be missed. */
