@@ -1,6 +1,7 @@
 import type { CDPSession, Page } from "playwright-core";
 import { describe, expect, inject, test } from "vitest";
 import { createOrganization } from "../service/organization.ts";
+import { attachDevice } from "./authenticator.ts";
 import { axe, problems } from "./axe.ts";
 import { press } from "./keyboard.ts";
 import { createUser, go, isLoaded, linkFor, urlOf, useBrowser, type Visit, visit } from "./visit.ts";
@@ -14,29 +15,14 @@ const named = (url: string): string => {
   return renamed.href;
 };
 
-/**
- * Gives the browser a device that has passkeys, and knows its user by a finger. It answers by itself, as if somebody had chosen its passkey
- * among suggestions: tests of the button have a browser without these.
- */
+/** The device answers suggestions too, as if somebody had chosen its passkey among them: tests of the button have a browser without these. */
 const attachAuthenticator = async (
   page: Page,
   { suggests = false }: { suggests?: boolean } = {},
 ): Promise<{ session: CDPSession; authenticatorId: string }> => {
   if (!suggests)
     await page.addInitScript("PublicKeyCredential.isConditionalMediationAvailable = async () => false");
-  const session = await page.context().newCDPSession(page);
-  await session.send("WebAuthn.enable");
-  const { authenticatorId } = await session.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return { session, authenticatorId };
+  return attachDevice(page);
 };
 
 /** Signs a new user in by the operator's link. */

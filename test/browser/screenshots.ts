@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Browser, Page } from "playwright-core";
 import { noBrowser, startBrowser } from "../../local/harness/chromium.ts";
+import { attachDevice } from "./authenticator.ts";
 
 const project = join(import.meta.dirname, "../..");
 const directory = join(project, "docs/screenshots");
@@ -118,17 +119,7 @@ const takeSignIn = async (browser: Browser, name: string, url: string, button: s
 
 /** Gives the user a passkey, of a device that the browser invents. */
 const addPasskey = async (page: Page): Promise<void> => {
-  const session = await page.context().newCDPSession(page);
-  await session.send("WebAuthn.enable");
-  const options = {
-    protocol: "ctap2",
-    transport: "internal",
-    hasResidentKey: true,
-    hasUserVerification: true,
-    isUserVerified: true,
-    automaticPresenceSimulation: true,
-  } as const;
-  await session.send("WebAuthn.addVirtualAuthenticator", { options });
+  await attachDevice(page);
   await page.goto(new URL("/api/app/settings/sessions", page.url()).href);
   await page.getByRole("button", { name: "Add passkey" }).click();
   await page.getByText("The passkey was added.").waitFor();
