@@ -24,6 +24,7 @@ export const connect = async (where: {
     where.stack !== undefined ? await findDeployed(where.stack) : await findLocal(where.port ?? defaultPort);
   const { outputs } = stack;
   for (const [variable, output] of Object.entries(outputOf)) process.env[variable] = outputs[output];
+  // A stack that sends no e-mail has no such output.
   process.env.SENDER_EMAIL = outputs.SenderEmail ?? "";
   return stack;
 };

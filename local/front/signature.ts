@@ -98,7 +98,7 @@ export const signatureOf = (
   return hmac(signingKey(scope, `AWS4${secretAccessKey}`), text).toString("hex");
 };
 
-/** By secret and scope: a key is good for a day, and takes most of the hashing. Node.js takes six times as long with a key's bytes. */
+/** By secret and scope: a key is good for a day, and takes most of the hashing. An HMAC with a key object takes a sixth of the time of one with the key's bytes. */
 const signingKeys = new Map<string, KeyObject>();
 
 const signingKey = (scope: readonly string[], secret: string): KeyObject => {

@@ -23,7 +23,7 @@ export type EventSourceSettings = {
 /** Batches at once to begin with: more would share the cores, and each instance compiles the code for itself. */
 export const initialBatches = Math.min(maximumInstancesOfWorkers, Math.max(4, 2 * availableParallelism()));
 
-/** As Lambda does, the source takes further batches while messages wait: one for each such time in which no batch has ended. */
+/** While messages wait and no batch has begun or ended for this long, the source takes one batch more, as Lambda does. */
 const growthMilliseconds = 1000;
 
 /** What one receive call gives at most; Lambda joins several for a larger batch. */

@@ -1,15 +1,13 @@
 /** Reads members of a list: those of a plan (plan.ts), those with given ids, or those of a block. */
 import { allOf, type Condition, condition } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind, padded } from "../aws/table/keys.ts";
+import { maxBatchKeys } from "../aws/table/read.ts";
 import * as table from "../aws/table/table.ts";
 import { blockOf } from "./blocks.ts";
 import { type BoundaryRead, type IdsRead, type RangeRead, type Read, wholeBlock } from "./plan.ts";
 
 /** How many values DynamoDB takes in one `IN`. */
 const maximumValues = 100;
-
-/** How many rows one request reads by their keys. */
-const maximumKeys = 100;
 
 type Projection = { project?: readonly string[] | undefined };
 
@@ -69,7 +67,7 @@ export const readIds = async (
   const ranges: Promise<table.WireRow[]>[] = [];
   for (const [block, some] of Map.groupBy(new Set(ids), blockOf)) {
     const [fromId, toId] = [Math.min(...some), Math.max(...some)];
-    if (some.length > maximumKeys && 2 * some.length > toId - fromId)
+    if (some.length > maxBatchKeys && 2 * some.length > toId - fromId)
       ranges.push(readBlock(org, kind, block, { ...options, fromId, toId }));
     else single.push(...some.map((id) => keys.member(org, kind, block, id)));
   }

@@ -14,7 +14,7 @@ import { Unprocessed, withContentionRetry } from "./patience.ts";
 import { readable, type WireRow } from "./version.ts";
 
 /** DynamoDB's quota for one batch. */
-const maxBatchKeys = 100;
+export const maxBatchKeys = 100;
 
 export type BatchOptions = {
   /** Default true. */
