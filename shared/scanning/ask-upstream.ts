@@ -8,11 +8,12 @@ import * as subscription from "../monitoring/hibp/subscription.ts";
 import { type Coverage, type NoSearch, noSearchOf } from "../monitoring/hibp/subscription-state.ts";
 import { withUpstream } from "../monitoring/hibp/upstream.ts";
 import type { Planner } from "./fencing-token.ts";
-import { type BreachNames, keepAnswer, keptAnswers } from "./kept-answers.ts";
+
+/** An alias (the part of an address before the @) → the names of its breaches. */
+export type BreachNames = Map<string, string[]>;
 
 /**
- * What HIBP answered about a domain. "checked": `breachNames` holds the names of the breaches of each alias
- * (the part of an address before the @). "single": HIBP does not search the domain, so its
+ * What HIBP answered about a domain. "checked": `breachNames` holds the names of the breaches of each alias. "single": HIBP does not search the domain, so its
  * addresses are looked up one by one. "failed": no answer.
  */
 export type DomainAnswer = { domain: Domain } & (
@@ -38,8 +39,7 @@ export const hasTimeToAsk = ({ remainingSeconds }: Invocation): boolean =>
   remainingSeconds() >= saveSeconds + requestSeconds;
 
 /**
- * Claims domains and asks HIBP about them one by one, unless an earlier try to plan them has its answer, as far as time, rate
- * limit and memory allow; the other domains stay without an answer. `delaySeconds`: the rate limit allows the next request after this delay.
+ * Claims domains and asks HIBP about them one by one, as far as time, rate limit and memory allow; the other domains stay without an answer. `delaySeconds`: the rate limit allows the next request after this delay.
  */
 export const askUpstream = async (
   { org, scanId, invocation }: Planner,
@@ -57,23 +57,16 @@ export const askUpstream = async (
   try {
     const names = domains.map(({ name }) => name);
     const { rpm, coverage } = await subscription.forDomains(names, waiting());
-    const kept = await keptAnswers(org, scanId, domains);
-    const answerAbout = async (each: Domain): Promise<DomainAnswer | undefined> => {
-      const breachNames = kept.get(each.id);
-      if (breachNames !== undefined) return { domain: each, state: "checked", breachNames };
+    for (const { id } of domains) {
       // The order matters: claim, ask, read the e-mails. E-mails added or enabled after the claim are not part
       // of this scan.
-      const domain = await claim(org, scanId, each);
-      if (domain === undefined) return undefined;
+      const domain = await claim(org, scanId, id);
+      if (domain === undefined) continue;
       const reason = noSearchOf(domain.name, coverage);
-      if (reason !== undefined) return { domain, state: "single", reason };
-      const answer = await askAboutDomain(domain, rpm, coverage, waiting());
-      if (answer.state === "checked") await keepAnswer(org, scanId, domain, answer.breachNames);
-      return answer;
-    };
-    for (const each of domains) {
-      const answer = await answerAbout(each);
-      if (answer === undefined) continue;
+      const answer: DomainAnswer =
+        reason === undefined
+          ? await askAboutDomain(domain, rpm, coverage, waiting())
+          : { domain, state: "single", reason };
       answers.push(answer);
       if (answer.state === "single") continue;
       if (answer.state === "checked") aliases += answer.breachNames.size;
@@ -118,7 +111,7 @@ const askAboutDomain = async (
  * Claims a domain for the scan and returns it with `planAt`, the time of its check. Undefined when it is no longer
  * verified, or planned already, by this scan or a later one.
  */
-const claim = async (org: number, scanId: number, { id }: Domain): Promise<Domain | undefined> => {
+const claim = async (org: number, scanId: number, id: number): Promise<Domain | undefined> => {
   const claimed = await table.attempt(
     table.update<Domain>(keys.domain(org, id), {
       set: { plannedByScan: scanId, planAt: new Date().toISOString(), planState: "fetching" },

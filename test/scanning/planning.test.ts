@@ -54,8 +54,8 @@ test("a message that comes twice plans once; a planner woken by the sweep takes 
   while (domainSearchCount(workers) - before < 40) await sleep(5);
   await Promise.all([...first, plan({ ...message, fencingToken: 1 }, invocation())]);
   workers.latencyMilliseconds = 0;
-  // The second planner repeats at most the searches that the first still makes in its batch.
-  expect(domainSearchCount(workers) - before).toBeLessThanOrEqual(2 * names.length - 40);
+  // Each of the two planners asks about a domain once at most.
+  expect(domainSearchCount(workers) - before).toBeLessThanOrEqual(2 * names.length);
   const chunks = await takeMessages("scan-checks");
   expect((await Promise.all(chunks.map(changesIn))).flat()).toHaveLength(names.length);
   for (const chunk of chunks) await check(chunk, invocation());
@@ -69,32 +69,21 @@ test("a message that comes twice plans once; a planner woken by the sweep takes 
 
 describe("a planner", () => {
   const some = names.slice(0, 20);
-  /** How often HIBP was asked about each domain during `act`. */
-  const searchesDuring = async (act: () => Promise<unknown>): Promise<number[]> => {
-    const before = workers.upstream.requests.length;
-    await act();
-    const paths = workers.upstream.requests.slice(before).map(({ path }) => path);
-    return some.map((name) => paths.filter((path) => path === `breacheddomain/${name}`).length);
-  };
-  const once = some.map(() => 1);
 
   test.each([
     ["while it saves", "#remaining"],
     ["while it asks", "many10.example"],
-  ])("after one that died %s asks HIBP about no domain twice", async (_, part) => {
+  ])("goes on after one that died %s", async (_, part) => {
     setBreached(some, ["Alpha"]);
     const org = await createTwoPerDomain(some);
     const scanId = await start(org, "manual", administrator);
     const message = await takeMessage("scan-plans");
-    const searches = await searchesDuring(async () => {
-      const died = onTableRequest(part, "before", async () => {
-        throw new Error("died");
-      });
-      await expect(plan(message, invocation())).rejects.toThrow("died");
-      expect(died.happened).toBe(true);
-      await plan({ ...message, fencingToken: 1 }, invocation());
+    const died = onTableRequest(part, "before", async () => {
+      throw new Error("died");
     });
-    expect(searches).toEqual(once);
+    await expect(plan(message, invocation())).rejects.toThrow("died");
+    expect(died.happened).toBe(true);
+    await plan({ ...message, fencingToken: 1 }, invocation());
     await runChecks();
     expect(await readScan(org, scanId)).toMatchObject({
       status: "completed",
@@ -103,7 +92,7 @@ describe("a planner", () => {
     });
   });
 
-  test("whose batch a domain left meanwhile asks HIBP about no other domain again", async () => {
+  test("plans its batch anew after a domain has left it", async () => {
     setBreached(some, ["Alpha"]);
     const org = await createTwoPerDomain(some);
     const scanId = await start(org, "manual", administrator);
@@ -111,7 +100,7 @@ describe("a planner", () => {
     const isLeft = onTableRequest("#remaining", "before", () =>
       domains.setVerified(org, left?.id ?? 0, false),
     );
-    expect(await searchesDuring(runPlans)).toEqual(once);
+    await runPlans();
     expect(isLeft.happened).toBe(true);
     await runChecks();
     expect(await readScan(org, scanId)).toMatchObject({

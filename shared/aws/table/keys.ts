@@ -127,11 +127,6 @@ export const keys = {
     pk: `ORG#${org}#CHUNK#${scan}`,
     sk: `${batch}#${chunk}`,
   }),
-  /** What HIBP answered about a domain, until the domain is planned. In the partition of the scan's chunks. */
-  answer: (org: number, scan: number, domain: number): Key => ({
-    pk: `ORG#${org}#CHUNK#${scan}`,
-    sk: `ANSWER#${padded(domain)}`,
-  }),
   /** What an alert channel was told of a scan. In the partition of the scan's chunks. */
   told: (org: number, scan: number, channel: number): Key => ({
     pk: `ORG#${org}#CHUNK#${scan}`,
